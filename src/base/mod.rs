@@ -1,0 +1,34 @@
+//! The words every layer shares: ids, time, embedding, pose, stop.
+//!
+//! Knows no other module, no I/O, and of the outside world only the clock.
+
+pub mod embedding;
+pub mod frame;
+pub mod picture;
+pub mod pose;
+pub mod stop;
+pub mod time;
+
+use std::fmt;
+
+/// Number of a record in the memory: starts at 1, grows in the order in which
+/// records are stored, never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordId(pub u64);
+
+/// Number of a frame that was accepted for captioning: starts at 1, grows in
+/// the order of acceptance, never reused. It names the frame's image on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameTicket(pub u64);
+
+impl fmt::Display for RecordId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Display for FrameTicket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}

@@ -1,0 +1,105 @@
+//! Where the robot stood when a frame was taken.
+
+/// The robot's pose in the frame of reference that the observation names.
+///
+/// Right-handed, z up, as in ROS REP-103.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pose {
+    /// Metres.
+    pub position: [f64; 3],
+    /// Radians, counter-clockwise from the x axis, in (−π, π]. `None` when the
+    /// robot knew its place but not its heading.
+    pub heading: Option<f64>,
+}
+
+/// Why a pose was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum BadPose {
+    #[error("position[{axis}] is {value}, accepted are finite metres within ±{limit}", limit = POSITION_LIMIT_METRES)]
+    Position { axis: usize, value: f64 },
+    #[error("theta is {value}, accepted is a finite number of radians")]
+    Heading { value: f64 },
+}
+
+/// Far beyond any map; keeps arithmetic on positions exact to a millimetre.
+pub const POSITION_LIMIT_METRES: f64 = 1e9;
+
+impl Pose {
+    /// Checks the numbers and brings the heading into (−π, π].
+    pub fn new(position: [f64; 3], heading: Option<f64>) -> Result<Self, BadPose> {
+        for (axis, value) in position.into_iter().enumerate() {
+            if !(value.abs() <= POSITION_LIMIT_METRES) {
+                return Err(BadPose::Position { axis, value });
+            }
+        }
+        let heading = match heading {
+            Some(value) if !value.is_finite() => return Err(BadPose::Heading { value }),
+            Some(value) => Some(wrapped(value)),
+            None => None,
+        };
+        Ok(Self { position, heading })
+    }
+
+    /// Straight-line distance in metres.
+    pub fn distance_metres(&self, other: &Self) -> f64 {
+        let squares = self.position.iter().zip(&other.position).map(|(a, b)| (a - b).powi(2));
+        squares.sum::<f64>().sqrt()
+    }
+
+    /// Smallest turn between the two headings in radians, in 0..=π; `None`
+    /// where either is unknown.
+    pub fn turn_radians(&self, other: &Self) -> Option<f64> {
+        Some(wrapped(self.heading? - other.heading?).abs())
+    }
+}
+
+/// Heading of a unit quaternion (x, y, z, w) about the z axis, in radians.
+///
+/// `None` when the quaternion has no direction (all zero or not finite).
+pub fn heading_of_quaternion([x, y, z, w]: [f64; 4]) -> Option<f64> {
+    let norm = x * x + y * y + z * z + w * w;
+    if !norm.is_finite() || norm < 1e-12 {
+        return None;
+    }
+    Some((2.0 * (w * z + x * y)).atan2(w * w + x * x - y * y - z * z))
+}
+
+fn wrapped(radians: f64) -> f64 {
+    use std::f64::consts::{PI, TAU};
+    let turned = radians.rem_euclid(TAU);
+    if turned > PI { turned - TAU } else { turned }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::{FRAC_PI_2, PI};
+
+    #[test]
+    fn headings_are_wrapped() {
+        let pose = Pose::new([0.0; 3], Some(3.0 * PI)).unwrap();
+        assert!((pose.heading.unwrap() - PI).abs() < 1e-9);
+        let near = Pose::new([0.0; 3], Some(-PI + 0.1)).unwrap();
+        assert!((pose.turn_radians(&near).unwrap() - 0.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn refuses_numbers_that_are_no_place() {
+        let nan = Pose::new([0.0, f64::NAN, 0.0], None);
+        assert!(matches!(nan, Err(BadPose::Position { axis: 1, .. })));
+        assert!(matches!(
+            Pose::new([0.0, 0.0, 1e12], None),
+            Err(BadPose::Position { axis: 2, .. })
+        ));
+        let heading = Pose::new([0.0; 3], Some(f64::INFINITY));
+        assert!(matches!(heading, Err(BadPose::Heading { .. })));
+    }
+
+    #[test]
+    fn quaternion_about_z_gives_its_angle() {
+        let half = FRAC_PI_2 / 2.0;
+        let heading = heading_of_quaternion([0.0, 0.0, half.sin(), half.cos()]).unwrap();
+        assert!((heading - FRAC_PI_2).abs() < 1e-12);
+        assert_eq!(heading_of_quaternion([0.0; 4]), None);
+    }
+}

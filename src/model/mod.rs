@@ -1,0 +1,94 @@
+//! The models, behind traits that know nothing of machine learning.
+//!
+//! Only this module names candle and tokenizers.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::base::embedding::Embedding;
+
+/// Which model made a vector or a caption.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelIdentity {
+    /// Name of the model's directory, for people.
+    pub name: String,
+    pub fingerprint: Fingerprint,
+}
+
+/// Hash over a model's weights, tokenizer and configuration: two models with
+/// one fingerprint give the same answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint(pub String);
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a text is for; some models want to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextRole {
+    /// A question, asked of the memory.
+    Query,
+    /// A caption or note, kept in the memory.
+    Passage,
+}
+
+/// Turns text into vectors. Belongs to one thread.
+///
+/// The same text and role always give the same vector, alone or in a batch
+/// (to float rounding). Text beyond the model's length is cut, never refused.
+pub trait Embedder: Send {
+    fn identity(&self) -> &ModelIdentity;
+
+    /// Components of every vector that [`Embedder::embed`] returns.
+    fn dimension(&self) -> usize;
+
+    /// One vector a text, in the order of `texts`.
+    fn embed(&mut self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError>;
+}
+
+/// Says in a sentence what an encoded image (JPEG or PNG) shows. Belongs to one thread.
+pub trait Captioner: Send {
+    fn identity(&self) -> &ModelIdentity;
+
+    /// Blocks until the caption is there or the captioner's own deadline passed.
+    fn caption(&mut self, image: &[u8]) -> Result<String, CaptionError>;
+
+    /// Process that captions, if it is another than this one: for memory figures.
+    fn process_id(&self) -> Option<u32>;
+
+    /// How often that process had to be started again.
+    fn restarts(&self) -> u64;
+}
+
+/// Why there is no caption, by what the caller should do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CaptionError {
+    /// This image never gets one.
+    #[error("the image cannot be read: {0}")]
+    BadImage(String),
+    /// The worker died over this image; perhaps by chance.
+    #[error("the caption worker died over this frame ({0})")]
+    Died(String),
+    /// The worker did not answer in time and was killed.
+    #[error("the caption worker gave no answer within {0:?} and was stopped")]
+    Hung(Duration),
+    /// The worker cannot be started now; the image is not at fault.
+    #[error("the caption worker does not start: {0}")]
+    Unavailable(String),
+}
+
+/// Why a model does not load or run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    #[error("no model at {path}: {reason}")]
+    Missing { path: String, reason: String },
+    #[error("the model at {path} is not usable: {reason}")]
+    Unusable { path: String, reason: String },
+    #[error("the model failed: {0}")]
+    Failed(String),
+    #[error("the model's thread has ended")]
+    Gone,
+}

@@ -1,0 +1,100 @@
+//! What an agent can call: the catalogue, and what each call does.
+//!
+//! Everything that an agent sees of the memory is decided here: the socket, the
+//! bridge, the command line and the tests only carry calls to [`ToolBox`].
+
+use serde_json::{Map, Value};
+
+/// A tool as clients see it listed.
+#[derive(Debug, Clone)]
+pub struct ToolSpec {
+    pub name: &'static str,
+    pub title: &'static str,
+    /// For the language model that chooses among the tools.
+    pub description: &'static str,
+    /// JSON Schema of the arguments: an object.
+    pub input_schema: Map<String, Value>,
+    /// JSON Schema of [`ToolReply::structured`].
+    pub output_schema: Map<String, Value>,
+    pub hints: Hints,
+    pub toolset: Toolset,
+}
+
+/// MCP annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hints {
+    pub read_only: bool,
+    pub destructive: bool,
+    pub idempotent: bool,
+}
+
+/// Group of tools that a client or the configuration picks as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Toolset {
+    ObjectRetrieval,
+    MomentRetrieval,
+    Ingest,
+    Admin,
+}
+
+/// Result of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolReply {
+    /// An object that fits the tool's output schema.
+    pub structured: Map<String, Value>,
+    /// The same for a language model: short, bounded, no repeated keys.
+    pub text: String,
+    pub images: Vec<Image>,
+}
+
+/// An encoded image, as it was stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    pub mime: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+/// Why a call gave no result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolError {
+    /// On the wire: JSON-RPC error −32602.
+    #[error("no tool {0:?}")]
+    UnknownTool(String),
+    /// One sentence naming the argument, what came and what is accepted. On the
+    /// wire: a result with `isError: true`.
+    #[error("{0}")]
+    Argument(String),
+    /// The call was right and cannot be carried out now (a full spool, say). On
+    /// the wire: a result with `isError: true`.
+    #[error("{0}")]
+    Refused(String),
+    /// Our fault; the text is for the log. On the wire: JSON-RPC error −32603
+    /// with an id that stands in the log.
+    #[error("{0}")]
+    Fault(String),
+}
+
+/// What a server carries calls to.
+///
+/// Calls come from many threads at once and may panic: the server answers a
+/// panic as a [`ToolError::Fault`] and goes on.
+pub trait ToolBox: Send + Sync + 'static {
+    /// In the order in which clients see them listed.
+    fn catalog(&self) -> &[ToolSpec];
+
+    /// Runs one call to its end. `session` is the connection's own session; a
+    /// `session` argument of the call overrides it.
+    fn call(
+        &self,
+        session: &str,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ToolReply, ToolError>;
+
+    /// The bytes behind a resource URI such as `engram://frames/1042`; `None`
+    /// where there is no such resource.
+    fn resource(&self, uri: &str) -> Result<Option<Image>, ToolError>;
+
+    /// The connection that owned this session is gone.
+    fn close_session(&self, session: &str);
+}
