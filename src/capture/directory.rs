@@ -222,8 +222,7 @@ mod tests {
         let frames = (1..=4)
             .flat_map(|at| [announced("f", at, "front"), announced("r", at, "rear")])
             .collect();
-        let mut source =
-            DirectorySource::new(dir.path().to_owned(), frames, Limits::default());
+        let mut source = DirectorySource::new(dir.path().to_owned(), frames, Limits::default());
         let at = |seconds: f64| Timestamp::from_seconds(seconds).unwrap();
         let newest = BTreeMap::from([("front".to_owned(), at(3.0)), ("other".to_owned(), at(9.0))]);
         assert_eq!(source.skip_known(&newest), 3);

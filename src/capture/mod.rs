@@ -3,9 +3,9 @@
 //! Knows files and pixels; nothing of what becomes of a frame.
 
 pub mod directory;
-
+pub mod gate;
 pub mod sidecar;
-
+pub mod signature;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

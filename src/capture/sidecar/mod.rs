@@ -112,7 +112,9 @@ enum BadLine {
     Pose(#[from] BadPose),
     #[error(transparent)]
     Name(#[from] BadName),
-    #[error("time is {time}, not later than {last} of the line before it of source {source_name:?}")]
+    #[error(
+        "time is {time}, not later than {last} of the line before it of source {source_name:?}"
+    )]
     Backward { time: String, last: String, source_name: String },
 }
 
@@ -187,7 +189,8 @@ mod tests {
 
     #[test]
     fn comments_blank_lines_and_line_endings_do_not_shift_the_numbers() {
-        let text = Text { name: "x".to_owned(), bytes: b"\xEF\xBB\xBF# c\n\n  a \r\n\xFF\nb".into() };
+        let text =
+            Text { name: "x".to_owned(), bytes: b"\xEF\xBB\xBF# c\n\n  a \r\n\xFF\nb".into() };
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines, [(3, Ok("a")), (4, Err(BadLine::NotUtf8)), (5, Ok("b"))]);
     }

@@ -208,11 +208,7 @@ fn named_by_time(prefix: &str, name: &str) -> Option<(Timestamp, String)> {
 }
 
 /// The lines `timestamp file` of an `rgb.txt`.
-fn associated(
-    text: &Text,
-    defaults: &Defaults,
-    faults: &mut Faults,
-) -> Vec<(Timestamp, String)> {
+fn associated(text: &Text, defaults: &Defaults, faults: &mut Faults) -> Vec<(Timestamp, String)> {
     let mut files = Vec::new();
     let mut chronology = Chronology::default();
     for (number, line) in text.lines() {
