@@ -32,6 +32,8 @@ _ENOUGH_PIXELS, _HIDDEN_PIXELS = 150, 25
 """At least so many of the 256×256 pixels make an object worth a word; at most so many make it no sight at all."""
 _ENOUGH_VISIBLE = 0.45
 """The fraction of an object that must not be hidden by others."""
+_ENOUGH_CONTRAST = 18
+"""Grey levels by which an object must stand out: a black bowl on a dark shelf is there, but nobody sees it."""
 
 
 @dataclass(frozen=True)
@@ -335,12 +337,21 @@ def _judge(
     for item, object_id, covered in drawn:
         pixels = int(counts[object_id])
         visible = pixels / max(covered, 1)
-        if pixels >= _ENOUGH_PIXELS and visible >= _ENOUGH_VISIBLE:
+        stands_out = pixels > 0 and _contrast(canvas, object_id) >= _ENOUGH_CONTRAST
+        if pixels >= _ENOUGH_PIXELS and visible >= _ENOUGH_VISIBLE and stands_out:
             (u, v), _ = canvas.camera.project(np.array([item.x, item.y, height], np.float32))
             named.append((object_id, Seen(item.type, item.colour, round(float(u)), round(float(v)), pixels)))
         elif pixels > _HIDDEN_PIXELS:
             is_clear = False
     return named, is_clear
+
+
+def _contrast(canvas: Canvas, object_id: int) -> float:
+    """How far, on average, an object's pixels are from the mean colour just around it."""
+    mask = (canvas.ids == object_id).astype(np.uint8)
+    around = cv2.dilate(mask, np.ones((11, 11), np.uint8)) - mask
+    surroundings = np.array(cv2.mean(canvas.image, around)[:3], np.float32)
+    return float(np.linalg.norm(canvas.image[mask > 0] - surroundings, axis=1).mean())
 
 
 def _label(ids: np.ndarray, named: list[tuple[int, Seen]]) -> Labels:
