@@ -35,12 +35,13 @@ impl Signature {
         &self.0
     }
 
-    /// The largest change of any cell in any channel, in grey levels of 255,
-    /// after a change common to the whole picture (exposure, white balance) is
-    /// taken out. The largest and not the mean: one object fills few cells.
-    pub fn change_since(&self, earlier: &Self) -> u8 {
+    /// The largest change of any cell in any channel, as a share of the full
+    /// range: 0 for none, 1 for black to white. A change common to the whole
+    /// picture (exposure, white balance) is taken out before. The largest and
+    /// not the mean: one object fills few cells.
+    pub fn change_since(&self, earlier: &Self) -> f32 {
         let changes = (0..CHANNELS).map(|channel| largest_change(&self.0, &earlier.0, channel));
-        changes.max().unwrap_or(u8::MAX)
+        f32::from(changes.max().unwrap_or(u8::MAX)) / f32::from(u8::MAX)
     }
 }
 
@@ -124,15 +125,15 @@ mod tests {
         let again = noisy(2, 100, None).change_since(&empty);
         let brighter = noisy(3, 130, None).change_since(&empty);
         let object = noisy(4, 100, Some([180, 110, 110])).change_since(&empty);
-        assert!(again <= 10 && brighter <= 10, "{again} {brighter}");
-        assert!(object >= 40, "{object}");
+        assert!(again <= 0.04 && brighter <= 0.04, "{again} {brighter}");
+        assert!(object >= 0.15, "{object}");
     }
 
     #[test]
     fn another_colour_of_equal_luminance_is_a_change() {
         let red = noisy(1, 100, Some([200, 60, 60]));
         let green = noisy(1, 100, Some([71, 126, 60]));
-        assert!(green.change_since(&red) > 50);
+        assert!(green.change_since(&red) > 0.2);
     }
 
     #[test]
@@ -152,11 +153,11 @@ mod tests {
         ) {
             let (a, b) = (Signature(a.into()), Signature(b.into()));
             // The two middles of an even count lie on different sides.
-            prop_assert!(a.change_since(&b).abs_diff(b.change_since(&a)) <= 3);
-            prop_assert_eq!(a.change_since(&a), 0);
+            prop_assert!((a.change_since(&b) - b.change_since(&a)).abs() <= 0.02);
+            prop_assert_eq!(a.change_since(&a), 0.0);
             let dim = Signature(a.0.iter().map(|v| v / 2).collect());
             let bright = Signature(dim.0.iter().map(|v| v + shift).collect());
-            prop_assert_eq!(bright.change_since(&dim), 0);
+            prop_assert_eq!(bright.change_since(&dim), 0.0);
         }
     }
 }
