@@ -2,6 +2,8 @@
 //!
 //! Only this module names candle and tokenizers.
 
+pub mod scripted;
+
 use std::fmt;
 use std::time::Duration;
 
