@@ -189,11 +189,7 @@ impl Ingest {
     }
 
     /// Takes a frame in. It is on disk when this returns.
-    pub fn observe_frame(
-        &self,
-        meta: FrameMeta,
-        image: Vec<u8>,
-    ) -> Result<Observed, ObserveError> {
+    pub fn observe_frame(&self, meta: FrameMeta, image: Vec<u8>) -> Result<Observed, ObserveError> {
         let observed = self.door.admit(&meta, &image);
         match &observed {
             Ok(Observed { state: ObservedState::Pending, .. }) => self.ring(),
