@@ -167,7 +167,9 @@ pub enum BadTime {
     Unreadable { text: String },
     #[error("{text:?} lies before 1970 or after 9999; accepted are {TIME_FORMS}")]
     OutOfRange { text: String },
-    #[error("{text:?} was skipped by the clock change in this time zone; name another time or give an offset")]
+    #[error(
+        "{text:?} was skipped by the clock change in this time zone; name another time or give an offset"
+    )]
     Skipped { text: String },
 }
 
@@ -292,7 +294,8 @@ mod tests {
 
     #[test]
     fn refusals_show_the_accepted_forms() {
-        for text in ["", "yesterday", "2025-13-01 00:00:00", "-5 minutes", "-", "-99999999999999w"] {
+        for text in ["", "yesterday", "2025-13-01 00:00:00", "-5 minutes", "-", "-99999999999999w"]
+        {
             let error = berlin().parse(text, now()).unwrap_err();
             assert!(matches!(error, BadTime::Unreadable { .. }), "{text}");
             assert!(error.to_string().contains("YYYY-MM-DD HH:MM:SS"), "{error}");
