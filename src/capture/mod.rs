@@ -182,6 +182,9 @@ pub fn open_directory(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::picture;
+    use crate::base::time::Timestamp;
+    use crate::capture::signature::Signature;
     use std::fs;
 
     #[test]
@@ -214,6 +217,41 @@ mod tests {
         }
         assert_eq!((faults.first().len(), faults.total()), (100, 250));
         assert_eq!(faults.first()[7].to_string(), "7: wrong");
+    }
+
+    /// The bundled flat holds the same view several times with fresh noise, and
+    /// views from one place between which something was moved.
+    #[test]
+    fn the_flat_s_duplicates_are_merged_and_nothing_else() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/household-captioner/flat");
+        let (mut source, faults) = open_directory(&dir, &options()).unwrap();
+        assert_eq!((source.remaining(), faults.total()), (Some(208), 0));
+        let (mut merged, mut last): (usize, Option<(FrameMeta, Timestamp, Signature)>) = (0, None);
+        while let Some(frame) = source.next_frame() {
+            let frame = frame.unwrap();
+            let picture = picture::decode(&frame.image, Limits::default()).unwrap();
+            let signature = Signature::of(&picture);
+            let kept = last.as_ref().map(|(meta, last_at, _)| gate::Kept {
+                taken_at: meta.taken_at,
+                last_at: *last_at,
+                view: gate::View::of(meta),
+            });
+            let arrival = gate::Arrival {
+                taken_at: frame.meta.taken_at,
+                view: gate::View::of(&frame.meta),
+                change: last.as_ref().map(|(_, _, kept)| signature.change_since(kept)),
+            };
+            match gate::decide(&gate::Options::default(), kept.as_ref(), &arrival).unwrap() {
+                gate::Decision::Merge => {
+                    merged += 1;
+                    last.as_mut().unwrap().1 = frame.meta.taken_at;
+                }
+                gate::Decision::Keep => {
+                    last = Some((frame.meta.clone(), frame.meta.taken_at, signature));
+                }
+            }
+        }
+        assert_eq!(merged, 21);
     }
 
     fn options() -> Options {

@@ -13,6 +13,9 @@ pub struct Signature(Box<[u8]>);
 
 const GRID: u32 = 32;
 const CHANNELS: usize = 3;
+/// Largest change of all cells together that passes for another exposure, in
+/// levels of 255; beyond it somebody switched the light.
+const EXPOSURE_MAX: i16 = 32;
 const BYTES: usize = (GRID * GRID) as usize * CHANNELS;
 
 impl Signature {
@@ -35,12 +38,13 @@ impl Signature {
         &self.0
     }
 
-    /// The largest change of any cell in any channel, in grey levels of 255,
-    /// after a change common to the whole picture (exposure, white balance) is
-    /// taken out. The largest and not the mean: one object fills few cells.
-    pub fn change_since(&self, earlier: &Self) -> u8 {
+    /// The largest change of any cell in any channel, as a share of the full
+    /// range: 0 for none, 1 for black to white. A small change common to the
+    /// whole picture (exposure, white balance) is taken out before. The largest
+    /// and not the mean: one object fills few cells.
+    pub fn change_since(&self, earlier: &Self) -> f32 {
         let changes = (0..CHANNELS).map(|channel| largest_change(&self.0, &earlier.0, channel));
-        changes.max().unwrap_or(u8::MAX)
+        f32::from(changes.max().unwrap_or(u8::MAX)) / f32::from(u8::MAX)
     }
 }
 
@@ -79,7 +83,7 @@ fn largest_change(now: &[u8], earlier: &[u8], channel: usize) -> u8 {
         of(now).into_iter().zip(of(earlier)).map(|(now, earlier)| now - earlier).collect();
     let middle = changes.len() / 2;
     let (_, common, _) = changes.select_nth_unstable(middle);
-    let common = *common;
+    let common = (*common).clamp(-EXPOSURE_MAX, EXPOSURE_MAX);
     let largest = changes.iter().map(|change| change.abs_diff(common)).max().unwrap_or(0);
     u8::try_from(largest).unwrap_or(u8::MAX)
 }
@@ -124,15 +128,15 @@ mod tests {
         let again = noisy(2, 100, None).change_since(&empty);
         let brighter = noisy(3, 130, None).change_since(&empty);
         let object = noisy(4, 100, Some([180, 110, 110])).change_since(&empty);
-        assert!(again <= 10 && brighter <= 10, "{again} {brighter}");
-        assert!(object >= 40, "{object}");
+        assert!(again <= 0.04 && brighter <= 0.04, "{again} {brighter}");
+        assert!(object >= 0.15, "{object}");
     }
 
     #[test]
     fn another_colour_of_equal_luminance_is_a_change() {
         let red = noisy(1, 100, Some([200, 60, 60]));
         let green = noisy(1, 100, Some([71, 126, 60]));
-        assert!(green.change_since(&red) > 50);
+        assert!(green.change_since(&red) > 0.2);
     }
 
     #[test]
@@ -143,20 +147,27 @@ mod tests {
         assert_eq!(signature.as_bytes()[BYTES - 1], 200);
     }
 
+    #[test]
+    fn a_light_switched_off_is_a_change() {
+        let dark = Signature::of(&picture(64, 64, |_, _| [20; 3]));
+        let bright = Signature::of(&picture(64, 64, |_, _| [200; 3]));
+        assert!(dark.change_since(&bright) > 0.5);
+    }
+
     proptest! {
         #[test]
         fn change_is_symmetric_and_none_to_itself(
             a in prop::collection::vec(any::<u8>(), BYTES),
             b in prop::collection::vec(any::<u8>(), BYTES),
-            shift in 0_u8..50,
+            shift in 0_u8..=32,
         ) {
             let (a, b) = (Signature(a.into()), Signature(b.into()));
             // The two middles of an even count lie on different sides.
-            prop_assert!(a.change_since(&b).abs_diff(b.change_since(&a)) <= 3);
-            prop_assert_eq!(a.change_since(&a), 0);
+            prop_assert!((a.change_since(&b) - b.change_since(&a)).abs() <= 0.02);
+            prop_assert_eq!(a.change_since(&a), 0.0);
             let dim = Signature(a.0.iter().map(|v| v / 2).collect());
             let bright = Signature(dim.0.iter().map(|v| v + shift).collect());
-            prop_assert_eq!(bright.change_since(&dim), 0);
+            prop_assert_eq!(bright.change_since(&dim), 0.0);
         }
     }
 }
