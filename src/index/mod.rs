@@ -1,1 +1,3 @@
-//! (being written)
+//! Indexes over the records.
+
+pub mod mention;
