@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
@@ -15,44 +16,61 @@ use anyhow::{Context as _, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, SecondsFormat};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use crate::base::frame::FrameMeta;
-use crate::base::time::Timestamp;
-use crate::capture::{self, Fault, Faults, Frame, FrameSource as _};
-use crate::cli::client::{Client, ClientError, Reply};
+use crate::base::picture::Limits;
+use crate::base::time::{Timestamp, Zone};
+use crate::capture::{self, Defaults, Fault, Faults, Frame, FrameSource as _};
+use crate::cli::client::{Client, ClientError, ClientOptions, Reply};
 use crate::ingest::TRY_AGAIN;
 
-/// What is read and how it is shown.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    pub capture: capture::Options,
-    /// Stay until nothing is pending.
-    pub wait: bool,
-    /// Draw on standard error, if that is a terminal.
-    pub progress: bool,
+/// What to send and what holds for frames that do not say.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(super) struct Flags {
+    /// Directory of JPEG and PNG frames
+    dir: PathBuf,
+    /// Times and poses of the frames: JSONL, or CSV in TUM order (timestamp tx ty tz qx qy qz qw file); found in DIR where absent
+    #[arg(long, value_name = "FILE")]
+    sidecar: Option<PathBuf>,
+    /// Camera of the frames whose line names none
+    #[arg(long, default_value = "camera")]
+    source: String,
+    /// Coordinate frame of the poses whose line names none
+    #[arg(long, default_value = "map")]
+    frame_id: String,
+    /// Map of the poses whose line names none
+    #[arg(long, default_value = "")]
+    map_id: String,
+    /// IANA time zone of times without an offset; the machine's where absent
+    #[arg(long, default_value = "")]
+    zone: String,
+    /// Do not stay until every frame is captioned
+    #[arg(long)]
+    no_wait: bool,
 }
 
 /// What became of the frames.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub(super) struct Report {
     /// Taken in, to be captioned.
-    pub sent: u64,
+    pub(super) sent: u64,
     /// Taken in as a repetition of the one before.
-    pub merged: u64,
+    pub(super) merged: u64,
     /// Passed over: the daemon had them already, or newer ones of their source.
-    pub known: usize,
+    pub(super) known: usize,
     /// Captioned by the daemon meanwhile, frames of others included.
-    pub captioned: u64,
+    pub(super) captioned: u64,
     /// Set aside by the daemon meanwhile.
-    pub failed: u64,
+    pub(super) failed: u64,
     /// Still waiting for their caption.
-    pub pending: u64,
+    pub(super) pending: u64,
     /// Lines and frames that were left out.
-    pub refused: Faults,
+    pub(super) refused: Faults,
     /// Why the frames that still wait make no progress.
-    pub stuck: Option<String>,
+    pub(super) stuck: Option<String>,
 }
 
 /// Between two looks at how far the daemon is.
@@ -67,15 +85,46 @@ const FRAMES_A_LOOK: u64 = 50;
 /// Refusals that the report prints.
 const REFUSALS_SHOWN: usize = 20;
 
-/// Sends the frames in `dir` and waits until they are captioned.
-pub fn run(client: &mut Client, dir: &Path, options: &Options) -> anyhow::Result<Report> {
+/// Sends the frames and prints what became of them; fails when nothing could be
+/// ingested.
+#[expect(clippy::print_stdout, reason = "the command's result")]
+pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
+    let mut client = Client::connect(socket, ClientOptions::default())?;
+    let report = send(&mut client, flags)?;
+    print!("{report}");
+    Ok(if report.is_failure() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Sends the frames and, unless told otherwise, waits until they are captioned.
+/// Progress goes to standard error where that is a terminal.
+pub(super) fn send(client: &mut Client, flags: &Flags) -> anyhow::Result<Report> {
     let mut call = |tool: &str, arguments| client.call(tool, arguments);
-    Run::new(&mut call, options.progress, POLL).ingest(dir, options)
+    Run::new(&mut call, ProgressBar::no_length(), POLL).ingest(flags)
+}
+
+impl Flags {
+    /// All frames of a directory, each as its sidecar has it.
+    pub(super) fn of(dir: PathBuf) -> Self {
+        let Defaults { zone: _, source, frame_id, map_id } = Defaults::default();
+        let (sidecar, zone, no_wait) = (None, String::new(), false);
+        Self { dir, sidecar, source, frame_id, map_id, zone, no_wait }
+    }
+
+    fn capture(&self) -> anyhow::Result<capture::Options> {
+        let defaults = Defaults {
+            zone: Zone::from_name(&self.zone)?,
+            source: self.source.clone(),
+            frame_id: self.frame_id.clone(),
+            map_id: self.map_id.clone(),
+        };
+        // What the daemon's own limits refuse, it refuses itself.
+        Ok(capture::Options { sidecar: self.sidecar.clone(), defaults, limits: Limits::default() })
+    }
 }
 
 impl Report {
     /// Whether nothing at all could be ingested.
-    pub fn is_failure(&self) -> bool {
+    pub(super) fn is_failure(&self) -> bool {
         self.sent == 0 && self.merged == 0 && self.known == 0
     }
 }
@@ -112,13 +161,12 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(call: &'a mut Call<'a>, progress: bool, poll: Duration) -> Self {
-        let bar = if progress { ProgressBar::no_length() } else { ProgressBar::hidden() };
+    fn new(call: &'a mut Call<'a>, bar: ProgressBar, poll: Duration) -> Self {
         Self { call, poll, bar, report: Report::default(), errors_in_a_row: 0 }
     }
 
-    fn ingest(mut self, dir: &Path, options: &Options) -> anyhow::Result<Report> {
-        let (mut source, faults) = capture::open_directory(dir, &options.capture)?;
+    fn ingest(mut self, flags: &Flags) -> anyhow::Result<Report> {
+        let (mut source, faults) = capture::open_directory(&flags.dir, &flags.capture()?)?;
         self.report.refused = faults;
         let before = self.standing()?;
         self.report.known = source.skip_known(&before.newest);
@@ -130,7 +178,7 @@ impl<'a> Run<'a> {
             }
             self.bar.inc(1);
         }
-        let after = if options.wait { self.wait(&before)? } else { self.standing()? };
+        let after = if flags.no_wait { self.standing()? } else { self.wait(&before)? };
         self.count(&before, &after);
         self.bar.finish_and_clear();
         Ok(self.report)
@@ -344,9 +392,6 @@ fn rfc3339(time: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::picture::Limits;
-    use crate::base::time::Zone;
-    use crate::capture::Defaults;
     use std::collections::VecDeque;
     use std::fs;
     use tempfile::TempDir;
@@ -412,14 +457,9 @@ mod tests {
         }
 
         fn run(&mut self, dir: &TempDir, wait: bool) -> anyhow::Result<Report> {
-            let capture = capture::Options {
-                sidecar: None,
-                defaults: Defaults::default(),
-                limits: Limits::default(),
-            };
-            let options = Options { capture, wait, progress: false };
+            let flags = Flags { no_wait: !wait, ..Flags::of(dir.path().to_owned()) };
             let mut call = |tool: &str, arguments| self.call(tool, arguments);
-            Run::new(&mut call, false, Duration::ZERO).ingest(dir.path(), &options)
+            Run::new(&mut call, ProgressBar::hidden(), Duration::ZERO).ingest(&flags)
         }
     }
 
@@ -536,6 +576,19 @@ mod tests {
         let dir = frames(1);
         fs::remove_file(dir.path().join("1.jpg")).unwrap();
         assert!(ScriptedDaemon::default().run(&dir, true).unwrap().is_failure());
+    }
+
+    #[test]
+    fn flags_without_more_are_those_of_a_bare_directory() {
+        #[derive(Debug, clap::Parser)]
+        struct Cli {
+            #[command(flatten)]
+            flags: Flags,
+        }
+        let cli = <Cli as clap::Parser>::try_parse_from(["ingest", "frames"]).unwrap();
+        assert_eq!(cli.flags, Flags::of(PathBuf::from("frames")));
+        let wrong = Flags { zone: "Mars/Olympus".to_owned(), ..cli.flags };
+        assert!(wrong.capture().unwrap_err().to_string().contains("Mars/Olympus"));
     }
 
     #[test]
