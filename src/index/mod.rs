@@ -7,6 +7,7 @@
 pub mod columns;
 mod dot;
 pub mod lexical;
+pub mod mention;
 pub mod selection;
 pub mod tail;
 pub mod terms;

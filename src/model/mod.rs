@@ -2,6 +2,12 @@
 //!
 //! Only this module names candle and tokenizers.
 
+pub mod bert;
+pub mod embedder;
+pub mod scripted;
+pub(crate) mod sentence;
+pub mod weights;
+
 use std::fmt;
 use std::time::Duration;
 

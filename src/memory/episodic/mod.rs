@@ -1,0 +1,3 @@
+//! What the robot saw, when and where.
+
+pub mod shows;
