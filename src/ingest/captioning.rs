@@ -223,7 +223,9 @@ impl<C: Captioner> Captioning<C> {
 /// The caption without blank edges, held at its bound; `None` when it says nothing.
 fn presentable(caption: &str) -> Option<&str> {
     let caption = caption.trim();
-    let end = (0..=CAPTION_BYTES_MAX.min(caption.len())).rev().find(|at| caption.is_char_boundary(*at))?;
+    let end = (0..=CAPTION_BYTES_MAX.min(caption.len()))
+        .rev()
+        .find(|at| caption.is_char_boundary(*at))?;
     caption.get(..end).filter(|caption| !caption.is_empty())
 }
 

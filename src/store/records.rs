@@ -314,33 +314,30 @@ impl PendingOnDisk {
 pub(super) struct KeyframeOnDisk {
     ticket: u64,
     record: Option<u64>,
-    taken_at: i64,
+    meta: MetaOnDisk,
     last_at: i64,
-    pose: Option<PoseOnDisk>,
     signature: Vec<u8>,
 }
 
 impl KeyframeOnDisk {
     pub(super) fn of(keyframe: &Keyframe) -> Self {
-        let Keyframe { ticket, record, taken_at, last_at, pose, signature } = keyframe;
+        let Keyframe { ticket, record, meta, last_at, signature } = keyframe;
         Self {
             ticket: ticket.0,
             record: record.map(|id| id.0),
-            taken_at: taken_at.micros(),
+            meta: MetaOnDisk::of(meta),
             last_at: last_at.micros(),
-            pose: pose.map(PoseOnDisk::of),
             signature: signature.clone(),
         }
     }
 
     pub(super) fn into_keyframe(self) -> Result<Keyframe, Fault> {
-        let Self { ticket, record, taken_at, last_at, pose, signature } = self;
+        let Self { ticket, record, meta, last_at, signature } = self;
         Ok(Keyframe {
             ticket: FrameTicket(ticket),
             record: record.map(RecordId),
-            taken_at: timestamp(taken_at)?,
+            meta: meta.into_meta()?,
             last_at: timestamp(last_at)?,
-            pose: pose.map(PoseOnDisk::into_pose),
             signature,
         })
     }

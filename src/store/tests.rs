@@ -122,7 +122,46 @@ fn a_frame_goes_from_spool_to_record_through_restarts() {
     assert_eq!((counters.seen, counters.merged, counters.captioned), (3, 2, 1));
     let keyframe = store.keyframe("front").unwrap().unwrap();
     assert_eq!((keyframe.last_at, keyframe.signature), (at(15), vec![9, 9]));
+    assert_eq!(keyframe.meta, meta("front", 10));
     assert_eq!(store.keyframe("rear").unwrap(), None);
+    store.accept_frame(&meta("above", 11), &jpeg(2), Vec::new()).unwrap();
+    let heard = [("above".to_owned(), at(11)), ("front".to_owned(), at(15))];
+    assert_eq!(store.sources().unwrap(), heard);
+}
+
+#[test]
+fn an_attempt_can_be_taken_back_and_never_below_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), Vec::new()).unwrap();
+    assert_eq!(store.count_attempt(ticket).unwrap(), 1);
+    assert_eq!(store.count_attempt(ticket).unwrap(), 2);
+    store.uncount_attempt(ticket).unwrap();
+    drop(store);
+    let store = open(dir.path());
+    let attempts = || store.next_pending(None).unwrap().unwrap().attempts;
+    assert_eq!(attempts(), 1);
+    store.uncount_attempt(ticket).unwrap();
+    store.uncount_attempt(ticket).unwrap();
+    assert_eq!(attempts(), 0);
+    let error = store.uncount_attempt(FrameTicket(7));
+    assert_eq!(error, Err(StoreError::NotPending { ticket: FrameTicket(7) }));
+}
+
+#[test]
+fn a_damaged_spool_entry_says_which_frame_and_can_be_set_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let first = store.accept_frame(&meta("front", 10), &jpeg(1), Vec::new()).unwrap();
+    let second = store.accept_frame(&meta("front", 11), &jpeg(2), Vec::new()).unwrap();
+    let mut batch = sled::Batch::default();
+    batch.insert(crate::store::keys::spooled(first), b"nonsense".as_slice());
+    store.0.db.commit(batch).unwrap();
+    let error = store.next_pending(None).unwrap_err();
+    assert!(matches!(error, StoreError::DamagedFrame { ticket, .. } if ticket == first), "{error}");
+    assert!(error.concerns_one_value());
+    store.set_aside(first, "damaged").unwrap();
+    assert_eq!(store.next_pending(None).unwrap().unwrap().ticket, second);
 }
 
 #[test]

@@ -69,9 +69,8 @@ impl Store {
             let keyframe = Keyframe {
                 ticket,
                 record: None,
-                taken_at: meta.taken_at,
+                meta: meta.clone(),
                 last_at: meta.taken_at,
-                pose: meta.pose,
                 signature,
             };
             change.put_keyframe(&meta.source, &keyframe);
@@ -117,6 +116,18 @@ impl Store {
             frame.attempts = frame.attempts.saturating_add(1);
             change.put_pending(&frame);
             Ok(frame.attempts)
+        })
+    }
+
+    /// Takes an attempt back that said nothing about the frame, because there was
+    /// no captioner to make it. Durable when it returns.
+    pub fn uncount_attempt(&self, ticket: FrameTicket) -> Result<(), StoreError> {
+        self.change(|state, change| {
+            state.check_pending(ticket)?;
+            let mut frame = self.pending(ticket)?;
+            frame.attempts = frame.attempts.saturating_sub(1);
+            change.put_pending(&frame);
+            Ok(())
         })
     }
 
