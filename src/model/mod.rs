@@ -3,7 +3,10 @@
 //! Only this module names candle and tokenizers.
 
 pub mod bert;
+pub mod blip;
 pub mod embedder;
+pub(crate) mod preprocess;
+pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;
 pub mod weights;
