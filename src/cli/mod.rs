@@ -1,1 +1,4 @@
 //! (being written)
+
+pub mod client;
+pub mod mcp;
