@@ -7,7 +7,7 @@ pub mod client;
 mod demo;
 mod ingest;
 mod log;
-mod mcp;
+pub mod mcp;
 mod reindex;
 mod serve;
 mod status;
