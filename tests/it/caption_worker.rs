@@ -1,6 +1,7 @@
 //! The caption worker as the daemon runs it, a real process, misbehaving for real.
 
 use std::fs;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use engram::base::time::SystemClock;
 use engram::model::worker::process::WorkerCommand;
 use engram::model::worker::{Options, Start, WorkerCaptioner};
 use engram::model::{CaptionError, Captioner as _, ModelError};
+use image::{ImageFormat, RgbImage};
 use rustix::process::{Pid, Signal, kill_process};
 
 fn model() -> PathBuf {
@@ -51,6 +53,14 @@ fn is_alive(process_id: u32) -> bool {
     Path::new(&format!("/proc/{process_id}")).exists()
 }
 
+/// Until it is a zombie: a frame sent to a dying worker would be blamed.
+fn wait_for_its_end(process_id: u32) {
+    let state = || fs::read_to_string(format!("/proc/{process_id}/stat")).unwrap();
+    while !state().contains(") Z ") {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// What the fixture's golden file says of [`image`].
 const CAPTION: &str = "book";
 
@@ -72,6 +82,7 @@ fn a_killed_worker_is_started_again() {
         assert_eq!(worker.caption(&image()).unwrap(), CAPTION);
         assert_eq!(worker.restarts(), restarts);
         signal(&worker, Signal::KILL);
+        wait_for_its_end(worker.process_id().unwrap());
     }
 }
 
@@ -112,10 +123,16 @@ fn what_is_no_image_ends_nothing() {
 }
 
 #[test]
-fn a_worker_out_of_memory_is_not_at_fault_for_the_daemon() {
-    let mut worker = start(options(Some(2 << 20)));
-    let error = worker.caption(&image()).unwrap_err();
+fn a_worker_out_of_memory_takes_nobody_with_it() {
+    let error = start(options(Some(1 << 16))).caption(&image()).unwrap_err();
     assert!(matches!(error, CaptionError::Unavailable(_)), "{error}");
+    // Enough for the model, not for 24 MB of pixels.
+    let mut worker = start(options(Some(20 << 20)));
+    let mut large = Cursor::new(Vec::new());
+    RgbImage::new(4000, 2000).write_to(&mut large, ImageFormat::Png).unwrap();
+    let error = worker.caption(large.get_ref()).unwrap_err();
+    assert!(matches!(&error, CaptionError::Died(how) if how.contains("memory")), "{error}");
+    assert_eq!(worker.caption(&image()).unwrap(), CAPTION);
 }
 
 #[test]

@@ -25,6 +25,9 @@ const FAREWELL_STEP: Duration = Duration::from_millis(10);
 const STDERR_LINE_BYTES_MAX: u64 = 1024;
 /// Later lines are read and dropped, so that a babbling worker fills no log.
 const STDERR_LINES_MAX: usize = 200;
+/// Of what the worker said since it last took a request, this much explains its
+/// end: a panic's first lines matter, its backtrace does not.
+const WORDS_BYTES_MAX: usize = 300;
 
 /// What to run as the worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +42,7 @@ pub(crate) struct Worker {
     requests: Option<Sender<Request>>,
     replies: Receiver<Reply>,
     threads: Vec<JoinHandle<()>>,
-    last_words: Arc<Mutex<String>>,
+    words: Arc<Mutex<String>>,
 }
 
 /// What came of waiting for a reply.
@@ -75,11 +78,11 @@ impl Worker {
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (requests, queue) = bounded(1);
         let (answer, replies) = bounded(1);
-        let last_words = Arc::default();
+        let words = Arc::default();
         let mut worker =
-            Self { child, requests: Some(requests), replies, threads: Vec::new(), last_words };
+            Self { child, requests: Some(requests), replies, threads: Vec::new(), words };
         if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
-            let words = Arc::clone(&worker.last_words);
+            let words = Arc::clone(&worker.words);
             worker
                 .start_thread("caption-pipe", move || converse(stdin, stdout, &queue, &answer))?;
             worker.start_thread("caption-stderr", move || listen(stderr, &words))?;
@@ -98,6 +101,7 @@ impl Worker {
 
     /// One request at a time: the next after the reply to this.
     pub(crate) fn send(&self, request: Request) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).clear();
         if let Some(requests) = &self.requests {
             // If the worker is gone, waiting for the reply tells so.
             drop(requests.try_send(request));
@@ -120,8 +124,8 @@ impl Worker {
             self.child.wait().ok()
         });
         self.join();
-        let last_words = self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        describe(status, &last_words)
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        describe(status, &words)
     }
 
     /// A process that closed its pipe ends within moments; one that hangs does not.
@@ -199,8 +203,8 @@ fn converse(
     }
 }
 
-/// Carries the worker's stderr to the log and remembers its last line.
-fn listen(stderr: ChildStderr, last_words: &Mutex<String>) {
+/// Carries the worker's stderr to the log and remembers what it said last.
+fn listen(stderr: ChildStderr, words: &Mutex<String>) {
     let mut lines = BufReader::new(stderr);
     let mut line = Vec::new();
     let mut logged = 0;
@@ -218,15 +222,19 @@ fn listen(stderr: ChildStderr, last_words: &Mutex<String>) {
             log::warn!("caption worker: {text}");
             logged += 1;
         }
-        *last_words.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+        if words.len() < WORDS_BYTES_MAX {
+            let comma = if words.is_empty() { "" } else { ", " };
+            words.extend([comma, &text]);
+        }
     }
 }
 
-fn describe(status: Option<ExitStatus>, last_words: &str) -> String {
+fn describe(status: Option<ExitStatus>, words: &str) -> String {
     let how = match status.map(|status| (status.signal(), status.code())) {
         Some((Some(signal), _)) => format!("ended by signal {signal}"),
         Some((None, Some(code))) => format!("exit code {code}"),
         Some((None, None)) | None => "ended without a status".to_owned(),
     };
-    if last_words.is_empty() { how } else { format!("{how}: {last_words}") }
+    if words.is_empty() { how } else { format!("{how}: {words}") }
 }
