@@ -125,11 +125,11 @@ pub struct IngestSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GateSettings {
-    pub max_gap_seconds: f64,
+    pub max_pause_seconds: f64,
     pub max_span_seconds: f64,
     pub max_distance_metres: f64,
     pub max_turn_degrees: f64,
-    pub max_difference: f64,
+    pub max_change: f64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -199,13 +199,81 @@ impl Config {
     }
 }
 
+/// Where the machine keeps things, as the environment says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// `$XDG_STATE_HOME`, or what stands for it.
+    pub state_home: PathBuf,
+    /// `$XDG_RUNTIME_DIR`.
+    pub runtime_dir: Option<PathBuf>,
+    /// This program's file.
+    pub program: PathBuf,
+}
+
+impl Config {
+    pub fn state_dir(&self, places: &Places) -> PathBuf {
+        let set = &self.settings.store.state_dir;
+        if set.as_os_str().is_empty() { places.state_home.join("engram") } else { set.clone() }
+    }
+
+    pub fn socket_path(&self, places: &Places) -> PathBuf {
+        let set = &self.settings.socket.path;
+        if !set.as_os_str().is_empty() {
+            return set.clone();
+        }
+        let dir = places.runtime_dir.clone().unwrap_or_else(|| self.state_dir(places));
+        dir.join("engram.sock")
+    }
+
+    pub fn captioner_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
+        self.model_dir("captioner.model", &self.settings.captioner.model, places)
+    }
+
+    pub fn embedder_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
+        self.model_dir("embedder.model", &self.settings.embedder.model, places)
+    }
+
+    /// A path where `model` is one, else the directory of that name in the
+    /// first of the models directories that has it.
+    fn model_dir(&self, key: &str, model: &str, places: &Places) -> Result<PathBuf, ConfigError> {
+        let candidates = if model.contains('/') {
+            vec![PathBuf::from(model)]
+        } else {
+            self.models_dirs(places).iter().map(|dir| dir.join(model)).collect()
+        };
+        let found = candidates.iter().find(|dir| dir.join("config.json").is_file());
+        found.cloned().ok_or_else(|| {
+            let looked: Vec<String> =
+                candidates.iter().map(|dir| dir.display().to_string()).collect();
+            self.refusal(
+                key,
+                format!("a model directory with a config.json; looked at {}", looked.join(", ")),
+            )
+        })
+    }
+
+    /// Where models are looked for by name, in this order.
+    pub fn models_dirs(&self, places: &Places) -> Vec<PathBuf> {
+        let set = &self.settings.models.dir;
+        if !set.as_os_str().is_empty() {
+            return vec![set.clone()];
+        }
+        let beside = places.program.parent().unwrap_or(Path::new("/"));
+        vec![
+            beside.join("models"),
+            beside.join("../share/engram/models"),
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("models"),
+        ]
+    }
+}
+
 impl Settings {
     pub fn call_deadline(&self) -> Duration {
         Duration::from_secs(self.socket.call_deadline_seconds)
     }
 }
 
-/// Leaf keys such as "ingest.gate.max_gap_seconds" with their defaults.
+/// Leaf keys such as "ingest.gate.max_pause_seconds" with their defaults.
 fn defaults() -> BTreeMap<String, (Value, Origin)> {
     let mut values = BTreeMap::new();
     #[expect(clippy::expect_used, reason = "compiled in, and parsed by a test")]
@@ -329,11 +397,11 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("ingest.image_max_mb", 1.0, 1_024.0),
     ("ingest.image_max_megapixels", 1.0, 1_000.0),
     ("ingest.max_ahead_seconds", 0.0, 1e9),
-    ("ingest.gate.max_gap_seconds", 0.0, 86_400.0),
+    ("ingest.gate.max_pause_seconds", 0.0, 86_400.0),
     ("ingest.gate.max_span_seconds", 0.0, 86_400.0),
     ("ingest.gate.max_distance_metres", 0.0, 1_000.0),
     ("ingest.gate.max_turn_degrees", 0.0, 180.0),
-    ("ingest.gate.max_difference", 0.0, 1.0),
+    ("ingest.gate.max_change", 0.0, 1.0),
     ("recall.text_max_chars", 200.0, 1_000_000.0),
 ];
 
@@ -456,7 +524,7 @@ mod tests {
     #[test]
     fn later_layers_win_and_are_named() {
         let (_dir, mut overrides) = file(
-            "[store]\ncache_mb = 8\n[log]\nlevel = \"warn\"\n[ingest.gate]\nmax_gap_seconds = 5",
+            "[store]\ncache_mb = 8\n[log]\nlevel = \"warn\"\n[ingest.gate]\nmax_pause_seconds = 5",
         );
         overrides.environment = vec![
             pair("ENGRAM_LOG_LEVEL", "debug"),
@@ -468,7 +536,7 @@ mod tests {
         let config = Config::load(&overrides).unwrap();
         assert_eq!(config.settings.store.cache_mb, 8);
         assert_eq!(config.settings.store.state_dir, Path::new("/data/7"));
-        assert_eq!(config.settings.ingest.gate.max_gap_seconds.to_string(), "5");
+        assert_eq!(config.settings.ingest.gate.max_pause_seconds.to_string(), "5");
         let described = config.describe();
         assert!(described.contains("log.level = \"trace\"  # --log-level"), "{described}");
         assert!(described.contains("# $ENGRAM_STORE_STATE_DIR"), "{described}");
@@ -506,6 +574,26 @@ mod tests {
         let environment = vec![pair("ENGRAM_STORE_CACHE_MB", "-")];
         let text = refusal(&Overrides { environment, ..Overrides::default() });
         assert!(text.contains("$ENGRAM_STORE_CACHE_MB"), "{text}");
+    }
+
+    #[test]
+    fn paths_follow_the_environment_unless_set() {
+        let places = Places {
+            state_home: "/home/r/.local/state".into(),
+            runtime_dir: Some("/run/user/7".into()),
+            program: "/opt/engram/bin/engram".into(),
+        };
+        let config = Config::load(&Overrides::default()).unwrap();
+        assert_eq!(config.state_dir(&places), Path::new("/home/r/.local/state/engram"));
+        assert_eq!(config.socket_path(&places), Path::new("/run/user/7/engram.sock"));
+        let bare = Places { runtime_dir: None, ..places.clone() };
+        let in_state = Path::new("/home/r/.local/state/engram/engram.sock");
+        assert_eq!(config.socket_path(&bare), in_state);
+        let (_dir, overrides) = file("[captioner]\nmodel = \"no-such-model\"");
+        let text =
+            Config::load(&overrides).unwrap().captioner_dir(&places).unwrap_err().to_string();
+        assert!(text.contains("captioner.model is \"no-such-model\""), "{text}");
+        assert!(text.contains("/opt/engram/bin/models/no-such-model"), "{text}");
     }
 
     #[test]

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use engram::base::picture::Limits;
 use engram::base::stop::Stop;
 use engram::base::time::SystemClock;
+use engram::model::worker::child::ChildOptions;
 use engram::model::worker::process::WorkerCommand;
 use engram::model::worker::{Options, Start, WorkerCaptioner};
 use engram::model::{CaptionError, Captioner as _, ModelError};
@@ -18,11 +20,15 @@ fn model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/blip")
 }
 
+fn child(model: &Path, memory_bytes_max: Option<u64>) -> ChildOptions {
+    ChildOptions { model: model.to_owned(), limits: Limits::default(), memory_bytes_max }
+}
+
 /// Deadlines that only a worker that hangs lets pass.
 fn options(memory_bytes_max: Option<u64>) -> Options {
     let program = Path::new(env!("CARGO_BIN_EXE_engram"));
     Options {
-        command: WorkerCommand::engram(program, &model(), memory_bytes_max),
+        command: WorkerCommand::engram(program, &child(&model(), memory_bytes_max)),
         model: model(),
         start_deadline: Duration::from_secs(60),
         caption_deadline: Duration::from_secs(60),
@@ -159,7 +165,7 @@ fn a_model_that_does_not_load_is_named() {
     fs::write(dir.path().join("model.safetensors"), b"no weights").unwrap();
     let mut damaged = options(None);
     let program = Path::new(env!("CARGO_BIN_EXE_engram"));
-    damaged.command = WorkerCommand::engram(program, dir.path(), None);
+    damaged.command = WorkerCommand::engram(program, &child(dir.path(), None));
     damaged.model = dir.path().to_owned();
     match start(damaged.clone()).caption(&image()) {
         Err(CaptionError::Unavailable(reason)) => {

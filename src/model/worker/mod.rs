@@ -17,6 +17,7 @@ use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::model::weights;
 use crate::model::worker::backoff::Backoff;
+use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::{Waited, Worker, WorkerCommand};
 use crate::model::worker::protocol::{Reply, Request};
 use crate::model::{CaptionError, Captioner, Fingerprint, ModelError, ModelIdentity};
@@ -46,10 +47,16 @@ pub enum Start {
 
 impl WorkerCommand {
     /// `engram caption-worker` of the binary `program`.
-    pub fn engram(program: &Path, model: &Path, memory_bytes_max: Option<u64>) -> Self {
+    pub fn engram(program: &Path, child: &ChildOptions) -> Self {
+        let ChildOptions { model, limits, memory_bytes_max } = child;
         let mut args: Vec<OsString> = vec!["caption-worker".into(), "--model".into(), model.into()];
-        if let Some(bytes) = memory_bytes_max {
-            args.extend(["--memory-bytes-max".into(), bytes.to_string().into()]);
+        let mut flag = |name: &str, value: u64| {
+            args.extend([name.into(), value.to_string().into()]);
+        };
+        flag("--image-bytes-max", limits.bytes_max as u64);
+        flag("--image-pixels-max", limits.pixels_max);
+        if let Some(bytes) = *memory_bytes_max {
+            flag("--memory-bytes-max", bytes);
         }
         Self { program: program.to_owned(), args }
     }

@@ -1,0 +1,96 @@
+//! Runs tool calls: so many at once, each with a deadline, each with an answer.
+//!
+//! A call blocks (it computes, it waits for the disk), so it runs on a thread
+//! of its own and never on the ones that serve the sockets.
+
+use std::any::Any;
+use std::fmt::Display;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use log::error;
+use rmcp::ErrorData;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+/// Where all clients' calls run.
+#[derive(Debug)]
+pub(super) struct Calls {
+    /// Calls beyond the bound wait in order of arrival.
+    places: Arc<Semaphore>,
+    deadline: Duration,
+    /// Tells one start of the daemon from another in fault ids.
+    start: String,
+    faults: AtomicU64,
+}
+
+impl Calls {
+    pub(super) fn new(at_once: usize, deadline: Duration, start: String) -> Self {
+        let places = Arc::new(Semaphore::new(at_once));
+        Self { places, deadline, start, faults: AtomicU64::new(0) }
+    }
+
+    /// Runs `work` and gives its result, or the fault that came instead.
+    ///
+    /// The deadline counts from here, so it covers the wait for a place. At the
+    /// deadline the caller gets a fault; the work itself cannot be interrupted
+    /// and keeps its place until it ends. When `cancelled` ends first, work
+    /// that has not begun never does.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        what: &str,
+        cancelled: impl Future<Output = ()>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let finished = async {
+            let place =
+                Arc::clone(&self.places).acquire_owned().await.map_err(|e| e.to_string())?;
+            let task = spawn_blocking(move || {
+                let _place = place;
+                catch_unwind(AssertUnwindSafe(work)).map_err(panic_text)
+            });
+            task.await.map_err(|e| e.to_string())?
+        };
+        let outcome = tokio::select! {
+            biased;
+            outcome = timeout(self.deadline, finished) => outcome,
+            // The answer to a cancelled request is not sent, whatever it is.
+            () = cancelled => return Err(ErrorData::internal_error("cancelled", None)),
+        };
+        match outcome {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(panic)) => Err(self.fault(what, &format!("panicked: {panic}"))),
+            Err(_elapsed) => {
+                let late = format!("took longer than {:?}", self.deadline);
+                Err(self.fault(what, &late))
+            }
+        }
+    }
+
+    /// Logs a fault of ours under an id of its own; the client gets the id and
+    /// not the text, which may say more than a client should see.
+    pub(super) fn fault(&self, what: &str, text: &dyn Display) -> ErrorData {
+        let number = self.faults.fetch_add(1, Ordering::Relaxed) + 1;
+        let id = format!("{}-{number}", self.start);
+        error!(fault = id.as_str(), what = what; "{what}: {text}");
+        let data = serde_json::json!({ "fault": id });
+        ErrorData::internal_error(
+            format!("{what} failed in the daemon; its log says more under fault {id}"),
+            Some(data),
+        )
+    }
+}
+
+fn panic_text(panic: Box<dyn Any + Send>) -> String {
+    match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => match panic.downcast::<&'static str>() {
+            Ok(text) => (*text).to_owned(),
+            Err(_) => "with a value that is no text".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,243 @@
+//! Between bytes on the wire, rmcp's types and the domain's.
+//!
+//! A line is parsed once; what is wrong with it is decided here, so that every
+//! line gets the answer that JSON-RPC and MCP give it. Depends on its arguments
+//! only.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
+    ClientJsonRpcMessage, ClientRequest, ContentBlock, CustomRequest, DiscoverRequest, ErrorCode,
+    InitializeRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    MetaObject, PingRequest, ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject,
+    ResourceContents, Tool, ToolAnnotations,
+};
+use serde_json::{Map, Value, json};
+
+use crate::tools::{Hints, Image, ToolReply, ToolSpec};
+
+/// What a line asks for.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    Request(RequestId, ClientRequest),
+    /// The client no longer wants the answer to this request.
+    Cancel(RequestId, CancelledNotification),
+    /// A notification that asks for nothing, or a response to nothing.
+    Nothing,
+}
+
+/// A line that is answered with an error and goes no further.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// `None` where the id could not be read: `null` on the wire.
+    pub(super) id: Option<RequestId>,
+    pub(super) error: ErrorData,
+}
+
+impl Refusal {
+    pub(super) fn nameless(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { id: None, error: ErrorData::new(code, message.into(), None) }
+    }
+
+    /// The answer as one line, line feed included. Written by hand, because
+    /// JSON-RPC wants `"id": null` where rmcp leaves the id out.
+    pub(super) fn line(&self) -> Vec<u8> {
+        let id = self.id.clone().map_or(Value::Null, RequestId::into_json_value);
+        let ErrorData { code, message, data } = &self.error;
+        let mut error = json!({ "code": code.0, "message": message });
+        if let (Some(data), Value::Object(error)) = (data, &mut error) {
+            error.insert("data".to_owned(), data.clone());
+        }
+        let mut line = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
+        line.push('\n');
+        line.into_bytes()
+    }
+}
+
+/// Reads one line.
+///
+/// Members of the message that JSON-RPC does not define are ignored, as MCP
+/// lets later revisions add some; what a message needs must be there and right.
+pub(super) fn parse(line: &[u8]) -> Result<Incoming, Refusal> {
+    let value = serde_json::from_slice(line).map_err(|error| {
+        Refusal::nameless(ErrorCode::PARSE_ERROR, format!("the line is not JSON: {error}"))
+    })?;
+    let invalid = |message| Refusal::nameless(ErrorCode::INVALID_REQUEST, message);
+    let mut message = match value {
+        Value::Object(message) => message,
+        Value::Array(_) => {
+            return Err(invalid("batches are not accepted: send one message a line"));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            return Err(invalid("the message is no JSON object"));
+        }
+    };
+    let id = match message.remove("id") {
+        None => None,
+        Some(id) => Some(
+            request_id(id).ok_or_else(|| invalid("the id is neither a string nor an integer"))?,
+        ),
+    };
+    sort(id.clone(), message).map_err(|error| Refusal { id, error })
+}
+
+fn request_id(id: Value) -> Option<RequestId> {
+    match id {
+        Value::String(id) => Some(RequestId::String(id.into())),
+        Value::Number(id) => id.as_i64().map(RequestId::Number),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn sort(id: Option<RequestId>, mut message: Map<String, Value>) -> Result<Incoming, ErrorData> {
+    let invalid = |message| ErrorData::new(ErrorCode::INVALID_REQUEST, message, None);
+    if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err(invalid("the member \"jsonrpc\" is not \"2.0\""));
+    }
+    let is_answer = message.contains_key("result") || message.contains_key("error");
+    let method = match message.remove("method") {
+        Some(Value::String(_)) if is_answer => {
+            return Err(invalid("the message is both a request and a response"));
+        }
+        Some(Value::String(method)) => method,
+        Some(_) => return Err(invalid("the method is no string")),
+        None if is_answer => return Ok(Incoming::Nothing),
+        None => return Err(invalid("the message has no method")),
+    };
+    let params = message.remove("params");
+    match id {
+        Some(id) => Ok(Incoming::Request(id, request(method, params)?)),
+        None => Ok(notification(method, params)),
+    }
+}
+
+/// JSON-RPC answers no notification, so a malformed one is passed over.
+fn notification(method: String, params: Option<Value>) -> Incoming {
+    if method != "notifications/cancelled" {
+        return Incoming::Nothing;
+    }
+    let cancelled = serde_json::from_value::<CancelledNotification>(whole(method, params));
+    match cancelled {
+        Ok(cancelled) => match cancelled.params.request_id.clone() {
+            Some(id) => Incoming::Cancel(id, cancelled),
+            None => Incoming::Nothing,
+        },
+        Err(_) => Incoming::Nothing,
+    }
+}
+
+fn request(method: String, params: Option<Value>) -> Result<ClientRequest, ErrorData> {
+    match &params {
+        None | Some(Value::Object(_)) => {}
+        Some(_) => return Err(invalid_params("params is no object")),
+    }
+    let meta = params.as_ref().and_then(|params| params.get("_meta"));
+    if meta.is_some_and(|meta| !meta.is_object()) {
+        return Err(invalid_params("params._meta is no object"));
+    }
+    match method.as_str() {
+        "tools/call" => tool_call(params),
+        "tools/list" => typed::<ListToolsRequest>(method, params),
+        "resources/list" => typed::<ListResourcesRequest>(method, params),
+        "resources/templates/list" => typed::<ListResourceTemplatesRequest>(method, params),
+        "resources/read" => typed::<ReadResourceRequest>(method, params),
+        "server/discover" => typed::<DiscoverRequest>(method, params),
+        "initialize" => typed::<InitializeRequest>(method, params),
+        "ping" => typed::<PingRequest>(method, params),
+        _ => typed::<CustomRequest>(method, params),
+    }
+}
+
+/// By hand, because this is the hot path and may carry an image of many
+/// megabytes: rmcp's own reading of a message copies it several times.
+fn tool_call(params: Option<Value>) -> Result<ClientRequest, ErrorData> {
+    let Some(Value::Object(mut params)) = params else {
+        return Err(invalid_params("tools/call needs params"));
+    };
+    let name = match params.remove("name") {
+        Some(Value::String(name)) => name,
+        Some(_) => return Err(invalid_params("params.name is no string")),
+        None => return Err(invalid_params("params.name, the tool to call, is missing")),
+    };
+    let arguments = match params.remove("arguments") {
+        Some(Value::Object(arguments)) => arguments,
+        None | Some(Value::Null) => Map::new(),
+        Some(_) => return Err(invalid_params("params.arguments is no object")),
+    };
+    let call = CallToolRequestParams::new(name).with_arguments(arguments);
+    let mut request = CallToolRequest::new(call);
+    if let Some(Value::Object(meta)) = params.remove("_meta") {
+        request.extensions.insert(RequestMetaObject(MetaObject(meta)));
+    }
+    Ok(ClientRequest::CallToolRequest(request))
+}
+
+fn typed<R>(method: String, params: Option<Value>) -> Result<ClientRequest, ErrorData>
+where
+    R: serde::de::DeserializeOwned + Into<ClientRequest>,
+{
+    match serde_json::from_value::<R>(whole(method, params)) {
+        Ok(request) => Ok(request.into()),
+        Err(error) => Err(invalid_params(format!("params: {error}"))),
+    }
+}
+
+fn whole(method: String, params: Option<Value>) -> Value {
+    let mut message = Map::new();
+    message.insert("method".to_owned(), Value::String(method));
+    // An empty object where there are none: rmcp insists on one in places.
+    message.insert("params".to_owned(), params.unwrap_or_else(|| Value::Object(Map::new())));
+    Value::Object(message)
+}
+
+fn invalid_params(message: impl Into<String>) -> ErrorData {
+    ErrorData::invalid_params(message.into(), None)
+}
+
+/// The message that rmcp's loop takes for a request.
+pub(super) fn message(id: RequestId, request: ClientRequest) -> ClientJsonRpcMessage {
+    ClientJsonRpcMessage::request(request, id)
+}
+
+/// A tool as it is listed.
+pub(super) fn tool(spec: &ToolSpec) -> Tool {
+    let ToolSpec { name, title, description, input_schema, output_schema, hints, toolset: _ } =
+        spec;
+    let Hints { read_only, destructive, idempotent } = *hints;
+    let annotations = ToolAnnotations::with_title(*title)
+        .read_only(read_only)
+        .destructive(destructive)
+        .idempotent(idempotent)
+        // A memory is a closed world: no tool reaches beyond it.
+        .open_world(false);
+    Tool::new(*name, *description, Arc::new(input_schema.clone()))
+        .with_title(*title)
+        .with_raw_output_schema(Arc::new(output_schema.clone()))
+        .with_annotations(annotations)
+}
+
+/// A tool's answer: the text first, as it is what a language model reads.
+pub(super) fn result(reply: ToolReply) -> CallToolResult {
+    let ToolReply { structured, text, images } = reply;
+    let mut content = Vec::with_capacity(1 + images.len());
+    content.push(ContentBlock::text(text));
+    content.extend(
+        images
+            .into_iter()
+            .map(|Image { mime, bytes }| ContentBlock::image(BASE64.encode(bytes), mime)),
+    );
+    let mut result = CallToolResult::success(content);
+    result.structured_content = Some(Value::Object(structured));
+    result
+}
+
+/// The bytes behind a resource.
+pub(super) fn contents(uri: String, image: Image) -> ReadResourceResult {
+    let Image { mime, bytes } = image;
+    let blob = ResourceContents::blob(BASE64.encode(bytes), uri).with_mime_type(mime);
+    ReadResourceResult::new(vec![blob])
+}

@@ -1,0 +1,125 @@
+//! Accepts clients and serves each until it goes or the server stops.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use log::{debug, error, warn};
+use rmcp::model::ErrorCode;
+use rmcp::serve_server;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::server::connection::{Connection, ConnectionLimits};
+use crate::server::convert::Refusal;
+use crate::server::mcp::{Handler, Session, Shared};
+
+/// JSON-RPC leaves −32000 to −32099 to the server.
+const TOO_MANY_CLIENTS: ErrorCode = ErrorCode(-32000);
+
+/// Pause after a failed accept: out of file descriptors, mostly, which passes
+/// when a client goes.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Time for the one line that an excess client is told.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// Limits on the clients together.
+#[derive(Debug, Clone)]
+pub(super) struct PeerLimits {
+    pub(super) clients_max: usize,
+    pub(super) connection: ConnectionLimits,
+    /// Time for calls under way when the server stops.
+    pub(super) stop_grace: Duration,
+}
+
+/// Who is connected.
+pub(super) struct Peers {
+    pub(super) shared: Arc<Shared>,
+    pub(super) limits: PeerLimits,
+    /// Tells one start of the daemon from another in session names.
+    pub(super) start: String,
+    pub(super) connected: Arc<AtomicUsize>,
+    pub(super) stopping: watch::Receiver<bool>,
+}
+
+impl Peers {
+    /// Serves until asked to stop, then gives the calls under way their grace.
+    pub(super) async fn serve(self, listener: UnixListener) {
+        let mut stopping = self.stopping.clone();
+        let mut connections = JoinSet::new();
+        let mut number: u64 = 0;
+        loop {
+            tokio::select! {
+                _ = stopping.wait_for(|stopping| *stopping) => break,
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        number += 1;
+                        self.welcome(stream, number, &mut connections);
+                    }
+                    Err(error) => {
+                        warn!("a client could not be accepted: {error}");
+                        sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+                Some(ended) = connections.join_next() => self.count_out(ended),
+            }
+        }
+        drop(listener);
+        let leaving = async {
+            while let Some(ended) = connections.join_next().await {
+                self.count_out(ended);
+            }
+        };
+        if timeout(self.limits.stop_grace, leaving).await.is_err() {
+            warn!(clients = connections.len(); "stopped with calls under way");
+        }
+    }
+
+    fn welcome(&self, stream: UnixStream, number: u64, connections: &mut JoinSet<()>) {
+        if connections.len() >= self.limits.clients_max {
+            let clients_max = self.limits.clients_max;
+            warn!(clients_max = clients_max; "turned a client away");
+            tokio::spawn(turn_away(stream, clients_max));
+            return;
+        }
+        let name = format!("connection-{}-{number}", self.start);
+        debug!(session = name.as_str(); "client connected");
+        let session = Session::new(name, Arc::clone(&self.shared.tools));
+        let handler = Handler::new(Arc::clone(&self.shared), session);
+        let limits = self.limits.connection.clone();
+        let connection = Connection::new(stream, limits, self.stopping.clone());
+        connections.spawn(serve_one(handler, connection));
+        self.connected.store(connections.len(), Ordering::Relaxed);
+    }
+
+    fn count_out(&self, ended: Result<(), tokio::task::JoinError>) {
+        self.connected.fetch_sub(1, Ordering::Relaxed);
+        if let Err(error) = ended {
+            error!("serving a client failed: {error}");
+        }
+    }
+}
+
+async fn serve_one(handler: Handler, connection: Connection) {
+    match serve_server(handler, connection).await {
+        Ok(running) => match running.waiting().await {
+            Ok(reason) => debug!("client gone: {reason:?}"),
+            Err(error) => error!("serving a client failed: {error}"),
+        },
+        // Gone before its first request, or refused by the handshake, which
+        // told the client why.
+        Err(error) => debug!("client gone before its handshake: {error}"),
+    }
+}
+
+async fn turn_away(mut stream: UnixStream, clients_max: usize) {
+    let text = format!("the daemon serves {clients_max} clients at most; try again later");
+    let line = Refusal::nameless(TOO_MANY_CLIENTS, text).line();
+    if !matches!(timeout(FAREWELL, stream.write_all(&line)).await, Ok(Ok(()))) {
+        debug!("an excess client left before it was told");
+    }
+}
