@@ -57,9 +57,7 @@ const QUESTIONS: &[Question] = &[
     Question {
         words: "How often did you look around on the third day?",
         tool: "get_record_count_within_time_range",
-        arguments: || {
-            json!({"search_start_time": "2025-01-03 00:00:00", "search_end_time": "2025-01-03 23:59:59"})
-        },
+        arguments: || json!({"search_start_time": "2025-01-03 00:00:00", "search_end_time": "2025-01-03 23:59:59"}),
     },
     Question {
         words: "Remember: the door code changed to 4711.",
@@ -152,9 +150,8 @@ fn answer(reply: &Reply) -> Vec<String> {
 
 fn record_line(record: &Value) -> String {
     let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or_default();
-    let coordinate = |axis: usize| {
-        record.get("position").and_then(|it| it.get(axis)).and_then(Value::as_f64)
-    };
+    let coordinate =
+        |axis: usize| record.get("position").and_then(|it| it.get(axis)).and_then(Value::as_f64);
     let place = match (coordinate(0), coordinate(1)) {
         (Some(x), Some(y)) => format!("at ({x:.1}, {y:.1})"),
         _ => "no place".to_owned(),
@@ -198,7 +195,8 @@ impl Daemon {
                 Err(error) if started.elapsed() > PATIENCE || self.has_ended() => {
                     let log = self.socket.with_file_name("log");
                     let log = fs::read_to_string(log).unwrap_or_default();
-                    return Err(anyhow::Error::new(error).context(format!("the daemon did not start:\n{log}")));
+                    return Err(anyhow::Error::new(error)
+                        .context(format!("the daemon did not start:\n{log}")));
                 }
                 Err(_) => thread::sleep(LOOK_AGAIN),
             }
