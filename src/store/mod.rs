@@ -435,4 +435,6 @@ impl Store {
 }
 
 #[cfg(test)]
+mod model_test;
+#[cfg(test)]
 mod tests;

@@ -384,3 +384,124 @@ pub(super) fn witness(record: &Record) -> u32 {
 fn timestamp(micros: i64) -> Result<Timestamp, Fault> {
     Timestamp::from_micros(micros).ok_or_else(|| Fault::Content(format!("time {micros} µs")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{Strategy, any, prop, prop_assert_eq, proptest};
+
+    const KEY: &[u8] = b"r\0\0\0\0\0\0\0\x07";
+
+    fn metas() -> impl Strategy<Value = FrameMeta> {
+        let number = -1e6_f64..1e6;
+        let position = [number.clone(), number.clone(), number];
+        let pose = prop::option::of((position, prop::option::of(-3.0_f64..3.0)))
+            .prop_map(|pose| pose.map(|(position, heading)| Pose { position, heading }));
+        (0_i64..4_000_000_000_000_000, pose, ".{0,9}", ".{0,9}", ".{0,9}").prop_map(
+            |(micros, pose, frame_id, map_id, source)| FrameMeta {
+                taken_at: Timestamp::from_micros(micros).unwrap(),
+                pose,
+                frame_id,
+                map_id,
+                source,
+            },
+        )
+    }
+
+    fn stored() -> impl Strategy<Value = Record> {
+        let rest = (".{0,80}", prop::option::of(".{0,9}"), prop::option::of(any::<u64>()));
+        (metas(), rest).prop_map(|(meta, (caption, layer, image))| Record {
+            id: RecordId(7),
+            end_at: meta.taken_at,
+            meta,
+            caption,
+            layer,
+            image: image.map(FrameTicket),
+        })
+    }
+
+    fn read(sealed: &[u8]) -> Result<Record, Fault> {
+        decode::<RecordOnDisk>(KEY, sealed)?.into_record(RecordId(7))
+    }
+
+    proptest! {
+        #[test]
+        fn records_come_back(record in stored()) {
+            let sealed = encode(KEY, &RecordOnDisk::of(&record));
+            prop_assert_eq!(read(&sealed), Ok(record));
+        }
+
+        #[test]
+        fn no_flipped_bits_give_a_record(
+            record in stored(),
+            flips in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+        ) {
+            let mut sealed = encode(KEY, &RecordOnDisk::of(&record));
+            let bits = sealed.len() * 8;
+            let bits: std::collections::BTreeSet<usize> =
+                flips.into_iter().map(|flip| flip.index(bits)).collect();
+            bits.iter().for_each(|bit| sealed[bit / 8] ^= 1 << (bit % 8));
+            assert!(read(&sealed).is_err());
+        }
+
+        #[test]
+        fn no_cut_and_no_appendix_gives_a_record(record in stored(), extra in any::<u8>()) {
+            let mut sealed = encode(KEY, &RecordOnDisk::of(&record));
+            for length in 0..sealed.len() {
+                assert!(read(&sealed[..length]).is_err(), "cut to {length}");
+            }
+            sealed.push(extra);
+            assert!(read(&sealed).is_err());
+        }
+
+        #[test]
+        fn any_bytes_are_an_error(bytes: Vec<u8>) {
+            assert!(read(&bytes).is_err());
+        }
+
+        #[test]
+        fn vectors_come_back_to_the_bit(raw in prop::collection::vec(-1_f32..1.0, 1..40)) {
+            let dimension = raw.len();
+            if let Ok(vector) = Embedding::new(raw, dimension) {
+                let sealed = encode_vector(KEY, &vector);
+                assert_eq!(decode_vector(KEY, &sealed, dimension), Ok(vector));
+                assert!(decode_vector(KEY, &sealed, dimension + 1).is_err());
+                assert_eq!(decode_vector(b"other", &sealed, dimension), Err(Fault::Checksum));
+            }
+        }
+
+        #[test]
+        fn the_other_structs_come_back(meta in metas(), text in ".{0,30}", n in any::<u32>()) {
+            let (ticket, end_at) = (FrameTicket(7), meta.taken_at);
+            let frame = PendingFrame { ticket, meta: meta.clone(), end_at, attempts: n };
+            let sealed = encode(KEY, &PendingOnDisk::of(&frame));
+            let back = decode::<PendingOnDisk>(KEY, &sealed).unwrap().into_frame(ticket);
+            prop_assert_eq!(back, Ok(frame));
+
+            let aside = SetAside { ticket, meta: meta.clone(), reason: text };
+            let sealed = encode(KEY, &SetAsideOnDisk::of(&aside));
+            let back = decode::<SetAsideOnDisk>(KEY, &sealed).unwrap().into_frame(ticket);
+            prop_assert_eq!(back, Ok(aside));
+
+            let keyframe = Keyframe {
+                ticket,
+                record: Some(RecordId(u64::from(n))),
+                taken_at: meta.taken_at,
+                last_at: end_at,
+                pose: meta.pose,
+                signature: n.to_le_bytes().to_vec(),
+            };
+            let sealed = encode(KEY, &KeyframeOnDisk::of(&keyframe));
+            let back = decode::<KeyframeOnDisk>(KEY, &sealed).unwrap().into_keyframe();
+            prop_assert_eq!(back, Ok(keyframe));
+        }
+    }
+
+    #[test]
+    fn a_value_of_another_version_is_refused_by_its_number() {
+        let mut sealed = vec![9];
+        sealed.extend_from_slice(&checksum(9, KEY, b"later").to_le_bytes());
+        sealed.extend_from_slice(b"later");
+        assert_eq!(unseal(KEY, &sealed), Err(Fault::Version { found: 9 }));
+    }
+}
