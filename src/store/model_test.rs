@@ -115,15 +115,14 @@ impl Model {
             return assert_eq!(answer, Err(refused));
         }
         assert_eq!(answer, Ok(ticket));
-        let (taken_at, pose) = (meta.taken_at, meta.pose);
+        let taken_at = meta.taken_at;
         self.keyframes.insert(
             meta.source.clone(),
             Keyframe {
                 ticket,
                 record: None,
-                taken_at,
+                meta: meta.clone(),
                 last_at: taken_at,
-                pose,
                 signature: vec![7],
             },
         );
