@@ -386,6 +386,32 @@ fn a_missing_half_of_the_store_is_refused() {
 }
 
 #[test]
+fn an_older_database_under_a_newer_manifest_is_refused() {
+    // Frames alone, then records alone, are what the older one lacks.
+    let frames = |store: &Store| {
+        store.accept_frame(&meta("front", 9), &jpeg(1), Vec::new()).unwrap();
+    };
+    let records = |store: &Store| {
+        store.commit_observations(&[observation(9)]).unwrap();
+    };
+    for newer in [&frames as &dyn Fn(&Store), &records] {
+        let dir = tempfile::tempdir().unwrap();
+        drop(open(dir.path()));
+        drop(raw(dir.path()));
+        let (db, backup) = (dir.path().join("db"), dir.path().join("backup"));
+        super::check::copy_tree(&db, &backup).unwrap();
+        let store = open(dir.path());
+        newer(&store);
+        drop(store);
+        drop(raw(dir.path()));
+        fs::remove_dir_all(&db).unwrap();
+        fs::rename(&backup, &db).unwrap();
+        let error = refused(dir.path()).to_string();
+        assert!(error.contains("its manifest promises"), "{error}");
+    }
+}
+
+#[test]
 fn the_database_of_another_store_is_refused() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     filled(dir.path(), 3);
