@@ -486,7 +486,7 @@ mod tests {
             let keyframe = Keyframe {
                 ticket,
                 record: Some(RecordId(u64::from(n))),
-                meta: meta.clone(),
+                meta,
                 last_at: end_at,
                 signature: n.to_le_bytes().to_vec(),
             };
