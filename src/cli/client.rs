@@ -106,7 +106,12 @@ pub fn connect(path: &Path) -> Result<UnixStream, ClientError> {
 }
 
 impl Client {
-    pub fn connect(path: &Path, options: ClientOptions) -> Result<Self, ClientError> {
+    /// Connects with the default bounds.
+    pub fn connect(path: &Path) -> Result<Self, ClientError> {
+        Self::connect_with(path, ClientOptions::default())
+    }
+
+    pub fn connect_with(path: &Path, options: ClientOptions) -> Result<Self, ClientError> {
         let stream = connect(path)?;
         Ok(Self { stream, options, clock: SystemClock, last_id: 0, unread: Vec::new() })
     }
@@ -117,22 +122,45 @@ impl Client {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<Reply, ClientError> {
+        let mut params = Map::new();
+        params.insert("name".to_owned(), Value::String(tool.to_owned()));
+        params.insert("arguments".to_owned(), Value::Object(arguments));
+        reply(self.request("tools/call", params)?)
+    }
+
+    /// Name and title of every tool, in the daemon's order.
+    pub fn tools(&mut self) -> Result<Vec<(String, String)>, ClientError> {
+        let result = self.request("tools/list", Map::new())?;
+        let Some(Value::Array(tools)) = result.get("tools") else {
+            return Err(ClientError::Unreadable("the result lists no tools".to_owned()));
+        };
+        let text = |tool: &Value, key: &str| {
+            tool.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        Ok(tools.iter().map(|tool| (text(tool, "name"), text(tool, "title"))).collect())
+    }
+
+    fn request(
+        &mut self,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> Result<Map<String, Value>, ClientError> {
         self.last_id += 1;
-        let line = call_line(self.last_id, tool, arguments);
+        let line = request_line(self.last_id, method, params);
         let deadline = self.clock.tick() + self.options.call_deadline;
         self.write(line.as_bytes(), deadline)?;
         loop {
             let line = self.read_line(deadline)?;
             let mut answer: Map<String, Value> = serde_json::from_slice(&line)
                 .map_err(|error| ClientError::Unreadable(error.to_string()))?;
-            // An answer without an id is about this call too: there is no other.
+            // An error without an id is about this request too: there is no other.
             let id = answer.get("id").unwrap_or(&Value::Null);
             if id.is_null() || id.as_u64() == Some(self.last_id) {
                 if let Some(error) = answer.get("error") {
                     return Err(refusal(error));
                 }
                 if let Some(Value::Object(result)) = answer.remove("result") {
-                    return reply(result);
+                    return Ok(result);
                 }
             }
         }
@@ -199,27 +227,24 @@ impl Client {
     }
 }
 
-fn call_line(id: u64, tool: &str, arguments: Map<String, Value>) -> String {
-    let mut line = json!({
-        "jsonrpc": "2.0",
-        "id": id,
-        "method": "tools/call",
-        "params": {
-            "name": tool,
-            "arguments": Value::Object(arguments),
-            "_meta": {
-                "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
-                "io.modelcontextprotocol/clientInfo": {
-                    "name": "engram",
-                    "version": env!("CARGO_PKG_VERSION"),
-                },
-                "io.modelcontextprotocol/clientCapabilities": {},
-            },
+/// Put together by hand: the arguments may be an image of megabytes, and
+/// `json!` would copy it.
+fn request_line(id: u64, method: &str, mut params: Map<String, Value>) -> String {
+    params.insert("_meta".to_owned(), meta());
+    let params = Value::Object(params);
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n")
+}
+
+/// What the stateless revision wants with each request.
+fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
+        "io.modelcontextprotocol/clientInfo": {
+            "name": "engram",
+            "version": env!("CARGO_PKG_VERSION"),
         },
+        "io.modelcontextprotocol/clientCapabilities": {},
     })
-    .to_string();
-    line.push('\n');
-    line
 }
 
 fn refusal(error: &Value) -> ClientError {
@@ -288,7 +313,7 @@ mod tests {
             drop(stream.shutdown(Shutdown::Write));
             stream
         });
-        let mut client = Client::connect(&path, options).unwrap();
+        let mut client = Client::connect_with(&path, options).unwrap();
         let reply = client.call("health", Map::new());
         drop(daemon.unwrap().join().unwrap());
         reply
@@ -331,7 +356,7 @@ mod tests {
 
     #[test]
     fn each_way_to_fail_has_its_error() {
-        let missing = Client::connect(Path::new("/nowhere/s"), ClientOptions::default());
+        let missing = Client::connect(Path::new("/nowhere/s"));
         let error = missing.unwrap_err();
         assert!(matches!(error, ClientError::NotRunning { .. }));
         assert!(error.to_string().contains("engram serve"), "{error}");
@@ -357,7 +382,7 @@ mod tests {
         let _silent = UnixListener::bind(&path).unwrap();
         let call_deadline = Duration::from_millis(20);
         let options = ClientOptions { call_deadline, ..ClientOptions::default() };
-        let mut client = Client::connect(&path, options).unwrap();
+        let mut client = Client::connect_with(&path, options).unwrap();
         let late = client.call("health", Map::new());
         assert!(matches!(late, Err(ClientError::Late(_))), "{late:?}");
         // More than the socket's buffers take.
