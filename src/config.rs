@@ -1,1 +1,605 @@
-//! (being written)
+//! Settings: defaults < file < environment < flags, each value with its origin.
+//!
+//! `config/default.toml` is the one list of keys, defaults and their meaning.
+//! Reads the file it is told to, and neither the environment nor the command
+//! line: those come in as plain text from `cli`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use crate::base::time::Zone;
+
+/// Every key with its default and a comment, as shipped.
+pub const DEFAULTS: &str = include_str!("../config/default.toml");
+
+/// What an environment variable of ours starts with.
+pub const ENVIRONMENT_PREFIX: &str = "ENGRAM_";
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    Default,
+    File(PathBuf),
+    Environment(String),
+    Flag(String),
+}
+
+/// What overrides the defaults.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    pub file: Option<PathBuf>,
+    /// All variables of the environment; those of other programs are passed over.
+    pub environment: Vec<(String, String)>,
+    /// Flag as typed, key, value.
+    pub flags: Vec<(String, String, String)>,
+}
+
+/// The settings in force.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub settings: Settings,
+    values: BTreeMap<String, (Value, Origin)>,
+}
+
+/// Why there are no settings.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("the configuration file {path} cannot be read: {reason}")]
+    Unreadable { path: PathBuf, reason: String },
+    #[error("the configuration file {path} is no TOML: {reason}")]
+    NoToml { path: PathBuf, reason: String },
+    #[error("unknown setting {key:?} ({origin}); the nearest known one is {nearest:?}")]
+    UnknownKey { key: String, origin: Origin, nearest: String },
+    #[error("setting {key} is {found} ({origin}), accepted is {accepted}")]
+    BadValue { key: String, found: String, origin: Origin, accepted: String },
+}
+
+/// Mirror of the file, as written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub store: StoreSettings,
+    pub socket: SocketSettings,
+    pub captioner: CaptionerSettings,
+    pub embedder: EmbedderSettings,
+    pub models: ModelsSettings,
+    pub ingest: IngestSettings,
+    pub time: TimeSettings,
+    pub recall: RecallSettings,
+    pub log: LogSettings,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoreSettings {
+    pub state_dir: PathBuf,
+    pub cache_mb: u64,
+    pub images_max_mb: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SocketSettings {
+    pub path: PathBuf,
+    pub max_clients: usize,
+    pub max_line_mb: usize,
+    pub call_deadline_seconds: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaptionerSettings {
+    pub model: String,
+    pub deadline_seconds: u64,
+    pub memory_limit_mb: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmbedderSettings {
+    pub model: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelsSettings {
+    pub dir: PathBuf,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IngestSettings {
+    pub spool_max: usize,
+    pub image_max_mb: usize,
+    pub image_max_megapixels: u64,
+    pub max_ahead_seconds: u64,
+    pub gate: GateSettings,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateSettings {
+    pub max_pause_seconds: f64,
+    pub max_span_seconds: f64,
+    pub max_distance_metres: f64,
+    pub max_turn_degrees: f64,
+    pub max_change: f64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeSettings {
+    pub zone: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecallSettings {
+    pub text_max_chars: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogSettings {
+    pub level: String,
+    pub format: String,
+}
+
+impl Config {
+    /// Lays the overrides over the defaults and checks every value.
+    pub fn load(overrides: &Overrides) -> Result<Self, ConfigError> {
+        let mut values = defaults();
+        if let Some(path) = &overrides.file {
+            lay_file(&mut values, path)?;
+        }
+        lay_environment(&mut values, &overrides.environment)?;
+        for (flag, key, text) in &overrides.flags {
+            lay_text(&mut values, key, text, Origin::Flag(flag.clone()))?;
+        }
+        check_ranges(&values)?;
+        let settings =
+            nested(&values).try_into().map_err(|error: toml::de::Error| ConfigError::BadValue {
+                key: "(the whole)".to_owned(),
+                found: error.message().to_owned(),
+                origin: Origin::Default,
+                accepted: "the shape of config/default.toml".to_owned(),
+            })?;
+        let config = Self { settings, values };
+        config.zone()?;
+        Ok(config)
+    }
+
+    /// `key = value  # origin`, a line each, in the order of the keys.
+    pub fn describe(&self) -> String {
+        let mut lines = String::new();
+        for (key, (value, origin)) in &self.values {
+            lines.push_str(&format!("{key} = {value}  # {origin}\n"));
+        }
+        lines
+    }
+
+    pub fn zone(&self) -> Result<Zone, ConfigError> {
+        Zone::from_name(&self.settings.time.zone)
+            .map_err(|error| self.refusal("time.zone", error.to_string()))
+    }
+
+    /// A refusal of `key`'s value with the place that it came from.
+    pub fn refusal(&self, key: &str, accepted: String) -> ConfigError {
+        let (found, origin) = match self.values.get(key) {
+            Some((value, origin)) => (value.to_string(), origin.clone()),
+            None => (String::new(), Origin::Default),
+        };
+        ConfigError::BadValue { key: key.to_owned(), found, origin, accepted }
+    }
+}
+
+/// Where the machine keeps things, as the environment says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// `$XDG_STATE_HOME`, or what stands for it.
+    pub state_home: PathBuf,
+    /// `$XDG_RUNTIME_DIR`.
+    pub runtime_dir: Option<PathBuf>,
+    /// This program's file.
+    pub program: PathBuf,
+}
+
+impl Config {
+    pub fn state_dir(&self, places: &Places) -> PathBuf {
+        let set = &self.settings.store.state_dir;
+        if set.as_os_str().is_empty() { places.state_home.join("engram") } else { set.clone() }
+    }
+
+    pub fn socket_path(&self, places: &Places) -> PathBuf {
+        let set = &self.settings.socket.path;
+        if !set.as_os_str().is_empty() {
+            return set.clone();
+        }
+        let dir = places.runtime_dir.clone().unwrap_or_else(|| self.state_dir(places));
+        dir.join("engram.sock")
+    }
+
+    pub fn captioner_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
+        self.model_dir("captioner.model", &self.settings.captioner.model, places)
+    }
+
+    pub fn embedder_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
+        self.model_dir("embedder.model", &self.settings.embedder.model, places)
+    }
+
+    /// A path where `model` is one, else the directory of that name in the
+    /// first of the models directories that has it.
+    fn model_dir(&self, key: &str, model: &str, places: &Places) -> Result<PathBuf, ConfigError> {
+        let candidates = if model.contains('/') {
+            vec![PathBuf::from(model)]
+        } else {
+            self.models_dirs(places).iter().map(|dir| dir.join(model)).collect()
+        };
+        let found = candidates.iter().find(|dir| dir.join("config.json").is_file());
+        found.cloned().ok_or_else(|| {
+            let looked: Vec<String> =
+                candidates.iter().map(|dir| dir.display().to_string()).collect();
+            self.refusal(
+                key,
+                format!("a model directory with a config.json; looked at {}", looked.join(", ")),
+            )
+        })
+    }
+
+    /// Where models are looked for by name, in this order.
+    pub fn models_dirs(&self, places: &Places) -> Vec<PathBuf> {
+        let set = &self.settings.models.dir;
+        if !set.as_os_str().is_empty() {
+            return vec![set.clone()];
+        }
+        let beside = places.program.parent().unwrap_or(Path::new("/"));
+        vec![
+            beside.join("models"),
+            beside.join("../share/engram/models"),
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("models"),
+        ]
+    }
+}
+
+impl Settings {
+    pub fn call_deadline(&self) -> Duration {
+        Duration::from_secs(self.socket.call_deadline_seconds)
+    }
+}
+
+/// Leaf keys such as "ingest.gate.max_pause_seconds" with their defaults.
+fn defaults() -> BTreeMap<String, (Value, Origin)> {
+    let mut values = BTreeMap::new();
+    #[expect(clippy::expect_used, reason = "compiled in, and parsed by a test")]
+    let table: Table = DEFAULTS.parse().expect("config/default.toml is TOML");
+    for (key, value) in leaves(&table, "") {
+        values.insert(key, (value, Origin::Default));
+    }
+    values
+}
+
+fn leaves(table: &Table, prefix: &str) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    for (name, value) in table {
+        let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value.as_table() {
+            Some(inner) => found.extend(leaves(inner, &key)),
+            None => found.push((key, value.clone())),
+        }
+    }
+    found
+}
+
+fn lay_file(
+    values: &mut BTreeMap<String, (Value, Origin)>,
+    path: &Path,
+) -> Result<(), ConfigError> {
+    let text = fs::read_to_string(path).map_err(|error| ConfigError::Unreadable {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })?;
+    let table: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::NoToml {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })?;
+    for (key, value) in leaves(&table, "") {
+        lay(values, &key, value, Origin::File(path.to_owned()))?;
+    }
+    Ok(())
+}
+
+fn lay_environment(
+    values: &mut BTreeMap<String, (Value, Origin)>,
+    environment: &[(String, String)],
+) -> Result<(), ConfigError> {
+    let names: BTreeMap<String, String> =
+        values.keys().map(|key| (variable_of(key), key.clone())).collect();
+    for (name, text) in environment {
+        if !name.starts_with(ENVIRONMENT_PREFIX) {
+            continue;
+        }
+        let origin = Origin::Environment(name.clone());
+        let Some(key) = names.get(name) else {
+            let nearest = nearest(name, names.keys());
+            return Err(ConfigError::UnknownKey { key: name.clone(), origin, nearest });
+        };
+        lay_text(values, key, text, origin)?;
+    }
+    Ok(())
+}
+
+fn variable_of(key: &str) -> String {
+    format!("{ENVIRONMENT_PREFIX}{}", key.replace('.', "_").to_uppercase())
+}
+
+/// Lays a value that came as text: read as the default's type.
+fn lay_text(
+    values: &mut BTreeMap<String, (Value, Origin)>,
+    key: &str,
+    text: &str,
+    origin: Origin,
+) -> Result<(), ConfigError> {
+    let value = match values.get(key).map(|(default, _)| default) {
+        Some(Value::Integer(_)) => text.parse().map(Value::Integer).ok(),
+        Some(Value::Float(_)) => text.parse().map(Value::Float).ok(),
+        Some(Value::Boolean(_)) => text.parse().map(Value::Boolean).ok(),
+        _ => None,
+    };
+    // Text that is no number of the right kind stays text, and is refused as such.
+    lay(values, key, value.unwrap_or_else(|| Value::String(text.to_owned())), origin)
+}
+
+fn lay(
+    values: &mut BTreeMap<String, (Value, Origin)>,
+    key: &str,
+    value: Value,
+    origin: Origin,
+) -> Result<(), ConfigError> {
+    let Some((current, _)) = values.get(key) else {
+        let nearest = nearest(key, values.keys());
+        return Err(ConfigError::UnknownKey { key: key.to_owned(), origin, nearest });
+    };
+    let value = match (current, value) {
+        #[expect(clippy::cast_precision_loss, reason = "settings are small numbers")]
+        (Value::Float(_), Value::Integer(whole)) => Value::Float(whole as f64),
+        (_, other) => other,
+    };
+    if current.type_str() != value.type_str() {
+        let accepted = format!("{} such as {current}", article(current.type_str()));
+        let found = value.to_string();
+        return Err(ConfigError::BadValue { key: key.to_owned(), found, origin, accepted });
+    }
+    values.insert(key.to_owned(), (value, origin));
+    Ok(())
+}
+
+fn article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {kind}")
+}
+
+/// Smallest and largest accepted number of each key that has bounds.
+const RANGES: &[(&str, f64, f64)] = &[
+    ("store.cache_mb", 1.0, 65_536.0),
+    ("store.images_max_mb", 0.0, 1e9),
+    ("socket.max_clients", 1.0, 65_536.0),
+    ("socket.max_line_mb", 1.0, 1_024.0),
+    ("socket.call_deadline_seconds", 1.0, 86_400.0),
+    ("captioner.deadline_seconds", 1.0, 86_400.0),
+    ("captioner.memory_limit_mb", 0.0, 1e6),
+    ("ingest.spool_max", 1.0, 10_000_000.0),
+    ("ingest.image_max_mb", 1.0, 1_024.0),
+    ("ingest.image_max_megapixels", 1.0, 1_000.0),
+    ("ingest.max_ahead_seconds", 0.0, 1e9),
+    ("ingest.gate.max_pause_seconds", 0.0, 86_400.0),
+    ("ingest.gate.max_span_seconds", 0.0, 86_400.0),
+    ("ingest.gate.max_distance_metres", 0.0, 1_000.0),
+    ("ingest.gate.max_turn_degrees", 0.0, 180.0),
+    ("ingest.gate.max_change", 0.0, 1.0),
+    ("recall.text_max_chars", 200.0, 1_000_000.0),
+];
+
+/// Accepted words of each key that takes one of a few.
+const CHOICES: &[(&str, &[&str])] = &[
+    ("log.level", &["error", "warn", "info", "debug", "trace"]),
+    ("log.format", &["text", "json"]),
+];
+
+fn check_ranges(values: &BTreeMap<String, (Value, Origin)>) -> Result<(), ConfigError> {
+    for (key, (value, origin)) in values {
+        let refusal = |accepted: String| ConfigError::BadValue {
+            key: key.clone(),
+            found: value.to_string(),
+            origin: origin.clone(),
+            accepted,
+        };
+        #[expect(clippy::cast_precision_loss, reason = "compared with a bound only")]
+        let number = value.as_integer().map(|whole| whole as f64).or_else(|| value.as_float());
+        if let (Some(number), Some((_, least, most))) =
+            (number, RANGES.iter().find(|(ranged, ..)| ranged == key))
+            && !(*least..=*most).contains(&number)
+        {
+            return Err(refusal(format!("a number from {least} to {most}")));
+        }
+        if let (Some(word), Some((_, words))) =
+            (value.as_str(), CHOICES.iter().find(|(chosen, _)| chosen == key))
+            && !words.contains(&word)
+        {
+            return Err(refusal(format!("one of {}", words.join(", "))));
+        }
+    }
+    Ok(())
+}
+
+/// The tree of tables that the flat keys stand for.
+fn nested(values: &BTreeMap<String, (Value, Origin)>) -> Table {
+    let mut root = Table::new();
+    for (key, (value, _)) in values {
+        let path: Vec<&str> = key.split('.').collect();
+        insert_at(&mut root, &path, value);
+    }
+    root
+}
+
+fn insert_at(table: &mut Table, path: &[&str], value: &Value) {
+    match path {
+        [] => {}
+        [last] => {
+            table.insert((*last).to_owned(), value.clone());
+        }
+        [first, rest @ ..] => {
+            let inner = table.entry(*first).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = inner {
+                insert_at(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// The known name with the fewest edits from `name`.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> String {
+    known.min_by_key(|candidate| edits(name, candidate)).cloned().unwrap_or_default()
+}
+
+/// Levenshtein distance, two rows at a time.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut next = vec![i + 1];
+        for ((to, above), pair) in b.iter().zip(row.iter().skip(1)).zip(row.iter()) {
+            let left = next.last().copied().unwrap_or(i);
+            next.push((above + 1).min(left + 1).min(pair + usize::from(from != *to)));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Environment(name) => write!(f, "${name}"),
+            Self::Flag(flag) => f.write_str(flag),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> (tempfile::TempDir, Overrides) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("robot.toml");
+        fs::write(&path, text).unwrap();
+        (dir, Overrides { file: Some(path), ..Overrides::default() })
+    }
+
+    fn pair(a: &str, b: &str) -> (String, String) {
+        (a.to_owned(), b.to_owned())
+    }
+
+    #[test]
+    fn the_defaults_fit_their_own_checks() {
+        let config = Config::load(&Overrides::default()).unwrap();
+        assert_eq!(config.settings.captioner.model, "household-captioner");
+        assert!(config.describe().lines().all(|line| line.ends_with("# default")));
+    }
+
+    #[test]
+    fn the_example_is_accepted() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/robot.toml");
+        Config::load(&Overrides { file: Some(path), ..Overrides::default() }).unwrap();
+    }
+
+    #[test]
+    fn later_layers_win_and_are_named() {
+        let (_dir, mut overrides) = file(
+            "[store]\ncache_mb = 8\n[log]\nlevel = \"warn\"\n[ingest.gate]\nmax_pause_seconds = 5",
+        );
+        overrides.environment = vec![
+            pair("ENGRAM_LOG_LEVEL", "debug"),
+            pair("ENGRAM_STORE_STATE_DIR", "/data/7"),
+            pair("HOME", "/root"),
+        ];
+        overrides.flags =
+            vec![("--log-level".to_owned(), "log.level".to_owned(), "trace".to_owned())];
+        let config = Config::load(&overrides).unwrap();
+        assert_eq!(config.settings.store.cache_mb, 8);
+        assert_eq!(config.settings.store.state_dir, Path::new("/data/7"));
+        assert_eq!(config.settings.ingest.gate.max_pause_seconds.to_string(), "5");
+        let described = config.describe();
+        assert!(described.contains("log.level = \"trace\"  # --log-level"), "{described}");
+        assert!(described.contains("# $ENGRAM_STORE_STATE_DIR"), "{described}");
+        assert!(described.contains("robot.toml"), "{described}");
+    }
+
+    fn refusal(overrides: &Overrides) -> String {
+        Config::load(overrides).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_by_name() {
+        let (_dir, overrides) = file("[store]\ncash_mb = 8");
+        let text = refusal(&overrides);
+        assert!(
+            text.contains("\"store.cash_mb\"") && text.contains("\"store.cache_mb\""),
+            "{text}"
+        );
+        let environment = vec![pair("ENGRAM_LOG_LEVLE", "debug")];
+        let text = refusal(&Overrides { environment, ..Overrides::default() });
+        assert!(text.contains("ENGRAM_LOG_LEVLE") && text.contains("ENGRAM_LOG_LEVEL"), "{text}");
+    }
+
+    #[test]
+    fn bad_values_name_key_value_origin_and_what_is_accepted() {
+        let (_dir, overrides) = file("[store]\ncache_mb = \"lots\"");
+        let text = refusal(&overrides);
+        assert!(text.contains("store.cache_mb is \"lots\"") && text.contains("integer"), "{text}");
+        let (_dir, overrides) = file("[socket]\nmax_clients = 0");
+        assert!(refusal(&overrides).contains("from 1 to 65536"));
+        let (_dir, overrides) = file("[log]\nformat = \"xml\"");
+        assert!(refusal(&overrides).contains("one of text, json"));
+        let (_dir, overrides) = file("[time]\nzone = \"Mars/Olympus\"");
+        assert!(refusal(&overrides).contains("IANA"));
+        let environment = vec![pair("ENGRAM_STORE_CACHE_MB", "-")];
+        let text = refusal(&Overrides { environment, ..Overrides::default() });
+        assert!(text.contains("$ENGRAM_STORE_CACHE_MB"), "{text}");
+    }
+
+    #[test]
+    fn paths_follow_the_environment_unless_set() {
+        let places = Places {
+            state_home: "/home/r/.local/state".into(),
+            runtime_dir: Some("/run/user/7".into()),
+            program: "/opt/engram/bin/engram".into(),
+        };
+        let config = Config::load(&Overrides::default()).unwrap();
+        assert_eq!(config.state_dir(&places), Path::new("/home/r/.local/state/engram"));
+        assert_eq!(config.socket_path(&places), Path::new("/run/user/7/engram.sock"));
+        let bare = Places { runtime_dir: None, ..places.clone() };
+        let in_state = Path::new("/home/r/.local/state/engram/engram.sock");
+        assert_eq!(config.socket_path(&bare), in_state);
+        let (_dir, overrides) = file("[captioner]\nmodel = \"no-such-model\"");
+        let text = Config::load(&overrides).unwrap().captioner_dir(&places).unwrap_err().to_string();
+        assert!(text.contains("captioner.model is \"no-such-model\""), "{text}");
+        assert!(text.contains("/opt/engram/bin/models/no-such-model"), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_is_missing_or_no_toml_is_named() {
+        let missing = Overrides { file: Some("/nowhere/x.toml".into()), ..Overrides::default() };
+        assert!(matches!(Config::load(&missing), Err(ConfigError::Unreadable { .. })));
+        let (_dir, overrides) = file("store = [");
+        assert!(matches!(Config::load(&overrides), Err(ConfigError::NoToml { .. })));
+    }
+}

@@ -19,3 +19,59 @@ pub struct FrameMeta {
 
 /// Most bytes of `source`, `frame_id` and `map_id`, so that a record stays small.
 pub const NAME_BYTES_MAX: usize = 128;
+
+/// Why a frame's `source`, `frame_id` or `map_id` was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadName {
+    #[error("{field} is empty, accepted is a name of 1 to {NAME_BYTES_MAX} bytes")]
+    Empty { field: &'static str },
+    #[error("{field} has {bytes} bytes, accepted are at most {NAME_BYTES_MAX}")]
+    TooLong { field: &'static str, bytes: usize },
+    #[error("{field} holds a control character, accepted is one line of text")]
+    Control { field: &'static str },
+}
+
+impl FrameMeta {
+    /// Checks the names: short, on one line, and a source there is.
+    pub fn check(&self) -> Result<(), BadName> {
+        if self.source.is_empty() {
+            return Err(BadName::Empty { field: "source" });
+        }
+        let names =
+            [("source", &self.source), ("frame_id", &self.frame_id), ("map_id", &self.map_id)];
+        for (field, name) in names {
+            if name.len() > NAME_BYTES_MAX {
+                return Err(BadName::TooLong { field, bytes: name.len() });
+            }
+            if name.chars().any(char::is_control) {
+                return Err(BadName::Control { field });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meta(source: &str, map_id: &str) -> FrameMeta {
+        FrameMeta {
+            taken_at: Timestamp::EPOCH,
+            pose: None,
+            frame_id: String::new(),
+            map_id: map_id.to_owned(),
+            source: source.to_owned(),
+        }
+    }
+
+    #[test]
+    fn names_are_short_and_on_one_line() {
+        assert_eq!(meta("front", "").check(), Ok(()));
+        assert_eq!(meta("", "").check(), Err(BadName::Empty { field: "source" }));
+        let long = "m".repeat(NAME_BYTES_MAX + 1);
+        let expect = BadName::TooLong { field: "map_id", bytes: NAME_BYTES_MAX + 1 };
+        assert_eq!(meta("front", &long).check(), Err(expect));
+        assert_eq!(meta("a\nb", "").check(), Err(BadName::Control { field: "source" }));
+    }
+}

@@ -1,1 +1,260 @@
-//! (being written)
+//! Where frames come from, and which of them are worth a caption.
+//!
+//! Knows files and pixels; nothing of what becomes of a frame.
+
+pub mod directory;
+pub mod gate;
+pub mod sidecar;
+pub mod signature;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::base::frame::FrameMeta;
+use crate::base::picture::Limits;
+use crate::base::time::Zone;
+use crate::capture::directory::DirectorySource;
+
+/// Something that gives frames one after the other.
+///
+/// Contract of every source:
+/// - frames of one `meta.source` come in strictly growing time;
+/// - a frame that cannot be had is a [`Fault`], and the source goes on behind it;
+/// - after the first `None` there is nothing more;
+/// - the image is as it was encoded and not looked at: it may be damaged.
+pub trait FrameSource {
+    fn next_frame(&mut self) -> Option<Result<Frame, Fault>>;
+
+    /// How often [`FrameSource::next_frame`] will give something; `None` where
+    /// that cannot be known (a live camera).
+    fn remaining(&self) -> Option<usize>;
+}
+
+/// A frame as its source has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// For people: the file's name within its directory, say.
+    pub name: String,
+    pub meta: FrameMeta,
+    /// Encoded, JPEG or PNG if all is well.
+    pub image: Vec<u8>,
+}
+
+/// A frame that a sidecar announces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Announced {
+    /// Path relative to the frames' directory, with `/`.
+    pub file: String,
+    pub meta: FrameMeta,
+}
+
+/// One thing that was wrong and left out; the rest went on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// `frames.jsonl:17`, or the name of a frame.
+    pub place: String,
+    pub reason: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.reason)
+    }
+}
+
+/// The first faults in full and the number of all.
+#[must_use]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Faults {
+    first: Vec<Fault>,
+    total: usize,
+}
+
+impl Faults {
+    /// A person reads a hundred lines at most.
+    const KEPT_MAX: usize = 100;
+
+    pub fn push(&mut self, fault: Fault) {
+        self.total += 1;
+        if self.first.len() < Self::KEPT_MAX {
+            self.first.push(fault);
+        }
+    }
+
+    pub fn first(&self) -> &[Fault] {
+        &self.first
+    }
+
+    pub fn total(&self) -> usize {
+        self.total
+    }
+}
+
+/// How a directory of frames is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Times and poses; found by name in the directory where `None`.
+    pub sidecar: Option<PathBuf>,
+    pub defaults: Defaults,
+    pub limits: Limits,
+}
+
+/// What holds for a frame whose line does not say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Defaults {
+    /// Of wall times without an offset.
+    pub zone: Zone,
+    pub source: String,
+    pub frame_id: String,
+    pub map_id: String,
+}
+
+impl Default for Defaults {
+    fn default() -> Self {
+        Self {
+            zone: Zone::Machine,
+            source: "camera".to_owned(),
+            frame_id: "map".to_owned(),
+            map_id: String::new(),
+        }
+    }
+}
+
+/// Why a directory of frames cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    #[error("no directory of frames at {path:?}: {reason}")]
+    NoDirectory { path: PathBuf, reason: String },
+    #[error(
+        "{path:?} says nowhere when its frames were taken; accepted is one of {} in it, or a file \
+         named explicitly: JSONL with a line such as {JSONL_EXAMPLE}, or TUM order, that is \
+         `timestamp tx ty tz qx qy qz qw file`, separated by spaces or commas",
+        sidecar::NAMES.join(", ")
+    )]
+    NoSidecar { path: PathBuf },
+    #[error("{path:?} is no sidecar; accepted are files that end in .jsonl, .csv or .txt")]
+    UnknownSidecar { path: PathBuf },
+    #[error("the sidecar cannot be read: {reason}: {path:?}")]
+    Unreadable { path: PathBuf, reason: String },
+    #[error("the sidecar has {bytes} bytes, accepted are at most {max}; split it: {path:?}")]
+    SidecarTooLarge { path: PathBuf, bytes: u64, max: u64 },
+}
+
+/// Whether a file of this name is a frame by its ending.
+fn is_image_name(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png"))
+}
+
+const JSONL_EXAMPLE: &str = r#"{"file": "0001.jpg", "time": "2025-01-03T09:14:07Z", "position": [1.2, -0.4, 0], "theta": 1.57}"#;
+
+/// Opens the frames in `dir` with the sidecar that belongs to them.
+///
+/// Nothing but the sidecar is read yet. What was wrong in it is in the second
+/// value; only a directory from which nothing can come is an error.
+pub fn open_directory(
+    dir: &Path,
+    options: &Options,
+) -> Result<(DirectorySource, Faults), CaptureError> {
+    let no_directory = |error: std::io::Error| CaptureError::NoDirectory {
+        path: dir.to_owned(),
+        reason: error.to_string(),
+    };
+    let root = dir.canonicalize().map_err(no_directory)?;
+    if !root.is_dir() {
+        let reason = "it is a file".to_owned();
+        return Err(CaptureError::NoDirectory { path: dir.to_owned(), reason });
+    }
+    let path = match &options.sidecar {
+        Some(path) => path.clone(),
+        None => sidecar::find(&root)?,
+    };
+    let listing = sidecar::read(&path, &root, &options.defaults)?;
+    let mut faults = listing.faults;
+    let source = DirectorySource::new(root, listing.frames, options.limits);
+    let sidecar_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if let Some(fault) = source.unannounced(&sidecar_name) {
+        faults.push(fault);
+    }
+    Ok((source, faults))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::picture;
+    use crate::base::time::Timestamp;
+    use crate::capture::signature::Signature;
+    use std::fs;
+
+    #[test]
+    fn a_directory_without_times_says_what_is_accepted() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = open_directory(dir.path(), &options()).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, CaptureError::NoSidecar { .. }), "{text}");
+        for form in ["frames.jsonl", "groundtruth.txt", "\"time\"", "timestamp tx ty tz"] {
+            assert!(text.contains(form), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_directory_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "x").unwrap();
+        for path in [file, dir.path().join("absent")] {
+            let error = open_directory(&path, &options()).unwrap_err();
+            assert!(matches!(error, CaptureError::NoDirectory { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn faults_are_counted_beyond_those_kept() {
+        let mut faults = Faults::default();
+        for n in 0..250 {
+            faults.push(Fault { place: n.to_string(), reason: "wrong".to_owned() });
+        }
+        assert_eq!((faults.first().len(), faults.total()), (100, 250));
+        assert_eq!(faults.first()[7].to_string(), "7: wrong");
+    }
+
+    /// The bundled flat holds the same view several times with fresh noise, and
+    /// views from one place between which something was moved.
+    #[test]
+    fn the_flat_s_duplicates_are_merged_and_nothing_else() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/household-captioner/flat");
+        let (mut source, faults) = open_directory(&dir, &options()).unwrap();
+        assert_eq!((source.remaining(), faults.total()), (Some(208), 0));
+        let (mut merged, mut last): (usize, Option<(FrameMeta, Timestamp, Signature)>) = (0, None);
+        while let Some(frame) = source.next_frame() {
+            let frame = frame.unwrap();
+            let picture = picture::decode(&frame.image, Limits::default()).unwrap();
+            let signature = Signature::of(&picture);
+            let kept = last.as_ref().map(|(meta, last_at, _)| gate::Kept {
+                taken_at: meta.taken_at,
+                last_at: *last_at,
+                view: gate::View::of(meta),
+            });
+            let arrival = gate::Arrival {
+                taken_at: frame.meta.taken_at,
+                view: gate::View::of(&frame.meta),
+                change: last.as_ref().map(|(_, _, kept)| signature.change_since(kept)),
+            };
+            match gate::decide(&gate::Options::default(), kept.as_ref(), &arrival).unwrap() {
+                gate::Decision::Merge => {
+                    merged += 1;
+                    last.as_mut().unwrap().1 = frame.meta.taken_at;
+                }
+                gate::Decision::Keep => {
+                    last = Some((frame.meta.clone(), frame.meta.taken_at, signature));
+                }
+            }
+        }
+        assert_eq!(merged, 21);
+    }
+
+    fn options() -> Options {
+        Options { sidecar: None, defaults: Defaults::default(), limits: Limits::default() }
+    }
+}

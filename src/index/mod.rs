@@ -1,1 +1,60 @@
-//! (being written)
+//! What makes records findable, in memory: vectors, words, and the columns that
+//! filters look at.
+//!
+//! Knows numbers and texts, not records: a record is a [`Row`] here. The store
+//! is the truth; everything in here can be made from it again.
+
+pub mod columns;
+mod dot;
+pub mod lexical;
+pub mod mention;
+pub mod selection;
+pub mod tail;
+pub mod terms;
+pub mod top;
+
+use crate::base::embedding::Embedding;
+use crate::index::selection::Selection;
+use crate::index::top::Scored;
+
+/// Place of a record in an index: counts from 0 in the order of insertion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Row(pub u32);
+
+impl Row {
+    /// For looking into a slice.
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Finds the vectors that point the way a query does.
+///
+/// All vectors have one dimension, fixed when the index is made. The n-th vector
+/// inserted is row n − 1. There is no removal; what must not be found is left
+/// out by the selection.
+pub trait VectorIndex: Send + Sync + std::fmt::Debug {
+    /// Appends a vector, which the next search finds.
+    ///
+    /// Returns its row; `None`, and nothing changes, when its dimension is
+    /// another or the index is full.
+    fn insert(&mut self, vector: &Embedding) -> Option<Row>;
+
+    /// The `n` rows of `within` nearest to `query`, best first, equal ones in
+    /// the order of rows. Fewer only where `within` holds fewer.
+    ///
+    /// An approximate index may miss rows but returns none outside of `within`,
+    /// none twice, and each with the exact cosine that [`VectorIndex::cosine`]
+    /// gives. Empty for a query of another dimension.
+    fn search(&self, query: &Embedding, n: usize, within: &Selection) -> Vec<Scored>;
+
+    /// Cosine of a row with `query`, in −1..1; `None` for a row that is not there
+    /// or a query of another dimension.
+    fn cosine(&self, query: &Embedding, row: Row) -> Option<f32>;
+
+    fn len(&self) -> usize;
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

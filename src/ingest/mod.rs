@@ -1,1 +1,264 @@
-//! (being written)
+//! Frames in: each is checked and compared at the door, spooled to disk, and
+//! captioned into memory by one thread, in the order of arrival.
+//!
+//! Knows neither sockets nor tools. Promises: a frame that was acknowledged
+//! survives `kill -9` and is captioned once, by this process or the next; the
+//! same frames and models give the same records under the same ids; a frame
+//! over which the captioner dies again and again is set aside with its reason
+//! and the rest goes on.
+//!
+//! Bounds: the spool by the store's options (then frames are refused), an image
+//! by its limits, one frame at a time in the captioner, retries by their pause.
+
+mod board;
+mod captioning;
+mod door;
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use crossbeam::channel::{Sender, bounded};
+use log::warn;
+
+use crate::base::FrameTicket;
+use crate::base::RecordId;
+use crate::base::frame::{BadName, FrameMeta};
+use crate::base::picture::{BadImage, Limits};
+use crate::base::stop::Stop;
+use crate::base::time::{Clock, Timestamp, Zone};
+use crate::capture::gate;
+use crate::ingest::board::Board;
+use crate::ingest::captioning::Captioning;
+use crate::ingest::door::Door;
+use crate::memory::episodic::Episodic;
+use crate::model::{Captioner, ModelIdentity};
+use crate::store::{SetAside, Store, StoreError};
+
+/// How frames are taken in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    pub limits: Limits,
+    pub gate: gate::Options,
+    /// How far a frame's time may lie ahead of the clock: clocks of robot and
+    /// camera differ, and a frame of next year would shut its source for a year.
+    pub ahead_max: Duration,
+    /// In which refusals show times.
+    pub zone: Zone,
+    /// Pause after a captioner that does not start or a memory that fails;
+    /// doubled each time up to `retry_pause_max`.
+    pub retry_pause_min: Duration,
+    pub retry_pause_max: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            gate: gate::Options::default(),
+            ahead_max: Duration::from_secs(3_600),
+            zone: Zone::Machine,
+            retry_pause_min: Duration::from_secs(1),
+            retry_pause_max: Duration::from_secs(30),
+        }
+    }
+}
+
+/// What ingest works with.
+#[derive(Debug)]
+pub struct Parts<C> {
+    pub store: Store,
+    pub episodic: Arc<Episodic>,
+    /// Returns from a caption soon after `stop` is asked, or [`Ingest::stop`]
+    /// waits for its deadline.
+    pub captioner: C,
+    pub clock: Arc<dyn Clock>,
+    pub stop: Stop,
+}
+
+/// What became of a frame that was taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Observed {
+    /// Of the frame itself, or of the one that it was merged into.
+    pub ticket: FrameTicket,
+    pub state: ObservedState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObservedState {
+    /// On disk; its caption follows.
+    Pending,
+    /// It shows what an earlier frame shows, whose record now lasts until this
+    /// one; `None` while that frame waits for its caption.
+    Merged { record: Option<RecordId> },
+}
+
+/// Stands in the refusals that pass when frames are captioned, so that a client
+/// can tell them from those that do not.
+pub const TRY_AGAIN: &str = "send it again when some are captioned";
+
+/// Why a frame was not taken in. Nothing of it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObserveError {
+    #[error("\"image\": {0}")]
+    Image(#[from] BadImage),
+    #[error("{0}")]
+    Name(#[from] BadName),
+    #[error("\"time\" is {found}; accepted is a time {accepted}")]
+    Time { found: String, accepted: String },
+    #[error("{pending} frames wait for a caption, accepted are at most {max}; {TRY_AGAIN}")]
+    SpoolFull { pending: usize, max: usize },
+    #[error(
+        "the images that must be kept take {bytes} bytes, accepted are at most {max}; \
+         {TRY_AGAIN}, or raise the limit"
+    )]
+    ImagesFull { bytes: u64, max: u64 },
+    #[error(transparent)]
+    Store(StoreError),
+}
+
+impl From<StoreError> for ObserveError {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other errors are the store's own")]
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::SpoolFull { pending, max } => Self::SpoolFull { pending, max },
+            StoreError::ImagesFull { bytes, max } => Self::ImagesFull { bytes, max },
+            other => Self::Store(other),
+        }
+    }
+}
+
+/// How ingest stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Status {
+    /// Frames taken in since the store was made; `merged` of them into others.
+    pub seen: u64,
+    pub merged: u64,
+    pub pending: usize,
+    pub captioned: u64,
+    /// Set aside without a caption.
+    pub failed: u64,
+    /// Refused at the door since this process started.
+    pub refused: u64,
+    /// Whether pending frames make progress.
+    pub captioning: bool,
+    pub captioner: ModelIdentity,
+    pub captioner_pid: Option<u32>,
+    pub captioner_restarts: u64,
+    /// Time of the last frame of each source, by name.
+    pub sources: Vec<(String, Timestamp)>,
+    /// The newest frames that were set aside, newest first.
+    pub set_aside: Vec<SetAside>,
+    pub last_error: Option<(Timestamp, String)>,
+}
+
+/// Most frames in [`Status::set_aside`]: enough to see what they have in common.
+const SET_ASIDE_SHOWN: usize = 10;
+
+/// Takes frames in and has them captioned.
+#[derive(Debug)]
+pub struct Ingest {
+    store: Store,
+    door: Door,
+    board: Arc<Board>,
+    stop: Stop,
+    bell: Sender<()>,
+    captioner: ModelIdentity,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Ingest {
+    /// Goes on with the frames that the spool still holds.
+    pub fn start<C: Captioner + 'static>(
+        parts: Parts<C>,
+        options: Options,
+    ) -> Result<Self, io::Error> {
+        let Parts { store, episodic, captioner, clock, stop } = parts;
+        let board = Arc::new(Board::new(&captioner));
+        // One slot: a bell that has been rung and not heard needs no second ring.
+        let (bell, rings) = bounded(1);
+        let identity = captioner.identity().clone();
+        let door = Door::new(store.clone(), Arc::clone(&episodic), Arc::clone(&clock), &options);
+        let captioning = Captioning::new(
+            Parts { store: store.clone(), episodic, captioner, clock, stop: stop.clone() },
+            Arc::clone(&board),
+            rings,
+            &options,
+        );
+        let thread =
+            Builder::new().name("captioning".to_owned()).spawn(move || captioning.run())?;
+        let thread = Mutex::new(Some(thread));
+        Ok(Self { store, door, board, stop, bell, captioner: identity, thread })
+    }
+
+    /// Takes a frame in. It is on disk when this returns.
+    pub fn observe_frame(&self, meta: FrameMeta, image: Vec<u8>) -> Result<Observed, ObserveError> {
+        let observed = self.door.admit(&meta, &image);
+        match &observed {
+            Ok(Observed { state: ObservedState::Pending, .. }) => self.ring(),
+            Ok(Observed { state: ObservedState::Merged { .. }, .. }) => {}
+            Err(_) => self.board.count_refusal(),
+        }
+        observed
+    }
+
+    pub fn status(&self) -> Status {
+        let counters = self.store.counters();
+        let shown = self.board.shown();
+        // A part that cannot be read is left out and said, the rest still helps.
+        let mut last_error = shown.last_error;
+        let mut noted = |error: StoreError| last_error = Some((self.door.now(), error.to_string()));
+        let sources = self.store.sources().unwrap_or_else(|error| {
+            noted(error);
+            Vec::new()
+        });
+        let set_aside = self.store.set_asides(SET_ASIDE_SHOWN).unwrap_or_else(|error| {
+            noted(error);
+            Vec::new()
+        });
+        Status {
+            seen: counters.seen,
+            merged: counters.merged,
+            pending: self.store.pending_count(),
+            captioned: counters.captioned,
+            failed: counters.failed,
+            refused: self.board.refusals(),
+            captioning: shown.captioning,
+            captioner: self.captioner.clone(),
+            captioner_pid: shown.pid,
+            captioner_restarts: shown.restarts,
+            sources,
+            set_aside,
+            last_error,
+        }
+    }
+
+    /// Ends captioning after the frame that is being captioned, or at once where
+    /// the captioner watches the same [`Stop`]. What is pending stays on disk.
+    pub fn stop(&self) {
+        self.stop.ask();
+        self.ring();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread
+            && thread.join().is_err()
+        {
+            warn!("the captioning thread ended in a panic");
+        }
+    }
+
+    fn ring(&self) {
+        // Full: it will be heard. Disconnected: captioning has ended, the frame
+        // waits on disk for the next start.
+        let _rung = self.bell.try_send(());
+    }
+}
+
+impl Drop for Ingest {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,15 @@
 //!
 //! Only this module names candle and tokenizers.
 
+pub mod bert;
+pub mod blip;
+pub mod embedder;
+pub(crate) mod preprocess;
+pub(crate) mod resize;
+pub mod scripted;
+pub(crate) mod sentence;
+pub mod weights;
+
 use std::fmt;
 use std::time::Duration;
 

@@ -1,1 +1,440 @@
-//! (being written)
+//! The memory on disk: records with their vectors, the spool of frames that wait
+//! for a caption, keyframes, counters, and the frames' images.
+//!
+//! Holds the only use of sled. Knows nothing of models, search or tools.
+//!
+//! Promises: what a call acknowledged survives `kill -9` and a power cut; a
+//! change is there as a whole or not at all; ids grow and are never used twice;
+//! bytes that are damaged or of an unknown format are reported, never guessed
+//! at. One process at a time. Writers queue behind one lock; readers do not
+//! wait for the disk.
+//!
+//! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled) and
+//! `frames/` (images).
+
+mod check;
+mod database;
+mod durable;
+mod format;
+mod frames;
+mod keys;
+mod lock;
+mod manifest;
+mod records;
+pub mod reindex;
+mod scan;
+mod write;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use crate::base::FrameTicket;
+use crate::base::RecordId;
+use crate::base::frame::FrameMeta;
+use crate::base::time::Timestamp;
+use crate::store::database::Database;
+use crate::store::frames::Frames;
+use crate::store::lock::DirectoryLock;
+use crate::store::manifest::Manifest;
+use crate::store::records::Fault;
+use crate::store::scan::Scan;
+use crate::store::write::{Published, Writer};
+
+/// Where the store lies and how large it may grow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    pub dir: PathBuf,
+    /// What sled may keep in memory.
+    pub sled_cache_bytes: u64,
+    /// Of all images together. At the bound the oldest captioned frame's image
+    /// goes first; its record stays.
+    pub images_bytes_max: u64,
+    /// Frames that may wait for a caption. At the bound a frame is refused.
+    pub spool_frames_max: usize,
+}
+
+impl Options {
+    /// The defaults for a store in `dir`.
+    pub fn at(dir: PathBuf) -> Self {
+        Self {
+            dir,
+            sled_cache_bytes: 32 << 20,
+            images_bytes_max: 4 << 30,
+            spool_frames_max: 10_000,
+        }
+    }
+}
+
+/// What the stored vectors are made by: vectors of two spaces cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbeddingSpace {
+    /// For people; a model keeps its space when it is renamed.
+    pub model: String,
+    pub fingerprint: String,
+    pub dimension: usize,
+}
+
+impl EmbeddingSpace {
+    /// Whether vectors of both can be compared.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        self.fingerprint == other.fingerprint && self.dimension == other.dimension
+    }
+}
+
+impl std::fmt::Display for EmbeddingSpace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { model, fingerprint, dimension } = self;
+        let short: String = fingerprint.chars().take(12).collect();
+        write!(f, "{model:?} ({dimension} components, fingerprint {short})")
+    }
+}
+
+/// Something that the robot saw, with the words for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    pub id: RecordId,
+    pub meta: FrameMeta,
+    /// When the last frame merged into this record was taken; `meta.taken_at`
+    /// where there is one frame only.
+    pub end_at: Timestamp,
+    pub caption: String,
+    /// Kind of a ready-made observation ("battery"); `None` for what a camera saw.
+    pub layer: Option<String>,
+    /// Frame whose image can be read with [`Store::image`].
+    pub image: Option<FrameTicket>,
+}
+
+/// An observation that comes with its caption.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewObservation {
+    pub meta: FrameMeta,
+    pub caption: String,
+    pub layer: Option<String>,
+}
+
+/// A frame that waits for its caption.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingFrame {
+    pub ticket: FrameTicket,
+    pub meta: FrameMeta,
+    /// When the last frame merged into this one was taken.
+    pub end_at: Timestamp,
+    /// How often its image was given to the captioner.
+    pub attempts: u32,
+}
+
+/// The newest frame of a source that was worth a caption: what the next one is
+/// compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Keyframe {
+    pub ticket: FrameTicket,
+    /// Its record, once captioned.
+    pub record: Option<RecordId>,
+    pub meta: FrameMeta,
+    /// When the last frame merged into it was taken.
+    pub last_at: Timestamp,
+    pub signature: Vec<u8>,
+}
+
+/// A frame that got no caption, kept with the reason.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetAside {
+    pub ticket: FrameTicket,
+    pub meta: FrameMeta,
+    pub reason: String,
+}
+
+/// What a frame was merged into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Merged {
+    pub ticket: FrameTicket,
+    /// Its record, once captioned.
+    pub record: Option<RecordId>,
+    /// When the last frame merged into it was taken.
+    pub end_at: Timestamp,
+}
+
+/// What happened since the store was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Frames that came in: accepted or merged.
+    pub seen: u64,
+    /// Frames merged into an earlier one.
+    pub merged: u64,
+    /// Frames that got a caption.
+    pub captioned: u64,
+    /// Frames set aside.
+    pub failed: u64,
+    /// Observations that came with their caption.
+    pub observed: u64,
+    /// Images removed to make room.
+    pub images_dropped: u64,
+}
+
+/// Most bytes of a caption.
+pub const CAPTION_BYTES_MAX: usize = 64 << 10;
+/// Most bytes of a keyframe's signature.
+pub const SIGNATURE_BYTES_MAX: usize = 64 << 10;
+/// Set-aside frames kept; the oldest goes, with its image.
+pub const SET_ASIDE_MAX: usize = 1_000;
+/// Sources whose last keyframe is kept; the one that was silent longest goes.
+pub const SOURCES_MAX: usize = 1_024;
+
+/// Why the store refuses; each says what the operator or caller can do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    #[error("the store is in use by {holder}; stop it or choose another state directory: {path:?}")]
+    Locked { path: PathBuf, holder: String },
+    #[error("cannot {doing}: {reason}: {path:?}")]
+    Io { doing: &'static str, path: PathBuf, reason: String },
+    #[error(
+        "the store is written in format {found}, this build reads format {expected}; \
+         open it with the engram that wrote it: {path:?}"
+    )]
+    Format { found: u32, expected: u32, path: PathBuf },
+    #[error("{reason}; choose another state directory or move this away: {path:?}")]
+    Foreign { path: PathBuf, reason: String },
+    #[error(
+        "the store's vectors are made by embedder {found}, the one configured is {expected}; \
+         configure the former, or run `engram reindex` to embed every caption anew: {path:?}"
+    )]
+    OtherEmbedder { found: Box<EmbeddingSpace>, expected: Box<EmbeddingSpace>, path: PathBuf },
+    #[error(
+        "the store is damaged: {reason}; nothing was repaired{kept}. Restore the directory from a \
+         backup, or move it away to start with an empty memory: {path:?}"
+    )]
+    NotWhole { path: PathBuf, reason: String, kept: String },
+    #[error("{what} is damaged: {reason}")]
+    Damaged { what: String, reason: String },
+    #[error("the spool entry of frame {ticket} is damaged: {reason}")]
+    DamagedFrame { ticket: FrameTicket, reason: String },
+    #[error("the database failed: {reason}")]
+    Database { reason: String },
+    #[error(
+        "the store takes no more writes since one failed ({reason}); free the disk and restart"
+    )]
+    Stopped { reason: String },
+    #[error("{pending} frames wait for a caption, accepted are at most {max}; send it again later")]
+    SpoolFull { pending: usize, max: usize },
+    #[error(
+        "the images that must be kept take {bytes} bytes, at most {max} are allowed; \
+         raise the limit or wait until frames are captioned"
+    )]
+    ImagesFull { bytes: u64, max: u64 },
+    #[error("the image is neither JPEG nor PNG")]
+    NotAnImage,
+    #[error("no frame {ticket} waits for a caption")]
+    NotPending { ticket: FrameTicket },
+    #[error("source {source_name:?} has no earlier frame to merge into")]
+    NoKeyframe { source_name: String },
+    #[error("the vector has {found} components, this store keeps {expected}")]
+    Dimension { found: usize, expected: usize },
+    #[error("{field} has {bytes} bytes, accepted are at most {max}")]
+    TooLong { field: &'static str, bytes: usize, max: usize },
+    #[error("the records from {first} on have no vector of the new embedder yet")]
+    ReindexUnfinished { first: RecordId },
+}
+
+impl StoreError {
+    /// Whether one value alone is unreadable and the rest can be used.
+    pub fn concerns_one_value(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::DamagedFrame { .. })
+    }
+
+    fn damaged(key: &[u8], fault: &Fault) -> Self {
+        Self::Damaged { what: keys::describe(key), reason: fault.to_string() }
+    }
+
+    fn io(doing: &'static str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::Io { doing, path: path.to_owned(), reason: error.to_string() }
+    }
+}
+
+impl From<sled::Error> for StoreError {
+    fn from(error: sled::Error) -> Self {
+        Self::Database { reason: error.to_string() }
+    }
+}
+
+/// An open store. Clones share it; it closes with the last of them.
+#[derive(Debug, Clone)]
+pub struct Store(Arc<Inner>);
+
+/// Fields are dropped in this order: the lock goes when all else is closed.
+#[derive(Debug)]
+struct Inner {
+    db: Database,
+    frames: Frames,
+    manifest: Manifest,
+    limits: Limits,
+    space: EmbeddingSpace,
+    generation: u32,
+    published: RwLock<Published>,
+    writer: Mutex<Writer>,
+    #[expect(dead_code, reason = "held for its drop")]
+    lock: DirectoryLock,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    spool_frames_max: usize,
+}
+
+impl Store {
+    /// Opens the store in `options.dir`, which is made where it is missing.
+    ///
+    /// Vectors of another space than `space` are refused with
+    /// [`StoreError::OtherEmbedder`].
+    pub fn open(options: &Options, space: &EmbeddingSpace) -> Result<Self, StoreError> {
+        let opened = check::open(options)?;
+        let format = format::of_store(&opened, space, &options.dir)?;
+        format::remove_leftovers(&opened.db, format.generation)?;
+        Self::assemble(options, opened, format)
+    }
+
+    fn assemble(
+        options: &Options,
+        opened: check::Opened,
+        format: format::Format,
+    ) -> Result<Self, StoreError> {
+        let check::Opened { lock, manifest, db, format: _, tally, newest } = opened;
+        let frames =
+            Frames::open(&options.dir.join("frames"), options.images_bytes_max, tally.next_ticket)?;
+        let writer = Writer::load(&db, tally, newest)?;
+        let format::Format { space, generation } = format;
+        let inner = Inner {
+            published: RwLock::new(writer.published()),
+            writer: Mutex::new(writer),
+            limits: Limits { spool_frames_max: options.spool_frames_max },
+            db,
+            frames,
+            manifest,
+            space,
+            generation,
+            lock,
+        };
+        let store = Self(Arc::new(inner));
+        store.flush()?;
+        Ok(store)
+    }
+
+    /// What the vectors are made by.
+    pub fn space(&self) -> &EmbeddingSpace {
+        &self.0.space
+    }
+
+    /// The record of this id; `None` where there is none.
+    pub fn record(&self, id: RecordId) -> Result<Option<Record>, StoreError> {
+        let key = keys::record(id);
+        let Some(on_disk) = self.0.db.read::<records::RecordOnDisk>(&key)? else {
+            return Ok(None);
+        };
+        let record = on_disk.into_record(id).map_err(|fault| StoreError::damaged(&key, &fault))?;
+        Ok(Some(self.0.frames.without_dropped_image(record)))
+    }
+
+    /// The records of these ids in the order of `ids`; unknown ones are left out.
+    pub fn records(&self, ids: &[RecordId]) -> Result<Vec<Record>, StoreError> {
+        ids.iter().filter_map(|id| self.record(*id).transpose()).collect()
+    }
+
+    /// Every record with its vector, in the order of ids, for opening an index.
+    ///
+    /// An item that [concerns one value](StoreError::concerns_one_value) is a
+    /// record that cannot be read; the next ones can. Any other error is the
+    /// last item. Records stored after the call may be missing.
+    pub fn scan(&self) -> Scan<'_> {
+        Scan::new(&self.0.db, &self.0.frames, &self.0.space, self.0.generation, self.record_count())
+    }
+
+    /// The gate's state for a source; `None` before its first frame.
+    ///
+    /// A damaged one is an error until the source's next accepted frame replaces it.
+    pub fn keyframe(&self, source: &str) -> Result<Option<Keyframe>, StoreError> {
+        let key = keys::keyframe(source);
+        let on_disk = self.0.db.read::<records::KeyframeOnDisk>(&key)?;
+        let keyframe = on_disk.map(records::KeyframeOnDisk::into_keyframe).transpose();
+        keyframe.map_err(|fault| StoreError::damaged(&key, &fault))
+    }
+
+    /// When each source was heard of last, by name. A source whose keyframe is
+    /// damaged is left out.
+    pub fn sources(&self) -> Result<Vec<(String, Timestamp)>, StoreError> {
+        let mut sources = Vec::new();
+        for entry in self.0.db.entries(keys::KEYFRAMES) {
+            let (key, sealed) = entry?;
+            let keyframe = records::decode::<records::KeyframeOnDisk>(&key, &sealed)
+                .and_then(records::KeyframeOnDisk::into_keyframe);
+            sources.extend(keyframe.map(|it| (it.meta.source, it.last_at)));
+        }
+        Ok(sources)
+    }
+
+    /// The first frame after `after`, or of all, that waits for a caption.
+    ///
+    /// A damaged entry is a [`StoreError::DamagedFrame`]; [`Store::set_aside`] gets
+    /// it out of the way.
+    pub fn next_pending(
+        &self,
+        after: Option<FrameTicket>,
+    ) -> Result<Option<PendingFrame>, StoreError> {
+        let start = keys::spooled(FrameTicket(after.map_or(0, |ticket| ticket.0 + 1)));
+        let Some((key, sealed)) = self.0.db.first_from(&start, keys::SPOOL)? else {
+            return Ok(None);
+        };
+        let ticket = FrameTicket(keys::number(&key).unwrap_or_default());
+        records::decode::<records::PendingOnDisk>(&key, &sealed)
+            .and_then(|on_disk| on_disk.into_frame(ticket))
+            .map(Some)
+            .map_err(|fault| StoreError::DamagedFrame { ticket, reason: fault.to_string() })
+    }
+
+    /// The newest frames that got no caption, newest first.
+    pub fn set_asides(&self, limit: usize) -> Result<Vec<SetAside>, StoreError> {
+        let entries = self.0.db.entries(keys::SET_ASIDE).rev().take(limit);
+        let frames = entries.map(|entry| {
+            let (key, sealed) = entry?;
+            let ticket = FrameTicket(keys::number(&key).unwrap_or_default());
+            records::decode::<records::SetAsideOnDisk>(&key, &sealed)
+                .and_then(|on_disk| on_disk.into_frame(ticket))
+                .map_err(|fault| StoreError::damaged(&key, &fault))
+        });
+        frames.collect()
+    }
+
+    /// A frame's image as it came in; `None` when it was dropped to make room.
+    pub fn image(&self, ticket: FrameTicket) -> Result<Option<Vec<u8>>, StoreError> {
+        self.0.frames.read(ticket)
+    }
+
+    pub fn counters(&self) -> Counters {
+        self.published(|it| it.counters)
+    }
+
+    pub fn record_count(&self) -> u64 {
+        self.published(|it| it.records)
+    }
+
+    pub fn pending_count(&self) -> usize {
+        self.published(|it| it.pending)
+    }
+
+    pub fn set_aside_count(&self) -> usize {
+        self.published(|it| it.set_aside)
+    }
+
+    /// Space that database and images take.
+    pub fn disk_bytes(&self) -> Result<u64, StoreError> {
+        Ok(self.0.db.disk_bytes()? + self.0.frames.bytes())
+    }
+
+    fn published<T>(&self, read: impl FnOnce(&Published) -> T) -> T {
+        // Replaced as a whole: a panicking holder leaves no half of it.
+        read(&self.0.published.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod model_test;
+#[cfg(test)]
+mod tests;

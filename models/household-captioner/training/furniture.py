@@ -11,6 +11,9 @@ import numpy as np
 from canvas import FURNITURE, Canvas
 from geometry import Colour, block, join, lathe, moved, shade_of
 
+_BLACK_LACQUER = np.array([54, 54, 58], np.float32)
+"""Lighter than the black of small things, or nothing black could be seen on it."""
+
 WOODS = [(176, 122, 70), (150, 98, 56), (205, 160, 105), (110, 70, 42), (190, 140, 95)]
 
 
@@ -40,6 +43,8 @@ def surface_of(furniture: str) -> Surface:
 def shade_of_material(rng: np.random.Generator, material: str) -> np.ndarray:
     if material == "wooden":
         return np.array(WOODS[rng.integers(len(WOODS))], np.float32) * rng.uniform(0.9, 1.08)
+    if material == "black":
+        return _BLACK_LACQUER * rng.uniform(0.8, 1.2)
     return shade_of(rng, material, 0.6)
 
 

@@ -8,7 +8,7 @@ changes the light and the sensor, the training invents everything anew.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,7 +19,18 @@ import furniture as furniture_shapes
 import geometry
 import rooms
 from canvas import FIRST_OBJECT, SIZE, Camera, Canvas
-from world import COLOUR_NAMES, FURNITURE, OBJECTS, ROOMS, ROOM_NAMES, TYPE_NAMES, Seen, Truth
+from world import (
+    COLOUR_NAMES,
+    FURNITURE,
+    OBJECTS,
+    ROOM_NAMES,
+    ROOMS,
+    TYPE_NAMES,
+    ObjectType,
+    Seen,
+    Thing,
+    Truth,
+)
 
 PICTURE_SIZE = 128
 LABEL_SIZE = 16
@@ -32,6 +43,8 @@ _ENOUGH_PIXELS, _HIDDEN_PIXELS = 150, 25
 """At least so many of the 256×256 pixels make an object worth a word; at most so many make it no sight at all."""
 _ENOUGH_VISIBLE = 0.45
 """The fraction of an object that must not be hidden by others."""
+_ENOUGH_CONTRAST = 18
+"""Grey levels by which an object must stand out: a black bowl on a dark shelf is there, but nobody sees it."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +74,34 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Item:
-    """An individual thing, put down somewhere on the surface."""
+class Individual:
+    """One particular thing, wherever it lies."""
 
     type: str
     colour: str | None
+    seed: int
+    """Decides its exact shade and proportions."""
+    size: float = 1.0
+    """Compared with others of its type."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """An individual, put down somewhere on the surface."""
+
+    individual: Individual
     x: float
     y: float
     yaw: float
     scale: float
-    seed: int
-    """Decides its shade and its proportions: the same seed is the same individual."""
+
+    @property
+    def kind(self) -> ObjectType:
+        return OBJECTS[self.individual.type]
 
     @property
     def reach(self) -> float:
-        return OBJECTS[self.type].radius * self.scale
+        return self.kind.radius * self.scale
 
 
 @dataclass(frozen=True)
@@ -190,22 +216,20 @@ def invent_sensor(rng: np.random.Generator) -> Sensor:
     )
 
 
+def invent_individual(rng: np.random.Generator, type_name: str, colour: str | None) -> Individual:
+    return Individual(type_name, colour, new_seed(rng), rng.uniform(0.88, 1.14))
+
+
 def put_down(
-    rng: np.random.Generator,
-    place: Place,
-    others: list[Item],
-    type_name: str,
-    colour: str | None,
-    seed: int,
-    spread: float = 1.0,
+    rng: np.random.Generator, place: Place, others: Sequence[Item], individual: Individual, spread: float = 1.0
 ) -> Item | None:
     """The thing at a random spot of the surface, or None if that spot is taken."""
-    kind = OBJECTS[type_name]
-    scale = kind.scale * rng.uniform(0.88, 1.14) * (0.85 if place.furniture == "shelf" and kind.bulky else 1)
+    kind = OBJECTS[individual.type]
+    scale = kind.scale * individual.size * (0.85 if place.furniture == "shelf" and kind.bulky else 1)
     area = furniture_shapes.surface_of(place.furniture)
     x = rng.uniform(-area.half_width, area.half_width) * spread
     y = area.centre_y + rng.uniform(-area.half_depth, area.half_depth) * spread
-    item = Item(type_name, colour, x, y, _invent_yaw(rng, kind.facing, place), scale, seed)
+    item = Item(individual, x, y, _invent_yaw(rng, kind.facing, place), scale)
     for other in others:
         if math.hypot(x - other.x, y - other.y) < 0.82 * (item.reach + other.reach):
             return None
@@ -223,21 +247,23 @@ def _invent_yaw(rng: np.random.Generator, facing: str, place: Place) -> float:
 def invent_items(rng: np.random.Generator, place: Place, count: int) -> tuple[Item, ...]:
     """Up to `count` different things that belong on the furniture."""
     items: list[Item] = []
+    taken: set[Thing] = set()
     candidates = FURNITURE[place.furniture].holds
     for _ in range(60):
         if len(items) == count:
             break
         type_name = candidates[rng.integers(len(candidates))]
-        if type_name in {item.type for item in items} and rng.random() < 0.85:
+        if type_name in {thing.type for thing in taken} and rng.random() < 0.85:
             continue
         colours = OBJECTS[type_name].colours or (None,)
-        colour = colours[rng.integers(len(colours))]
-        if (type_name, colour) in {(item.type, item.colour) for item in items}:
+        thing = Thing(type_name, colours[rng.integers(len(colours))])
+        if thing in taken:
             continue
         spread = 0.55 if count == 1 else 1.0
-        item = put_down(rng, place, items, type_name, colour, new_seed(rng), spread)
+        item = put_down(rng, place, items, invent_individual(rng, *thing), spread)
         if item is not None:
             items.append(item)
+            taken.add(thing)
     return tuple(items)
 
 
@@ -290,11 +316,10 @@ def render(scene: Scene, texture_seed: int | None = None) -> Rendering:
 
 def _shadow_of(item: Item, scene: Scene) -> list[np.ndarray]:
     """The footprint three times, moved away from the light as far as the object is high."""
-    kind = OBJECTS[item.type]
     angle = np.linspace(0, 2 * np.pi, 13)[:-1]
     lx, ly, lz = scene.light.direction
-    length = kind.height * item.scale * 0.5
-    width = item.reach * kind.shadow_width
+    length = item.kind.height * item.scale * 0.5
+    width = item.reach * item.kind.shadow_width
     level = np.full(12, scene.place.height + 0.001)
     return [
         np.stack(
@@ -318,7 +343,8 @@ def _draw_items(canvas: Canvas, scene: Scene) -> list[tuple[Item, int, int]]:
 
     drawn = []
     for object_id, item in enumerate(sorted(scene.items, key=distance, reverse=True), FIRST_OBJECT):
-        mesh = geometry.build(np.random.default_rng(item.seed), item.type, item.colour)
+        thing = item.individual
+        mesh = geometry.build(np.random.default_rng(thing.seed), thing.type, thing.colour)
         yaw = item.yaw / 4 if mesh.faces_viewer else item.yaw
         mesh = geometry.turned(geometry.scaled(mesh, item.scale), yaw)
         covered = canvas.draw(geometry.moved(mesh, (item.x, item.y, scene.place.height)), object_id)
@@ -335,12 +361,22 @@ def _judge(
     for item, object_id, covered in drawn:
         pixels = int(counts[object_id])
         visible = pixels / max(covered, 1)
-        if pixels >= _ENOUGH_PIXELS and visible >= _ENOUGH_VISIBLE:
+        stands_out = pixels > 0 and _contrast(canvas, object_id) >= _ENOUGH_CONTRAST
+        if pixels >= _ENOUGH_PIXELS and visible >= _ENOUGH_VISIBLE and stands_out:
             (u, v), _ = canvas.camera.project(np.array([item.x, item.y, height], np.float32))
-            named.append((object_id, Seen(item.type, item.colour, round(float(u)), round(float(v)), pixels)))
+            thing = item.individual
+            named.append((object_id, Seen(thing.type, thing.colour, round(float(u)), round(float(v)), pixels)))
         elif pixels > _HIDDEN_PIXELS:
             is_clear = False
     return named, is_clear
+
+
+def _contrast(canvas: Canvas, object_id: int) -> float:
+    """How far, on average, an object's pixels are from the mean colour just around it."""
+    mask = (canvas.ids == object_id).astype(np.uint8)
+    around = cv2.dilate(mask, np.ones((11, 11), np.uint8)) - mask
+    surroundings = np.array(cv2.mean(canvas.image, around)[:3], np.float32)
+    return float(np.linalg.norm(canvas.image[mask > 0] - surroundings, axis=1).mean())
 
 
 def _label(ids: np.ndarray, named: list[tuple[int, Seen]]) -> Labels:

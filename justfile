@@ -1,0 +1,24 @@
+# The commands of this repository; `just` lists them.
+
+default:
+    @just --list
+
+# A robot's three days captioned, remembered and asked about.
+demo:
+    cargo run --release -- demo
+
+# Everything that CI checks.
+check: test
+    cargo fmt --check
+    cargo clippy --all-targets -- -D warnings
+
+test:
+    cargo test
+
+# Recall latency through the real socket; see benches/README.md.
+bench:
+    cargo bench --bench recall
+
+# The official MCP clients that the tests drive the daemon with.
+sdk:
+    tests/sdk/install.sh

@@ -1,0 +1,196 @@
+"""Trains the student's two layers from the static table, to reproduce the teacher's vectors.
+
+The student starts as exactly the static model of ``static.py``, written as a BERT whose layers do
+(almost) nothing, and learns context from there. A batch is made of whole groups, so every text has
+near misses in it.
+
+Training runs for a number of minutes of its own steps; the learning rate follows the elapsed share.
+Shards that ``teach.py`` writes meanwhile are picked up. Checkpoints hold everything: ``--resume``.
+
+    python distil.py --static WORK/static.pt --shards WORK/shards --vocabulary WORK/vocabulary \
+        --out WORK/run --minutes 50
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import time
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from transformers import BertConfig, BertModel
+
+from loss import distillation_losses, total
+from shards import Shards
+from teach import MAX_TOKENS, chunks, mean_pooled
+
+HIDDEN, LAYERS, HEADS, FEED_FORWARD = 256, 2, 4, 512
+SINK = 2
+"""The last dimensions, of opposite sign: they hold what a token's length lacks to the longest."""
+BATCH_TEXTS = 384
+PEAK_RATE, TABLE_RATE, WARM_UP = 1.2e-3, 2e-3, 0.02
+CHECKPOINT_SECONDS = 180
+
+
+def spanning_basis() -> torch.Tensor:
+    """SPAN orthonormal rows in HIDDEN dimensions, free of the sink and of any mean.
+
+    Layer normalisation subtracts the mean over the dimensions, so the table's directions must not
+    have one: they lie in the complement of the all-ones vector.
+    """
+    width = HIDDEN - SINK
+    ones_first = torch.eye(width)
+    ones_first[:, 0] = 1.0
+    orthonormal, _ = torch.linalg.qr(ones_first)
+    basis = torch.zeros(width - 1, HIDDEN)
+    basis[:, :width] = orthonormal[:, 1:].T
+    return basis
+
+
+def token_table(static: torch.Tensor) -> torch.Tensor:
+    """The static table as token embeddings that survive layer normalisation.
+
+    Every row gets the same norm, sqrt(HIDDEN), and mean zero, so that layer normalisation leaves it
+    as it is; the shorter the static vector, the more of the norm lies in the sink.
+    """
+    table = static @ spanning_basis()
+    lacking = (1 - static.square().sum(-1)).clamp(min=0).sqrt() / math.sqrt(2)
+    table[:, -2], table[:, -1] = lacking, -lacking
+    return table * math.sqrt(HIDDEN)
+
+
+def new_student(table: torch.Tensor) -> BertModel:
+    """A BERT over the token table, whose layers add next to nothing yet and whose output drops the sink."""
+    config = BertConfig(
+        vocab_size=len(table),
+        hidden_size=HIDDEN,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        intermediate_size=FEED_FORWARD,
+        max_position_embeddings=MAX_TOKENS,
+        type_vocab_size=2,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    model = BertModel(config, add_pooling_layer=False)
+    with torch.no_grad():
+        model.embeddings.word_embeddings.weight.copy_(table)
+        model.embeddings.position_embeddings.weight.normal_(std=0.02)
+        model.embeddings.token_type_embeddings.weight.zero_()
+        for layer in model.encoder.layer:
+            layer.attention.self.query.weight.normal_(std=0.05)
+            layer.attention.self.key.weight.normal_(std=0.05)
+            layer.attention.output.dense.weight.normal_(std=0.01)
+            layer.output.dense.weight.normal_(std=0.01)
+        model.encoder.layer[-1].output.LayerNorm.weight[-SINK:] = 0.0
+    return model
+
+
+def student_from(static: dict[str, torch.Tensor], tokenizer: Tokenizer) -> BertModel:
+    table = static["table"].clone()
+    table[[tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")]] = 0.0
+    return new_student(token_table(table))
+
+
+def optimiser_of(model: BertModel) -> torch.optim.AdamW:
+    named = dict(model.named_parameters())
+    table = [p for name, p in named.items() if "word_embeddings" in name]
+    matrices = [p for name, p in named.items() if p.ndim == 2 and "embeddings" not in name]
+    others = [p for name, p in named.items() if p.ndim == 1 or ("embeddings" in name and "word" not in name)]
+    return torch.optim.AdamW(
+        [
+            {"params": table, "peak": TABLE_RATE, "weight_decay": 0.0},
+            {"params": matrices, "peak": PEAK_RATE, "weight_decay": 0.01},
+            {"params": others, "peak": PEAK_RATE, "weight_decay": 0.0},
+        ],
+        lr=PEAK_RATE,
+        betas=(0.9, 0.98),
+    )
+
+
+def rate_at(share: float) -> float:
+    """Share of the peak learning rate after this share of the training time: warm-up, then cosine."""
+    if share < WARM_UP:
+        return 0.05 + 0.95 * share / WARM_UP
+    return 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1.0, (share - WARM_UP) / (1 - WARM_UP))))
+
+
+class Run:
+    """One training run: the model, its optimiser, how far it is, and its checkpoint."""
+
+    def __init__(self, static: Path, shards: Path, vocabulary: Path, out: Path, resume: bool) -> None:
+        tokenizer = Tokenizer.from_file(str(vocabulary / "tokenizer.json"))
+        start = torch.load(static, weights_only=True)
+        out.mkdir(parents=True, exist_ok=True)
+        self.checkpoint = out / "checkpoint.pt"
+        self.target = start["projection"] @ spanning_basis()
+        self.model = student_from(start, tokenizer)
+        self.optimiser = optimiser_of(self.model)
+        self.step, self.elapsed = 0, 0.0
+        uses: dict[str, int] = {}
+        if resume and self.checkpoint.exists():
+            state = torch.load(self.checkpoint, weights_only=True)
+            self.model.load_state_dict(state["model"])
+            self.optimiser.load_state_dict(state["optimiser"])
+            self.step, self.elapsed, uses = state["step"], state["elapsed"], state["uses"]
+        self.shards = Shards(shards, tokenizer, uses)
+
+    def save(self) -> None:
+        partial = self.checkpoint.with_suffix(".part")
+        state = {
+            "model": self.model.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "step": self.step,
+            "elapsed": self.elapsed,
+            "uses": self.shards.uses(),
+        }
+        torch.save(state, partial)
+        partial.rename(self.checkpoint)
+
+    def train(self, seconds: float) -> None:
+        saved = time.monotonic()
+        smoothed: dict[str, float] = {}
+        for batch in self.shards.batches(random.Random(self.step + 1), BATCH_TEXTS):
+            begin = time.monotonic()
+            factor = rate_at(self.elapsed / seconds)
+            for group in self.optimiser.param_groups:
+                group["lr"] = group["peak"] * factor
+            vectors = torch.cat([mean_pooled(self.model, rows) for rows in chunks(batch.tokens)])
+            parts = distillation_losses(vectors, batch.vectors, self.target)
+            self.optimiser.zero_grad(set_to_none=True)
+            total(parts).backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+            self.optimiser.step()
+            self.step += 1
+            self.elapsed += time.monotonic() - begin
+            for name, value in parts.items():
+                smoothed[name] = 0.95 * smoothed.get(name, value.item()) + 0.05 * value.item()
+            if self.step % 25 == 0:
+                figures = " ".join(f"{name} {value:.4f}" for name, value in smoothed.items())
+                print(f"step {self.step} {self.elapsed / 60:.1f} min {len(self.shards.loaded)} shards {figures}", flush=True)
+            if self.elapsed >= seconds or time.monotonic() - saved > CHECKPOINT_SECONDS:
+                self.save()
+                saved = time.monotonic()
+            if self.elapsed >= seconds:
+                return
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--static", type=Path, required=True)
+    parser.add_argument("--shards", type=Path, required=True)
+    parser.add_argument("--vocabulary", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--minutes", type=float, default=50)
+    parser.add_argument("--resume", action="store_true")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(20)
+    Run(args.static, args.shards, args.vocabulary, args.out, args.resume).train(args.minutes * 60)
+
+
+if __name__ == "__main__":
+    main()

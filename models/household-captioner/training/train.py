@@ -1,0 +1,262 @@
+"""Trains the captioner: the encoder alone at first, on what every cell of the picture shows, then the captions too.
+
+    python train.py --train data/train --valid data/valid --out runs/main --minutes 90
+
+The learning rate follows the time budget, so a busy machine gets fewer steps and
+a whole schedule. `--resume` goes on from the last checkpoint with the optimizer,
+the random generators and the time already spent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from dataset import Augment, Sample, Shards
+from model import (
+    COLOUR_CLASSES,
+    DEC,
+    PAD,
+    SEP,
+    TYPE_CLASSES,
+    TrainingHeads,
+    greedy_captions,
+    make_captioner,
+    make_tokenizer,
+    to_tensor,
+)
+from scoring import score
+from world import ROOMLESS, ROOM_NAMES, SURFACES, caption
+
+PEAK_RATE, FLOOR = 1.5e-3, 0.02
+WARM_UP_STEPS = 150
+BACKGROUND_WEIGHT = 0.4
+"""Most cells show no object, and telling that is easy."""
+IGNORED = -100
+
+LOG_EVERY, SAVE_EVERY = 50, 400
+VALIDATED = 300
+
+
+@dataclass
+class Progress:
+    step: int = 0
+    samples: int = 0
+    seconds: float = 0.0
+
+
+class Batch(NamedTuple):
+    pixels: torch.Tensor
+    cells: torch.Tensor
+    """(batch, 2, 16, 16): types and colours."""
+    surfaces: torch.Tensor
+    rooms: torch.Tensor
+    tokens: torch.Tensor
+    """From [DEC] to [SEP], padded."""
+
+
+class Batches:
+    """Draws augmented samples from whatever shards are finished."""
+
+    def __init__(self, shards: Shards, rng: np.random.Generator, size: int):
+        self._shards, self._rng, self._size = shards, rng, size
+        self._augment = Augment(rng)
+        self._tokenizer = make_tokenizer()
+
+    def draw(self) -> Batch:
+        picks = self._rng.integers(0, len(self._shards), self._size)
+        samples = [self._augment(self._shards[int(i)]) for i in picks]
+        return Batch(
+            to_tensor(np.stack([sample.image for sample in samples])),
+            torch.from_numpy(np.stack([sample.labels for sample in samples])).long(),
+            torch.tensor([SURFACES.index((s.truth.furniture, s.truth.material)) for s in samples]),
+            torch.tensor([_room_label(sample) for sample in samples]),
+            self._tokens([caption(sample.truth) for sample in samples]),
+        )
+
+    def _tokens(self, captions: list[str]) -> torch.Tensor:
+        encoded = [e.ids for e in self._tokenizer.encode_batch(captions, add_special_tokens=False)]
+        tokens = torch.full((len(encoded), max(map(len, encoded)) + 2), PAD)
+        for row, ids in zip(tokens, encoded, strict=True):
+            row[: len(ids) + 2] = torch.tensor([DEC, *ids, SEP])
+        # An index beyond the embeddings reads foreign memory in some builds instead of failing.
+        assert int(tokens.max()) < self._tokenizer.get_vocab_size()
+        return tokens
+
+
+def _room_label(sample: Sample) -> int:
+    return IGNORED if sample.truth.furniture in ROOMLESS else ROOM_NAMES.index(sample.truth.room)
+
+
+class Trainer:
+    def __init__(self, args: argparse.Namespace):
+        torch.manual_seed(args.seed)
+        self._args = args
+        self._rng = np.random.default_rng(args.seed)
+        self._shards = Shards(args.train)
+        self._valid = Shards(args.valid)
+        self._tokenizer = make_tokenizer()
+        self._batches = Batches(self._shards, self._rng, args.batch)
+        self._captioner = make_captioner(self._tokenizer.get_vocab_size())
+        self._heads = TrainingHeads()
+        self._optimizer = self._make_optimizer()
+        self._progress = Progress()
+        self._type_weights = _class_weights(TYPE_CLASSES)
+        self._colour_weights = _class_weights(COLOUR_CLASSES)
+        args.out.mkdir(parents=True, exist_ok=True)
+        if args.resume:
+            self._load()
+
+    @property
+    def _checkpoint(self) -> Path:
+        return self._args.out / "checkpoint.pt"
+
+    def _parameters(self) -> list[nn.Parameter]:
+        return [*self._captioner.parameters(), *self._heads.parameters()]
+
+    def _make_optimizer(self) -> torch.optim.AdamW:
+        decayed = [p for p in self._parameters() if p.dim() >= 2]
+        plain = [p for p in self._parameters() if p.dim() < 2]
+        groups = [{"params": decayed, "weight_decay": 0.05}, {"params": plain, "weight_decay": 0.0}]
+        return torch.optim.AdamW(groups, lr=PEAK_RATE, betas=(0.9, 0.98))
+
+    def run(self) -> None:
+        budget = self._args.minutes * 60
+        last_validation = self._progress.seconds
+        before = time.monotonic()
+        while self._progress.seconds < budget:
+            done = self._progress.seconds / budget
+            losses = self._step(done)
+            now = time.monotonic()
+            self._progress.seconds += now - before
+            before = now
+            if self._progress.step % LOG_EVERY == 0:
+                self._report(losses)
+            if self._progress.step % SAVE_EVERY == 0:
+                self._save()
+            captions_known = done > self._args.encoder_only
+            if captions_known and self._progress.seconds - last_validation > self._args.validate_every * 60:
+                last_validation = self._progress.seconds
+                self._validate()
+                before = time.monotonic()
+        self._save()
+        self._validate()
+
+    def _step(self, done: float) -> dict[str, float]:
+        warm_up = min(1, (self._progress.step + 1) / WARM_UP_STEPS)
+        rate = PEAK_RATE * warm_up * (FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * done)))
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        batch = self._batches.draw()
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._args.bf16):
+            loss, losses = self._losses(batch, encoder_only=done < self._args.encoder_only)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self._parameters(), 1.0)
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
+        self._progress.step += 1
+        self._progress.samples += len(batch.pixels)
+        return {"rate": rate, **losses}
+
+    def _losses(self, batch: Batch, encoder_only: bool) -> tuple[torch.Tensor, dict[str, float]]:
+        encoded = self._captioner.vision_model(pixel_values=batch.pixels).last_hidden_state
+        cells = self._heads.cells(encoded)
+        types = _cell_loss(cells.types, batch.cells[:, 0], self._type_weights)
+        colours = _cell_loss(cells.colours, batch.cells[:, 1], self._colour_weights)
+        surface_logits, room_logits = self._heads.surface_and_room(encoded)
+        whole = functional.cross_entropy(surface_logits, batch.surfaces)
+        whole = whole + functional.cross_entropy(room_logits, batch.rooms, ignore_index=IGNORED)
+        loss = (2.0 if encoder_only else 1.0) * (types + colours) + 0.2 * whole
+        losses = {"types": types.item(), "colours": colours.item(), "whole": whole.item()}
+        if not encoder_only:
+            logits = self._captioner.text_decoder(
+                input_ids=batch.tokens[:, :-1], encoder_hidden_states=encoded, use_cache=False
+            ).logits.float()
+            words = functional.cross_entropy(logits.flatten(0, 1), batch.tokens[:, 1:].flatten(), ignore_index=PAD)
+            loss = loss + words
+            losses["words"] = words.item()
+        return loss, losses
+
+    def _report(self, losses: dict[str, float]) -> None:
+        self._shards.refresh()
+        figures = " ".join(f"{name} {value:.4f}" for name, value in losses.items())
+        done = self._progress
+        print(
+            f"step {done.step} samples {done.samples} seconds {done.seconds:.0f} "
+            f"scenes {len(self._shards)} {figures}",
+            flush=True,
+        )
+
+    def _validate(self) -> None:
+        samples = [self._valid[i] for i in range(min(VALIDATED, len(self._valid)))]
+        self._captioner.eval()
+        pixels = to_tensor(np.stack([sample.image for sample in samples]))
+        captions = greedy_captions(self._captioner, self._tokenizer, pixels)
+        self._captioner.train()
+        summary = score(captions, [sample.truth for sample in samples]).summary()
+        print("validation", summary, flush=True)
+        with (self._args.out / "curve.jsonl").open("a") as curve:
+            curve.write(json.dumps({**asdict(self._progress), **summary}) + "\n")
+
+    def _save(self) -> None:
+        state = {
+            "captioner": self._captioner.state_dict(),
+            "heads": self._heads.state_dict(),
+            "optimizer": self._optimizer.state_dict(),
+            "random": self._rng.bit_generator.state,
+            "progress": asdict(self._progress),
+        }
+        unfinished = self._checkpoint.with_suffix(".unfinished")
+        torch.save(state, unfinished)
+        os.replace(unfinished, self._checkpoint)
+
+    def _load(self) -> None:
+        state = torch.load(self._checkpoint, weights_only=True)
+        self._captioner.load_state_dict(state["captioner"])
+        self._heads.load_state_dict(state["heads"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._rng.bit_generator.state = state["random"]
+        self._progress = Progress(**state["progress"])
+
+
+def _class_weights(classes: int) -> torch.Tensor:
+    weights = torch.ones(classes)
+    weights[0] = BACKGROUND_WEIGHT
+    return weights
+
+
+def _cell_loss(logits: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    return functional.cross_entropy(logits.flatten(0, 2), labels.flatten(), weight=weights)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--train", type=Path, required=True, help="shards; more may appear while it runs")
+    parser.add_argument("--valid", type=Path, required=True, help="shards of another seed")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--minutes", type=float, required=True, help="how long to train altogether")
+    parser.add_argument("--encoder-only", type=float, default=0.25, help="the first part, without captions")
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--bf16", action="store_true", help="three times as fast with AMX, half as fast without")
+    parser.add_argument("--validate-every", type=float, default=5, help="minutes")
+    parser.add_argument("--resume", action="store_true")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    Trainer(args).run()
+
+
+if __name__ == "__main__":
+    main()

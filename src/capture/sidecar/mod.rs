@@ -1,0 +1,203 @@
+//! Reads when and where the frames of a directory were taken.
+//!
+//! Two forms, told apart by the file's ending:
+//! - `.jsonl`: one JSON object a line, see [`jsonl`];
+//! - `.csv`, `.txt`: the order of TUM RGB-D trajectories, see [`tum`].
+//!
+//! A line that is wrong is reported with its number and left out, and so is one
+//! that is not newer than the line before it of the same camera: the order of
+//! the lines is the order of time. Does not look at the frames themselves.
+
+mod jsonl;
+mod tum;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::base::frame::BadName;
+use crate::base::pose::BadPose;
+use crate::base::time::{Timestamp, Zone};
+use crate::capture::{Announced, CaptureError, Defaults, Fault, Faults};
+
+/// Names under which a sidecar is found, in this order.
+pub const NAMES: [&str; 4] = ["frames.jsonl", "frames.csv", "trajectory.txt", "groundtruth.txt"];
+
+/// About a million lines; read in whole.
+const BYTES_MAX: u64 = 128 << 20;
+
+/// What a sidecar announces, in its own order.
+#[derive(Debug, PartialEq)]
+pub struct Listing {
+    pub frames: Vec<Announced>,
+    pub faults: Faults,
+}
+
+/// The sidecar that lies in `dir` under one of [`NAMES`].
+pub fn find(dir: &Path) -> Result<PathBuf, CaptureError> {
+    NAMES
+        .iter()
+        .map(|name| dir.join(name))
+        .find(|path| path.is_file())
+        .ok_or_else(|| CaptureError::NoSidecar { path: dir.to_owned() })
+}
+
+/// Reads the sidecar at `path` of the frames in `dir`.
+pub fn read(path: &Path, dir: &Path, defaults: &Defaults) -> Result<Listing, CaptureError> {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    match ending.as_str() {
+        "jsonl" => Ok(jsonl::parse(&Text::open(path)?, defaults)),
+        "csv" | "txt" => tum::read(path, dir, defaults),
+        _ => Err(CaptureError::UnknownSidecar { path: path.to_owned() }),
+    }
+}
+
+/// A sidecar's bytes and the name that its faults carry.
+struct Text {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl Text {
+    fn open(path: &Path) -> Result<Self, CaptureError> {
+        let unreadable = |error: std::io::Error| CaptureError::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
+        let bytes = fs::metadata(path).map_err(unreadable)?.len();
+        if bytes > BYTES_MAX {
+            let (path, max) = (path.to_owned(), BYTES_MAX);
+            return Err(CaptureError::SidecarTooLarge { path, bytes, max });
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { name, bytes: fs::read(path).map_err(unreadable)? })
+    }
+
+    /// Its lines that are not blank and no `#` comment, with their numbers.
+    fn lines(&self) -> impl Iterator<Item = (usize, Result<&str, BadLine>)> {
+        let bytes = self.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.bytes);
+        bytes
+            .split(|byte| *byte == b'\n')
+            .enumerate()
+            .map(|(at, line)| (at + 1, line.trim_ascii()))
+            .filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"))
+            .map(|(number, line)| {
+                (number, std::str::from_utf8(line).map_err(|_invalid| BadLine::NotUtf8))
+            })
+    }
+
+    fn fault(&self, line: usize, bad: &BadLine) -> Fault {
+        Fault { place: format!("{}:{line}", self.name), reason: bad.to_string() }
+    }
+}
+
+/// Why a line was left out.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+enum BadLine {
+    #[error("the line is not UTF-8")]
+    NotUtf8,
+    #[error("the line is no JSON object: {0}")]
+    NotAnObject(String),
+    #[error("there is no field {field:?}; accepted are {accepted}")]
+    UnknownField { field: String, accepted: String },
+    #[error("{field} is missing, accepted is {accepted}")]
+    Missing { field: &'static str, accepted: &'static str },
+    #[error("{field} is {found}, accepted is {accepted}")]
+    Field { field: String, found: String, accepted: &'static str },
+    #[error("the line has {found} columns, accepted are {accepted}")]
+    Columns { found: usize, accepted: &'static str },
+    #[error(transparent)]
+    Pose(#[from] BadPose),
+    #[error(transparent)]
+    Name(#[from] BadName),
+    #[error(
+        "time is {time}, not later than {last} of the line before it of source {source_name:?}"
+    )]
+    Backward { time: String, last: String, source_name: String },
+}
+
+/// What a message shows of a text that a line holds.
+fn quoted(text: &str) -> String {
+    const SHOWN_MAX: usize = 60;
+    if text.chars().count() <= SHOWN_MAX {
+        return Value::from(text).to_string();
+    }
+    let cut: String = text.chars().take(SHOWN_MAX).collect();
+    Value::from(format!("{cut}…")).to_string()
+}
+
+const TIME_ACCEPTED: &str = "RFC 3339 such as \"2025-01-03T09:14:07Z\", \
+    \"YYYY-MM-DD HH:MM:SS\" or a number of seconds since 1970";
+
+/// Last time of each camera so far.
+#[derive(Default)]
+struct Chronology(BTreeMap<String, Timestamp>);
+
+impl Chronology {
+    /// Refuses a frame that is not newer than the one before it of its camera.
+    fn admit(&mut self, source: &str, time: Timestamp, zone: Zone) -> Result<(), BadLine> {
+        let Some(last) = self.0.get_mut(source) else {
+            self.0.insert(source.to_owned(), time);
+            return Ok(());
+        };
+        if time <= *last {
+            let (time, last) = (shown(time, zone), shown(*last, zone));
+            return Err(BadLine::Backward { time, last, source_name: source.to_owned() });
+        }
+        *last = time;
+        Ok(())
+    }
+}
+
+/// The time with the fraction that `Zone::format` leaves out, or the message
+/// would show two equal times.
+fn shown(time: Timestamp, zone: Zone) -> String {
+    format!("{}.{:06}", zone.format(time), time.micros() % 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_found_by_name_in_a_fixed_order() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(matches!(find(dir.path()), Err(CaptureError::NoSidecar { .. })));
+        for (name, expect) in [
+            ("groundtruth.txt", "groundtruth.txt"),
+            ("frames.csv", "frames.csv"),
+            ("trajectory.txt", "frames.csv"),
+            ("frames.jsonl", "frames.jsonl"),
+        ] {
+            fs::write(dir.path().join(name), "").unwrap();
+            assert_eq!(find(dir.path()).unwrap(), dir.path().join(expect));
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_sidecar_by_its_ending_and_by_its_size() {
+        let dir = tempfile::tempdir().unwrap();
+        let read = |name: &str| read(&dir.path().join(name), dir.path(), &Defaults::default());
+        assert!(matches!(read("frames.yaml"), Err(CaptureError::UnknownSidecar { .. })));
+        assert!(matches!(read("absent.jsonl"), Err(CaptureError::Unreadable { .. })));
+        let huge = fs::File::create(dir.path().join("huge.jsonl")).unwrap();
+        huge.set_len(BYTES_MAX + 1).unwrap();
+        assert!(matches!(read("huge.jsonl"), Err(CaptureError::SidecarTooLarge { .. })));
+    }
+
+    #[test]
+    fn comments_blank_lines_and_line_endings_do_not_shift_the_numbers() {
+        let text =
+            Text { name: "x".to_owned(), bytes: b"\xEF\xBB\xBF# c\n\n  a \r\n\xFF\nb".into() };
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines, [(3, Ok("a")), (4, Err(BadLine::NotUtf8)), (5, Ok("b"))]);
+    }
+
+    #[test]
+    fn long_texts_are_cut_in_messages() {
+        assert_eq!(quoted("a\"b"), r#""a\"b""#);
+        assert_eq!(quoted(&"ü".repeat(61)).chars().count(), 63);
+    }
+}

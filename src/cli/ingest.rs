@@ -1,0 +1,604 @@
+//! `engram ingest DIR`: sends a directory of recorded frames to the daemon.
+//!
+//! Reads the frames here and sends each with the `observe` tool, oldest first.
+//! What the daemon has already is passed over, so that a run that was broken off
+//! is finished by running it again. One wrong frame or line is reported and the
+//! rest goes on; only a daemon that fails ends the run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::{DateTime, SecondsFormat};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value, json};
+
+use crate::base::frame::FrameMeta;
+use crate::base::picture::Limits;
+use crate::base::time::{Timestamp, Zone};
+use crate::capture::{self, Defaults, Fault, Faults, Frame, FrameSource as _};
+use crate::cli::client::{Client, ClientError, ClientOptions, Reply};
+use crate::ingest::TRY_AGAIN;
+
+/// What to send and what holds for frames that do not say.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(super) struct Flags {
+    /// Directory of JPEG and PNG frames
+    dir: PathBuf,
+    /// Times and poses of the frames: JSONL, or CSV in TUM order (timestamp tx ty tz qx qy qz qw file); found in DIR where absent
+    #[arg(long, value_name = "FILE")]
+    sidecar: Option<PathBuf>,
+    /// Camera of the frames whose line names none
+    #[arg(long, default_value = "camera")]
+    source: String,
+    /// Coordinate frame of the poses whose line names none
+    #[arg(long, default_value = "map")]
+    frame_id: String,
+    /// Map of the poses whose line names none
+    #[arg(long, default_value = "")]
+    map_id: String,
+    /// IANA time zone of times without an offset; the machine's where absent
+    #[arg(long, default_value = "")]
+    zone: String,
+    /// Do not stay until every frame is captioned
+    #[arg(long)]
+    no_wait: bool,
+}
+
+/// What became of the frames.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Report {
+    /// Taken in, to be captioned.
+    pub(super) sent: u64,
+    /// Taken in as a repetition of the one before.
+    pub(super) merged: u64,
+    /// Passed over: the daemon had them already, or newer ones of their source.
+    pub(super) known: usize,
+    /// Captioned by the daemon meanwhile, frames of others included.
+    pub(super) captioned: u64,
+    /// Set aside by the daemon meanwhile.
+    pub(super) failed: u64,
+    /// Still waiting for their caption.
+    pub(super) pending: u64,
+    /// Lines and frames that were left out.
+    pub(super) refused: Faults,
+    /// Why the frames that still wait make no progress.
+    pub(super) stuck: Option<String>,
+}
+
+/// Between two looks at how far the daemon is.
+const POLL: Duration = Duration::from_millis(200);
+/// So many looks without any progress, the daemon saying that it does not
+/// caption, and waiting ends: a minute.
+const POLLS_STUCK_MAX: u32 = 300;
+/// So many internal errors in a row are the daemon's fault, not the frames'.
+const ERRORS_IN_A_ROW_MAX: u32 = 3;
+/// Frames sent between two looks, for the progress bar.
+const FRAMES_A_LOOK: u64 = 50;
+/// Refusals that the report prints.
+const REFUSALS_SHOWN: usize = 20;
+
+/// Sends the frames and prints what became of them; fails when nothing could be
+/// ingested.
+#[expect(clippy::print_stdout, reason = "the command's result")]
+pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
+    let mut client = Client::connect(socket, ClientOptions::default())?;
+    let report = send(&mut client, flags)?;
+    print!("{report}");
+    Ok(if report.is_failure() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Sends the frames and, unless told otherwise, waits until they are captioned.
+/// Progress goes to standard error where that is a terminal.
+pub(super) fn send(client: &mut Client, flags: &Flags) -> anyhow::Result<Report> {
+    let mut call = |tool: &str, arguments| client.call(tool, arguments);
+    Run::new(&mut call, ProgressBar::no_length(), POLL).ingest(flags)
+}
+
+impl Flags {
+    /// All frames of a directory, each as its sidecar has it.
+    pub(super) fn of(dir: PathBuf) -> Self {
+        let Defaults { zone: _, source, frame_id, map_id } = Defaults::default();
+        let (sidecar, zone, no_wait) = (None, String::new(), false);
+        Self { dir, sidecar, source, frame_id, map_id, zone, no_wait }
+    }
+
+    fn capture(&self) -> anyhow::Result<capture::Options> {
+        let defaults = Defaults {
+            zone: Zone::from_name(&self.zone)?,
+            source: self.source.clone(),
+            frame_id: self.frame_id.clone(),
+            map_id: self.map_id.clone(),
+        };
+        // What the daemon's own limits refuse, it refuses itself.
+        Ok(capture::Options { sidecar: self.sidecar.clone(), defaults, limits: Limits::default() })
+    }
+}
+
+impl Report {
+    /// Whether nothing at all could be ingested.
+    pub(super) fn is_failure(&self) -> bool {
+        self.sent == 0 && self.merged == 0 && self.known == 0
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sent, merged, known, captioned, failed, pending, refused, stuck } = self;
+        writeln!(f, "{sent} frames sent, {merged} merged into others, {known} known already")?;
+        writeln!(f, "{captioned} captioned, {failed} failed, {pending} pending")?;
+        if let Some(reason) = stuck {
+            writeln!(f, "not waiting any longer: {reason}")?;
+        }
+        if refused.total() > 0 {
+            writeln!(f, "{} refused:", refused.total())?;
+        }
+        for fault in refused.first().iter().take(REFUSALS_SHOWN) {
+            writeln!(f, "  {fault}")?;
+        }
+        match refused.total().checked_sub(REFUSALS_SHOWN) {
+            Some(more @ 1..) => writeln!(f, "  and {more} more"),
+            _ => Ok(()),
+        }
+    }
+}
+
+type Call<'a> = dyn FnMut(&str, Map<String, Value>) -> Result<Reply, ClientError> + 'a;
+
+struct Run<'a> {
+    call: &'a mut Call<'a>,
+    poll: Duration,
+    bar: ProgressBar,
+    report: Report,
+    errors_in_a_row: u32,
+}
+
+impl<'a> Run<'a> {
+    fn new(call: &'a mut Call<'a>, bar: ProgressBar, poll: Duration) -> Self {
+        Self { call, poll, bar, report: Report::default(), errors_in_a_row: 0 }
+    }
+
+    fn ingest(mut self, flags: &Flags) -> anyhow::Result<Report> {
+        let (mut source, faults) = capture::open_directory(&flags.dir, &flags.capture()?)?;
+        self.report.refused = faults;
+        let before = self.standing()?;
+        self.report.known = source.skip_known(&before.newest);
+        self.show_bar("sending", source.remaining());
+        while let Some(frame) = source.next_frame() {
+            match frame {
+                Ok(frame) => self.send(&frame, &before)?,
+                Err(fault) => self.report.refused.push(fault),
+            }
+            self.bar.inc(1);
+        }
+        let after = if flags.no_wait { self.standing()? } else { self.wait(&before)? };
+        self.count(&before, &after);
+        self.bar.finish_and_clear();
+        Ok(self.report)
+    }
+
+    fn show_bar(&self, what: &'static str, length: Option<usize>) {
+        const TEMPLATE: &str = "{prefix:>10} [{bar:30}] {pos}/{len} {eta} {msg}";
+        // A template that did not parse would cost the bar its looks only.
+        if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+            self.bar.set_style(style.progress_chars("=> "));
+        }
+        self.bar.reset();
+        self.bar.set_prefix(what);
+        self.bar.set_length(length.unwrap_or(0) as u64);
+    }
+
+    fn show_standing(&mut self, before: &Standing, now: &Standing) {
+        self.count(before, now);
+        let Report { merged, captioned, failed, .. } = &self.report;
+        let refused = self.report.refused.total();
+        self.bar.set_message(format!(
+            "{merged} merged, {captioned} captioned, {failed} failed, {refused} refused"
+        ));
+    }
+
+    fn count(&mut self, before: &Standing, now: &Standing) {
+        self.report.captioned = now.captioned.saturating_sub(before.captioned);
+        self.report.failed = now.failed.saturating_sub(before.failed);
+        self.report.pending = now.pending;
+    }
+
+    fn send(&mut self, frame: &Frame, before: &Standing) -> anyhow::Result<()> {
+        loop {
+            let reply = match (self.call)("observe", arguments(frame)) {
+                Ok(reply) => reply,
+                Err(error) => return self.note_error(frame, error),
+            };
+            self.errors_in_a_row = 0;
+            if !reply.is_error {
+                self.note_taken(&reply);
+            } else if reply.text.contains(TRY_AGAIN) {
+                self.wait_for_room(before, &reply.text)?;
+                continue;
+            } else {
+                self.refuse(frame, reply.text);
+            }
+            break;
+        }
+        if (self.report.sent + self.report.merged) % FRAMES_A_LOOK == 0 {
+            let now = self.standing()?;
+            self.show_standing(before, &now);
+        }
+        Ok(())
+    }
+
+    fn note_taken(&mut self, reply: &Reply) {
+        if reply.structured.get("state").and_then(Value::as_str) == Some("merged") {
+            self.report.merged += 1;
+        } else {
+            self.report.sent += 1;
+        }
+    }
+
+    fn refuse(&mut self, frame: &Frame, reason: String) {
+        self.report.refused.push(Fault { place: frame.name.clone(), reason });
+    }
+
+    /// An internal error may come of this one frame; a connection that is gone
+    /// cannot.
+    fn note_error(&mut self, frame: &Frame, error: ClientError) -> anyhow::Result<()> {
+        self.errors_in_a_row += 1;
+        let is_passing = matches!(error, ClientError::Refused { .. } | ClientError::Late(_));
+        if is_passing && self.errors_in_a_row < ERRORS_IN_A_ROW_MAX {
+            self.refuse(frame, error.to_string());
+            return Ok(());
+        }
+        let done = self.report.sent + self.report.merged;
+        Err(error).with_context(|| {
+            format!("the daemon failed at {} after {done} frames; run again to go on", frame.name)
+        })
+    }
+
+    fn wait_for_room(&mut self, before: &Standing, refusal: &str) -> anyhow::Result<()> {
+        let mut patience = Patience::default();
+        let at_first = self.standing()?.settled();
+        loop {
+            thread::sleep(self.poll);
+            let now = self.standing()?;
+            self.show_standing(before, &now);
+            if now.settled() > at_first {
+                return Ok(());
+            }
+            if patience.is_over(&now) {
+                bail!("the daemon takes no more frames: {refusal}; {}", now.complaint());
+            }
+        }
+    }
+
+    fn wait(&mut self, before: &Standing) -> anyhow::Result<Standing> {
+        let first = self.standing()?;
+        self.show_bar("captioning", usize::try_from(first.pending).ok());
+        let mut patience = Patience::default();
+        loop {
+            let now = self.standing()?;
+            self.show_standing(before, &now);
+            self.bar.set_position(first.pending.saturating_sub(now.pending));
+            if now.pending == 0 {
+                return Ok(now);
+            }
+            if patience.is_over(&now) {
+                self.report.stuck = Some(now.complaint());
+                return Ok(now);
+            }
+            thread::sleep(self.poll);
+        }
+    }
+
+    fn standing(&mut self) -> anyhow::Result<Standing> {
+        let reply = (self.call)("ingest_status", Map::new())
+            .context("the daemon does not say how far it is; run again to go on")?;
+        Standing::of(&reply.structured).with_context(|| {
+            format!("the daemon's ingest_status is not understood: {}", reply.text)
+        })
+    }
+}
+
+/// Ends waiting for a daemon that makes no progress and says so itself: a slow
+/// captioner is waited for as long as it takes.
+#[derive(Default)]
+struct Patience {
+    settled: u64,
+    polls: u32,
+}
+
+impl Patience {
+    fn is_over(&mut self, now: &Standing) -> bool {
+        if now.captioning || now.settled() != self.settled {
+            *self = Self { settled: now.settled(), polls: 0 };
+        }
+        self.polls += 1;
+        self.polls > POLLS_STUCK_MAX
+    }
+}
+
+/// How far the daemon is, from `ingest_status`.
+#[derive(Debug, Clone, PartialEq)]
+struct Standing {
+    pending: u64,
+    captioned: u64,
+    failed: u64,
+    captioning: bool,
+    last_error: Option<String>,
+    newest: BTreeMap<String, Timestamp>,
+}
+
+impl Standing {
+    fn of(status: &Map<String, Value>) -> Option<Self> {
+        let number = |field: &str| status.get(field)?.as_u64();
+        let newest = |source: &Value| {
+            let seconds = source.get("newest_timestamp")?.as_f64()?;
+            let name = source.get("source")?.as_str()?.to_owned();
+            Some((name, Timestamp::from_seconds(seconds)?))
+        };
+        let last_error = status.get("last_error").and_then(|it| it.get("error")?.as_str());
+        Some(Self {
+            pending: number("pending")?,
+            captioned: number("captioned")?,
+            failed: number("failed")?,
+            captioning: status.get("captioning")?.as_bool()?,
+            last_error: last_error.map(str::to_owned),
+            newest: status.get("sources")?.as_array()?.iter().map(newest).collect::<Option<_>>()?,
+        })
+    }
+
+    /// Frames that left the spool.
+    fn settled(&self) -> u64 {
+        self.captioned + self.failed
+    }
+
+    fn complaint(&self) -> String {
+        self.last_error.clone().unwrap_or_else(|| "the daemon captions no frames".to_owned())
+    }
+}
+
+fn arguments(frame: &Frame) -> Map<String, Value> {
+    let Frame { name: _, meta, image } = frame;
+    let FrameMeta { taken_at, pose, frame_id, map_id, source } = meta;
+    let mut arguments = Map::new();
+    let mut set = |name: &str, value: Value| arguments.insert(name.to_owned(), value);
+    set("image", Value::from(STANDARD.encode(image)));
+    set("time", Value::from(rfc3339(*taken_at)));
+    if let Some(pose) = pose {
+        set("position", json!(pose.position));
+        if let Some(heading) = pose.heading {
+            set("theta", json!(heading));
+        }
+    }
+    set("frame_id", Value::from(frame_id.as_str()));
+    set("map_id", Value::from(map_id.as_str()));
+    set("source", Value::from(source.as_str()));
+    arguments
+}
+
+/// To the microsecond, in UTC: the daemon may live in another time zone.
+fn rfc3339(time: Timestamp) -> String {
+    DateTime::from_timestamp_micros(time.micros())
+        .map(|utc| utc.to_rfc3339_opts(SecondsFormat::Micros, true))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+    use std::fs;
+    use tempfile::TempDir;
+
+    /// A daemon that takes frames into a spool of two and captions one a look.
+    #[derive(Default)]
+    struct ScriptedDaemon {
+        taken: Vec<Map<String, Value>>,
+        newest: BTreeMap<String, f64>,
+        pending: u64,
+        captioned: u64,
+        is_stuck: bool,
+        /// Answers that come before any of its own, to `observe`.
+        answers: VecDeque<Result<Reply, ClientError>>,
+    }
+
+    impl ScriptedDaemon {
+        fn call(
+            &mut self,
+            tool: &str,
+            arguments: Map<String, Value>,
+        ) -> Result<Reply, ClientError> {
+            match tool {
+                "observe" => self.observe(arguments),
+                "ingest_status" => Ok(self.status()),
+                other => panic!("{other} was called"),
+            }
+        }
+
+        fn observe(&mut self, arguments: Map<String, Value>) -> Result<Reply, ClientError> {
+            if let Some(answer) = self.answers.pop_front() {
+                return answer;
+            }
+            if self.pending >= 2 {
+                return Ok(refusal(&format!("2 frames wait for a caption; {TRY_AGAIN}")));
+            }
+            let time = arguments["time"].as_str().unwrap();
+            let time = Zone::Machine.parse(time, Timestamp::EPOCH).unwrap().seconds();
+            self.newest.insert(arguments["source"].as_str().unwrap().to_owned(), time);
+            self.pending += 1;
+            self.taken.push(arguments);
+            Ok(reply(json!({"frame": self.taken.len(), "id": null, "state": "pending"})))
+        }
+
+        fn status(&mut self) -> Reply {
+            if self.pending > 0 && !self.is_stuck {
+                self.pending -= 1;
+                self.captioned += 1;
+            }
+            let sources: Vec<Value> = self
+                .newest
+                .iter()
+                .map(|(source, newest)| json!({"source": source, "newest_timestamp": newest}))
+                .collect();
+            reply(json!({
+                "pending": self.pending,
+                "captioned": self.captioned,
+                "failed": 0,
+                "captioning": !self.is_stuck,
+                "sources": sources,
+                "last_error": {"time": "2025-01-03 09:14:07", "error": "no weights"},
+            }))
+        }
+
+        fn run(&mut self, dir: &TempDir, wait: bool) -> anyhow::Result<Report> {
+            let flags = Flags { no_wait: !wait, ..Flags::of(dir.path().to_owned()) };
+            let mut call = |tool: &str, arguments| self.call(tool, arguments);
+            Run::new(&mut call, ProgressBar::hidden(), Duration::ZERO).ingest(&flags)
+        }
+    }
+
+    fn reply(structured: Value) -> Reply {
+        let Value::Object(structured) = structured else { panic!() };
+        Reply { structured, text: String::new(), images: Vec::new(), is_error: false }
+    }
+
+    fn refusal(text: &str) -> Reply {
+        Reply { text: text.to_owned(), is_error: true, ..reply(json!({})) }
+    }
+
+    /// Frames `1.jpg` to `count.jpg`, one a second.
+    fn frames(count: usize) -> TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let mut lines = String::new();
+        for n in 1..=count {
+            fs::write(dir.path().join(format!("{n}.jpg")), [0xFF, 0xD8, 0xFF]).unwrap();
+            lines.push_str(&format!(
+                "{{\"file\":\"{n}.jpg\",\"time\":{n}.25,\"position\":[1,2,3],\"theta\":0.5,\"source\":\"front\"}}\n"
+            ));
+        }
+        fs::write(dir.path().join("frames.jsonl"), lines).unwrap();
+        dir
+    }
+
+    #[test]
+    fn every_frame_is_sent_and_waited_for() {
+        let mut daemon = ScriptedDaemon::default();
+        let report = daemon.run(&frames(7), true).unwrap();
+        assert_eq!((report.sent, report.captioned, report.pending), (7, 7, 0));
+        assert!(!report.is_failure());
+        let sent = Value::Object(daemon.taken[1].clone());
+        let expect = json!({
+            "image": "/9j/", "time": "1970-01-01T00:00:02.250000Z", "position": [1.0, 2.0, 3.0],
+            "theta": 0.5, "frame_id": "map", "map_id": "", "source": "front"
+        });
+        assert_eq!(sent, expect);
+    }
+
+    #[test]
+    fn a_second_run_sends_what_the_first_did_not() {
+        let mut daemon = ScriptedDaemon::default();
+        daemon.run(&frames(3), true).unwrap();
+        let report = daemon.run(&frames(5), true).unwrap();
+        assert_eq!((report.sent, report.known, daemon.taken.len()), (2, 3, 5));
+        let report = daemon.run(&frames(5), true).unwrap();
+        assert_eq!((report.sent, report.known, report.is_failure()), (0, 5, false));
+    }
+
+    #[test]
+    fn what_is_wrong_is_reported_and_the_rest_goes_on() {
+        let dir = frames(4);
+        fs::remove_file(dir.path().join("2.jpg")).unwrap();
+        let mut daemon = ScriptedDaemon::default();
+        daemon.answers.push_back(Ok(refusal("argument \"image\": the image is damaged")));
+        let report = daemon.run(&dir, true).unwrap();
+        assert_eq!(report.sent, 2);
+        let text = report.to_string();
+        assert!(text.contains("2 refused:"), "{text}");
+        assert!(text.contains("  1.jpg: argument \"image\": the image is damaged\n"), "{text}");
+        assert!(text.contains("  2.jpg: the file cannot be read"), "{text}");
+    }
+
+    #[test]
+    fn merged_frames_are_counted_apart() {
+        let mut daemon = ScriptedDaemon::default();
+        daemon.answers.push_back(Ok(reply(json!({"frame": 1, "id": 1, "state": "merged"}))));
+        let report = daemon.run(&frames(2), true).unwrap();
+        assert_eq!((report.sent, report.merged), (1, 1));
+    }
+
+    #[test]
+    fn without_waiting_the_pending_are_counted() {
+        let mut daemon = ScriptedDaemon { is_stuck: true, ..ScriptedDaemon::default() };
+        let report = daemon.run(&frames(2), false).unwrap();
+        assert_eq!((report.sent, report.captioned, report.pending), (2, 0, 2));
+        assert_eq!(report.stuck, None);
+    }
+
+    #[test]
+    fn a_daemon_that_captions_nothing_is_not_waited_for_endlessly() {
+        let mut daemon = ScriptedDaemon { is_stuck: true, ..ScriptedDaemon::default() };
+        let report = daemon.run(&frames(2), true).unwrap();
+        assert_eq!((report.pending, report.stuck.as_deref()), (2, Some("no weights")));
+        let mut daemon = ScriptedDaemon { is_stuck: true, ..ScriptedDaemon::default() };
+        let error = format!("{:#}", daemon.run(&frames(3), true).unwrap_err());
+        assert!(error.contains("2 frames wait") && error.contains("no weights"), "{error}");
+    }
+
+    #[test]
+    fn one_internal_error_is_the_frame_s_and_three_in_a_row_the_daemon_s() {
+        let fault = || Err(ClientError::Refused { code: -32603, message: "fault 7".to_owned() });
+        let mut daemon = ScriptedDaemon::default();
+        daemon.answers.extend([fault(), fault()]);
+        let report = daemon.run(&frames(4), true).unwrap();
+        assert_eq!((report.sent, report.refused.total()), (2, 2));
+        let mut daemon = ScriptedDaemon::default();
+        daemon.answers.extend([fault(), fault(), fault()]);
+        let error = format!("{:#}", daemon.run(&frames(4), true).unwrap_err());
+        assert!(error.contains("failed at 3.jpg") && error.contains("fault 7"), "{error}");
+    }
+
+    #[test]
+    fn a_connection_that_is_gone_ends_the_run_with_a_word_how_to_go_on() {
+        let mut daemon = ScriptedDaemon::default();
+        daemon.answers.push_back(Err(ClientError::Closed));
+        let error = format!("{:#}", daemon.run(&frames(2), true).unwrap_err());
+        assert!(error.contains("run again to go on"), "{error}");
+    }
+
+    #[test]
+    fn nothing_to_ingest_is_a_failure() {
+        let dir = frames(1);
+        fs::remove_file(dir.path().join("1.jpg")).unwrap();
+        assert!(ScriptedDaemon::default().run(&dir, true).unwrap().is_failure());
+    }
+
+    #[test]
+    fn flags_without_more_are_those_of_a_bare_directory() {
+        #[derive(Debug, clap::Parser)]
+        struct Cli {
+            #[command(flatten)]
+            flags: Flags,
+        }
+        let cli = <Cli as clap::Parser>::try_parse_from(["ingest", "frames"]).unwrap();
+        assert_eq!(cli.flags, Flags::of(PathBuf::from("frames")));
+        let wrong = Flags { zone: "Mars/Olympus".to_owned(), ..cli.flags };
+        assert!(wrong.capture().unwrap_err().to_string().contains("Mars/Olympus"));
+    }
+
+    #[test]
+    fn long_lists_of_refusals_are_cut() {
+        let mut report = Report::default();
+        for n in 1..=25 {
+            report.refused.push(Fault { place: n.to_string(), reason: "wrong".to_owned() });
+        }
+        let text = report.to_string();
+        assert!(text.contains("25 refused:") && text.contains("20: wrong\n  and 5 more"), "{text}");
+        assert!(!text.contains("21: wrong"));
+    }
+}

@@ -1,0 +1,102 @@
+//! Inner products on whatever vector unit the processor has, chosen when run.
+
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::index::Row;
+use crate::index::selection::Selection;
+use crate::index::top::Top;
+
+/// Inner product; over the shorter length where the lengths differ.
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    struct Dot<'a>(&'a [f32], &'a [f32]);
+
+    impl WithSimd for Dot<'_> {
+        type Output = f32;
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> f32 {
+            dot_with(simd, self.0, self.1)
+        }
+    }
+
+    Arch::new().dispatch(Dot(a, b))
+}
+
+/// Rows of one length that lie side by side, to be compared with a query.
+#[derive(Debug)]
+pub(super) struct Rows<'a> {
+    pub(super) query: &'a [f32],
+    /// A multiple of the query's length.
+    pub(super) floats: &'a [f32],
+    pub(super) first: Row,
+    pub(super) within: &'a Selection,
+}
+
+/// Offers each selected row's inner product with the query, within −1..1.
+pub(super) fn offer_all(rows: Rows<'_>, top: &mut Top) {
+    struct Scan<'a>(Rows<'a>, &'a mut Top);
+
+    impl WithSimd for Scan<'_> {
+        type Output = ();
+
+        // One dispatch for many rows: with one a row, the call costs as much as the product.
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            let Self(Rows { query, floats, first, within }, top) = self;
+            for (row, floats) in (first.0..).zip(floats.chunks_exact(query.len().max(1))) {
+                let row = Row(row);
+                if within.contains(row) {
+                    top.offer(row, dot_with(simd, query, floats).clamp(-1.0, 1.0));
+                }
+            }
+        }
+    }
+
+    Arch::new().dispatch(Scan(rows, top));
+}
+
+/// Four sums side by side, as one addition has to wait for the one before.
+#[inline(always)]
+fn dot_with<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
+    let (a_vectors, a_rest) = S::as_simd_f32s(a);
+    let (b_vectors, b_rest) = S::as_simd_f32s(b);
+    let (a_fours, a_ones) = pulp::as_arrays::<4, _>(a_vectors);
+    let (b_fours, b_ones) = pulp::as_arrays::<4, _>(b_vectors);
+    let zero = simd.splat_f32s(0.0);
+    let (mut s0, mut s1, mut s2, mut s3) = (zero, zero, zero, zero);
+    for ([a0, a1, a2, a3], [b0, b1, b2, b3]) in a_fours.iter().zip(b_fours) {
+        s0 = simd.mul_add_e_f32s(*a0, *b0, s0);
+        s1 = simd.mul_add_e_f32s(*a1, *b1, s1);
+        s2 = simd.mul_add_e_f32s(*a2, *b2, s2);
+        s3 = simd.mul_add_e_f32s(*a3, *b3, s3);
+    }
+    for (a0, b0) in a_ones.iter().zip(b_ones) {
+        s0 = simd.mul_add_e_f32s(*a0, *b0, s0);
+    }
+    let sum = simd.add_f32s(simd.add_f32s(s0, s1), simd.add_f32s(s2, s3));
+    let mut sum = simd.reduce_sum_f32s(sum);
+    for (a0, b0) in a_rest.iter().zip(b_rest) {
+        sum += a0 * b0;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{prop, proptest};
+
+    fn close(found: f32, a: &[f32], b: &[f32]) -> bool {
+        let exact: f64 = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+        let scale: f64 = a.iter().zip(b).map(|(a, b)| f64::from((a * b).abs())).sum();
+        (f64::from(found) - exact).abs() <= 1e-5 * scale.max(1e-30)
+    }
+
+    proptest! {
+        #[test]
+        fn is_the_sum_of_products(pairs in prop::collection::vec((-1_f32..1.0, -1_f32..1.0), 0..300)) {
+            let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
+            assert!(close(dot(&a, &b), &a, &b));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Cuts a text into the terms by which words are compared.
+//!
+//! Pure. Captions and queries go through the same cut, so that "Mugs" finds "mug".
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+/// Terms of one text; further ones are left out. Captions have a few dozen.
+pub const TERMS_MAX: usize = 512;
+/// Longer words are left out: nobody asks for them by heart.
+const TERM_BYTES_MAX: usize = 64;
+
+/// Lower-case words of `text`, English ones without their endings, in order,
+/// repeated ones repeated.
+pub fn terms(text: &str) -> Vec<String> {
+    let stemmer = Stemmer::create(Algorithm::English);
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty() && word.len() <= TERM_BYTES_MAX)
+        .map(|word| term(&stemmer, word))
+        .take(TERMS_MAX)
+        .collect()
+}
+
+fn term(stemmer: &Stemmer, word: &str) -> String {
+    let lower = word.to_lowercase();
+    // The English rules say nothing about other alphabets.
+    let is_english = lower.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if is_english { stemmer.stem(&lower).into_owned() } else { lower }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::proptest;
+
+    fn check(text: &str, expect: &[&str]) {
+        assert_eq!(terms(text), expect, "{text:?}");
+    }
+
+    #[test]
+    fn words_meet_their_other_forms() {
+        check("Two red Mugs, shelved.", &["two", "red", "mug", "shelv"]);
+        check("shelving", &["shelv"]);
+        check("USB-3 cable", &["usb", "3", "cabl"]);
+    }
+
+    #[test]
+    fn other_alphabets_are_lowered_and_kept() {
+        check("ÄPFEL große ΣΊΣΥΦΟΣ 本", &["äpfel", "große", "σίσυφος", "本"]);
+    }
+
+    #[test]
+    fn nothing_gives_nothing() {
+        check("", &[]);
+        check(" -- ,", &[]);
+    }
+
+    #[test]
+    fn length_and_number_are_bounded() {
+        assert_eq!(terms(&"x".repeat(65)), Vec::<String>::new());
+        assert_eq!(terms(&"x".repeat(64)).len(), 1);
+        assert_eq!(terms(&"mug ".repeat(600)).len(), TERMS_MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_cut(text: String) {
+            assert!(terms(&text).iter().all(|term| !term.is_empty()));
+        }
+
+        #[test]
+        fn any_english_letters_are_cut(text in "[a-zA-Z' ]{0,80}") {
+            terms(&text);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What the captioning thread shows of itself to whoever asks for the status.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::base::time::Timestamp;
+use crate::model::Captioner;
+
+#[derive(Debug)]
+pub(super) struct Board {
+    refusals: AtomicU64,
+    shown: Mutex<Shown>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    pub(super) captioning: bool,
+    pub(super) pid: Option<u32>,
+    pub(super) restarts: u64,
+    pub(super) last_error: Option<(Timestamp, String)>,
+}
+
+impl Board {
+    pub(super) fn new(captioner: &impl Captioner) -> Self {
+        let shown = Shown {
+            captioning: true,
+            pid: captioner.process_id(),
+            restarts: captioner.restarts(),
+            last_error: None,
+        };
+        Self { refusals: AtomicU64::new(0), shown: Mutex::new(shown) }
+    }
+
+    pub(super) fn shown(&self) -> Shown {
+        self.lock().clone()
+    }
+
+    pub(super) fn show_captioner(&self, captioner: &impl Captioner) {
+        let mut shown = self.lock();
+        shown.pid = captioner.process_id();
+        shown.restarts = captioner.restarts();
+    }
+
+    pub(super) fn show_progress(&self, is_made: bool) {
+        self.lock().captioning = is_made;
+    }
+
+    pub(super) fn show_error(&self, at: Timestamp, error: String) {
+        self.lock().last_error = Some((at, error));
+    }
+
+    pub(super) fn count_refusal(&self) {
+        self.refusals.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Relaxed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shown> {
+        // Each field is whole by itself, whatever became of the last holder.
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,253 @@
+//! The thread that turns spooled frames into records, the oldest first.
+//!
+//! One frame at a time and strictly in the order of tickets, so that record ids
+//! follow the spool: whatever goes wrong with the first frame is settled before
+//! the second is looked at. Every pause is bounded and ends when asked to stop.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam::channel::Receiver;
+use log::warn;
+
+use crate::base::FrameTicket;
+use crate::base::stop::Stop;
+use crate::base::time::Clock;
+use crate::ingest::board::Board;
+use crate::ingest::{Options, Parts};
+use crate::memory::episodic::{Episodic, MemoryError};
+use crate::model::{CaptionError, Captioner};
+use crate::store::{PendingFrame, Store, StoreError};
+
+/// Over so many deaths of the captioner in one run a frame is set aside: once
+/// may be chance.
+const DEATHS_MAX: u32 = 2;
+
+/// So often a frame's image is given to the captioner at all. Attempts are
+/// counted on disk before they are made: this ends a frame over which the whole
+/// process dies, and is above [`DEATHS_MAX`] because most processes that end in
+/// mid-caption were ended by somebody.
+const ATTEMPTS_MAX: u32 = 5;
+
+/// Longest caption kept; the wordiest captioners write a tenth of it.
+const CAPTION_BYTES_MAX: usize = 8_000;
+
+pub(super) struct Captioning<C> {
+    store: Store,
+    episodic: Arc<Episodic>,
+    captioner: C,
+    clock: Arc<dyn Clock>,
+    stop: Stop,
+    board: Arc<Board>,
+    rings: Receiver<()>,
+    pauses: Pauses,
+    /// How often the captioner died over the frame in this run.
+    deaths: Option<(FrameTicket, u32)>,
+    /// A caption that the memory did not take yet: not made twice.
+    unkept: Option<(FrameTicket, String)>,
+}
+
+/// What to do after a step.
+enum Next {
+    /// Look for the next frame.
+    GoOn,
+    /// Nothing is pending.
+    Idle,
+    /// Something outside the frame failed; try again later.
+    Pause,
+}
+
+impl<C: Captioner> Captioning<C> {
+    pub(super) fn new(
+        parts: Parts<C>,
+        board: Arc<Board>,
+        rings: Receiver<()>,
+        options: &Options,
+    ) -> Self {
+        let Parts { store, episodic, captioner, clock, stop } = parts;
+        let pauses = Pauses::new(options.retry_pause_min, options.retry_pause_max);
+        let (deaths, unkept) = (None, None);
+        Self { store, episodic, captioner, clock, stop, board, rings, pauses, deaths, unkept }
+    }
+
+    pub(super) fn run(mut self) {
+        while !self.stop.is_asked() {
+            // A panic is a fault of ours; the frame's attempt is counted on disk,
+            // so that it cannot come back for ever.
+            let next = catch_unwind(AssertUnwindSafe(|| self.step())).unwrap_or_else(|_panic| {
+                self.report("captioning panicked; the log has the message".to_owned());
+                Next::Pause
+            });
+            match next {
+                Next::GoOn => self.made_progress(),
+                Next::Idle => {
+                    self.made_progress();
+                    if self.rings.recv().is_err() {
+                        break;
+                    }
+                }
+                Next::Pause => {
+                    self.board.show_progress(false);
+                    self.stop.sleep(self.pauses.next());
+                }
+            }
+        }
+        self.board.show_progress(false);
+    }
+
+    fn made_progress(&mut self) {
+        self.pauses.reset();
+        self.board.show_progress(true);
+    }
+
+    fn step(&mut self) -> Next {
+        match self.try_step() {
+            Ok(next) => next,
+            Err(failed) => {
+                self.report(failed.to_string());
+                Next::Pause
+            }
+        }
+    }
+
+    fn try_step(&mut self) -> Result<Next, StoreError> {
+        let frame = match self.store.next_pending(None) {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return Ok(Next::Idle),
+            Err(StoreError::DamagedFrame { ticket, reason }) => {
+                return self.set_aside(ticket, &format!("its entry is damaged: {reason}"));
+            }
+            Err(other) => return Err(other),
+        };
+        match &self.unkept {
+            Some((ticket, caption)) if *ticket == frame.ticket => {
+                self.keep(frame.ticket, caption.clone())
+            }
+            _ => self.caption(&frame),
+        }
+    }
+
+    fn caption(&mut self, frame: &PendingFrame) -> Result<Next, StoreError> {
+        let ticket = frame.ticket;
+        if frame.attempts >= ATTEMPTS_MAX {
+            let reason = format!("captioning it ended {} times without a result", frame.attempts);
+            return self.set_aside(ticket, &reason);
+        }
+        let Some(image) = self.store.image(ticket)? else {
+            return self.set_aside(ticket, "its image is no longer on disk");
+        };
+        self.store.count_attempt(ticket)?;
+        let caption = self.captioner.caption(&image);
+        self.board.show_captioner(&self.captioner);
+        match caption {
+            Ok(caption) => match presentable(&caption) {
+                Some(caption) => self.keep(ticket, caption.to_owned()),
+                None => self.set_aside(ticket, "the captioner said nothing about it"),
+            },
+            Err(failure) => self.judge(ticket, failure),
+        }
+    }
+
+    /// Decides what a failed caption says about the frame.
+    fn judge(&mut self, ticket: FrameTicket, failure: CaptionError) -> Result<Next, StoreError> {
+        match failure {
+            CaptionError::BadImage(_) => self.set_aside(ticket, &failure.to_string()),
+            // Whatever a worker that was being stopped answers is no evidence.
+            CaptionError::Died(_) | CaptionError::Hung(_) | CaptionError::Unavailable(_)
+                if self.stop.is_asked() =>
+            {
+                self.store.uncount_attempt(ticket)?;
+                Ok(Next::GoOn)
+            }
+            CaptionError::Unavailable(_) => {
+                self.store.uncount_attempt(ticket)?;
+                self.report(failure.to_string());
+                Ok(Next::Pause)
+            }
+            CaptionError::Died(_) | CaptionError::Hung(_) => self.count_death(ticket, &failure),
+        }
+    }
+
+    fn count_death(
+        &mut self,
+        ticket: FrameTicket,
+        failure: &CaptionError,
+    ) -> Result<Next, StoreError> {
+        let before = match self.deaths {
+            Some((same, deaths)) if same == ticket => deaths,
+            _ => 0,
+        };
+        let deaths = before + 1;
+        self.deaths = Some((ticket, deaths));
+        if deaths >= DEATHS_MAX {
+            return self.set_aside(ticket, &format!("{failure}, {deaths} times"));
+        }
+        self.report(format!("frame {ticket}: {failure}"));
+        Ok(Next::GoOn)
+    }
+
+    /// Puts the captioned frame into memory.
+    fn keep(&mut self, ticket: FrameTicket, caption: String) -> Result<Next, StoreError> {
+        match self.episodic.remember_frame(ticket, &caption) {
+            Ok(_record) => {
+                self.unkept = None;
+                Ok(Next::GoOn)
+            }
+            Err(failed) => {
+                self.report(format!("frame {ticket} is captioned and not kept yet: {failed}"));
+                if self.unkept.replace((ticket, caption)).is_none() {
+                    // The frame is not at fault if this process ends before the
+                    // memory works again.
+                    self.store.uncount_attempt(ticket)?;
+                }
+                Ok(Next::Pause)
+            }
+        }
+    }
+
+    fn set_aside(&mut self, ticket: FrameTicket, reason: &str) -> Result<Next, StoreError> {
+        self.store.set_aside(ticket, reason)?;
+        warn!(frame = ticket.0; "frame set aside: {reason}");
+        let shown = format!("frame {ticket} was set aside: {reason}");
+        self.board.show_error(self.clock.now(), shown);
+        Ok(Next::GoOn)
+    }
+
+    fn report(&self, what: String) {
+        warn!("{what}");
+        self.board.show_error(self.clock.now(), what);
+    }
+}
+
+/// The caption without blank edges, held at its bound; `None` when it says nothing.
+fn presentable(caption: &str) -> Option<&str> {
+    let caption = caption.trim();
+    let end = (0..=CAPTION_BYTES_MAX.min(caption.len()))
+        .rev()
+        .find(|at| caption.is_char_boundary(*at))?;
+    caption.get(..end).filter(|caption| !caption.is_empty())
+}
+
+/// Pauses that double up to a bound.
+struct Pauses {
+    min: Duration,
+    max: Duration,
+    next: Duration,
+}
+
+impl Pauses {
+    fn new(min: Duration, max: Duration) -> Self {
+        Self { min, max, next: min }
+    }
+
+    fn next(&mut self) -> Duration {
+        let pause = self.next;
+        self.next = (pause * 2).min(self.max);
+        pause
+    }
+
+    fn reset(&mut self) {
+        self.next = self.min;
+    }
+}

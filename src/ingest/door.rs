@@ -1,0 +1,124 @@
+//! What a frame must pass to be taken in, and where it goes then.
+//!
+//! Called by many threads at once; frames are looked at side by side and
+//! admitted one after the other.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use log::warn;
+
+use crate::base::frame::FrameMeta;
+use crate::base::picture::{self, Limits};
+use crate::base::time::{Clock, Timestamp, Zone};
+use crate::capture::gate::{self, Arrival, Decision, Kept, View};
+use crate::capture::signature::Signature;
+use crate::ingest::{ObserveError, Observed, ObservedState, Options};
+use crate::memory::episodic::Episodic;
+use crate::store::{Keyframe, Merged, Store, StoreError};
+
+#[derive(Debug)]
+pub(super) struct Door {
+    store: Store,
+    episodic: Arc<Episodic>,
+    clock: Arc<dyn Clock>,
+    limits: Limits,
+    gate: gate::Options,
+    ahead_max: Duration,
+    zone: Zone,
+    /// Held from reading a source's keyframe to replacing it: of two frames that
+    /// come at once, the second is judged by the first.
+    admitting: Mutex<()>,
+}
+
+impl Door {
+    pub(super) fn new(
+        store: Store,
+        episodic: Arc<Episodic>,
+        clock: Arc<dyn Clock>,
+        options: &Options,
+    ) -> Self {
+        let Options { limits, gate, ahead_max, zone, .. } = *options;
+        let admitting = Mutex::new(());
+        Self { store, episodic, clock, limits, gate, ahead_max, zone, admitting }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Checks a frame and puts it on disk, or lengthens what it repeats.
+    pub(super) fn admit(&self, meta: &FrameMeta, image: &[u8]) -> Result<Observed, ObserveError> {
+        meta.check()?;
+        self.check_clock(meta.taken_at)?;
+        // In whole, though a header would do: what the captioner cannot read is
+        // better refused to the one who sent it than set aside an hour later.
+        let signature = Signature::of(&picture::decode(image, self.limits)?);
+        let _admitting = self.admitting.lock().unwrap_or_else(PoisonError::into_inner);
+        let keyframe = self.keyframe(&meta.source)?;
+        match self.decide(meta, &signature, keyframe.as_ref())? {
+            Decision::Keep => {
+                let signature = signature.as_bytes().to_vec();
+                let ticket = self.store.accept_frame(meta, image, signature)?;
+                Ok(Observed { ticket, state: ObservedState::Pending })
+            }
+            Decision::Merge => self.merge(meta),
+        }
+    }
+
+    /// A damaged keyframe is as good as none: the next one takes its place.
+    fn keyframe(&self, source: &str) -> Result<Option<Keyframe>, StoreError> {
+        match self.store.keyframe(source) {
+            Err(damaged) if damaged.concerns_one_value() => {
+                warn!(source; "{damaged}; the source starts anew");
+                Ok(None)
+            }
+            read => read,
+        }
+    }
+
+    fn check_clock(&self, taken_at: Timestamp) -> Result<(), ObserveError> {
+        let latest = self.clock.now().plus(self.ahead_max);
+        if taken_at <= latest {
+            return Ok(());
+        }
+        let accepted = format!("up to {}, by the daemon's clock", self.shown(latest));
+        Err(ObserveError::Time { found: self.shown(taken_at), accepted })
+    }
+
+    fn decide(
+        &self,
+        meta: &FrameMeta,
+        signature: &Signature,
+        keyframe: Option<&Keyframe>,
+    ) -> Result<Decision, ObserveError> {
+        let kept = keyframe.map(|it| Kept {
+            taken_at: it.meta.taken_at,
+            last_at: it.last_at,
+            view: View::of(&it.meta),
+        });
+        let change = keyframe
+            .and_then(|it| Signature::from_bytes(&it.signature))
+            .map(|earlier| signature.change_since(&earlier));
+        let arrival = Arrival { taken_at: meta.taken_at, view: View::of(meta), change };
+        gate::decide(&self.gate, kept.as_ref(), &arrival).map_err(|past| {
+            let last = self.shown(past.last_at);
+            let accepted = format!("after {last}, of the last frame of source {:?}", meta.source);
+            ObserveError::Time { found: self.shown(meta.taken_at), accepted }
+        })
+    }
+
+    fn merge(&self, meta: &FrameMeta) -> Result<Observed, ObserveError> {
+        let merged = self.store.merge_frame(&meta.source, meta.taken_at)?;
+        let Merged { ticket, record, end_at } = merged;
+        if let Some(record) = record {
+            self.episodic.extend(record, end_at);
+        }
+        Ok(Observed { ticket, state: ObservedState::Merged { record } })
+    }
+
+    /// With the fraction, or two times of one second would look the same.
+    fn shown(&self, time: Timestamp) -> String {
+        format!("{}.{:06}", self.zone.format(time), time.micros() % 1_000_000)
+    }
+}

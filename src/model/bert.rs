@@ -1,0 +1,184 @@
+//! Text embedders of the BERT family, from a directory as sentence-transformers
+//! or `transformers` save it, on one CPU thread.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+
+use candle_core::{Device, IndexOp as _, Tensor};
+use candle_transformers::models::bert::{BertModel, Config};
+use serde_json::{Value, json};
+use tokenizers::Tokenizer;
+
+use crate::base::embedding::Embedding;
+use crate::model::sentence::{Pooling, SentenceSettings};
+use crate::model::weights::{ModelDir, Tensors};
+use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
+
+/// Texts that are computed together; more gain nothing on one thread and take memory.
+const BATCH_TEXTS_MAX: usize = 32;
+
+/// Loads the text embedder in `path`: `config.json` with model type "bert",
+/// `tokenizer.json`, `model.safetensors`, and sentence-transformers' files where
+/// there are any.
+pub fn load(path: &Path) -> Result<Box<dyn Embedder>, ModelError> {
+    let dir = ModelDir::open(path)?;
+    let identity = dir.identity()?;
+    let config = config_of(&dir)?;
+    let sentence = SentenceSettings::read(&dir, config.max_position_embeddings)?;
+    let mut tokenizer = dir.tokenizer()?;
+    sentence.apply_to(&mut tokenizer).map_err(|error| dir.unusable(&error))?;
+    let vocabulary = tokenizer.get_vocab_size(true);
+    if vocabulary > config.vocab_size {
+        let rows = config.vocab_size;
+        let reason = format!("the tokenizer has {vocabulary} tokens, the model {rows}");
+        return Err(dir.unusable(&reason));
+    }
+    let builder = with_current_names(dir.tensors()?).into_builder();
+    let model = BertModel::load(builder, &config).map_err(|error| dir.unusable(&error))?;
+    let dimension = config.hidden_size;
+    Ok(Box::new(BertEmbedder { identity, dimension, sentence, tokenizer, model }))
+}
+
+struct BertEmbedder {
+    identity: ModelIdentity,
+    dimension: usize,
+    sentence: SentenceSettings,
+    tokenizer: Tokenizer,
+    model: BertModel,
+}
+
+impl fmt::Debug for BertEmbedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { identity, dimension, sentence, tokenizer: _, model: _ } = self;
+        f.debug_struct("BertEmbedder")
+            .field("identity", identity)
+            .field("dimension", dimension)
+            .field("sentence", sentence)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Embedder for BertEmbedder {
+    fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn embed(&mut self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError> {
+        let tokens = texts
+            .iter()
+            .map(|text| self.tokens(role, text))
+            .collect::<Result<Vec<Vec<u32>>, ModelError>>()?;
+        let mut vectors: Vec<(usize, Embedding)> = Vec::with_capacity(texts.len());
+        for batch in batches(&tokens) {
+            let ids: Vec<&[u32]> =
+                batch.iter().filter_map(|at| tokens.get(*at)).map(Vec::as_slice).collect();
+            let pooled = self.pooled(&ids).map_err(|error| failed(&error))?;
+            for (at, raw) in batch.into_iter().zip(pooled) {
+                let vector = Embedding::new(raw, self.dimension).map_err(|bad| failed(&bad))?;
+                vectors.push((at, vector));
+            }
+        }
+        vectors.sort_by_key(|(at, _)| *at);
+        Ok(vectors.into_iter().map(|(_, vector)| vector).collect())
+    }
+}
+
+impl BertEmbedder {
+    fn tokens(&self, role: TextRole, text: &str) -> Result<Vec<u32>, ModelError> {
+        let encoding = self
+            .tokenizer
+            .encode_fast(self.sentence.prepared(role, text), true)
+            .map_err(|error| failed(&error))?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// One vector for each of `texts`, which are equally long.
+    fn pooled(&self, texts: &[&[u32]]) -> candle_core::Result<Vec<Vec<f32>>> {
+        let length = texts.first().map_or(0, |ids| ids.len());
+        let ids = Tensor::from_vec(texts.concat(), (texts.len(), length), &Device::Cpu)?;
+        let hidden = self.model.forward(&ids, &ids.zeros_like()?, None)?;
+        let pooled = match self.sentence.pooling {
+            Pooling::Mean => hidden.mean(1)?,
+            Pooling::First => hidden.i((.., 0))?,
+        };
+        pooled.to_vec2()
+    }
+}
+
+/// Places of texts of one length each, so that none is padded and no attention
+/// needs a mask: a text's vector then depends on nothing beside it.
+fn batches(tokens: &[Vec<u32>]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = Range { start: 0, end: tokens.len() }.collect();
+    let length = |at: &usize| tokens.get(*at).map(Vec::len);
+    order.sort_by_key(length);
+    order
+        .chunk_by(|a, b| length(a) == length(b))
+        .flat_map(|same| same.chunks(BATCH_TEXTS_MAX))
+        .map(<[usize]>::to_vec)
+        .collect()
+}
+
+fn failed(error: &dyn fmt::Display) -> ModelError {
+    ModelError::Failed(error.to_string())
+}
+
+fn config_of(dir: &ModelDir) -> Result<Config, ModelError> {
+    // What `transformers` leaves out of a file where it is the default.
+    let defaults = json!({
+        "vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12,
+        "num_attention_heads": 12, "intermediate_size": 3072, "hidden_act": "gelu",
+        "hidden_dropout_prob": 0.1, "max_position_embeddings": 512, "type_vocab_size": 2,
+        "initializer_range": 0.02, "layer_norm_eps": 1e-12, "pad_token_id": 0,
+    });
+    let mut file: Value = dir.settings("config.json", &defaults)?;
+    if file["model_type"] != "bert" {
+        let reason =
+            format!("config.json: model_type {}, accepted is \"bert\"", file["model_type"]);
+        return Err(dir.unusable(&reason));
+    }
+    if matches!(file["hidden_act"].as_str(), Some("gelu_new" | "gelu_pytorch_tanh")) {
+        file["hidden_act"] = json!("geluapproximate");
+    }
+    let config: Config = serde_json::from_value(file)
+        .map_err(|error| dir.unusable(&format!("config.json: {error}")))?;
+    let heads = config.num_attention_heads;
+    if heads == 0 || config.hidden_size % heads != 0 {
+        let reason = format!("hidden_size {} in {heads} heads", config.hidden_size);
+        return Err(dir.unusable(&reason));
+    }
+    Ok(config)
+}
+
+/// Takes the prefix of a whole language model off, and gives the tensors of old
+/// conversions the names of today.
+fn with_current_names(mut tensors: Tensors) -> Tensors {
+    tensors.rename(|name| {
+        let name = name.strip_prefix("bert.").map_or(name.clone(), str::to_owned);
+        match name.rsplit_once('.') {
+            Some((layer, "gamma")) => format!("{layer}.weight"),
+            Some((layer, "beta")) => format!("{layer}.bias"),
+            _ => name,
+        }
+    });
+    tensors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_hold_texts_of_one_length_and_each_text_once() {
+        let text = |length: usize| vec![0_u32; length];
+        let mut tokens = vec![text(4), text(9), text(4), text(2)];
+        assert_eq!(batches(&tokens), [vec![3], vec![0, 2], vec![1]]);
+        tokens = vec![text(5); 70];
+        let sizes: Vec<usize> = batches(&tokens).iter().map(Vec::len).collect();
+        assert_eq!(sizes, [32, 32, 6]);
+    }
+}

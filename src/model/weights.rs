@@ -1,0 +1,445 @@
+//! Opens a model's directory as Hugging Face lays it out: `config.json`,
+//! `tokenizer.json`, and weights in one `model.safetensors` or in several with
+//! an index. Knows files and tensors, not what kind of model they make.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Display;
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use candle_core::{DType, Device, Tensor};
+use candle_nn::VarBuilder;
+use safetensors::tensor::{Metadata, TensorInfo};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use tokenizers::Tokenizer;
+
+use crate::model::{Fingerprint, ModelError, ModelIdentity};
+
+const WEIGHTS: &str = "model.safetensors";
+const WEIGHTS_INDEX: &str = "model.safetensors.index.json";
+
+/// Besides the weights, what decides a model's answers; absent ones are passed over.
+const SETTINGS: [&str; 9] = [
+    "1_Pooling/config.json",
+    "config.json",
+    "config_sentence_transformers.json",
+    "generation_config.json",
+    "modules.json",
+    "preprocessor_config.json",
+    "sentence_bert_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+];
+
+/// Settings files are read whole: no sane one is larger (the tokenizers of
+/// multilingual models take about 17 MB).
+const SETTINGS_BYTES_MAX: u64 = 64 << 20;
+/// Names of ten thousand tensors fit several times over.
+const HEADER_BYTES_MAX: u64 = 16 << 20;
+
+/// Weights up to this size are hashed whole.
+const HASHED_WHOLE_BYTES_MAX: u64 = 32 << 20;
+/// Of larger ones, this many blocks, evenly spread, first and last included.
+const SAMPLED_BLOCKS: u64 = 256;
+const SAMPLED_BLOCK_BYTES: u64 = 64 << 10;
+
+/// Name and fingerprint of the model in `path`, without loading it.
+///
+/// The fingerprint is SHA-256 (cut to 128 bits) over the settings files and the
+/// weights. Weights above 32 MB enter with their size, their header (every
+/// tensor's name, type and place) and 256 blocks of 64 KB, so that a start does
+/// not read a gigabyte: training changes every block, and only a file doctored
+/// between the samples would go unnoticed.
+pub fn identity(path: &Path) -> Result<ModelIdentity, ModelError> {
+    ModelDir::open(path)?.identity()
+}
+
+/// A directory that has what a model needs.
+#[derive(Debug)]
+pub(crate) struct ModelDir {
+    path: PathBuf,
+    weights: Vec<PathBuf>,
+}
+
+impl ModelDir {
+    pub(crate) fn open(path: &Path) -> Result<Self, ModelError> {
+        let missing = |reason: &str| ModelError::Missing {
+            path: path.display().to_string(),
+            reason: reason.to_owned(),
+        };
+        if !path.is_dir() {
+            return Err(missing("no such directory"));
+        }
+        if !path.join("config.json").is_file() {
+            return Err(missing("it has no config.json"));
+        }
+        let mut dir = Self { path: path.to_owned(), weights: vec![path.join(WEIGHTS)] };
+        if path.join(WEIGHTS_INDEX).is_file() {
+            dir.weights = dir.shards()?;
+        }
+        if let Some(absent) = dir.weights.iter().find(|file| !file.is_file()) {
+            let converted = if path.join("pytorch_model.bin").is_file() {
+                "; pytorch_model.bin must be converted to safetensors first"
+            } else {
+                ""
+            };
+            let name = absent.file_name().unwrap_or_default().to_string_lossy();
+            return Err(missing(&format!("it has no {name}{converted}")));
+        }
+        Ok(dir)
+    }
+
+    pub(crate) fn identity(&self) -> Result<ModelIdentity, ModelError> {
+        let full = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let name = full.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let fingerprint = self.fingerprint().map_err(|error| self.unusable(&error))?;
+        Ok(ModelIdentity { name, fingerprint })
+    }
+
+    /// `ModelError::Unusable` for this directory.
+    pub(crate) fn unusable(&self, reason: &dyn Display) -> ModelError {
+        ModelError::Unusable { path: self.path.display().to_string(), reason: reason.to_string() }
+    }
+
+    /// Whether there is such a settings file.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.path.join(name).is_file()
+    }
+
+    /// A settings file that must be there; keys absent from it come from `defaults`.
+    pub(crate) fn settings<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        defaults: &Value,
+    ) -> Result<T, ModelError> {
+        let Some(mut found) = self.optional_settings::<Value>(name)? else {
+            return Err(self.unusable(&format!("it has no {name}")));
+        };
+        fill_in(&mut found, defaults);
+        serde_json::from_value(found).map_err(|error| self.unusable(&format!("{name}: {error}")))
+    }
+
+    pub(crate) fn optional_settings<T: DeserializeOwned>(
+        &self,
+        name: &str,
+    ) -> Result<Option<T>, ModelError> {
+        let fault = |error: &dyn Display| self.unusable(&format!("{name}: {error}"));
+        match self.read_settings(name).map_err(|error| fault(&error))? {
+            Some(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| fault(&error)),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn tokenizer(&self) -> Result<Tokenizer, ModelError> {
+        let fault = |error: &dyn Display| self.unusable(&format!("tokenizer.json: {error}"));
+        let bytes = self.read_settings("tokenizer.json").map_err(|error| fault(&error))?;
+        let bytes = bytes.ok_or_else(|| self.unusable(&"it has no tokenizer.json"))?;
+        Tokenizer::from_bytes(bytes).map_err(|error| fault(&error))
+    }
+
+    /// All weights as f32, under the names that they have in the files.
+    ///
+    /// Tensors are read one at a time and converted, so that memory peaks at
+    /// the model in f32 and one tensor of the file. Files are not mapped into
+    /// memory: nearly all weights are f16 on disk and f32 here, so the mapping
+    /// would be read once and thrown away.
+    pub(crate) fn tensors(&self) -> Result<Tensors, ModelError> {
+        let mut tensors = HashMap::new();
+        for path in &self.weights {
+            read_tensors(path, &mut tensors).map_err(|error| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                self.unusable(&format!("{name}: {error}"))
+            })?;
+        }
+        Ok(Tensors(tensors))
+    }
+
+    /// `None` when there is no such file.
+    fn read_settings(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let file = match File::open(self.path.join(name)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let length = file.metadata()?.len();
+        if length > SETTINGS_BYTES_MAX {
+            let limit = format!("{length} bytes, accepted are at most {SETTINGS_BYTES_MAX}");
+            return Err(io::Error::other(limit));
+        }
+        let mut bytes = Vec::new();
+        file.take(SETTINGS_BYTES_MAX).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+
+    fn shards(&self) -> Result<Vec<PathBuf>, ModelError> {
+        #[derive(Deserialize)]
+        struct Index {
+            weight_map: BTreeMap<String, String>,
+        }
+        let index: Index = self.settings(WEIGHTS_INDEX, &Value::Null)?;
+        let names: BTreeSet<String> = index.weight_map.into_values().collect();
+        if let Some(name) = names.iter().find(|name| name.contains(['/', '\\'])) {
+            return Err(self.unusable(&format!("{WEIGHTS_INDEX} names {name:?}, not a file name")));
+        }
+        Ok(names.iter().map(|name| self.path.join(name)).collect())
+    }
+
+    fn fingerprint(&self) -> io::Result<Fingerprint> {
+        let mut hash = Sha256::new();
+        hash.update(b"engram model 1");
+        for name in SETTINGS {
+            if let Some(bytes) = self.read_settings(name)? {
+                update_with_part(&mut hash, name, bytes.len() as u64);
+                hash.update(&bytes);
+            }
+        }
+        for path in &self.weights {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let mut file = File::open(path)?;
+            let length = file.metadata()?.len();
+            update_with_part(&mut hash, &name, length);
+            update_with_weights(&mut hash, &mut file, length)?;
+        }
+        let digest = hash.finalize();
+        let hex = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        Ok(Fingerprint(hex))
+    }
+}
+
+/// A model's weights by name, before a model takes what it needs of them.
+#[derive(Debug)]
+pub(crate) struct Tensors(HashMap<String, Tensor>);
+
+impl Tensors {
+    /// Gives every tensor another name.
+    pub(crate) fn rename(&mut self, renamed: impl Fn(String) -> String) {
+        // The order in which a map gives its entries does not show in another map.
+        #[expect(clippy::iter_over_hash_type, reason = "from map to map")]
+        for (name, tensor) in std::mem::take(&mut self.0) {
+            self.0.insert(renamed(name), tensor);
+        }
+    }
+
+    /// Makes `name` mean the weights of `target`, without copying, where a file
+    /// leaves out what its model ties together.
+    pub(crate) fn alias(&mut self, name: &str, target: &str) {
+        if let Some(tensor) = self.0.get(target).cloned() {
+            self.0.entry(name.to_owned()).or_insert(tensor);
+        }
+    }
+
+    pub(crate) fn into_builder(self) -> VarBuilder<'static> {
+        VarBuilder::from_tensors(self.0, DType::F32, &Device::Cpu)
+    }
+}
+
+fn fill_in(found: &mut Value, defaults: &Value) {
+    let (Value::Object(found), Value::Object(defaults)) = (found, defaults) else { return };
+    for (key, default) in defaults {
+        match found.get_mut(key) {
+            None | Some(Value::Null) => {
+                found.insert(key.clone(), default.clone());
+            }
+            Some(present) => fill_in(present, default),
+        }
+    }
+}
+
+/// Name and length, so that bytes cannot move from one file to the next unnoticed.
+fn update_with_part(hash: &mut Sha256, name: &str, length: u64) {
+    hash.update((name.len() as u64).to_le_bytes());
+    hash.update(name.as_bytes());
+    hash.update(length.to_le_bytes());
+}
+
+fn update_with_weights(hash: &mut Sha256, file: &mut File, length: u64) -> io::Result<()> {
+    if length <= HASHED_WHOLE_BYTES_MAX {
+        io::copy(file, hash)?;
+        return Ok(());
+    }
+    hash.update(header_of(file, length)?);
+    let last_start = length - SAMPLED_BLOCK_BYTES;
+    for block in 0..SAMPLED_BLOCKS {
+        let start = u128::from(last_start) * u128::from(block) / u128::from(SAMPLED_BLOCKS - 1);
+        file.seek(SeekFrom::Start(u64::try_from(start).unwrap_or(last_start)))?;
+        io::copy(&mut file.take(SAMPLED_BLOCK_BYTES), hash)?;
+    }
+    Ok(())
+}
+
+/// The JSON at a safetensors file's beginning, after its eight bytes of length.
+fn header_of(file: &mut File, file_length: u64) -> io::Result<Vec<u8>> {
+    let mut length = [0; 8];
+    file.rewind()?;
+    file.read_exact(&mut length)?;
+    let length = u64::from_le_bytes(length);
+    if length > HEADER_BYTES_MAX.min(file_length - 8) {
+        return Err(io::Error::other(format!("a header of {length} bytes is no safetensors")));
+    }
+    let mut header = Vec::new();
+    file.take(length).read_to_end(&mut header)?;
+    Ok(header)
+}
+
+fn read_tensors(path: &Path, tensors: &mut HashMap<String, Tensor>) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let file_length = file.metadata()?.len();
+    if file_length < 8 {
+        return Err(io::Error::other("the file is too short"));
+    }
+    let header = header_of(&mut file, file_length)?;
+    // Checks that places follow one another and fit the shapes.
+    let metadata: Metadata = serde_json::from_slice(&header)?;
+    let data_start = 8 + header.len() as u64;
+    let found = file_length - data_start;
+    if metadata.data_len() as u64 != found {
+        let expected = metadata.data_len();
+        return Err(io::Error::other(format!(
+            "{found} bytes of weights, the header says {expected}"
+        )));
+    }
+    let mut bytes = Vec::new();
+    for name in metadata.offset_keys() {
+        let Some(info) = metadata.info(&name) else { continue };
+        let (start, end) = info.data_offsets;
+        bytes.resize(end - start, 0);
+        file.seek(SeekFrom::Start(data_start + start as u64))?;
+        file.read_exact(&mut bytes)?;
+        let tensor = as_f32(info, &bytes)
+            .map_err(|error| io::Error::other(format!("tensor {name}: {error}")))?;
+        tensors.insert(name, tensor);
+    }
+    Ok(())
+}
+
+fn as_f32(info: &TensorInfo, bytes: &[u8]) -> candle_core::Result<Tensor> {
+    let dtype = DType::try_from(info.dtype)?;
+    Tensor::from_raw_buffer(bytes, dtype, &info.shape, &Device::Cpu)?.to_dtype(DType::F32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    /// A directory with settings and one file of weights.
+    fn model_dir(weights: &[u8]) -> TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("config.json"), "{}").unwrap();
+        fs::write(dir.path().join(WEIGHTS), weights).unwrap();
+        dir
+    }
+
+    fn safetensors(header: &str, data: &[u8]) -> Vec<u8> {
+        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(header.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    /// 1.0 and −2.0 in half precision, with a name of their own.
+    fn two_halves() -> Vec<u8> {
+        let header = r#"{"w":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}}"#;
+        safetensors(header, &[0x00, 0x3c, 0x00, 0xc0])
+    }
+
+    #[test]
+    fn half_precision_is_read_as_single() {
+        let dir = model_dir(&two_halves());
+        let mut tensors = ModelDir::open(dir.path()).unwrap().tensors().unwrap();
+        tensors.alias("tied", "w");
+        tensors.rename(|name| format!("x.{name}"));
+        let found = tensors.into_builder();
+        for name in ["x.w", "x.tied"] {
+            assert_eq!(found.get(2, name).unwrap().to_vec1::<f32>().unwrap(), [1.0, -2.0]);
+        }
+        assert!(!found.contains_tensor("w"));
+    }
+
+    #[test]
+    fn shards_are_read_through_their_index() {
+        let dir = model_dir(&[]);
+        fs::remove_file(dir.path().join(WEIGHTS)).unwrap();
+        fs::write(dir.path().join("model-1.safetensors"), two_halves()).unwrap();
+        let index = json!({"weight_map": {"w": "model-1.safetensors"}});
+        fs::write(dir.path().join(WEIGHTS_INDEX), index.to_string()).unwrap();
+        let tensors = ModelDir::open(dir.path()).unwrap().tensors().unwrap();
+        assert!(tensors.into_builder().contains_tensor("w"));
+        let index = json!({"weight_map": {"w": "../model-1.safetensors"}});
+        fs::write(dir.path().join(WEIGHTS_INDEX), index.to_string()).unwrap();
+        assert!(matches!(ModelDir::open(dir.path()), Err(ModelError::Unusable { .. })));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let reason = |path: &Path| match ModelDir::open(path) {
+            Err(ModelError::Missing { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        };
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(reason(&dir.path().join("nowhere")), "no such directory");
+        assert_eq!(reason(dir.path()), "it has no config.json");
+        fs::write(dir.path().join("config.json"), "{}").unwrap();
+        assert_eq!(reason(dir.path()), "it has no model.safetensors");
+        fs::write(dir.path().join("pytorch_model.bin"), "").unwrap();
+        assert!(reason(dir.path()).contains("converted"));
+    }
+
+    #[test]
+    fn damaged_weights_are_an_error() {
+        let whole = two_halves();
+        let long =
+            safetensors(r#"{"w":{"dtype":"F16","shape":[3],"data_offsets":[0,4]}}"#, &[0; 4]);
+        for damaged in [&whole[..0], &whole[..7], &whole[..20], &whole[..whole.len() - 1], &long] {
+            let dir = model_dir(damaged);
+            let read = ModelDir::open(dir.path()).unwrap().tensors();
+            assert!(matches!(read, Err(ModelError::Unusable { .. })), "{} bytes", damaged.len());
+        }
+    }
+
+    #[test]
+    fn fingerprint_depends_on_every_part_and_not_on_the_place() {
+        let first = model_dir(&two_halves());
+        let fingerprint = |dir: &TempDir| identity(dir.path()).unwrap().fingerprint;
+        let original = fingerprint(&first);
+        assert_eq!(original, fingerprint(&model_dir(&two_halves())));
+        assert_eq!(original.0.len(), 32);
+        let mut other = two_halves();
+        *other.last_mut().unwrap() ^= 1;
+        assert_ne!(original, fingerprint(&model_dir(&other)));
+        fs::write(first.path().join("tokenizer.json"), "{}").unwrap();
+        assert_ne!(original, fingerprint(&first));
+    }
+
+    #[test]
+    fn large_weights_are_sampled() {
+        let length = usize::try_from(HASHED_WHOLE_BYTES_MAX).unwrap() + 4096;
+        let header =
+            format!(r#"{{"w":{{"dtype":"U8","shape":[{length}],"data_offsets":[0,{length}]}}}}"#);
+        let mut data = vec![7; length];
+        let fingerprint =
+            |data: &[u8]| identity(model_dir(&safetensors(&header, data)).path()).unwrap();
+        let original = fingerprint(&data).fingerprint;
+        for place in [0, length - 1] {
+            data[place] = 8;
+            assert_ne!(fingerprint(&data).fingerprint, original, "{place}");
+            data[place] = 7;
+        }
+        assert_eq!(fingerprint(&data).fingerprint, original);
+    }
+
+    #[test]
+    fn absent_settings_come_from_the_defaults() {
+        let mut found = json!({"a": 1, "inner": {"x": 2}, "none": null});
+        fill_in(&mut found, &json!({"a": 9, "b": 3, "inner": {"x": 9, "y": 4}, "none": 5}));
+        assert_eq!(found, json!({"a": 1, "b": 3, "inner": {"x": 2, "y": 4}, "none": 5}));
+    }
+}

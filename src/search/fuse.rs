@@ -1,0 +1,42 @@
+//! One score from a record's likeness in meaning and in words.
+//!
+//! Pure. A convex sum: measured on robot captions and on dialogue, it ranks
+//! better than either alone and than fusing by rank.
+
+/// Weight of words beside a weight of 1 for meaning.
+const LEXICAL_WEIGHT: f32 = 0.6;
+
+/// In 0..=1. `dense` is in 0..=1 (see [`dense`]), so is `lexical`.
+pub(super) fn fuse(dense: f32, lexical: f32) -> f32 {
+    ((dense + LEXICAL_WEIGHT * lexical) / (1.0 + LEXICAL_WEIGHT)).clamp(0.0, 1.0)
+}
+
+/// The dense part of a score: what points away answers no better than what is
+/// unrelated.
+pub(super) fn dense(cosine: f32) -> f32 {
+    cosine.max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::proptest;
+
+    #[test]
+    fn spans_zero_to_one() {
+        assert!(fuse(dense(-1.0), 0.0).abs() < 1e-6);
+        assert!((fuse(dense(1.0), 1.0) - 1.0).abs() < 1e-6);
+        assert!((fuse(dense(0.5), 0.5) - 0.5).abs() < 1e-6);
+    }
+
+    proptest! {
+        #[test]
+        fn more_of_either_is_never_worse(
+            a in 0_f32..=1.0, b in 0_f32..=1.0, lexical in 0_f32..=1.0,
+        ) {
+            let (low, high) = (a.min(b), a.max(b));
+            assert!(fuse(low, lexical) <= fuse(high, lexical));
+            assert!(fuse(lexical, low) <= fuse(lexical, high));
+        }
+    }
+}

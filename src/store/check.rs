@@ -1,0 +1,200 @@
+//! Opens a store's directory, and refuses what is not the whole store.
+//!
+//! Nothing is repaired here. Order: lock, manifest, database, then the database
+//! against the manifest.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::base::RecordId;
+use crate::store::Counters;
+use crate::store::Options;
+use crate::store::StoreError;
+use crate::store::database::Database;
+use crate::store::durable;
+use crate::store::keys;
+use crate::store::lock::DirectoryLock;
+use crate::store::manifest::Manifest;
+use crate::store::records::{self, FormatOnDisk, PromiseOnDisk, RecordOnDisk, TallyOnDisk};
+
+/// A store's parts, found whole.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) lock: DirectoryLock,
+    pub(super) manifest: Manifest,
+    pub(super) db: Database,
+    /// `None` in a store that is new.
+    pub(super) format: Option<FormatOnDisk>,
+    pub(super) tally: TallyOnDisk,
+    /// Newest record and its [`records::witness`].
+    pub(super) newest: Option<(u64, u32)>,
+}
+
+pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
+    let dir = &options.dir;
+    fs::create_dir_all(dir).map_err(|error| StoreError::io("make the directory", dir, &error))?;
+    let lock = DirectoryLock::take(dir)?;
+    let manifest = Manifest::in_dir(dir);
+    let promise = manifest.read()?;
+    let promised = promise.as_ref().is_some_and(holds_something);
+    let evidence = if promised { Evidence::keep(dir)? } else { Evidence::default() };
+
+    let db = Database::open(&dir.join("db"), options.sled_cache_bytes).map_err(|reason| {
+        evidence.not_whole(dir, format!("its database does not open, {reason}"))
+    })?;
+    let format = db.read::<FormatOnDisk>(keys::FORMAT).map_err(|error| blame(error, dir))?;
+    let tally = db.read::<TallyOnDisk>(keys::TALLY).map_err(|error| blame(error, dir))?;
+    if format.is_none() && tally.is_none() && !promised && !db.is_empty() {
+        let reason = "the database \"db\" there is none of engram's".to_owned();
+        return Err(StoreError::Foreign { path: dir.clone(), reason });
+    }
+    let tally = tally.unwrap_or_else(|| TallyOnDisk::of((1, 1), 0, Counters::default()));
+    let promise = match promise {
+        None if tally.next_record > 1 || tally.next_ticket > 1 => {
+            let reason = "its manifest is missing".to_owned();
+            return Err(evidence.not_whole(dir, reason));
+        }
+        promise => promise.unwrap_or_else(|| nothing_promised()),
+    };
+    let newest = newest_record(&db, &tally)?;
+    kept(&db, &promise, &tally)?.map_err(|reason| evidence.not_whole(dir, reason))?;
+    evidence.drop_copy();
+    Ok(Opened { lock, manifest, db, format, tally, newest })
+}
+
+fn holds_something(promise: &PromiseOnDisk) -> bool {
+    promise.next_record > 1 || promise.next_ticket > 1
+}
+
+fn nothing_promised() -> PromiseOnDisk {
+    PromiseOnDisk { records: 0, next_record: 1, next_ticket: 1, newest: None }
+}
+
+/// A format entry of another build is that, and not damage.
+fn blame(error: StoreError, dir: &Path) -> StoreError {
+    match error {
+        StoreError::Damaged { what, reason } => StoreError::NotWhole {
+            path: dir.to_owned(),
+            reason: format!("{what}: {reason}"),
+            kept: String::new(),
+        },
+        other => other,
+    }
+}
+
+/// Whether the database holds what was promised; if not, what is wrong.
+fn kept(
+    db: &Database,
+    promise: &PromiseOnDisk,
+    tally: &TallyOnDisk,
+) -> Result<Result<(), String>, StoreError> {
+    let PromiseOnDisk { records, next_record, next_ticket, newest } = *promise;
+    if tally.records < records || tally.next_record < next_record || tally.next_ticket < next_ticket
+    {
+        return Ok(Err(format!(
+            "its manifest promises {records} records and {next_ticket_less} frames, \
+             the database holds {found} and {found_ticket_less}",
+            next_ticket_less = next_ticket - 1,
+            found = tally.records,
+            found_ticket_less = tally.next_ticket.saturating_sub(1),
+        )));
+    }
+    let Some((id, expected)) = newest else { return Ok(Ok(())) };
+    match witnessed(db, RecordId(id)) {
+        Ok(Some(found)) if found == expected => Ok(Ok(())),
+        Ok(Some(_)) => Ok(Err(format!("record {id} is not the one its manifest promises"))),
+        Ok(None) => Ok(Err(format!("record {id}, which its manifest promises, is missing"))),
+        // One damaged record is reported when it is read; the rest is there.
+        Err(error) if error.concerns_one_value() => Ok(Ok(())),
+        Err(error) => Err(error),
+    }
+}
+
+fn newest_record(db: &Database, tally: &TallyOnDisk) -> Result<Option<(u64, u32)>, StoreError> {
+    let id = tally.next_record.saturating_sub(1);
+    match witnessed(db, RecordId(id)) {
+        Ok(witness) => Ok(witness.map(|witness| (id, witness))),
+        Err(error) if error.concerns_one_value() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn witnessed(db: &Database, id: RecordId) -> Result<Option<u32>, StoreError> {
+    let key = keys::record(id);
+    let Some(on_disk) = db.read::<RecordOnDisk>(&key)? else { return Ok(None) };
+    let record = on_disk.into_record(id).map_err(|fault| StoreError::damaged(&key, &fault))?;
+    Ok(Some(records::witness(&record)))
+}
+
+/// A copy of the database, made where opening it could destroy what is left.
+///
+/// sled writes a snapshot whenever it opens a log that grew. Where there is none
+/// although the manifest promises content, somebody removed it, and sled then
+/// truncates a log that was cut short. The copy is removed once all was found.
+#[derive(Debug, Default)]
+struct Evidence {
+    copy: Option<PathBuf>,
+    /// Made by an earlier open that was refused: not ours to remove.
+    earlier: bool,
+}
+
+impl Evidence {
+    fn keep(dir: &Path) -> Result<Self, StoreError> {
+        let db = dir.join("db");
+        if !db.join("db").is_file() {
+            return Err(Self::default().not_whole(dir, "its database is missing".to_owned()));
+        }
+        if has_snapshot(&db).map_err(|error| StoreError::io("list", &db, &error))? {
+            return Ok(Self::default());
+        }
+        let copy = dir.join("db.kept");
+        let earlier = copy.exists();
+        if !earlier {
+            let draft = copy.with_extension(durable::DRAFT);
+            copy_tree(&db, &draft)
+                .and_then(|()| fs::rename(&draft, &copy))
+                .map_err(|error| StoreError::io("copy the database to", &copy, &error))?;
+        }
+        Ok(Self { copy: Some(copy), earlier })
+    }
+
+    fn not_whole(&self, dir: &Path, reason: String) -> StoreError {
+        let kept = self.copy.as_ref().map_or_else(String::new, |copy| {
+            format!(", and the database as it was found is kept in {copy:?}")
+        });
+        StoreError::NotWhole { path: dir.to_owned(), reason, kept }
+    }
+
+    fn drop_copy(self) {
+        if let Some(copy) = self.copy
+            && !self.earlier
+            && let Err(error) = fs::remove_dir_all(&copy)
+        {
+            log::warn!(error:%; "cannot remove the copy of the database in {copy:?}");
+        }
+    }
+}
+
+fn has_snapshot(db: &Path) -> std::io::Result<bool> {
+    for entry in fs::read_dir(db)? {
+        let name = entry?.file_name();
+        if name.to_string_lossy().starts_with("snap.") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_tree(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}

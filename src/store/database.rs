@@ -1,0 +1,97 @@
+//! sled, with what it lacks: sealed values, and commits that outlive a power cut.
+
+use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+
+use bincode::Decode;
+use sled::{Batch, IVec};
+
+use crate::store::StoreError;
+use crate::store::records;
+
+#[derive(Debug)]
+pub(super) struct Database {
+    db: sled::Db,
+    /// sled's log, opened once more: sled hands it to the kernel with
+    /// `sync_file_range`, which survives the process but not a power cut.
+    log: File,
+    path: PathBuf,
+}
+
+impl Database {
+    /// Opens or makes the database. sled panics on some damage; that is an error here.
+    pub(super) fn open(path: &Path, cache_bytes: u64) -> Result<Self, String> {
+        let config = sled::Config::new().path(path).cache_capacity(cache_bytes);
+        let opened = panic::catch_unwind(AssertUnwindSafe(|| config.open()));
+        let db = match opened {
+            Ok(Ok(db)) => db,
+            Ok(Err(error)) => return Err(error.to_string()),
+            Err(_panic) => return Err("the database's log makes no sense".to_owned()),
+        };
+        let log = File::open(path.join("db")).map_err(|error| error.to_string())?;
+        Ok(Self { db, log, path: path.to_owned() })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.db.is_empty()
+    }
+
+    /// The value under `key`; an error where it is damaged.
+    pub(super) fn read<T: Decode<()>>(&self, key: &[u8]) -> Result<Option<T>, StoreError> {
+        let Some(sealed) = self.db.get(key)? else { return Ok(None) };
+        records::decode(key, &sealed).map(Some).map_err(|fault| StoreError::damaged(key, &fault))
+    }
+
+    /// Everything of one kind in the order of keys.
+    pub(super) fn entries(&self, prefix: &[u8]) -> Entries {
+        Entries(self.db.scan_prefix(prefix))
+    }
+
+    /// The first key of a kind that is not below `start`, with its value.
+    pub(super) fn first_from(
+        &self,
+        start: &[u8],
+        prefix: &[u8],
+    ) -> Result<Option<(IVec, IVec)>, StoreError> {
+        let Some(entry) = self.db.range(start..).next() else { return Ok(None) };
+        let (key, sealed) = entry?;
+        Ok(key.starts_with(prefix).then_some((key, sealed)))
+    }
+
+    /// Applies a batch as a whole; durable when it returns.
+    ///
+    /// After an error it is unknown whether the batch is there.
+    pub(super) fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.db.apply_batch(batch)?;
+        self.db.flush()?;
+        self.log.sync_data().map_err(|error| StoreError::io("sync the log", &self.path, &error))
+    }
+
+    pub(super) fn disk_bytes(&self) -> Result<u64, StoreError> {
+        Ok(self.db.size_on_disk()?)
+    }
+}
+
+/// Keys and values in order. After an error there is no more.
+pub(super) struct Entries(sled::Iter);
+
+impl std::fmt::Debug for Entries {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Entries")
+    }
+}
+
+impl Iterator for Entries {
+    type Item = Result<(IVec, IVec), StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|entry| entry.map_err(StoreError::from))
+    }
+}
+
+impl DoubleEndedIterator for Entries {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(|entry| entry.map_err(StoreError::from))
+    }
+}

@@ -1,0 +1,24 @@
+//! Writes a file so that after a crash it is there as a whole or not at all.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
+
+/// Ending of files that are not finished; they may be removed at any time.
+pub(super) const DRAFT: &str = "new";
+
+/// Puts `bytes` at `path`, replacing what was there; durable when it returns.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let draft = path.with_extension(DRAFT);
+    let mut file = File::create(&draft)?;
+    file.write_all(bytes)?;
+    file.sync_data()?;
+    drop(file);
+    fs::rename(&draft, path)?;
+    path.parent().map_or(Ok(()), sync_dir)
+}
+
+/// Makes the names in a directory durable.
+pub(super) fn sync_dir(dir: &Path) -> std::io::Result<()> {
+    File::open(dir)?.sync_all()
+}

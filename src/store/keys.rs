@@ -1,0 +1,126 @@
+//! Keys of the store's one tree: a letter for the kind, then big-endian numbers,
+//! so that a kind is one contiguous range in the order of its numbers.
+//!
+//! Pure: bytes in, bytes out; knows neither the database nor what lies behind a key.
+
+use crate::base::FrameTicket;
+use crate::base::RecordId;
+
+/// Format, embedding space and vector generation.
+pub(super) const FORMAT: &[u8] = b"f";
+/// Counters and the next ids.
+pub(super) const TALLY: &[u8] = b"c";
+/// A reindex under way, if any.
+pub(super) const REINDEX: &[u8] = b"g";
+
+pub(super) const RECORDS: &[u8] = b"r";
+pub(super) const VECTORS: &[u8] = b"v";
+pub(super) const SPOOL: &[u8] = b"s";
+pub(super) const SET_ASIDE: &[u8] = b"a";
+pub(super) const KEYFRAMES: &[u8] = b"k";
+
+pub(super) fn record(id: RecordId) -> Vec<u8> {
+    numbered(RECORDS, id.0)
+}
+
+/// First key of a generation's vectors; a prefix of all of them.
+pub(super) fn vectors(generation: u32) -> Vec<u8> {
+    [VECTORS, &generation.to_be_bytes()].concat()
+}
+
+pub(super) fn vector(generation: u32, id: RecordId) -> Vec<u8> {
+    [VECTORS, &generation.to_be_bytes(), &id.0.to_be_bytes()].concat()
+}
+
+pub(super) fn spooled(ticket: FrameTicket) -> Vec<u8> {
+    numbered(SPOOL, ticket.0)
+}
+
+pub(super) fn set_aside(ticket: FrameTicket) -> Vec<u8> {
+    numbered(SET_ASIDE, ticket.0)
+}
+
+pub(super) fn keyframe(source: &str) -> Vec<u8> {
+    [KEYFRAMES, source.as_bytes()].concat()
+}
+
+/// Number at the end of a numbered key; `None` where the key is of another kind.
+pub(super) fn number(key: &[u8]) -> Option<u64> {
+    let at = match key.split_first()? {
+        (b'r' | b's' | b'a', rest) => rest,
+        (b'v', rest) => rest.get(4..)?,
+        _ => return None,
+    };
+    Some(u64::from_be_bytes(at.try_into().ok()?))
+}
+
+/// Generation in a vector's key.
+pub(super) fn generation(key: &[u8]) -> Option<u32> {
+    let bytes = key.strip_prefix(VECTORS)?.get(..4)?;
+    Some(u32::from_be_bytes(bytes.try_into().ok()?))
+}
+
+/// Names a key for people.
+pub(super) fn describe(key: &[u8]) -> String {
+    let number = number(key).map_or_else(|| format!("{key:02x?}"), |number| number.to_string());
+    match key.first() {
+        Some(b'r') => format!("record {number}"),
+        Some(b'v') => format!("the vector of record {number}"),
+        Some(b's') => format!("spooled frame {number}"),
+        Some(b'a') => format!("set-aside frame {number}"),
+        Some(b'k') => {
+            let source = key.get(1..).unwrap_or_default();
+            format!("the last keyframe of source {:?}", String::from_utf8_lossy(source))
+        }
+        Some(b'f') => "the format entry".to_owned(),
+        Some(b'c') => "the counters".to_owned(),
+        Some(b'g') => "the state of a reindex".to_owned(),
+        _ => format!("entry {number}"),
+    }
+}
+
+fn numbered(kind: &[u8], number: u64) -> Vec<u8> {
+    [kind, &number.to_be_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{any, proptest};
+
+    proptest! {
+        #[test]
+        fn keys_sort_as_their_numbers(a in any::<u64>(), b in any::<u64>(), g in any::<u32>()) {
+            assert_eq!(record(RecordId(a)).cmp(&record(RecordId(b))), a.cmp(&b));
+            assert_eq!(vector(g, RecordId(a)).cmp(&vector(g, RecordId(b))), a.cmp(&b));
+            assert_eq!(spooled(FrameTicket(a)).cmp(&spooled(FrameTicket(b))), a.cmp(&b));
+        }
+
+        #[test]
+        fn generations_do_not_interleave(a in any::<u64>(), b in any::<u64>(), g in 0..u32::MAX) {
+            assert!(vector(g, RecordId(a)) < vector(g + 1, RecordId(b)));
+        }
+
+        #[test]
+        fn numbers_come_back(n in any::<u64>(), g in any::<u32>()) {
+            for key in [record(RecordId(n)), vector(g, RecordId(n)), set_aside(FrameTicket(n))] {
+                assert_eq!(number(&key), Some(n));
+            }
+            assert_eq!(generation(&vector(g, RecordId(n))), Some(g));
+        }
+
+        #[test]
+        fn any_bytes_have_a_description(key: Vec<u8>) {
+            assert!(!describe(&key).is_empty());
+        }
+    }
+
+    #[test]
+    fn kinds_do_not_overlap() {
+        let singles = [FORMAT, TALLY, REINDEX];
+        let kinds = [RECORDS, VECTORS, SPOOL, SET_ASIDE, KEYFRAMES];
+        for single in singles {
+            assert!(kinds.iter().all(|kind| !single.starts_with(kind)));
+        }
+    }
+}

@@ -1,0 +1,507 @@
+//! What lies on disk, byte for byte, and the way to and from the words of this crate.
+//!
+//! Pure: bytes in, values out. Every value is sealed: a version, a checksum over
+//! version, key and payload, then the payload (bincode; vectors as plain
+//! little-endian floats). The key is part of the checksum, so that a value read
+//! under another key is noticed as well.
+//!
+//! Structs here mirror the domain's and are converted by hand, so that a change
+//! of the domain cannot change the disk by accident.
+
+use bincode::{Decode, Encode};
+
+use crate::base::FrameTicket;
+use crate::base::RecordId;
+use crate::base::embedding::Embedding;
+use crate::base::frame::FrameMeta;
+use crate::base::pose::Pose;
+use crate::base::time::Timestamp;
+use crate::store::Counters;
+use crate::store::EmbeddingSpace;
+use crate::store::Keyframe;
+use crate::store::PendingFrame;
+use crate::store::Record;
+use crate::store::SetAside;
+
+/// Version of everything written here. Another one is refused, never guessed at.
+pub(super) const FORMAT: u8 = 1;
+
+/// Version byte and checksum.
+const HEADER_BYTES: usize = 5;
+
+/// Why bytes are not the value that they should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Fault {
+    #[error("its {0} bytes are fewer than a header")]
+    Short(usize),
+    #[error("it is written in format {found}, this build reads {FORMAT}")]
+    Version { found: u8 },
+    #[error("its checksum does not match")]
+    Checksum,
+    #[error("its content makes no sense: {0}")]
+    Content(String),
+    #[error("it is missing")]
+    Missing,
+}
+
+/// Puts version and checksum before a payload that belongs under `key`.
+pub(super) fn seal(key: &[u8], payload: &[u8]) -> Vec<u8> {
+    let mut sealed = Vec::with_capacity(HEADER_BYTES + payload.len());
+    sealed.push(FORMAT);
+    sealed.extend_from_slice(&checksum(FORMAT, key, payload).to_le_bytes());
+    sealed.extend_from_slice(payload);
+    sealed
+}
+
+/// Payload of what [`seal`] made for the same key.
+pub(super) fn unseal<'a>(key: &[u8], sealed: &'a [u8]) -> Result<&'a [u8], Fault> {
+    let Some((&[version, a, b, c, d], payload)) = sealed.split_first_chunk::<HEADER_BYTES>() else {
+        return Err(Fault::Short(sealed.len()));
+    };
+    // The checksum goes first: a flipped version byte is damage, not a newer build.
+    if u32::from_le_bytes([a, b, c, d]) != checksum(version, key, payload) {
+        return Err(Fault::Checksum);
+    }
+    if version != FORMAT {
+        return Err(Fault::Version { found: version });
+    }
+    Ok(payload)
+}
+
+fn checksum(version: u8, key: &[u8], payload: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&[version]);
+    hasher.update(&u64::try_from(key.len()).unwrap_or(u64::MAX).to_le_bytes());
+    hasher.update(key);
+    hasher.update(payload);
+    hasher.finalize()
+}
+
+/// A sealed value of one of the structs below.
+pub(super) fn encode<T: Encode>(key: &[u8], value: &T) -> Vec<u8> {
+    #[expect(clippy::expect_used, reason = "plain structs into memory: no writer that could fail")]
+    let payload =
+        bincode::encode_to_vec(value, bincode::config::standard()).expect("encodes into memory");
+    seal(key, &payload)
+}
+
+/// The value that [`encode`] sealed under the same key.
+pub(super) fn decode<T: Decode<()>>(key: &[u8], sealed: &[u8]) -> Result<T, Fault> {
+    let payload = unseal(key, sealed)?;
+    let (value, read) = bincode::decode_from_slice(payload, bincode::config::standard())
+        .map_err(|error| Fault::Content(error.to_string()))?;
+    if read != payload.len() {
+        return Err(Fault::Content(format!("{} bytes left over", payload.len() - read)));
+    }
+    Ok(value)
+}
+
+/// A sealed vector.
+pub(super) fn encode_vector(key: &[u8], vector: &Embedding) -> Vec<u8> {
+    let payload: Vec<u8> = vector.as_slice().iter().flat_map(|x| x.to_le_bytes()).collect();
+    seal(key, &payload)
+}
+
+/// The vector that [`encode_vector`] sealed, to the bit.
+pub(super) fn decode_vector(
+    key: &[u8],
+    sealed: &[u8],
+    dimension: usize,
+) -> Result<Embedding, Fault> {
+    let payload = unseal(key, sealed)?;
+    let (floats, rest) = payload.as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err(Fault::Content(format!("{} bytes are no whole floats", payload.len())));
+    }
+    let raw = floats.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    Embedding::new(raw, dimension).map_err(|error| Fault::Content(error.to_string()))
+}
+
+/// Which vectors the store holds, under [`super::keys::FORMAT`].
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct FormatOnDisk {
+    pub(super) space: SpaceOnDisk,
+    /// Vectors of other generations are left over from a reindex.
+    pub(super) generation: u32,
+}
+
+/// Under [`super::keys::REINDEX`].
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct ReindexOnDisk {
+    pub(super) space: SpaceOnDisk,
+    pub(super) generation: u32,
+    /// Records up to this one have their new vector.
+    pub(super) done_to: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct SpaceOnDisk {
+    model: String,
+    fingerprint: String,
+    dimension: u64,
+}
+
+impl SpaceOnDisk {
+    pub(super) fn of(space: &EmbeddingSpace) -> Self {
+        let EmbeddingSpace { model, fingerprint, dimension } = space.clone();
+        Self { model, fingerprint, dimension: dimension as u64 }
+    }
+
+    /// Whether vectors of this space and that can be compared.
+    pub(super) fn is_of(&self, space: &EmbeddingSpace) -> bool {
+        self.fingerprint == space.fingerprint && self.dimension == space.dimension as u64
+    }
+
+    pub(super) fn into_space(self) -> Result<EmbeddingSpace, Fault> {
+        let Self { model, fingerprint, dimension } = self;
+        let dimension = usize::try_from(dimension)
+            .map_err(|_large| Fault::Content(format!("dimension {dimension}")))?;
+        Ok(EmbeddingSpace { model, fingerprint, dimension })
+    }
+}
+
+/// Counters and the next ids, under [`super::keys::TALLY`].
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct TallyOnDisk {
+    pub(super) next_record: u64,
+    pub(super) next_ticket: u64,
+    pub(super) records: u64,
+    seen: u64,
+    merged: u64,
+    captioned: u64,
+    failed: u64,
+    observed: u64,
+    images_dropped: u64,
+}
+
+impl TallyOnDisk {
+    pub(super) fn of(next: (u64, u64), records: u64, counters: Counters) -> Self {
+        let (next_record, next_ticket) = next;
+        let Counters { seen, merged, captioned, failed, observed, images_dropped } = counters;
+        Self {
+            next_record,
+            next_ticket,
+            records,
+            seen,
+            merged,
+            captioned,
+            failed,
+            observed,
+            images_dropped,
+        }
+    }
+
+    pub(super) fn counters(&self) -> Counters {
+        let Self {
+            next_record: _,
+            next_ticket: _,
+            records: _,
+            seen,
+            merged,
+            captioned,
+            failed,
+            observed,
+            images_dropped,
+        } = *self;
+        Counters { seen, merged, captioned, failed, observed, images_dropped }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+struct MetaOnDisk {
+    taken_at: i64,
+    pose: Option<PoseOnDisk>,
+    frame_id: String,
+    map_id: String,
+    source: String,
+}
+
+impl MetaOnDisk {
+    fn of(meta: &FrameMeta) -> Self {
+        let FrameMeta { taken_at, pose, frame_id, map_id, source } = meta.clone();
+        Self {
+            taken_at: taken_at.micros(),
+            pose: pose.map(PoseOnDisk::of),
+            frame_id,
+            map_id,
+            source,
+        }
+    }
+
+    fn into_meta(self) -> Result<FrameMeta, Fault> {
+        let Self { taken_at, pose, frame_id, map_id, source } = self;
+        Ok(FrameMeta {
+            taken_at: timestamp(taken_at)?,
+            pose: pose.map(PoseOnDisk::into_pose),
+            frame_id,
+            map_id,
+            source,
+        })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+struct PoseOnDisk {
+    position: [f64; 3],
+    heading: Option<f64>,
+}
+
+impl PoseOnDisk {
+    fn of(pose: Pose) -> Self {
+        let Pose { position, heading } = pose;
+        Self { position, heading }
+    }
+
+    /// Unchecked but for the checksum: [`Pose::new`] would wrap the heading once
+    /// more and could change its last bit.
+    fn into_pose(self) -> Pose {
+        let Self { position, heading } = self;
+        Pose { position, heading }
+    }
+}
+
+/// Under [`super::keys::record`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub(super) struct RecordOnDisk {
+    meta: MetaOnDisk,
+    end_at: i64,
+    caption: String,
+    layer: Option<String>,
+    image: Option<u64>,
+}
+
+impl RecordOnDisk {
+    pub(super) fn of(record: &Record) -> Self {
+        let Record { id: _, meta, end_at, caption, layer, image } = record;
+        Self {
+            meta: MetaOnDisk::of(meta),
+            end_at: end_at.micros(),
+            caption: caption.clone(),
+            layer: layer.clone(),
+            image: image.map(|ticket| ticket.0),
+        }
+    }
+
+    pub(super) fn into_record(self, id: RecordId) -> Result<Record, Fault> {
+        let Self { meta, end_at, caption, layer, image } = self;
+        let (meta, end_at) = (meta.into_meta()?, timestamp(end_at)?);
+        Ok(Record { id, meta, end_at, caption, layer, image: image.map(FrameTicket) })
+    }
+}
+
+/// Under [`super::keys::spooled`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub(super) struct PendingOnDisk {
+    meta: MetaOnDisk,
+    end_at: i64,
+    attempts: u32,
+}
+
+impl PendingOnDisk {
+    pub(super) fn of(frame: &PendingFrame) -> Self {
+        let PendingFrame { ticket: _, meta, end_at, attempts } = frame;
+        Self { meta: MetaOnDisk::of(meta), end_at: end_at.micros(), attempts: *attempts }
+    }
+
+    pub(super) fn into_frame(self, ticket: FrameTicket) -> Result<PendingFrame, Fault> {
+        let Self { meta, end_at, attempts } = self;
+        Ok(PendingFrame { ticket, meta: meta.into_meta()?, end_at: timestamp(end_at)?, attempts })
+    }
+}
+
+/// Under [`super::keys::keyframe`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub(super) struct KeyframeOnDisk {
+    ticket: u64,
+    record: Option<u64>,
+    meta: MetaOnDisk,
+    last_at: i64,
+    signature: Vec<u8>,
+}
+
+impl KeyframeOnDisk {
+    pub(super) fn of(keyframe: &Keyframe) -> Self {
+        let Keyframe { ticket, record, meta, last_at, signature } = keyframe;
+        Self {
+            ticket: ticket.0,
+            record: record.map(|id| id.0),
+            meta: MetaOnDisk::of(meta),
+            last_at: last_at.micros(),
+            signature: signature.clone(),
+        }
+    }
+
+    pub(super) fn into_keyframe(self) -> Result<Keyframe, Fault> {
+        let Self { ticket, record, meta, last_at, signature } = self;
+        Ok(Keyframe {
+            ticket: FrameTicket(ticket),
+            record: record.map(RecordId),
+            meta: meta.into_meta()?,
+            last_at: timestamp(last_at)?,
+            signature,
+        })
+    }
+}
+
+/// Under [`super::keys::set_aside`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub(super) struct SetAsideOnDisk {
+    meta: MetaOnDisk,
+    reason: String,
+}
+
+impl SetAsideOnDisk {
+    pub(super) fn of(frame: &SetAside) -> Self {
+        let SetAside { ticket: _, meta, reason } = frame;
+        Self { meta: MetaOnDisk::of(meta), reason: reason.clone() }
+    }
+
+    pub(super) fn into_frame(self, ticket: FrameTicket) -> Result<SetAside, Fault> {
+        let Self { meta, reason } = self;
+        Ok(SetAside { ticket, meta: meta.into_meta()?, reason })
+    }
+}
+
+/// What the store has promised, for the manifest beside the database.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct PromiseOnDisk {
+    pub(super) records: u64,
+    pub(super) next_record: u64,
+    pub(super) next_ticket: u64,
+    /// Newest record and [`witness`] of it.
+    pub(super) newest: Option<(u64, u32)>,
+}
+
+/// Checksum of what never changes in a record (its end does, when frames merge).
+pub(super) fn witness(record: &Record) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&record.id.0.to_le_bytes());
+    hasher.update(&record.meta.taken_at.micros().to_le_bytes());
+    hasher.update(record.caption.as_bytes());
+    hasher.finalize()
+}
+
+fn timestamp(micros: i64) -> Result<Timestamp, Fault> {
+    Timestamp::from_micros(micros).ok_or_else(|| Fault::Content(format!("time {micros} µs")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{Strategy, any, prop, prop_assert_eq, proptest};
+
+    const KEY: &[u8] = b"r\0\0\0\0\0\0\0\x07";
+
+    fn metas() -> impl Strategy<Value = FrameMeta> {
+        let number = -1e6_f64..1e6;
+        let position = [number.clone(), number.clone(), number];
+        let pose = prop::option::of((position, prop::option::of(-3.0_f64..3.0)))
+            .prop_map(|pose| pose.map(|(position, heading)| Pose { position, heading }));
+        (0_i64..4_000_000_000_000_000, pose, ".{0,9}", ".{0,9}", ".{0,9}").prop_map(
+            |(micros, pose, frame_id, map_id, source)| FrameMeta {
+                taken_at: Timestamp::from_micros(micros).unwrap(),
+                pose,
+                frame_id,
+                map_id,
+                source,
+            },
+        )
+    }
+
+    fn stored() -> impl Strategy<Value = Record> {
+        let rest = (".{0,80}", prop::option::of(".{0,9}"), prop::option::of(any::<u64>()));
+        (metas(), rest).prop_map(|(meta, (caption, layer, image))| Record {
+            id: RecordId(7),
+            end_at: meta.taken_at,
+            meta,
+            caption,
+            layer,
+            image: image.map(FrameTicket),
+        })
+    }
+
+    fn read(sealed: &[u8]) -> Result<Record, Fault> {
+        decode::<RecordOnDisk>(KEY, sealed)?.into_record(RecordId(7))
+    }
+
+    proptest! {
+        #[test]
+        fn records_come_back(record in stored()) {
+            let sealed = encode(KEY, &RecordOnDisk::of(&record));
+            prop_assert_eq!(read(&sealed), Ok(record));
+        }
+
+        #[test]
+        fn no_flipped_bits_give_a_record(
+            record in stored(),
+            flips in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+        ) {
+            let mut sealed = encode(KEY, &RecordOnDisk::of(&record));
+            let bits = sealed.len() * 8;
+            let bits: std::collections::BTreeSet<usize> =
+                flips.into_iter().map(|flip| flip.index(bits)).collect();
+            bits.iter().for_each(|bit| sealed[bit / 8] ^= 1 << (bit % 8));
+            assert!(read(&sealed).is_err());
+        }
+
+        #[test]
+        fn no_cut_and_no_appendix_gives_a_record(record in stored(), extra in any::<u8>()) {
+            let mut sealed = encode(KEY, &RecordOnDisk::of(&record));
+            for length in 0..sealed.len() {
+                assert!(read(&sealed[..length]).is_err(), "cut to {length}");
+            }
+            sealed.push(extra);
+            assert!(read(&sealed).is_err());
+        }
+
+        #[test]
+        fn any_bytes_are_an_error(bytes: Vec<u8>) {
+            assert!(read(&bytes).is_err());
+        }
+
+        #[test]
+        fn vectors_come_back_to_the_bit(raw in prop::collection::vec(-1_f32..1.0, 1..40)) {
+            let dimension = raw.len();
+            if let Ok(vector) = Embedding::new(raw, dimension) {
+                let sealed = encode_vector(KEY, &vector);
+                assert_eq!(decode_vector(KEY, &sealed, dimension), Ok(vector));
+                assert!(decode_vector(KEY, &sealed, dimension + 1).is_err());
+                assert_eq!(decode_vector(b"other", &sealed, dimension), Err(Fault::Checksum));
+            }
+        }
+
+        #[test]
+        fn the_other_structs_come_back(meta in metas(), text in ".{0,30}", n in any::<u32>()) {
+            let (ticket, end_at) = (FrameTicket(7), meta.taken_at);
+            let frame = PendingFrame { ticket, meta: meta.clone(), end_at, attempts: n };
+            let sealed = encode(KEY, &PendingOnDisk::of(&frame));
+            let back = decode::<PendingOnDisk>(KEY, &sealed).unwrap().into_frame(ticket);
+            prop_assert_eq!(back, Ok(frame));
+
+            let aside = SetAside { ticket, meta: meta.clone(), reason: text };
+            let sealed = encode(KEY, &SetAsideOnDisk::of(&aside));
+            let back = decode::<SetAsideOnDisk>(KEY, &sealed).unwrap().into_frame(ticket);
+            prop_assert_eq!(back, Ok(aside));
+
+            let keyframe = Keyframe {
+                ticket,
+                record: Some(RecordId(u64::from(n))),
+                taken_at: meta.taken_at,
+                last_at: end_at,
+                pose: meta.pose,
+                signature: n.to_le_bytes().to_vec(),
+            };
+            let sealed = encode(KEY, &KeyframeOnDisk::of(&keyframe));
+            let back = decode::<KeyframeOnDisk>(KEY, &sealed).unwrap().into_keyframe();
+            prop_assert_eq!(back, Ok(keyframe));
+        }
+    }
+
+    #[test]
+    fn a_value_of_another_version_is_refused_by_its_number() {
+        let mut sealed = vec![9];
+        sealed.extend_from_slice(&checksum(9, KEY, b"later").to_le_bytes());
+        sealed.extend_from_slice(b"later");
+        assert_eq!(unseal(KEY, &sealed), Err(Fault::Version { found: 9 }));
+    }
+}

@@ -1,0 +1,115 @@
+//! Every record with its vector, in the order of ids.
+
+use crate::base::RecordId;
+use crate::base::embedding::Embedding;
+use crate::store::EmbeddingSpace;
+use crate::store::Record;
+use crate::store::StoreError;
+use crate::store::database::{Database, Entries};
+use crate::store::frames::Frames;
+use crate::store::keys;
+use crate::store::records::{self, Fault, RecordOnDisk};
+
+/// Iterator of [`crate::store::Store::scan`].
+///
+/// Walks records and vectors side by side. Ends with an error when fewer records
+/// came by than the store held at the start.
+#[derive(Debug)]
+pub struct Scan<'a> {
+    records: Entries,
+    vectors: Entries,
+    /// Vector that was read and belongs to a later record.
+    ahead: Option<(u64, Result<Embedding, Fault>)>,
+    frames: &'a Frames,
+    dimension: usize,
+    generation: u32,
+    left: u64,
+    ended: bool,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(
+        db: &Database,
+        frames: &'a Frames,
+        space: &EmbeddingSpace,
+        generation: u32,
+        expected: u64,
+    ) -> Self {
+        Self {
+            records: db.entries(keys::RECORDS),
+            vectors: db.entries(&keys::vectors(generation)),
+            ahead: None,
+            frames,
+            dimension: space.dimension,
+            generation,
+            left: expected,
+            ended: false,
+        }
+    }
+
+    fn step(&mut self) -> Result<Option<(Record, Embedding)>, StoreError> {
+        let Some(entry) = self.records.next() else {
+            self.ended = true;
+            return if self.left == 0 { Ok(None) } else { Err(self.lost()) };
+        };
+        let (key, sealed) = entry?;
+        self.left = self.left.saturating_sub(1);
+        let number = keys::number(&key)
+            .ok_or_else(|| StoreError::damaged(&key, &Fault::Content("its key".to_owned())))?;
+        let id = RecordId(number);
+        let vector = self.vector_of(number)?;
+        let record = records::decode::<RecordOnDisk>(&key, &sealed)
+            .and_then(|on_disk| on_disk.into_record(id))
+            .map_err(|fault| StoreError::damaged(&key, &fault))?;
+        let vector = vector
+            .map_err(|fault| StoreError::damaged(&keys::vector(self.generation, id), &fault))?;
+        Ok(Some((self.frames.without_dropped_image(record), vector)))
+    }
+
+    /// Steps the vectors up to `number`.
+    fn vector_of(&mut self, number: u64) -> Result<Result<Embedding, Fault>, StoreError> {
+        loop {
+            let (at, vector) = match self.ahead.take() {
+                Some(ahead) => ahead,
+                None => match self.next_vector()? {
+                    Some(next) => next,
+                    None => return Ok(Err(Fault::Missing)),
+                },
+            };
+            if at == number {
+                return Ok(vector);
+            }
+            if at > number {
+                self.ahead = Some((at, vector));
+                return Ok(Err(Fault::Missing));
+            }
+        }
+    }
+
+    fn next_vector(&mut self) -> Result<Option<(u64, Result<Embedding, Fault>)>, StoreError> {
+        let Some(entry) = self.vectors.next() else { return Ok(None) };
+        let (key, sealed) = entry?;
+        let number = keys::number(&key).unwrap_or_default();
+        Ok(Some((number, records::decode_vector(&key, &sealed, self.dimension))))
+    }
+
+    fn lost(&self) -> StoreError {
+        StoreError::Database { reason: format!("{} records are missing from it", self.left) }
+    }
+}
+
+impl Iterator for Scan<'_> {
+    type Item = Result<(Record, Embedding), StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let item = self.step().transpose();
+        if let Some(Err(error)) = &item {
+            // What sled's iterators give after an error is not to be trusted.
+            self.ended |= !error.concerns_one_value();
+        }
+        item
+    }
+}

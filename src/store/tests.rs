@@ -1,0 +1,467 @@
+//! The store through restarts, damage and refusal, from outside its files.
+
+use std::fs;
+use std::path::Path;
+
+use crate::base::FrameTicket;
+use crate::base::RecordId;
+use crate::base::embedding::Embedding;
+use crate::base::frame::FrameMeta;
+use crate::base::pose::Pose;
+use crate::base::time::Timestamp;
+use crate::store::EmbeddingSpace;
+use crate::store::NewObservation;
+use crate::store::Options;
+use crate::store::Record;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::reindex::Reindex;
+
+const DIMENSION: usize = 4;
+
+fn options(dir: &Path) -> Options {
+    Options { images_bytes_max: 1 << 20, spool_frames_max: 4, ..Options::at(dir.to_owned()) }
+}
+
+fn space() -> EmbeddingSpace {
+    EmbeddingSpace {
+        model: "small".to_owned(),
+        fingerprint: "aaaa".to_owned(),
+        dimension: DIMENSION,
+    }
+}
+
+fn other_space() -> EmbeddingSpace {
+    EmbeddingSpace { model: "large".to_owned(), fingerprint: "bbbb".to_owned(), dimension: 2 }
+}
+
+fn open(dir: &Path) -> Store {
+    Store::open(&options(dir), &space()).unwrap()
+}
+
+fn refused(dir: &Path) -> StoreError {
+    Store::open(&options(dir), &space()).unwrap_err()
+}
+
+fn at(seconds: u32) -> Timestamp {
+    Timestamp::from_seconds(f64::from(seconds)).unwrap()
+}
+
+fn meta(source: &str, seconds: u32) -> FrameMeta {
+    FrameMeta {
+        taken_at: at(seconds),
+        pose: Some(Pose { position: [1.5, -0.25, 0.0], heading: Some(-1.0) }),
+        frame_id: "map".to_owned(),
+        map_id: "home".to_owned(),
+        source: source.to_owned(),
+    }
+}
+
+fn vector(seed: u32) -> Embedding {
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let raw = (0..DIMENSION).map(|i| 1.0 + ((seed as usize * 7 + i * 3) % 11) as f32).collect();
+    Embedding::new(raw, DIMENSION).unwrap()
+}
+
+fn jpeg(content: u8) -> Vec<u8> {
+    [&[0xFF, 0xD8, 0xFF], [content; 40].as_slice()].concat()
+}
+
+fn observation(seconds: u32) -> (NewObservation, Embedding) {
+    let caption = format!("a mug at {seconds}");
+    (NewObservation { meta: meta("front", seconds), caption, layer: None }, vector(seconds))
+}
+
+fn filled(dir: &Path, records: u32) {
+    let store = open(dir);
+    let observations: Vec<_> = (1..=records).map(observation).collect();
+    store.commit_observations(&observations).unwrap();
+}
+
+fn all(store: &Store) -> Vec<(Record, Embedding)> {
+    store.scan().map(Result::unwrap).collect()
+}
+
+/// Changes the raw bytes under a key, behind the store's back.
+fn tamper(dir: &Path, key: &[u8], change: impl FnOnce(&mut Vec<u8>)) {
+    let db = sled::open(dir.join("db")).unwrap();
+    let mut bytes = db.get(key).unwrap().unwrap().to_vec();
+    change(&mut bytes);
+    db.insert(key, bytes).unwrap();
+    db.flush().unwrap();
+}
+
+#[test]
+fn a_frame_goes_from_spool_to_record_through_restarts() {
+    let dir = tempfile::tempdir().unwrap();
+    let ticket = open(dir.path()).accept_frame(&meta("front", 10), &jpeg(1), vec![9, 9]).unwrap();
+    assert_eq!(ticket, FrameTicket(1));
+
+    let store = open(dir.path());
+    let pending = store.next_pending(None).unwrap().unwrap();
+    assert_eq!((pending.ticket, &pending.meta, pending.attempts), (ticket, &meta("front", 10), 0));
+    assert_eq!(store.count_attempt(ticket).unwrap(), 1);
+    assert_eq!(store.merge_frame("front", at(12)).unwrap().record, None);
+    drop(store);
+
+    let store = open(dir.path());
+    assert_eq!(store.next_pending(None).unwrap().unwrap().attempts, 1);
+    let record = store.commit_frame(ticket, "a red mug", &vector(1)).unwrap();
+    assert_eq!((record.id, record.end_at, record.image), (RecordId(1), at(12), Some(ticket)));
+    assert_eq!(store.next_pending(None).unwrap(), None);
+    let merged = store.merge_frame("front", at(15)).unwrap();
+    assert_eq!((merged.ticket, merged.record, merged.end_at), (ticket, Some(record.id), at(15)));
+    drop(store);
+
+    let store = open(dir.path());
+    let expected = Record { end_at: at(15), ..record };
+    assert_eq!(all(&store), [(expected.clone(), vector(1))]);
+    assert_eq!(store.record(RecordId(1)).unwrap(), Some(expected));
+    assert_eq!(store.image(ticket).unwrap(), Some(jpeg(1)));
+    let counters = store.counters();
+    assert_eq!((counters.seen, counters.merged, counters.captioned), (3, 2, 1));
+    let keyframe = store.keyframe("front").unwrap().unwrap();
+    assert_eq!((keyframe.last_at, keyframe.signature), (at(15), vec![9, 9]));
+    assert_eq!(keyframe.meta, meta("front", 10));
+    assert_eq!(store.keyframe("rear").unwrap(), None);
+    store.accept_frame(&meta("above", 11), &jpeg(2), Vec::new()).unwrap();
+    let heard = [("above".to_owned(), at(11)), ("front".to_owned(), at(15))];
+    assert_eq!(store.sources().unwrap(), heard);
+}
+
+#[test]
+fn an_attempt_can_be_taken_back_and_never_below_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), Vec::new()).unwrap();
+    assert_eq!(store.count_attempt(ticket).unwrap(), 1);
+    assert_eq!(store.count_attempt(ticket).unwrap(), 2);
+    store.uncount_attempt(ticket).unwrap();
+    drop(store);
+    let store = open(dir.path());
+    let attempts = || store.next_pending(None).unwrap().unwrap().attempts;
+    assert_eq!(attempts(), 1);
+    store.uncount_attempt(ticket).unwrap();
+    store.uncount_attempt(ticket).unwrap();
+    assert_eq!(attempts(), 0);
+    let error = store.uncount_attempt(FrameTicket(7));
+    assert_eq!(error, Err(StoreError::NotPending { ticket: FrameTicket(7) }));
+}
+
+#[test]
+fn a_damaged_spool_entry_says_which_frame_and_can_be_set_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let first = store.accept_frame(&meta("front", 10), &jpeg(1), Vec::new()).unwrap();
+    let second = store.accept_frame(&meta("front", 11), &jpeg(2), Vec::new()).unwrap();
+    let mut batch = sled::Batch::default();
+    batch.insert(crate::store::keys::spooled(first), b"nonsense".as_slice());
+    store.0.db.commit(batch).unwrap();
+    let error = store.next_pending(None).unwrap_err();
+    assert!(matches!(error, StoreError::DamagedFrame { ticket, .. } if ticket == first), "{error}");
+    assert!(error.concerns_one_value());
+    store.set_aside(first, "damaged").unwrap();
+    assert_eq!(store.next_pending(None).unwrap().unwrap().ticket, second);
+}
+
+#[test]
+fn a_merge_never_shortens_and_needs_something_to_merge_into() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    store.accept_frame(&meta("front", 10), &jpeg(1), Vec::new()).unwrap();
+    assert_eq!(store.merge_frame("front", at(20)).unwrap().end_at, at(20));
+    assert_eq!(store.merge_frame("front", at(5)).unwrap().end_at, at(20));
+    assert_eq!(store.next_pending(None).unwrap().unwrap().end_at, at(20));
+    let source_name = "rear".to_owned();
+    assert_eq!(store.merge_frame("rear", at(1)), Err(StoreError::NoKeyframe { source_name }));
+}
+
+#[test]
+fn a_full_spool_refuses_and_takes_again_when_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let accept = || store.accept_frame(&meta("front", 1), &jpeg(1), Vec::new());
+    let tickets: Vec<_> = (0..4).map(|_| accept().unwrap()).collect();
+    assert_eq!(accept(), Err(StoreError::SpoolFull { pending: 4, max: 4 }));
+    store.set_aside(tickets[1], "blurred").unwrap();
+    assert_eq!(accept().unwrap(), FrameTicket(5));
+    assert_eq!((store.pending_count(), store.set_aside_count()), (4, 1));
+    let order: Vec<_> = std::iter::successors(store.next_pending(None).unwrap(), |last| {
+        store.next_pending(Some(last.ticket)).unwrap()
+    })
+    .map(|frame| frame.ticket.0)
+    .collect();
+    assert_eq!(order, [1, 3, 4, 5]);
+}
+
+#[test]
+fn set_aside_frames_are_kept_with_image_and_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let first = store.accept_frame(&meta("front", 1), &jpeg(1), Vec::new()).unwrap();
+    let second = store.accept_frame(&meta("front", 2), &jpeg(2), Vec::new()).unwrap();
+    store.set_aside(first, &"ä".repeat(2_000)).unwrap();
+    store.set_aside(second, "killed the captioner twice").unwrap();
+    assert_eq!(store.set_aside(second, "again"), Err(StoreError::NotPending { ticket: second }));
+    drop(store);
+    let store = open(dir.path());
+    let newest = &store.set_asides(1).unwrap()[0];
+    assert_eq!((newest.ticket, newest.reason.as_str()), (second, "killed the captioner twice"));
+    assert_eq!(store.set_asides(9).unwrap()[1].reason, "ä".repeat(512));
+    assert_eq!(store.image(first).unwrap(), Some(jpeg(1)));
+    assert_eq!(store.counters().failed, 2);
+}
+
+#[test]
+fn a_record_whose_image_was_dropped_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { images_bytes_max: 100, ..options(dir.path()) };
+    let store = Store::open(&options, &space()).unwrap();
+    for seconds in 1..=3 {
+        let meta = meta("front", seconds);
+        let ticket = store.accept_frame(&meta, &jpeg(1), Vec::new()).unwrap();
+        store.commit_frame(ticket, "a mug", &vector(1)).unwrap();
+    }
+    let images: Vec<_> = all(&store).into_iter().map(|(record, _)| record.image).collect();
+    assert_eq!(images, [None, Some(FrameTicket(2)), Some(FrameTicket(3))]);
+    assert_eq!(store.record(RecordId(1)).unwrap().unwrap().image, None);
+    assert_eq!(store.image(FrameTicket(1)).unwrap(), None);
+    assert_eq!(store.counters().images_dropped, 1);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let long = FrameMeta { source: "s".repeat(129), ..meta("", 1) };
+    let error = store.accept_frame(&long, &jpeg(1), Vec::new()).unwrap_err();
+    assert_eq!(error, StoreError::TooLong { field: "source", bytes: 129, max: 128 });
+    let error = store.accept_frame(&meta("front", 1), b"GIF89a", Vec::new()).unwrap_err();
+    assert_eq!(error, StoreError::NotAnImage);
+    let (observation, _) = observation(1);
+    let short = Embedding::new(vec![1.0], 1).unwrap();
+    let error = store.commit_observations(&[(observation, short)]).unwrap_err();
+    assert_eq!(error, StoreError::Dimension { found: 1, expected: DIMENSION });
+    let error = store.commit_frame(FrameTicket(1), "a mug", &vector(1)).unwrap_err();
+    assert_eq!(error, StoreError::NotPending { ticket: FrameTicket(1) });
+    assert_eq!((store.record_count(), store.pending_count()), (0, 0));
+    assert_eq!(store.accept_frame(&meta("front", 1), &jpeg(1), Vec::new()), Ok(FrameTicket(1)));
+}
+
+#[test]
+fn a_second_open_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    assert!(matches!(refused(dir.path()), StoreError::Locked { .. }));
+    drop(store);
+    open(dir.path());
+}
+
+#[test]
+fn another_embedder_is_refused_with_the_command_that_helps() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 2);
+    let error = Store::open(&options(dir.path()), &other_space()).unwrap_err().to_string();
+    for part in ["\"small\"", "\"large\"", "engram reindex"] {
+        assert!(error.contains(part), "{error}");
+    }
+    let renamed = EmbeddingSpace { model: "renamed".to_owned(), ..space() };
+    assert!(Store::open(&options(dir.path()), &renamed).is_ok());
+}
+
+#[test]
+fn a_damaged_record_or_vector_is_reported_and_the_rest_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 5);
+    tamper(dir.path(), &super::keys::record(RecordId(2)), |bytes| bytes[9] ^= 4);
+    tamper(dir.path(), &super::keys::vector(0, RecordId(4)), |bytes| bytes.truncate(9));
+    let store = open(dir.path());
+    let (good, bad): (Vec<_>, Vec<_>) = store.scan().partition(Result::is_ok);
+    let ids: Vec<u64> = good.into_iter().map(|item| item.unwrap().0.id.0).collect();
+    assert_eq!(ids, [1, 3, 5]);
+    let texts: Vec<String> = bad.into_iter().map(|item| item.unwrap_err().to_string()).collect();
+    assert!(texts[0].starts_with("record 2 is damaged"), "{texts:?}");
+    assert!(texts[1].starts_with("the vector of record 4 is damaged"), "{texts:?}");
+    assert!(store.record(RecordId(2)).unwrap_err().concerns_one_value());
+}
+
+#[test]
+fn records_that_vanished_are_noticed_by_the_scan() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 5);
+    let db = sled::open(dir.path().join("db")).unwrap();
+    db.remove(super::keys::record(RecordId(3))).unwrap();
+    drop(db);
+    let last = open(dir.path()).scan().last().unwrap().unwrap_err();
+    assert!(matches!(last, StoreError::Database { .. }), "{last}");
+}
+
+#[test]
+fn a_record_of_a_newer_build_is_refused_by_its_number() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 1);
+    let key = super::keys::record(RecordId(1));
+    tamper(dir.path(), &key, |bytes| {
+        // As a newer build would write it: another version, a fitting checksum.
+        bytes[0] = 9;
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&[9]);
+        hasher.update(&(key.len() as u64).to_le_bytes());
+        hasher.update(&key);
+        hasher.update(&bytes[5..]);
+        bytes.splice(1..5, hasher.finalize().to_le_bytes());
+    });
+    let error = open(dir.path()).record(RecordId(1)).unwrap_err().to_string();
+    assert!(error.contains("format 9"), "{error}");
+}
+
+/// Removes the snapshot and cuts the log, which sled opens without an error.
+fn cut_log(dir: &Path, keep: f64) {
+    for entry in fs::read_dir(dir.join("db")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap().to_str().unwrap().starts_with("snap.") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    let log = fs::OpenOptions::new().write(true).open(dir.join("db/db")).unwrap();
+    let length = log.metadata().unwrap().len();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of it")]
+    log.set_len((length as f64 * keep) as u64).unwrap();
+}
+
+#[test]
+fn a_log_cut_to_half_is_refused_and_kept_as_it_was_found() {
+    for keep in [0.0, 0.25, 0.5, 0.94] {
+        let dir = tempfile::tempdir().unwrap();
+        for _ in 0..20 {
+            filled(dir.path(), 200);
+        }
+        cut_log(dir.path(), keep);
+        let found = fs::read(dir.path().join("db/db")).unwrap();
+        let error = refused(dir.path());
+        assert!(matches!(error, StoreError::NotWhole { .. }), "{keep}: {error}");
+        assert!(error.to_string().contains("db.kept"), "{error}");
+        assert_eq!(fs::read(dir.path().join("db.kept/db")).unwrap(), found);
+        assert!(matches!(refused(dir.path()), StoreError::NotWhole { .. }), "{keep}, once more");
+    }
+}
+
+#[test]
+fn a_snapshot_that_was_deleted_alone_costs_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 300);
+    cut_log(dir.path(), 1.0);
+    assert_eq!(all(&open(dir.path())).len(), 300);
+    assert!(!dir.path().join("db.kept").exists());
+}
+
+#[test]
+fn a_missing_half_of_the_store_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 3);
+    let kept = fs::read(dir.path().join("manifest")).unwrap();
+    fs::remove_file(dir.path().join("manifest")).unwrap();
+    assert!(refused(dir.path()).to_string().contains("manifest is missing"));
+    fs::write(dir.path().join("manifest"), &kept).unwrap();
+    assert_eq!(all(&open(dir.path())).len(), 3);
+    fs::remove_dir_all(dir.path().join("db")).unwrap();
+    assert!(refused(dir.path()).to_string().contains("database is missing"));
+    assert!(!dir.path().join("db").exists(), "nothing is made in its place");
+}
+
+#[test]
+fn the_database_of_another_store_is_refused() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    filled(dir.path(), 3);
+    let store = open(other.path());
+    store.commit_observations(&(11..=15).map(observation).collect::<Vec<_>>()).unwrap();
+    drop(store);
+    fs::copy(dir.path().join("manifest"), other.path().join("manifest")).unwrap();
+    let error = refused(other.path()).to_string();
+    assert!(error.contains("record 3 is not the one"), "{error}");
+}
+
+#[test]
+fn a_foreign_database_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let db = sled::open(dir.path().join("db")).unwrap();
+    db.insert("theirs", "data").unwrap();
+    drop(db);
+    assert!(matches!(refused(dir.path()), StoreError::Foreign { .. }));
+    assert_eq!(sled::open(dir.path().join("db")).unwrap().len(), 1);
+}
+
+#[test]
+fn a_first_start_that_was_killed_is_started_again() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(sled::open(dir.path().join("db")).unwrap());
+    drop(open(dir.path()));
+    fs::remove_file(dir.path().join("manifest")).unwrap();
+    open(dir.path());
+}
+
+#[test]
+fn a_reindex_that_was_killed_goes_on_and_the_old_vectors_stand_until_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 5);
+    let small = |seed: u64| {
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let raw = vec![1.0, seed as f32];
+        Embedding::new(raw, 2).unwrap()
+    };
+    let mut reindex = Reindex::open(&options(dir.path()), &other_space()).unwrap();
+    let captions = reindex.captions(3).unwrap();
+    assert_eq!(captions[2], (RecordId(3), "a mug at 3".to_owned()));
+    let vectors: Vec<_> = captions.iter().map(|(id, _)| (*id, small(id.0))).collect();
+    reindex.put(&vectors).unwrap();
+    drop(reindex);
+
+    // The daemon still runs with the old embedder and adds a record.
+    let store = open(dir.path());
+    assert_eq!(all(&store).len(), 5);
+    store.commit_observations(&[observation(6)]).unwrap();
+    drop(store);
+
+    let mut reindex = Reindex::open(&options(dir.path()), &other_space()).unwrap();
+    assert_eq!((reindex.done(), reindex.total()), (3, 6));
+    let captions = reindex.captions(100).unwrap();
+    let ids: Vec<u64> = captions.iter().map(|(id, _)| id.0).collect();
+    assert_eq!(ids, [4, 5, 6]);
+    reindex.put(&[(RecordId(4), small(4))]).unwrap();
+    reindex.put(&[(RecordId(5), small(5)), (RecordId(6), small(6))]).unwrap();
+    reindex.finish().unwrap();
+
+    assert!(matches!(refused(dir.path()), StoreError::OtherEmbedder { .. }));
+    let store = Store::open(&options(dir.path()), &other_space()).unwrap();
+    let vectors: Vec<_> = all(&store).into_iter().map(|(record, it)| (record.id.0, it)).collect();
+    assert_eq!(vectors, (1..=6).map(|id| (id, small(id))).collect::<Vec<_>>());
+    drop(store);
+    let db = sled::open(dir.path().join("db")).unwrap();
+    assert_eq!(db.scan_prefix(super::keys::VECTORS).count(), 6, "the old ones are gone");
+}
+
+#[test]
+fn an_unfinished_or_abandoned_reindex_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 2);
+    let mut reindex = Reindex::open(&options(dir.path()), &other_space()).unwrap();
+    reindex.put(&[(RecordId(1), Embedding::new(vec![1.0, 2.0], 2).unwrap())]).unwrap();
+    let unfinished = reindex.finish();
+    assert_eq!(unfinished, Err(StoreError::ReindexUnfinished { first: RecordId(2) }));
+    assert_eq!(all(&open(dir.path())), [1, 2].map(|n| (stored(n), vector(n))));
+
+    // A reindex for a third embedder starts from nothing.
+    let third = EmbeddingSpace { fingerprint: "cccc".to_owned(), ..other_space() };
+    assert_eq!(Reindex::open(&options(dir.path()), &third).unwrap().done(), 0);
+}
+
+fn stored(n: u32) -> Record {
+    let (NewObservation { meta, caption, layer }, _) = observation(n);
+    Record { id: RecordId(u64::from(n)), end_at: meta.taken_at, meta, caption, layer, image: None }
+}
+
+#[test]
+fn everything_is_shared_between_threads() {
+    fn shared<T: Send + Sync + Clone>() {}
+    shared::<Store>();
+}

@@ -1,0 +1,545 @@
+//! Everything that changes the store, one caller at a time.
+//!
+//! A change is worked out on copies, committed as one batch, and only then
+//! becomes the state that the next change starts from. After a commit that
+//! failed nobody knows what is on disk, so that no further one is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::PoisonError;
+
+use sled::Batch;
+
+use crate::base::FrameTicket;
+use crate::base::RecordId;
+use crate::base::embedding::Embedding;
+use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
+use crate::base::time::Timestamp;
+use crate::store::CAPTION_BYTES_MAX;
+use crate::store::Counters;
+use crate::store::Keyframe;
+use crate::store::Merged;
+use crate::store::NewObservation;
+use crate::store::PendingFrame;
+use crate::store::Record;
+use crate::store::SET_ASIDE_MAX;
+use crate::store::SIGNATURE_BYTES_MAX;
+use crate::store::SOURCES_MAX;
+use crate::store::SetAside;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::database::Database;
+use crate::store::keys;
+use crate::store::records::{
+    self, Fault, KeyframeOnDisk, PendingOnDisk, PromiseOnDisk, RecordOnDisk, SetAsideOnDisk,
+    TallyOnDisk,
+};
+
+/// Commits between two manifests: how many the witness may lag behind.
+const COMMITS_A_MANIFEST: u32 = 32;
+/// Most bytes kept of why a frame was set aside; the rest is cut.
+const REASON_BYTES_MAX: usize = 1_024;
+
+impl Store {
+    /// Takes a frame in: image, spool entry and keyframe of its source.
+    ///
+    /// Durable when it returns. Refused with [`StoreError::SpoolFull`] while too
+    /// many frames wait for a caption.
+    pub fn accept_frame(
+        &self,
+        meta: &FrameMeta,
+        image: &[u8],
+        signature: Vec<u8>,
+    ) -> Result<FrameTicket, StoreError> {
+        check_names(meta)?;
+        check_length("the signature", signature.len(), SIGNATURE_BYTES_MAX)?;
+        self.change(|state, change| {
+            let max = self.0.limits.spool_frames_max;
+            if state.pending.len() >= max {
+                return Err(StoreError::SpoolFull { pending: state.pending.len(), max });
+            }
+            let ticket = change.take_ticket();
+            let bytes = image.len() as u64;
+            change.counters.images_dropped +=
+                self.0.frames.make_room(bytes, &state.pending, &state.set_aside)?;
+            self.0.frames.write(ticket, image)?;
+            let frame =
+                PendingFrame { ticket, meta: meta.clone(), end_at: meta.taken_at, attempts: 0 };
+            change.put_pending(&frame);
+            change.moves.push(Move::Spooled(ticket));
+            let keyframe = Keyframe {
+                ticket,
+                record: None,
+                meta: meta.clone(),
+                last_at: meta.taken_at,
+                signature,
+            };
+            change.put_keyframe(&meta.source, &keyframe);
+            if let Some(silent) = state.source_to_forget(&meta.source) {
+                change.forget_source(silent);
+            }
+            change.counters.seen += 1;
+            Ok(ticket)
+        })
+    }
+
+    /// Merges a frame into the newest keyframe of its source, which lasts until
+    /// `last_at` from now on, and with it its spool entry or record. Durable when
+    /// it returns.
+    pub fn merge_frame(&self, source: &str, last_at: Timestamp) -> Result<Merged, StoreError> {
+        self.change(|state, change| {
+            let mut keyframe = self
+                .keyframe(source)?
+                .ok_or_else(|| StoreError::NoKeyframe { source_name: source.to_owned() })?;
+            keyframe.last_at = keyframe.last_at.max(last_at);
+            change.put_keyframe(source, &keyframe);
+            change.counters.seen += 1;
+            change.counters.merged += 1;
+            let ticket = keyframe.ticket;
+            if state.pending.contains(&ticket.0) {
+                let mut frame = self.pending(ticket)?;
+                frame.end_at = frame.end_at.max(last_at);
+                change.put_pending(&frame);
+            }
+            if let Some(id) = keyframe.record {
+                self.extend(id, last_at, change)?;
+            }
+            Ok(Merged { ticket, record: keyframe.record, end_at: keyframe.last_at })
+        })
+    }
+
+    /// Counts one more attempt at captioning a frame, durably, so that a frame
+    /// that takes the whole process down is counted as well.
+    pub fn count_attempt(&self, ticket: FrameTicket) -> Result<u32, StoreError> {
+        self.change(|state, change| {
+            state.check_pending(ticket)?;
+            let mut frame = self.pending(ticket)?;
+            frame.attempts = frame.attempts.saturating_add(1);
+            change.put_pending(&frame);
+            Ok(frame.attempts)
+        })
+    }
+
+    /// Takes an attempt back that said nothing about the frame, because there was
+    /// no captioner to make it. Durable when it returns.
+    pub fn uncount_attempt(&self, ticket: FrameTicket) -> Result<(), StoreError> {
+        self.change(|state, change| {
+            state.check_pending(ticket)?;
+            let mut frame = self.pending(ticket)?;
+            frame.attempts = frame.attempts.saturating_sub(1);
+            change.put_pending(&frame);
+            Ok(())
+        })
+    }
+
+    /// Turns a pending frame into a record. Durable when it returns.
+    pub fn commit_frame(
+        &self,
+        ticket: FrameTicket,
+        caption: &str,
+        vector: &Embedding,
+    ) -> Result<Record, StoreError> {
+        self.check_content(caption, vector)?;
+        self.change(|state, change| {
+            state.check_pending(ticket)?;
+            let PendingFrame { ticket: _, meta, end_at, attempts: _ } = self.pending(ticket)?;
+            let record = Record {
+                id: change.take_id(),
+                meta,
+                end_at,
+                caption: caption.to_owned(),
+                layer: None,
+                image: Some(ticket),
+            };
+            change.put_record(&record, vector, self.0.generation);
+            change.batch.remove(keys::spooled(ticket));
+            change.moves.push(Move::Unspooled(ticket));
+            let source = &record.meta.source;
+            match self.keyframe(source) {
+                Ok(Some(mut keyframe)) if keyframe.ticket == ticket => {
+                    keyframe.record = Some(record.id);
+                    change.put_keyframe(source, &keyframe);
+                }
+                Ok(_) => {}
+                // The record does not depend on it; the gate reports it.
+                Err(error) if error.concerns_one_value() => {}
+                Err(error) => return Err(error),
+            }
+            change.counters.captioned += 1;
+            Ok(record)
+        })
+    }
+
+    /// Stores observations that come with their captions, all or none of them.
+    /// Durable when it returns.
+    pub fn commit_observations(
+        &self,
+        observations: &[(NewObservation, Embedding)],
+    ) -> Result<Vec<Record>, StoreError> {
+        for (NewObservation { meta, caption, layer }, vector) in observations {
+            check_names(meta)?;
+            self.check_content(caption, vector)?;
+            check_length("layer", layer.as_ref().map_or(0, String::len), NAME_BYTES_MAX)?;
+        }
+        self.change(|_state, change| {
+            let stored = observations.iter().map(|(observation, vector)| {
+                let NewObservation { meta, caption, layer } = observation.clone();
+                let end_at = meta.taken_at;
+                let record =
+                    Record { id: change.take_id(), meta, end_at, caption, layer, image: None };
+                change.put_record(&record, vector, self.0.generation);
+                change.counters.observed += 1;
+                record
+            });
+            Ok(stored.collect())
+        })
+    }
+
+    /// Takes a frame out of the spool and keeps it with the reason; its image
+    /// stays. At [`SET_ASIDE_MAX`] the oldest is forgotten.
+    pub fn set_aside(&self, ticket: FrameTicket, reason: &str) -> Result<(), StoreError> {
+        let forgotten = self.change(|state, change| {
+            state.check_pending(ticket)?;
+            change.batch.remove(keys::spooled(ticket));
+            change.moves.push(Move::Unspooled(ticket));
+            change.counters.failed += 1;
+            match self.pending(ticket) {
+                Ok(frame) => change.put_set_aside(&SetAside {
+                    ticket,
+                    meta: frame.meta,
+                    reason: cut(reason, REASON_BYTES_MAX).to_owned(),
+                }),
+                // A spool entry that is damaged leaves nothing to keep but its image.
+                Err(error) if error.concerns_one_value() => {
+                    log::error!(ticket = ticket.0, error:%; "frame lost, its image is kept");
+                }
+                Err(error) => return Err(error),
+            }
+            let oldest = state.set_aside.first().filter(|_| state.set_aside.len() >= SET_ASIDE_MAX);
+            let oldest = oldest.map(|oldest| FrameTicket(*oldest));
+            if let Some(oldest) = oldest {
+                change.batch.remove(keys::set_aside(oldest));
+                change.moves.push(Move::Forgotten(oldest));
+            }
+            Ok(oldest)
+        })?;
+        forgotten.map_or(Ok(()), |oldest| self.0.frames.remove(oldest))
+    }
+
+    /// Brings the manifest up to date. Records need no flush: they are durable
+    /// when the call that stored them returns.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.0.write_manifest(&mut self.0.lock_writer())
+    }
+
+    fn change<T>(
+        &self,
+        work: impl FnOnce(&Writer, &mut Change) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut writer = self.0.lock_writer();
+        if let Some(reason) = &writer.failure {
+            return Err(StoreError::Stopped { reason: reason.clone() });
+        }
+        let mut change = Change::from(&*writer);
+        let result = work(&writer, &mut change)?;
+        self.0.apply(&mut writer, change)?;
+        Ok(result)
+    }
+
+    fn pending(&self, ticket: FrameTicket) -> Result<PendingFrame, StoreError> {
+        let key = keys::spooled(ticket);
+        let on_disk: Option<PendingOnDisk> = self.0.db.read(&key)?;
+        on_disk
+            .ok_or(Fault::Missing)
+            .and_then(|on_disk| on_disk.into_frame(ticket))
+            .map_err(|fault| StoreError::damaged(&key, &fault))
+    }
+
+    /// Moves the end of a record to `last_at` if that is later.
+    fn extend(
+        &self,
+        id: RecordId,
+        last_at: Timestamp,
+        change: &mut Change,
+    ) -> Result<(), StoreError> {
+        let key = keys::record(id);
+        let on_disk: Option<RecordOnDisk> = self.0.db.read(&key)?;
+        let mut record = on_disk
+            .ok_or(Fault::Missing)
+            .and_then(|on_disk| on_disk.into_record(id))
+            .map_err(|fault| StoreError::damaged(&key, &fault))?;
+        record.end_at = record.end_at.max(last_at);
+        change.batch.insert(key.as_slice(), records::encode(&key, &RecordOnDisk::of(&record)));
+        Ok(())
+    }
+
+    fn check_content(&self, caption: &str, vector: &Embedding) -> Result<(), StoreError> {
+        check_length("the caption", caption.len(), CAPTION_BYTES_MAX)?;
+        let (found, expected) = (vector.dimension(), self.0.space.dimension);
+        if found != expected {
+            return Err(StoreError::Dimension { found, expected });
+        }
+        Ok(())
+    }
+}
+
+impl super::Inner {
+    fn lock_writer(&self) -> std::sync::MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(|poisoned: PoisonError<_>| {
+            let mut writer = poisoned.into_inner();
+            // The panic may have struck between the disk's state and ours.
+            writer.failure.get_or_insert_with(|| "a thread panicked while writing".to_owned());
+            writer
+        })
+    }
+
+    fn apply(&self, writer: &mut Writer, change: Change) -> Result<(), StoreError> {
+        let Change {
+            mut batch,
+            next_record,
+            next_ticket,
+            records,
+            counters,
+            newest,
+            moves,
+            sources,
+        } = change;
+        let tally = TallyOnDisk::of((next_record, next_ticket), records, counters);
+        batch.insert(keys::TALLY, records::encode(keys::TALLY, &tally));
+        if let Err(error) = self.db.commit(batch) {
+            writer.failure = Some(error.to_string());
+            return Err(error);
+        }
+        writer.tally = tally;
+        writer.newest = newest;
+        moves.into_iter().for_each(|it| writer.make(it));
+        for (source, last_at) in sources {
+            match last_at {
+                Some(last_at) => writer.sources.insert(source, last_at),
+                None => writer.sources.remove(&source),
+            };
+        }
+        *self.published.write().unwrap_or_else(PoisonError::into_inner) = writer.published();
+        writer.commits_since_manifest += 1;
+        if writer.commits_since_manifest >= COMMITS_A_MANIFEST
+            && let Err(error) = self.write_manifest(writer)
+        {
+            // The change itself is durable; only its witness lags.
+            log::warn!(error:%; "the manifest could not be written");
+        }
+        Ok(())
+    }
+
+    fn write_manifest(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        self.manifest.write(&PromiseOnDisk {
+            records: writer.tally.records,
+            next_record: writer.tally.next_record,
+            next_ticket: writer.tally.next_ticket,
+            newest: writer.newest,
+        })?;
+        writer.commits_since_manifest = 0;
+        Ok(())
+    }
+}
+
+impl Drop for super::Inner {
+    fn drop(&mut self) {
+        let mut writer = self.lock_writer();
+        if writer.failure.is_none()
+            && let Err(error) = self.write_manifest(&mut writer)
+        {
+            log::warn!(error:%; "the manifest could not be written");
+        }
+    }
+}
+
+/// State that changes start from.
+#[derive(Debug)]
+pub(super) struct Writer {
+    tally: TallyOnDisk,
+    newest: Option<(u64, u32)>,
+    pending: BTreeSet<u64>,
+    set_aside: BTreeSet<u64>,
+    /// When each source was heard of last.
+    sources: BTreeMap<String, Timestamp>,
+    commits_since_manifest: u32,
+    /// Why no more is written.
+    failure: Option<String>,
+}
+
+/// What readers see of it without waiting for a writer.
+#[derive(Debug)]
+pub(super) struct Published {
+    pub(super) counters: Counters,
+    pub(super) records: u64,
+    pub(super) pending: usize,
+    pub(super) set_aside: usize,
+}
+
+impl Writer {
+    pub(super) fn load(
+        db: &Database,
+        tally: TallyOnDisk,
+        newest: Option<(u64, u32)>,
+    ) -> Result<Self, StoreError> {
+        let tickets = |kind| -> Result<BTreeSet<u64>, StoreError> {
+            db.entries(kind)
+                .filter_map(|entry| match entry {
+                    Ok((key, _)) => keys::number(&key).map(Ok),
+                    Err(error) => Some(Err(error)),
+                })
+                .collect()
+        };
+        let (pending, set_aside) = (tickets(keys::SPOOL)?, tickets(keys::SET_ASIDE)?);
+        let mut sources = BTreeMap::new();
+        for entry in db.entries(keys::KEYFRAMES) {
+            let (key, sealed) = entry?;
+            let Some(Ok(source)) = key.strip_prefix(keys::KEYFRAMES).map(std::str::from_utf8)
+            else {
+                continue;
+            };
+            // One that is damaged counts as silent for longest.
+            let last_at = records::decode::<KeyframeOnDisk>(&key, &sealed)
+                .and_then(KeyframeOnDisk::into_keyframe)
+                .map_or(Timestamp::EPOCH, |keyframe| keyframe.last_at);
+            sources.insert(source.to_owned(), last_at);
+        }
+        Ok(Self {
+            tally,
+            newest,
+            pending,
+            set_aside,
+            sources,
+            commits_since_manifest: 0,
+            failure: None,
+        })
+    }
+
+    pub(super) fn published(&self) -> Published {
+        Published {
+            counters: self.tally.counters(),
+            records: self.tally.records,
+            pending: self.pending.len(),
+            set_aside: self.set_aside.len(),
+        }
+    }
+
+    fn check_pending(&self, ticket: FrameTicket) -> Result<(), StoreError> {
+        let known = self.pending.contains(&ticket.0);
+        if known { Ok(()) } else { Err(StoreError::NotPending { ticket }) }
+    }
+
+    /// The source whose keyframe goes when `comer` is new and there are too many.
+    fn source_to_forget(&self, comer: &str) -> Option<&str> {
+        if self.sources.len() < SOURCES_MAX || self.sources.contains_key(comer) {
+            return None;
+        }
+        self.sources.iter().min_by_key(|(_, last_at)| **last_at).map(|(source, _)| source.as_str())
+    }
+
+    fn make(&mut self, it: Move) {
+        match it {
+            Move::Spooled(ticket) => self.pending.insert(ticket.0),
+            Move::Unspooled(ticket) => self.pending.remove(&ticket.0),
+            Move::SetAside(ticket) => self.set_aside.insert(ticket.0),
+            Move::Forgotten(ticket) => self.set_aside.remove(&ticket.0),
+        };
+    }
+}
+
+/// Where a frame goes once a change is on disk.
+#[derive(Debug, Clone, Copy)]
+enum Move {
+    Spooled(FrameTicket),
+    Unspooled(FrameTicket),
+    SetAside(FrameTicket),
+    Forgotten(FrameTicket),
+}
+
+/// A change being worked out.
+#[derive(Debug)]
+struct Change {
+    batch: Batch,
+    next_record: u64,
+    next_ticket: u64,
+    records: u64,
+    counters: Counters,
+    newest: Option<(u64, u32)>,
+    moves: Vec<Move>,
+    /// Sources heard of now, or (`None`) to be forgotten.
+    sources: Vec<(String, Option<Timestamp>)>,
+}
+
+impl Change {
+    fn from(writer: &Writer) -> Self {
+        Self {
+            batch: Batch::default(),
+            next_record: writer.tally.next_record,
+            next_ticket: writer.tally.next_ticket,
+            records: writer.tally.records,
+            counters: writer.tally.counters(),
+            newest: writer.newest,
+            moves: Vec::new(),
+            sources: Vec::new(),
+        }
+    }
+
+    fn take_id(&mut self) -> RecordId {
+        let id = RecordId(self.next_record);
+        self.next_record += 1;
+        id
+    }
+
+    fn take_ticket(&mut self) -> FrameTicket {
+        let ticket = FrameTicket(self.next_ticket);
+        self.next_ticket += 1;
+        ticket
+    }
+
+    fn put_record(&mut self, record: &Record, vector: &Embedding, generation: u32) {
+        let key = keys::record(record.id);
+        self.batch.insert(key.as_slice(), records::encode(&key, &RecordOnDisk::of(record)));
+        let key = keys::vector(generation, record.id);
+        self.batch.insert(key.as_slice(), records::encode_vector(&key, vector));
+        self.records += 1;
+        self.newest = Some((record.id.0, records::witness(record)));
+    }
+
+    fn put_pending(&mut self, frame: &PendingFrame) {
+        let key = keys::spooled(frame.ticket);
+        self.batch.insert(key.as_slice(), records::encode(&key, &PendingOnDisk::of(frame)));
+    }
+
+    fn put_set_aside(&mut self, frame: &SetAside) {
+        let key = keys::set_aside(frame.ticket);
+        self.batch.insert(key.as_slice(), records::encode(&key, &SetAsideOnDisk::of(frame)));
+        self.moves.push(Move::SetAside(frame.ticket));
+    }
+
+    fn put_keyframe(&mut self, source: &str, keyframe: &Keyframe) {
+        let key = keys::keyframe(source);
+        self.batch.insert(key.as_slice(), records::encode(&key, &KeyframeOnDisk::of(keyframe)));
+        self.sources.push((source.to_owned(), Some(keyframe.last_at)));
+    }
+
+    fn forget_source(&mut self, source: &str) {
+        self.batch.remove(keys::keyframe(source));
+        self.sources.push((source.to_owned(), None));
+    }
+}
+
+fn check_names(meta: &FrameMeta) -> Result<(), StoreError> {
+    let FrameMeta { taken_at: _, pose: _, frame_id, map_id, source } = meta;
+    check_length("source", source.len(), NAME_BYTES_MAX)?;
+    check_length("frame_id", frame_id.len(), NAME_BYTES_MAX)?;
+    check_length("map_id", map_id.len(), NAME_BYTES_MAX)
+}
+
+fn check_length(field: &'static str, bytes: usize, max: usize) -> Result<(), StoreError> {
+    if bytes > max { Err(StoreError::TooLong { field, bytes, max }) } else { Ok(()) }
+}
+
+/// The longest start of `text` of at most `bytes_max` bytes.
+fn cut(text: &str, bytes_max: usize) -> &str {
+    let end = (0..=bytes_max).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    if text.len() <= bytes_max { text } else { text.get(..end).unwrap_or(text) }
+}

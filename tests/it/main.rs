@@ -1,0 +1,6 @@
+//! Tests of the whole: real processes, sockets, disks and models. One binary,
+//! because each one links candle.
+
+mod daemon;
+mod running;
+mod tools;
