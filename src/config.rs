@@ -590,7 +590,8 @@ mod tests {
         let in_state = Path::new("/home/r/.local/state/engram/engram.sock");
         assert_eq!(config.socket_path(&bare), in_state);
         let (_dir, overrides) = file("[captioner]\nmodel = \"no-such-model\"");
-        let text = Config::load(&overrides).unwrap().captioner_dir(&places).unwrap_err().to_string();
+        let text =
+            Config::load(&overrides).unwrap().captioner_dir(&places).unwrap_err().to_string();
         assert!(text.contains("captioner.model is \"no-such-model\""), "{text}");
         assert!(text.contains("/opt/engram/bin/models/no-such-model"), "{text}");
     }

@@ -106,12 +106,7 @@ pub fn connect(path: &Path) -> Result<UnixStream, ClientError> {
 }
 
 impl Client {
-    /// Connects with the default bounds.
-    pub fn connect(path: &Path) -> Result<Self, ClientError> {
-        Self::connect_with(path, ClientOptions::default())
-    }
-
-    pub fn connect_with(path: &Path, options: ClientOptions) -> Result<Self, ClientError> {
+    pub fn connect(path: &Path, options: ClientOptions) -> Result<Self, ClientError> {
         let stream = connect(path)?;
         Ok(Self { stream, options, clock: SystemClock, last_id: 0, unread: Vec::new() })
     }
@@ -126,18 +121,6 @@ impl Client {
         params.insert("name".to_owned(), Value::String(tool.to_owned()));
         params.insert("arguments".to_owned(), Value::Object(arguments));
         reply(self.request("tools/call", params)?)
-    }
-
-    /// Name and title of every tool, in the daemon's order.
-    pub fn tools(&mut self) -> Result<Vec<(String, String)>, ClientError> {
-        let result = self.request("tools/list", Map::new())?;
-        let Some(Value::Array(tools)) = result.get("tools") else {
-            return Err(ClientError::Unreadable("the result lists no tools".to_owned()));
-        };
-        let text = |tool: &Value, key: &str| {
-            tool.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
-        };
-        Ok(tools.iter().map(|tool| (text(tool, "name"), text(tool, "title"))).collect())
     }
 
     fn request(
@@ -313,7 +296,7 @@ mod tests {
             drop(stream.shutdown(Shutdown::Write));
             stream
         });
-        let mut client = Client::connect_with(&path, options).unwrap();
+        let mut client = Client::connect(&path, options).unwrap();
         let reply = client.call("health", Map::new());
         drop(daemon.unwrap().join().unwrap());
         reply
@@ -356,7 +339,7 @@ mod tests {
 
     #[test]
     fn each_way_to_fail_has_its_error() {
-        let missing = Client::connect(Path::new("/nowhere/s"));
+        let missing = Client::connect(Path::new("/nowhere/s"), ClientOptions::default());
         let error = missing.unwrap_err();
         assert!(matches!(error, ClientError::NotRunning { .. }));
         assert!(error.to_string().contains("engram serve"), "{error}");
@@ -382,7 +365,7 @@ mod tests {
         let _silent = UnixListener::bind(&path).unwrap();
         let call_deadline = Duration::from_millis(20);
         let options = ClientOptions { call_deadline, ..ClientOptions::default() };
-        let mut client = Client::connect_with(&path, options).unwrap();
+        let mut client = Client::connect(&path, options).unwrap();
         let late = client.call("health", Map::new());
         assert!(matches!(late, Err(ClientError::Late(_))), "{late:?}");
         // More than the socket's buffers take.

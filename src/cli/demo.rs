@@ -57,9 +57,7 @@ const QUESTIONS: &[Question] = &[
     Question {
         words: "How often did you look around on the third day?",
         tool: "get_record_count_within_time_range",
-        arguments: || {
-            json!({"search_start_time": "2025-01-03 00:00:00", "search_end_time": "2025-01-03 23:59:59"})
-        },
+        arguments: || json!({"search_start_time": "2025-01-03 00:00:00", "search_end_time": "2025-01-03 23:59:59"}),
     },
     Question {
         words: "Remember: the door code changed to 4711.",
@@ -152,9 +150,8 @@ fn answer(reply: &Reply) -> Vec<String> {
 
 fn record_line(record: &Value) -> String {
     let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or_default();
-    let coordinate = |axis: usize| {
-        record.get("position").and_then(|it| it.get(axis)).and_then(Value::as_f64)
-    };
+    let coordinate =
+        |axis: usize| record.get("position").and_then(|it| it.get(axis)).and_then(Value::as_f64);
     let place = match (coordinate(0), coordinate(1)) {
         (Some(x), Some(y)) => format!("at ({x:.1}, {y:.1})"),
         _ => "no place".to_owned(),

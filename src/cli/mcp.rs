@@ -7,7 +7,6 @@ use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
@@ -19,17 +18,12 @@ use crate::cli::client;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Bridges standard input and output until one side ends; an error where no
-/// daemon listens at `socket`.
-pub(super) fn run(socket: &Path) -> anyhow::Result<ExitCode> {
-    carry(socket, io::stdin(), io::stdout())?;
-    Ok(ExitCode::SUCCESS)
-}
-
+/// Bridges until one side ends; an error where no daemon listens at `socket`.
+///
 /// When the host closes its side, what it asked is still answered, and then the
 /// bridge ends; when the daemon goes, or the host takes no more answers, it
 /// ends at once.
-fn carry(
+pub fn run(
     socket: &Path,
     from_host: impl Read + Send + 'static,
     to_host: impl Write,
@@ -116,7 +110,7 @@ mod tests {
         });
         let asked: Vec<u8> = (0..300_000_u32).map(|i| (i % 251) as u8).collect();
         let mut answered = Vec::new();
-        carry(&path, io::Cursor::new(asked.clone()), &mut answered).unwrap();
+        run(&path, io::Cursor::new(asked.clone()), &mut answered).unwrap();
         answered.reverse();
         assert!(answered == asked);
     }
@@ -127,13 +121,13 @@ mod tests {
         // A host that never closes its side.
         let (host, _held_open) = UnixStream::pair().unwrap();
         let mut answered = Vec::new();
-        carry(&path, host, &mut answered).unwrap();
+        run(&path, host, &mut answered).unwrap();
         assert_eq!(answered, b"bye\n");
     }
 
     #[test]
     fn says_that_no_daemon_listens() {
-        let error = carry(Path::new("/nowhere/s"), io::empty(), io::sink()).unwrap_err();
+        let error = run(Path::new("/nowhere/s"), io::empty(), io::sink()).unwrap_err();
         assert!(error.to_string().contains("no daemon listens at"), "{error}");
     }
 
@@ -142,6 +136,6 @@ mod tests {
         let (_directory, path) = daemon(|mut stream| stream.write_all(b"late\n").unwrap());
         let (gone, host) = UnixStream::pair().unwrap();
         drop(gone);
-        carry(&path, io::empty(), host).unwrap();
+        run(&path, io::empty(), host).unwrap();
     }
 }

@@ -150,7 +150,11 @@ impl Common {
             };
             flags.push((format!("--set {key}"), key.trim().to_owned(), value.trim().to_owned()));
         }
-        Ok(Config::load(&Overrides { file: self.config.clone(), environment: environment(), flags })?)
+        Ok(Config::load(&Overrides {
+            file: self.config.clone(),
+            environment: environment(),
+            flags,
+        })?)
     }
 }
 

@@ -12,8 +12,7 @@ use crate::cli::client::Client;
 pub(super) fn run(socket: &Path) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(socket)?;
     let mut ask = |tool: &str| client.call(tool, Map::new()).map(|reply| reply.structured);
-    let (health, ingest, stats) =
-        (ask("health")?, ask("ingest_status")?, ask("memory_stats")?);
+    let (health, ingest, stats) = (ask("health")?, ask("ingest_status")?, ask("memory_stats")?);
     println!("{}", render(socket, &health, &ingest, &stats));
     let well = health.get("status").and_then(Value::as_str) == Some("ok");
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -97,12 +96,16 @@ mod tests {
         let object = |value: Value| value.as_object().unwrap().clone();
         let shown = render(
             Path::new("/run/engram.sock"),
-            &object(json!({"status": "degraded", "version": "1", "uptime_seconds": 7, "problems": ["the disk is full"]})),
+            &object(
+                json!({"status": "degraded", "version": "1", "uptime_seconds": 7, "problems": ["the disk is full"]}),
+            ),
             &object(json!({"seen": 9, "gated": 2, "pending": 3, "captioned": 4, "failed": 0,
                 "refused": 1, "captioner_restarts": 2, "last_error": {"time": "then", "error": "what"}})),
-            &object(json!({"records": 4, "first": "a", "last": "b", "captioner": {"name": "c", "fingerprint": "0123456789abcdef"},
+            &object(
+                json!({"records": 4, "first": "a", "last": "b", "captioner": {"name": "c", "fingerprint": "0123456789abcdef"},
                 "embedder": {"name": "e", "fingerprint": "f"}, "daemon_resident_bytes": 1_048_576,
-                "worker_resident_bytes": null, "disk_bytes": 0})),
+                "worker_resident_bytes": null, "disk_bytes": 0}),
+            ),
         );
         let expect = "engram 1 at /run/engram.sock
   status     degraded, up 7 s

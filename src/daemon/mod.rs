@@ -128,7 +128,8 @@ fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worker::O
     let settings = &config.settings.captioner;
     worker::Options {
         deadline: Duration::from_secs(settings.deadline_seconds),
-        memory_limit_bytes: (settings.memory_limit_mb > 0).then_some(settings.memory_limit_mb << 20),
+        memory_limit_bytes: (settings.memory_limit_mb > 0)
+            .then_some(settings.memory_limit_mb << 20),
         image_limits: image_limits(config),
         ..worker::Options::new(places.program.clone(), model)
     }

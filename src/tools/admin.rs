@@ -59,8 +59,10 @@ pub(crate) fn ingest_status(context: &Context) -> ToolReply {
         .iter()
         .map(|it| json!({"frame": it.ticket.0, "time": zone.format(it.meta.taken_at), "reason": it.reason}))
         .collect();
-    let last_error =
-        status.last_error.as_ref().map(|(at, what)| json!({"time": zone.format(*at), "error": what}));
+    let last_error = status
+        .last_error
+        .as_ref()
+        .map(|(at, what)| json!({"time": zone.format(*at), "error": what}));
     let mut structured = Map::new();
     structured.insert("seen".to_owned(), json!(seen));
     structured.insert("gated".to_owned(), json!(merged));

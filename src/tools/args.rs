@@ -170,7 +170,10 @@ impl Args {
         let Some(Kind::Whole { least, most, default }) = param else { return Ok(0) };
         let Some((kind, value)) = self.find(name) else { return Ok(default) };
         // Models write 8.0 and "8" for 8.
-        #[expect(clippy::cast_possible_truncation, reason = "only a whole number in bounds is used")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "only a whole number in bounds is used"
+        )]
         let whole = value
             .as_i64()
             .or_else(|| value.as_f64().filter(|it| it.fract() == 0.0).map(|it| it as i64))
@@ -235,8 +238,13 @@ impl Args {
 
     pub(crate) fn position(&self, name: &str) -> Result<Option<[f64; 3]>, ToolError> {
         let Some((kind, value)) = self.find(name) else { return Ok(None) };
-        let numbers: Option<Vec<f64>> =
-            value.as_array().map(Vec::as_slice).unwrap_or_default().iter().map(Value::as_f64).collect();
+        let numbers: Option<Vec<f64>> = value
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+            .iter()
+            .map(Value::as_f64)
+            .collect();
         match numbers.as_deref() {
             Some(&[x, y]) => Ok(Some([x, y, 0.0])),
             Some(&[x, y, z]) => Ok(Some([x, y, z])),
@@ -329,7 +337,10 @@ mod tests {
     #[test]
     fn unknown_and_missing_are_named() {
         let text = refusal(args(json!({"query": "mug", "q": 1})));
-        assert_eq!(text, "unknown argument \"q\"; accepted are query, k, from, to, position, ids, session");
+        assert_eq!(
+            text,
+            "unknown argument \"q\"; accepted are query, k, from, to, position, ids, session"
+        );
         let text = refusal(args(json!({"query": ""})));
         assert_eq!(
             text,
@@ -367,7 +378,9 @@ mod tests {
 
     #[test]
     fn the_end_of_a_window_means_its_whole_second() {
-        let it = args(json!({"query": "mug", "from": "2025-01-03 09:00:00", "to": "2025-01-03 09:00:00"}));
+        let it = args(
+            json!({"query": "mug", "from": "2025-01-03 09:00:00", "to": "2025-01-03 09:00:00"}),
+        );
         let window = it.unwrap().window("from", "to", reading()).unwrap();
         let moment = Timestamp::from_seconds(1_735_894_800.9).unwrap();
         assert!(window.touches(moment, moment));
@@ -377,7 +390,10 @@ mod tests {
     fn windows_are_refused_backward_and_before_1970() {
         let it = args(json!({"query": "m", "from": "-1h", "to": "-2h"})).unwrap();
         let text = refusal(it.window("from", "to", reading()));
-        assert!(text.starts_with("argument \"from\" (2025-01-03 08:14:07) lies after \"to\""), "{text}");
+        assert!(
+            text.starts_with("argument \"from\" (2025-01-03 08:14:07) lies after \"to\""),
+            "{text}"
+        );
         let it = args(json!({"query": "m", "from": "1969-01-01 00:00:00"})).unwrap();
         let text = refusal(it.window("from", "to", reading()));
         assert!(text.contains("before 1970") && text.contains("YYYY-MM-DD HH:MM:SS"), "{text}");

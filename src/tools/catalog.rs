@@ -55,10 +55,13 @@ fn object_retrieval() -> Vec<ToolSpec> {
             description: "Counts the records of past observations within a window of time; of \
                 all where no bound is given.",
             input_schema: args::schema(inspect::COUNT),
-            output_schema: object(&json!({
-                "count": {"type": "integer"},
-                "why_empty": {"type": "string"},
-            }), &["count"]),
+            output_schema: object(
+                &json!({
+                    "count": {"type": "integer"},
+                    "why_empty": {"type": "string"},
+                }),
+                &["count"],
+            ),
             hints: READS,
             toolset: Toolset::ObjectRetrieval,
         },
@@ -87,11 +90,14 @@ fn ingest() -> Vec<ToolSpec> {
                 background, or a ready caption, which is stored at once. When it answers, the \
                 observation is safe on disk.",
             input_schema: args::schema(observe::OBSERVE),
-            output_schema: object(&json!({
-                "frame": {"type": ["integer", "null"]},
-                "id": {"type": ["integer", "null"]},
-                "state": {"type": "string", "enum": ["stored", "merged", "pending"]},
-            }), &["frame", "id", "state"]),
+            output_schema: object(
+                &json!({
+                    "frame": {"type": ["integer", "null"]},
+                    "id": {"type": ["integer", "null"]},
+                    "state": {"type": "string", "enum": ["stored", "merged", "pending"]},
+                }),
+                &["frame", "id", "state"],
+            ),
             hints: ADDS,
             toolset: Toolset::Ingest,
         },
@@ -125,12 +131,15 @@ fn admin() -> Vec<ToolSpec> {
             title: "Whether the memory is well",
             description: "Says ok, or degraded with the problems.",
             input_schema: args::schema(NO_ARGUMENTS),
-            output_schema: object(&json!({
-                "status": {"type": "string", "enum": ["ok", "degraded"]},
-                "problems": {"type": "array", "items": {"type": "string"}},
-                "version": {"type": "string"},
-                "uptime_seconds": {"type": "integer"},
-            }), &["status", "problems", "version", "uptime_seconds"]),
+            output_schema: object(
+                &json!({
+                    "status": {"type": "string", "enum": ["ok", "degraded"]},
+                    "problems": {"type": "array", "items": {"type": "string"}},
+                    "version": {"type": "string"},
+                    "uptime_seconds": {"type": "integer"},
+                }),
+                &["status", "problems", "version", "uptime_seconds"],
+            ),
             hints: READS,
             toolset: Toolset::Admin,
         },
@@ -140,60 +149,95 @@ fn admin() -> Vec<ToolSpec> {
 pub(crate) const NO_ARGUMENTS: &[Param] = &[];
 
 fn records_schema() -> Map<String, Value> {
-    object(&json!({
-        "records": {"type": "array", "items": record_schema()},
-        "session": {"type": "string"},
-        "index": {
-            "type": "object",
-            "properties": {"searchable": {"type": "integer"}, "pending": {"type": "integer"}},
-            "required": ["searchable", "pending"],
-        },
-        "why_empty": {"type": "string"},
-    }), &["records", "session", "index"])
+    object(
+        &json!({
+            "records": {"type": "array", "items": record_schema()},
+            "session": {"type": "string"},
+            "index": {
+                "type": "object",
+                "properties": {"searchable": {"type": "integer"}, "pending": {"type": "integer"}},
+                "required": ["searchable", "pending"],
+            },
+            "why_empty": {"type": "string"},
+        }),
+        &["records", "session", "index"],
+    )
 }
 
 fn inspected_schema() -> Map<String, Value> {
-    object(&json!({
-        "records": {"type": "array", "items": record_schema()},
-        "not_found": {"type": "array", "items": {"type": "integer"}},
-    }), &["records", "not_found"])
+    object(
+        &json!({
+            "records": {"type": "array", "items": record_schema()},
+            "not_found": {"type": "array", "items": {"type": "integer"}},
+        }),
+        &["records", "not_found"],
+    )
 }
 
 fn record_schema() -> Value {
     let nullable_number = json!({"type": ["number", "null"]});
-    Value::Object(object(&json!({
-        "id": {"type": "integer"},
-        "time": {"type": "string"},
-        "timestamp": {"type": "number", "description": "Seconds since 1970."},
-        "end_time": {"type": "string"},
-        "caption": {"type": "string"},
-        "position": {
-            "type": ["array", "null"], "items": {"type": "number"},
-            "description": "Where the robot stood: metres in frame_id.",
-        },
-        "theta": nullable_number,
-        "frame_id": {"type": "string"},
-        "map_id": {"type": "string"},
-        "source": {"type": "string"},
-        "layer": {"type": "string"},
-        "image": {"type": ["string", "null"]},
-        "score": {"type": "number", "minimum": 0, "maximum": 1},
-        "matched": {"type": "array", "items": {"type": "string"}},
-    }), &["id", "time", "timestamp", "end_time", "caption", "position", "theta", "frame_id",
-        "map_id", "source", "image"]))
+    Value::Object(object(
+        &json!({
+            "id": {"type": "integer"},
+            "time": {"type": "string"},
+            "timestamp": {"type": "number", "description": "Seconds since 1970."},
+            "end_time": {"type": "string"},
+            "caption": {"type": "string"},
+            "position": {
+                "type": ["array", "null"], "items": {"type": "number"},
+                "description": "Where the robot stood: metres in frame_id.",
+            },
+            "theta": nullable_number,
+            "frame_id": {"type": "string"},
+            "map_id": {"type": "string"},
+            "source": {"type": "string"},
+            "layer": {"type": "string"},
+            "image": {"type": ["string", "null"]},
+            "score": {"type": "number", "minimum": 0, "maximum": 1},
+            "matched": {"type": "array", "items": {"type": "string"}},
+        }),
+        &[
+            "id",
+            "time",
+            "timestamp",
+            "end_time",
+            "caption",
+            "position",
+            "theta",
+            "frame_id",
+            "map_id",
+            "source",
+            "image",
+        ],
+    ))
 }
 
 fn ingest_status_schema() -> Map<String, Value> {
     let count = json!({"type": "integer"});
-    object(&json!({
-        "seen": count, "gated": count, "pending": count, "captioned": count, "failed": count,
-        "refused": count, "captioning": {"type": "boolean"},
-        "captioner_pid": {"type": ["integer", "null"]}, "captioner_restarts": count,
-        "sources": {"type": "array", "items": {"type": "object"}},
-        "set_aside": {"type": "array", "items": {"type": "object"}},
-        "last_error": {"type": ["object", "null"]},
-    }), &["seen", "gated", "pending", "captioned", "failed", "refused", "captioning",
-        "captioner_pid", "captioner_restarts", "sources", "set_aside", "last_error"])
+    object(
+        &json!({
+            "seen": count, "gated": count, "pending": count, "captioned": count, "failed": count,
+            "refused": count, "captioning": {"type": "boolean"},
+            "captioner_pid": {"type": ["integer", "null"]}, "captioner_restarts": count,
+            "sources": {"type": "array", "items": {"type": "object"}},
+            "set_aside": {"type": "array", "items": {"type": "object"}},
+            "last_error": {"type": ["object", "null"]},
+        }),
+        &[
+            "seen",
+            "gated",
+            "pending",
+            "captioned",
+            "failed",
+            "refused",
+            "captioning",
+            "captioner_pid",
+            "captioner_restarts",
+            "sources",
+            "set_aside",
+            "last_error",
+        ],
+    )
 }
 
 fn memory_stats_schema() -> Map<String, Value> {
@@ -203,13 +247,25 @@ fn memory_stats_schema() -> Map<String, Value> {
         "type": "object",
         "properties": {"name": {"type": "string"}, "fingerprint": {"type": "string"}},
     });
-    object(&json!({
-        "records": count, "first": time, "last": time, "pending": count,
-        "captioner": model, "embedder": model, "disk_bytes": count,
-        "daemon_resident_bytes": {"type": ["integer", "null"]},
-        "worker_resident_bytes": {"type": ["integer", "null"]},
-    }), &["records", "first", "last", "pending", "captioner", "embedder", "disk_bytes",
-        "daemon_resident_bytes", "worker_resident_bytes"])
+    object(
+        &json!({
+            "records": count, "first": time, "last": time, "pending": count,
+            "captioner": model, "embedder": model, "disk_bytes": count,
+            "daemon_resident_bytes": {"type": ["integer", "null"]},
+            "worker_resident_bytes": {"type": ["integer", "null"]},
+        }),
+        &[
+            "records",
+            "first",
+            "last",
+            "pending",
+            "captioner",
+            "embedder",
+            "disk_bytes",
+            "daemon_resident_bytes",
+            "worker_resident_bytes",
+        ],
+    )
 }
 
 fn object(properties: &Value, required: &[&str]) -> Map<String, Value> {

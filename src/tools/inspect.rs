@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::base::RecordId;
 use crate::base::picture::Encoding;
 use crate::base::time::Window;
-use crate::base::RecordId;
 use crate::search::Filter;
 use crate::store::Record;
 use crate::tools::args::{Args, Kind, Param, TimeReading, refused};
@@ -13,11 +13,8 @@ use crate::tools::context::Context;
 use crate::tools::reply::{self, Text};
 use crate::tools::{Image, ToolError, ToolReply};
 
-pub(crate) const INSPECT: &[Param] = &[Param::required(
-    "record_ids",
-    Kind::RecordIds { most: 8 },
-    "Ids of the records to look at.",
-)];
+pub(crate) const INSPECT: &[Param] =
+    &[Param::required("record_ids", Kind::RecordIds { most: 8 }, "Ids of the records to look at.")];
 
 pub(crate) const COUNT: &[Param] = &[
     Param::optional("search_start_time", Kind::Time, "Start of the window, inclusive."),

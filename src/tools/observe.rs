@@ -12,7 +12,7 @@ use crate::base::RecordId;
 use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
 use crate::base::picture::Limits;
 use crate::base::pose::Pose;
-use crate::ingest::{ObservedState, ObserveError};
+use crate::ingest::{ObserveError, ObservedState};
 use crate::store::NewObservation;
 use crate::tools::args::{Args, Kind, Param, TimeReading, refused};
 use crate::tools::context::Context;
@@ -77,7 +77,8 @@ impl Request {
 }
 
 fn seen(args: &Args, limits: Limits) -> Result<Seen, ToolError> {
-    let (image, path, caption) = (args.text("image")?, args.text("image_path")?, args.text("caption")?);
+    let (image, path, caption) =
+        (args.text("image")?, args.text("image_path")?, args.text("caption")?);
     let layer = args.text("layer")?.map(str::to_owned);
     match (image, path, caption) {
         (None, None, Some(caption)) => Ok(Seen::Caption { caption: caption.to_owned(), layer }),

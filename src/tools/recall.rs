@@ -18,14 +18,23 @@ const SOURCE: Param = Param::optional(
 );
 const MAP: Param =
     Param::optional("map_id", Kind::Text { bytes_max: 128 }, "Only records made in this map.");
-const START: Param = Param::optional("search_start_time", Kind::Time, "Start of the window, inclusive.");
+const START: Param =
+    Param::optional("search_start_time", Kind::Time, "Start of the window, inclusive.");
 const END: Param = Param::optional("search_end_time", Kind::Time, "End of the window, inclusive.");
 
 pub(crate) const BEST_MATCH: &[Param] = &[
-    Param::required("query", Kind::Text { bytes_max: QUERY_BYTES_MAX }, "What to look for, in words."),
+    Param::required(
+        "query",
+        Kind::Text { bytes_max: QUERY_BYTES_MAX },
+        "What to look for, in words.",
+    ),
     START,
     END,
-    Param::optional("k", Kind::Whole { least: 1, most: 50, default: 8 }, "How many records at most."),
+    Param::optional(
+        "k",
+        Kind::Whole { least: 1, most: 50, default: 8 },
+        "How many records at most.",
+    ),
     SOURCE,
     MAP,
 ];
@@ -38,7 +47,11 @@ pub(crate) const LAST_SEEN: &[Param] = &[
     ),
     START,
     END,
-    Param::optional("k", Kind::Whole { least: 1, most: 50, default: 1 }, "How many sightings at most."),
+    Param::optional(
+        "k",
+        Kind::Whole { least: 1, most: 50, default: 1 },
+        "How many sightings at most.",
+    ),
     SOURCE,
     MAP,
 ];
@@ -47,7 +60,11 @@ pub(crate) const TEXT_WITH_TIME: &[Param] = &[
     Param::required("x", Kind::Text { bytes_max: QUERY_BYTES_MAX }, "What to look for, in words."),
     Param::required("start_time", Kind::Time, "Start of the window, inclusive."),
     Param::required("end_time", Kind::Time, "End of the window, inclusive."),
-    Param::optional("k", Kind::Whole { least: 1, most: 50, default: 8 }, "How many moments at most."),
+    Param::optional(
+        "k",
+        Kind::Whole { least: 1, most: 50, default: 8 },
+        "How many moments at most.",
+    ),
     SOURCE,
     MAP,
 ];
@@ -131,7 +148,11 @@ fn why_none(context: &Context, filter: &Filter) -> String {
             .filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value:?}")))
             .collect();
         if !asked.is_empty() {
-            return format!("no record of {} there; {}", asked.join(" and "), reply::holdings(context));
+            return format!(
+                "no record of {} there; {}",
+                asked.join(" and "),
+                reply::holdings(context)
+            );
         }
     }
     within

@@ -33,7 +33,8 @@ pub(crate) fn recalled(
         text.line(&format!("Nothing found: {reason}."));
         structured.insert("why_empty".to_owned(), json!(reason));
     } else {
-        let waiting = if pending == 0 { String::new() } else { format!(", {pending} frames pending") };
+        let waiting =
+            if pending == 0 { String::new() } else { format!(", {pending} frames pending") };
         text.line(&format!("{} of {searchable} records{waiting}, {order}:", found.len()));
         for it in found {
             text.line(&line(&it.record, Some(it), zone));

@@ -118,7 +118,8 @@ fn a_live_socket_is_refused_and_a_stale_one_replaced() {
 
 #[test]
 fn a_dead_or_stopped_captioner_costs_a_restart_and_no_frame() {
-    let daemon = Running::start_in(tempfile::tempdir().unwrap(), &["--set", "captioner.deadline_seconds=2"]);
+    let daemon =
+        Running::start_in(tempfile::tempdir().unwrap(), &["--set", "captioner.deadline_seconds=2"]);
     let mut frames = flat().into_iter();
     for frame in frames.by_ref().take(5) {
         daemon.ask("observe", frame);
@@ -193,7 +194,10 @@ fn the_client_commands_say_what_is_wrong() {
         let output = engram(&socket, arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         let said = stderr(&output);
-        assert!(said.contains("engram.sock") && said.contains("engram serve"), "{arguments:?}: {said}");
+        assert!(
+            said.contains("engram.sock") && said.contains("engram serve"),
+            "{arguments:?}: {said}"
+        );
     }
     let daemon = Running::start();
     let output = daemon.engram(&["call", "recall_best_match", "{\"query\": \"mug\", \"k\": 99}"]);
@@ -201,7 +205,9 @@ fn the_client_commands_say_what_is_wrong() {
     assert!(stderr(&output).contains("a whole number from 1 to 50"), "{}", stderr(&output));
     let output = daemon.engram(&["status"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    for word in ["frames", "pending", "records", "household-captioner", "caption-embedder", "memory"] {
+    for word in
+        ["frames", "pending", "records", "household-captioner", "caption-embedder", "memory"]
+    {
         assert!(stdout(&output).contains(word), "{word}: {}", stdout(&output));
     }
 }

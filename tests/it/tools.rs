@@ -148,7 +148,10 @@ fn last_seen_is_the_newest_that_shows_it_not_the_newest_of_the_similar() {
     assert_eq!(never["records"], json!([]));
     assert_eq!(never["why_empty"], "none of 4 records shows \"a green mug\"");
     let sentence = memory.refusal("recall_last_seen", json!({"query": "something red"}));
-    assert!(sentence.starts_with("argument \"query\": \"something red\" names no thing"), "{sentence}");
+    assert!(
+        sentence.starts_with("argument \"query\": \"something red\" names no thing"),
+        "{sentence}"
+    );
 }
 
 #[test]
@@ -156,11 +159,16 @@ fn windows_sources_and_maps_narrow_a_recall_and_an_empty_one_says_why() {
     let memory = Memory::new();
     memory.observe(&["a red mug", "a red mug", "a red mug"]);
     let within = |start: &str, end: &str| {
-        memory.ask("retrieve_from_text_with_time", json!({"x": "mug", "start_time": start, "end_time": end}))
+        memory.ask(
+            "retrieve_from_text_with_time",
+            json!({"x": "mug", "start_time": start, "end_time": end}),
+        )
     };
     assert_eq!(ids(&within("2025-01-03 09:01:00", "2025-01-03 09:02:00")), [2, 3]);
     assert_eq!(ids(&within("-3h", "-1h")), [1, 2, 3]);
-    let from = |source: &str| ids(&memory.ask("recall_last_seen", json!({"query": "mug", "source": source})));
+    let from = |source: &str| {
+        ids(&memory.ask("recall_last_seen", json!({"query": "mug", "source": source})))
+    };
     assert_eq!(from("camera"), [3]);
     assert_eq!(from("another").len(), 0);
 }
@@ -190,9 +198,7 @@ fn an_empty_window_names_what_the_memory_holds() {
 fn frames_are_stored_merged_and_inspected() {
     let memory = Memory::new();
     let image = png(90);
-    let frame = |second: u32, image: &[u8]| {
-        json!({"image": STANDARD.encode(image), "time": format!("2025-01-03 09:00:{second:02}"), "source": "camera"})
-    };
+    let frame = |second: u32, image: &[u8]| json!({"image": STANDARD.encode(image), "time": format!("2025-01-03 09:00:{second:02}"), "source": "camera"});
     let first = memory.ask("observe", frame(0, &image));
     assert_eq!(first, json!({"frame": 1, "id": null, "state": "pending"}));
     wait_for(|| memory.ask("ingest_status", json!({}))["pending"] == 0);
@@ -223,20 +229,29 @@ fn what_cannot_be_observed_is_refused_by_argument() {
     check(json!({}), "one of the arguments \"image\", \"image_path\" and \"caption\" is needed");
     check(json!({"caption": "a", "image": image}), "only one of the arguments");
     check(json!({"image": "%%%"}), "argument \"image\" is no base64");
-    check(json!({"image": STANDARD.encode(b"GIF89a")}), "argument \"image\": the image is neither JPEG nor PNG");
+    check(
+        json!({"image": STANDARD.encode(b"GIF89a")}),
+        "argument \"image\": the image is neither JPEG nor PNG",
+    );
     check(json!({"image_path": "frame.png"}), "not an absolute path");
     check(json!({"image_path": "/nowhere/frame.png"}), "No such file");
     check(json!({"image_path": "/tmp"}), "not a regular file");
     check(json!({"image_path": "/dev/zero"}), "not a regular file");
     check(json!({"caption": "a", "theta": 1}), "argument \"theta\" is 1 without \"position\"");
     check(json!({"caption": "a", "position": [1e12, 0]}), "argument position[0] is 1000000000000");
-    check(json!({"caption": "a", "time": "noon"}), "argument \"time\": \"noon\" is no time; accepted are");
+    check(
+        json!({"caption": "a", "time": "noon"}),
+        "argument \"time\": \"noon\" is no time; accepted are",
+    );
     check(json!({"image": image, "layer": "x"}), "argument \"layer\" goes with \"caption\" only");
     check(json!({"image": image, "time": "2025-01-03 14:00:00"}), "argument \"time\"");
     check(json!({"caption": "a", "source": "a\nb"}), "control character");
     let later = json!({"image": image, "time": "2025-01-03 10:00:00", "source": "c"});
     assert_eq!(memory.ask("observe", later)["state"], "pending");
-    check(json!({"image": image, "time": "2025-01-03 09:59:59", "source": "c"}), "argument \"time\"");
+    check(
+        json!({"image": image, "time": "2025-01-03 09:59:59", "source": "c"}),
+        "argument \"time\"",
+    );
     assert_eq!(memory.ask("ingest_status", json!({}))["seen"], 1);
 }
 
@@ -274,7 +289,9 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
     );
     let arguments = |tool: &str| match tool {
         "recall_best_match" | "recall_last_seen" => json!({"query": "mug"}),
-        "retrieve_from_text_with_time" => json!({"x": "mug", "start_time": "-1d", "end_time": "-1m"}),
+        "retrieve_from_text_with_time" => {
+            json!({"x": "mug", "start_time": "-1d", "end_time": "-1m"})
+        }
         "inspect_memory_record" => json!({"record_ids": [1]}),
         "observe" => json!({"caption": "a blue mug"}),
         _ => json!({}),
@@ -289,7 +306,11 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
             assert!(properties.contains_key(name), "{}: {name} is not in the schema", spec.name);
         }
         for name in schema["required"].as_array().unwrap() {
-            assert!(reply.get(name.as_str().unwrap()).is_some(), "{}: {name} is missing", spec.name);
+            assert!(
+                reply.get(name.as_str().unwrap()).is_some(),
+                "{}: {name} is missing",
+                spec.name
+            );
         }
     }
 }

@@ -94,11 +94,8 @@ impl Gathered {
 
     fn newest(self, k: usize, scores: &BTreeMap<RecordId, f32>) -> Vec<Sighting> {
         let surest = self.0.iter().map(|(_, evidence)| evidence.certainty).max();
-        let mut kept: Vec<(Record, Evidence)> = self
-            .0
-            .into_iter()
-            .filter(|(_, evidence)| Some(evidence.certainty) == surest)
-            .collect();
+        let mut kept: Vec<(Record, Evidence)> =
+            self.0.into_iter().filter(|(_, evidence)| Some(evidence.certainty) == surest).collect();
         kept.sort_by(|(a, _), (b, _)| b.end_at.cmp(&a.end_at).then(b.id.cmp(&a.id)));
         kept.truncate(k);
         kept.into_iter()

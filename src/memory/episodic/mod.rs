@@ -27,7 +27,9 @@ pub enum MemoryError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// The query names nothing that could be seen.
-    #[error("{0:?} names no thing that a record could show; accepted is a description such as 'a red mug'")]
+    #[error(
+        "{0:?} names no thing that a record could show; accepted is a description such as 'a red mug'"
+    )]
     NamesNothing(String),
 }
 
