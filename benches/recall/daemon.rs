@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use engram::base::time::{Clock as _, SystemClock};
-use engram::cli::client::Client;
+use engram::cli::client::{Client, ClientOptions};
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Map, json};
 
@@ -50,7 +50,7 @@ impl Daemon {
 
     fn wait(&mut self, started: Instant) -> Fallible<Client> {
         loop {
-            match Client::connect(&self.socket) {
+            match Client::connect(&self.socket, ClientOptions::default()) {
                 Ok(client) => return Ok(client),
                 Err(error) if started.elapsed() > Duration::from_secs(60) => {
                     return Err(error.into());
@@ -66,7 +66,7 @@ impl Daemon {
     }
 
     pub(crate) fn client(&self) -> Fallible<Client> {
-        Ok(Client::connect(&self.socket)?)
+        Ok(Client::connect(&self.socket, ClientOptions::default())?)
     }
 
     pub(crate) fn millis_to_first_answer(&self) -> f64 {

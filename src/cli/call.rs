@@ -8,13 +8,13 @@ use anyhow::Context as _;
 use clap::Args;
 use serde_json::{Map, Value};
 
-use crate::cli::client::Client;
+use crate::cli::client::{Client, ClientOptions};
 
 /// What to call.
 #[derive(Debug, Args)]
 pub(super) struct Flags {
-    /// Name of the tool; without one, the tools are listed
-    tool: Option<String>,
+    /// Name of the tool
+    tool: String,
     /// Arguments as a JSON object, or - for standard input
     #[arg(default_value = "{}")]
     arguments: String,
@@ -26,14 +26,8 @@ pub(super) struct Flags {
 /// Prints the reply; a reply that says it is an error fails.
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "the command's result")]
 pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
-    let mut client = Client::connect(socket)?;
-    let Some(tool) = &flags.tool else {
-        for (name, title) in client.tools()? {
-            println!("{name:36} {title}");
-        }
-        return Ok(ExitCode::SUCCESS);
-    };
-    let reply = client.call(tool, arguments(&flags.arguments)?)?;
+    let mut client = Client::connect(socket, ClientOptions::default())?;
+    let reply = client.call(&flags.tool, arguments(&flags.arguments)?)?;
     if reply.is_error {
         eprintln!("{}", reply.text);
         return Ok(ExitCode::FAILURE);

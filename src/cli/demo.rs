@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use crate::base::time::{Clock as _, SystemClock};
-use crate::cli::client::{Client, Reply};
+use crate::cli::client::{Client, ClientOptions, Reply};
 use crate::cli::{Common, ingest, places};
 use crate::config::{Config, Places};
 
@@ -93,7 +93,7 @@ pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
     println!("  daemon     answered after {:.2} s", started.elapsed().as_secs_f64());
     show_models(&mut client)?;
     println!("\nIngesting {}", frames.display());
-    let report = ingest::send(&mut client, &frames, &ingest::Flags::default())?;
+    let report = ingest::send(&mut client, &ingest::Flags::of(frames))?;
     println!("{report}");
     for question in QUESTIONS {
         ask(&mut client, question)?;
@@ -190,12 +190,12 @@ impl Daemon {
     fn connect(&self) -> anyhow::Result<Client> {
         let started = SystemClock.tick();
         loop {
-            match Client::connect(&self.socket) {
+            match Client::connect(&self.socket, ClientOptions::default()) {
                 Ok(client) => return Ok(client),
                 Err(error) if started.elapsed() > PATIENCE || self.has_ended() => {
                     let log = self.socket.with_file_name("log");
                     let log = fs::read_to_string(log).unwrap_or_default();
-                    return Err(error.context(format!("the daemon did not start:\n{log}")));
+                    return Err(anyhow::Error::new(error).context(format!("the daemon did not start:\n{log}")));
                 }
                 Err(_) => thread::sleep(LOOK_AGAIN),
             }

@@ -14,6 +14,7 @@ mod status;
 
 use std::env;
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -106,6 +107,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         return serve::caption_worker(&flags);
     }
     let config = common.load()?;
+    log::start(&config.settings.log);
     let places = places()?;
     let socket = config.socket_path(&places);
     match command {
@@ -113,7 +115,10 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve => serve::run(&config, &places),
         Command::Ingest(flags) => ingest::run(&socket, &flags),
         Command::Call(flags) => call::run(&socket, &flags),
-        Command::Mcp => mcp::run(&socket),
+        Command::Mcp => {
+            mcp::run(&socket, io::stdin(), io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Status => status::run(&socket),
         Command::Reindex => reindex::run(&config, &places),
         Command::Config => print_config(&config, &places),

@@ -6,7 +6,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::base::RecordId;
 use crate::base::embedding::Embedding;
-use crate::cli::log;
 use crate::config::{Config, Places};
 use crate::daemon;
 use crate::model::TextRole;
@@ -20,7 +19,6 @@ const BATCH: usize = 64;
 /// next run goes on where this one was.
 #[expect(clippy::print_stdout, reason = "the command's result")]
 pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
-    log::start(&config.settings.log);
     let host = daemon::open_embedder(config, places)?;
     let embedder = host.handle();
     let space = daemon::embedding_space(&embedder);
@@ -44,7 +42,6 @@ pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> 
     let records = reindex.done();
     reindex.finish()?;
     bar.finish_and_clear();
-    host.stop();
     println!("{records} records are embedded with {space}.");
     Ok(ExitCode::SUCCESS)
 }

@@ -15,7 +15,6 @@ use crate::model::worker;
 
 /// Runs the daemon until it is told to end.
 pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
-    log::start(&config.settings.log);
     // Before anything starts, so that no signal is missed.
     let mut signals = Signals::new([SIGTERM, SIGINT]).context("signals cannot be caught")?;
     let daemon = Daemon::start(config, places)?;

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 
-use crate::cli::client::Client;
+use crate::cli::client::{Client, ClientOptions};
 
 /// Prints the status; exits with 1 when the daemon is not well.
 #[expect(clippy::print_stdout, reason = "the command's result")]
 pub(super) fn run(socket: &Path) -> anyhow::Result<ExitCode> {
-    let mut client = Client::connect(socket)?;
+    let mut client = Client::connect(socket, ClientOptions::default())?;
     let mut ask = |tool: &str| client.call(tool, Map::new()).map(|reply| reply.structured);
     let (health, ingest, stats) = (ask("health")?, ask("ingest_status")?, ask("memory_stats")?);
     println!("{}", render(socket, &health, &ingest, &stats));

@@ -11,6 +11,7 @@ use std::time::Duration;
 use log::info;
 
 use crate::base::picture::Limits;
+use crate::base::stop::Stop;
 use crate::base::time::{Clock, SystemClock};
 use crate::capture::gate;
 use crate::config::{Config, ConfigError, Places};
@@ -60,6 +61,7 @@ impl Daemon {
         let handle = embedder.handle();
         let store = Store::open(&store_options(config, places), &embedding_space(&handle))?;
         let episodic = Arc::new(Episodic::open(store.clone(), handle.clone())?);
+        let stop = Stop::default();
         let captioner = WorkerCaptioner::new(worker_options(config, places, captioner_dir))?;
         let options = context::Options {
             zone: config.zone()?,
@@ -91,7 +93,7 @@ impl Daemon {
         let Self { server, ingest, embedder, store } = self;
         server.stop();
         ingest.stop();
-        embedder.stop();
+        drop(embedder);
         store.flush()?;
         info!("stopped");
         Ok(())

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use engram::base::time::{Clock as _, SystemClock};
-use engram::cli::client::{Client, Reply};
+use engram::cli::client::{Client, ClientOptions, Reply};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ impl Running {
         let mut child = serve(dir.path(), flags).stderr(Stdio::inherit()).spawn().unwrap();
         wait_for(|| {
             assert!(child.try_wait().unwrap().is_none(), "the daemon ended at its start");
-            Client::connect(&socket(dir.path())).is_ok()
+            Client::connect(&socket(dir.path()), ClientOptions::default()).is_ok()
         });
         Self { dir, child }
     }
@@ -39,7 +39,7 @@ impl Running {
     }
 
     pub fn client(&self) -> Client {
-        Client::connect(&self.socket()).unwrap()
+        Client::connect(&self.socket(), ClientOptions::default()).unwrap()
     }
 
     pub fn call(&self, tool: &str, arguments: Value) -> Reply {

@@ -46,10 +46,8 @@ impl Episodic {
             return Err(MemoryError::NamesNothing(query.to_owned()));
         };
         let vector = self.embedder.embed(TextRole::Query, query)?;
-        let similar =
-            self.corpus.search(&Query { text: query, vector: &vector, filter, k: SIMILAR_MAX });
-        let scores: BTreeMap<RecordId, f32> =
-            similar.iter().map(|hit| (hit.id, hit.score)).collect();
+        let asked = Query { text: query, vector: &vector, filter, k: SIMILAR_MAX };
+        let similar = self.corpus.search(&asked);
 
         let mut gathered = Gathered::default();
         let terms = [target.head.clone()];
@@ -62,9 +60,13 @@ impl Episodic {
             }
         }
         let others: Vec<RecordId> =
-            scores.keys().copied().filter(|id| !same_word.contains(id)).collect();
+            similar.iter().map(|hit| hit.id).filter(|id| !same_word.contains(id)).collect();
         self.judge(&others, &wanted, &mut gathered)?;
-        Ok(gathered.newest(k, &scores))
+        let newest = gathered.newest(k);
+        let ids: Vec<RecordId> = newest.iter().map(|(record, _)| record.id).collect();
+        let scores = self.corpus.score(&asked, &ids);
+        let scores = scores.into_iter().map(|hit| (hit.id, hit.score)).collect();
+        Ok(newest.into_iter().map(|found| sighting(found, &scores)).collect())
     }
 
     fn judge(
@@ -92,17 +94,18 @@ impl Gathered {
         self.0.iter().filter(|(_, evidence)| evidence.certainty == certainty).count()
     }
 
-    fn newest(self, k: usize, scores: &BTreeMap<RecordId, f32>) -> Vec<Sighting> {
+    fn newest(self, k: usize) -> Vec<(Record, Evidence)> {
         let surest = self.0.iter().map(|(_, evidence)| evidence.certainty).max();
         let mut kept: Vec<(Record, Evidence)> =
             self.0.into_iter().filter(|(_, evidence)| Some(evidence.certainty) == surest).collect();
         kept.sort_by(|(a, _), (b, _)| b.end_at.cmp(&a.end_at).then(b.id.cmp(&a.id)));
         kept.truncate(k);
-        kept.into_iter()
-            .map(|(record, Evidence { certainty, matched })| {
-                let score = scores.get(&record.id).copied().unwrap_or(0.0);
-                Sighting { recalled: Recalled { record, score, matched }, certainty }
-            })
-            .collect()
+        kept
     }
+}
+
+fn sighting(found: (Record, Evidence), scores: &BTreeMap<RecordId, f32>) -> Sighting {
+    let (record, Evidence { certainty, matched }) = found;
+    let score = scores.get(&record.id).copied().unwrap_or(0.0);
+    Sighting { recalled: Recalled { record, score, matched }, certainty }
 }

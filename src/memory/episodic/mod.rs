@@ -7,7 +7,10 @@ pub mod last_seen;
 pub mod shows;
 mod things;
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+
+use log::error;
 
 use crate::base::embedding::Embedding;
 use crate::base::time::Timestamp;
@@ -16,7 +19,7 @@ use crate::index::mention::mentions;
 use crate::memory::episodic::things::Things;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
-use crate::search::{Corpus, Filter, Query};
+use crate::search::{Corpus, CorpusError, Filter, Query};
 use crate::store::{NewObservation, Record, Store, StoreError};
 
 /// Why the memory cannot answer or keep something.
@@ -26,6 +29,8 @@ pub enum MemoryError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Model(#[from] ModelError),
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
     /// The query names nothing that could be seen.
     #[error(
         "{0:?} names no thing that a record could show; accepted is a description such as 'a red mug'"
@@ -60,8 +65,14 @@ impl Episodic {
     pub fn open(store: Store, embedder: EmbedderHandle) -> Result<Self, MemoryError> {
         let corpus = Corpus::new(embedder.dimension());
         for entry in store.scan() {
-            let (record, vector) = entry?;
-            corpus.insert(&record, &vector);
+            match entry {
+                Ok((record, vector)) => corpus.insert(&record, &vector)?,
+                // One record lost is no reason to withhold the others.
+                Err(error) if error.concerns_one_value() => {
+                    error!(error:%; "a record cannot be read and is left out");
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         let things = Things::new(embedder.clone());
         Ok(Self { store, corpus, embedder, things, writing: Mutex::new(()) })
@@ -76,7 +87,7 @@ impl Episodic {
         let vector = self.embedder.embed(TextRole::Passage, caption)?;
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let record = self.store.commit_frame(ticket, caption, &vector)?;
-        self.corpus.insert(&record, &vector);
+        self.corpus.insert(&record, &vector)?;
         Ok(record)
     }
 
@@ -93,7 +104,7 @@ impl Episodic {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let records = self.store.commit_observations(&items)?;
         for (record, (_, vector)) in records.iter().zip(&items) {
-            self.corpus.insert(record, vector);
+            self.corpus.insert(record, vector)?;
         }
         Ok(records)
     }
@@ -114,11 +125,13 @@ impl Episodic {
         let vector = self.embedder.embed(TextRole::Query, query)?;
         let hits = self.corpus.search(&Query { text: query, vector: &vector, filter, k });
         let ids: Vec<RecordId> = hits.iter().map(|hit| hit.id).collect();
+        let scores: BTreeMap<RecordId, f32> = hits.iter().map(|hit| (hit.id, hit.score)).collect();
         let wanted = mentions(query);
         let mut found = Vec::with_capacity(hits.len());
-        for (record, hit) in self.store.records(&ids)?.into_iter().zip(&hits) {
-            let matched = self.things.named_alike(&record.caption, &wanted);
-            found.push(Recalled { record, score: hit.score, matched });
+        for record in self.store.records(&ids)? {
+            let matched = things::named_alike(&record.caption, &wanted);
+            let score = scores.get(&record.id).copied().unwrap_or(0.0);
+            found.push(Recalled { record, score, matched });
         }
         Ok(found)
     }

@@ -2,7 +2,7 @@
 //! synonyms by their vectors ("mug" and "cup", "sofa" and "couch").
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::embedding::Embedding;
 use crate::index::mention::{Mention, mentions};
@@ -20,6 +20,19 @@ const SYNONYM_COSINE: f32 = 0.65;
 /// all go at once, and the next queries embed again what they need.
 const NOUNS_MAX: usize = 4096;
 
+/// The phrases of `caption` whose thing is named in `wanted` by the same word,
+/// each once.
+pub(super) fn named_alike(caption: &str, wanted: &[Mention]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for mention in mentions(caption) {
+        let named = wanted.iter().any(|it| it.head_stem == mention.head_stem);
+        if named && !found.contains(&mention.phrase) {
+            found.push(mention.phrase);
+        }
+    }
+    found
+}
+
 /// Compares nouns, and remembers the vectors of those it met.
 #[derive(Debug)]
 pub(super) struct Things {
@@ -35,19 +48,6 @@ impl Things {
     /// Whether both heads name one kind of thing.
     pub(super) fn same(&self, a: &Mention, b: &Mention) -> bool {
         a.head_stem == b.head_stem || self.are_synonyms(&a.head, &b.head)
-    }
-
-    /// The phrases of `caption` whose thing is named in `wanted` by the same
-    /// word, each once.
-    pub(super) fn named_alike(&self, caption: &str, wanted: &[Mention]) -> Vec<String> {
-        let mut found: Vec<String> = Vec::new();
-        for mention in mentions(caption) {
-            let named = wanted.iter().any(|it| it.head_stem == mention.head_stem);
-            if named && !found.contains(&mention.phrase) {
-                found.push(mention.phrase);
-            }
-        }
-        found
     }
 
     fn are_synonyms(&self, a: &str, b: &str) -> bool {
@@ -72,7 +72,7 @@ impl Things {
         Some(vector)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Embedding>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Embedding>> {
         self.vectors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
