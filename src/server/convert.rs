@@ -241,3 +241,87 @@ pub(super) fn contents(uri: String, image: Image) -> ReadResourceResult {
     let blob = ResourceContents::blob(BASE64.encode(bytes), uri).with_mime_type(mime);
     ReadResourceResult::new(vec![blob])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "[a-z/_]{0,12}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                prop::collection::vec((member(), inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn member() -> impl Strategy<Value = String> {
+        prop_oneof![
+            Just("name".to_owned()),
+            Just("arguments".to_owned()),
+            Just("_meta".to_owned()),
+            Just("uri".to_owned()),
+            "[a-z]{1,4}",
+        ]
+    }
+
+    fn method() -> impl Strategy<Value = Value> {
+        let known = prop::sample::select(vec![
+            "tools/call",
+            "tools/list",
+            "resources/read",
+            "initialize",
+            "server/discover",
+            "ping",
+            "notifications/cancelled",
+            "made/up",
+        ]);
+        prop_oneof![4 => known.prop_map(Value::from), 1 => value()]
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_get_one_answer(line in prop::collection::vec(any::<u8>(), 0..200)) {
+            // Not JSON but for the odd number: never more than a refusal.
+            if let Err(refusal) = parse(&line) {
+                prop_assert!(serde_json::from_slice::<Value>(&refusal.line()).is_ok());
+            }
+        }
+
+        /// JSON-RPC: an error for a message whose id is known carries that id.
+        #[test]
+        fn any_message_is_admitted_or_refused_under_its_id(
+            id in any::<i64>(),
+            method in method(),
+            params in value(),
+        ) {
+            let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+            let given = RequestId::Number(id);
+            match parse(message.to_string().as_bytes()) {
+                Ok(Incoming::Request(found, _)) => prop_assert_eq!(found, given),
+                Ok(other) => prop_assert!(false, "{other:?}"),
+                Err(refusal) => prop_assert_eq!(refusal.id, Some(given)),
+            }
+        }
+    }
+
+    #[test]
+    fn arguments_arrive_as_they_were_written() {
+        let line = br#"{"jsonrpc":"2.0","id":"x","method":"tools/call",
+            "params":{"name":"t","arguments":{"z":1.0,"a":1,"m":"\u00e9"}}}"#;
+        let Ok(Incoming::Request(_, ClientRequest::CallToolRequest(call))) = parse(line) else {
+            panic!("not a call");
+        };
+        let arguments = Value::Object(call.params.arguments.unwrap()).to_string();
+        assert_eq!(arguments, "{\"z\":1.0,\"a\":1,\"m\":\"\u{e9}\"}");
+    }
+}

@@ -3,4 +3,5 @@
 
 mod daemon;
 mod running;
+mod sdk;
 mod tools;
