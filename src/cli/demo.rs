@@ -195,7 +195,8 @@ impl Daemon {
                 Err(error) if started.elapsed() > PATIENCE || self.has_ended() => {
                     let log = self.socket.with_file_name("log");
                     let log = fs::read_to_string(log).unwrap_or_default();
-                    return Err(anyhow::Error::new(error).context(format!("the daemon did not start:\n{log}")));
+                    return Err(anyhow::Error::new(error)
+                        .context(format!("the daemon did not start:\n{log}")));
                 }
                 Err(_) => thread::sleep(LOOK_AGAIN),
             }

@@ -18,7 +18,9 @@ use crate::config::{Config, ConfigError, Places};
 use crate::ingest::{self, Ingest, Parts};
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::embedder::{EmbedderHandle, EmbedderHost};
-use crate::model::worker::{self, WorkerCaptioner};
+use crate::model::worker::child::ChildOptions;
+use crate::model::worker::process::WorkerCommand;
+use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{Captioner as _, ModelError, bert};
 use crate::server::{self, Server, ServerError};
 use crate::store::{self, EmbeddingSpace, Store, StoreError};
@@ -62,7 +64,11 @@ impl Daemon {
         let store = Store::open(&store_options(config, places), &embedding_space(&handle))?;
         let episodic = Arc::new(Episodic::open(store.clone(), handle.clone())?);
         let stop = Stop::default();
-        let captioner = WorkerCaptioner::new(worker_options(config, places, captioner_dir))?;
+        let captioner = WorkerCaptioner::new(
+            worker_options(config, places, captioner_dir),
+            Arc::clone(&clock),
+            stop.clone(),
+        )?;
         let options = context::Options {
             zone: config.zone()?,
             text_max_chars: config.settings.recall.text_max_chars,
@@ -128,12 +134,18 @@ pub fn store_options(config: &Config, places: &Places) -> store::Options {
 
 fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worker::Options {
     let settings = &config.settings.captioner;
+    let memory_limit = settings.memory_limit_mb << 20;
+    let child = ChildOptions {
+        model,
+        limits: image_limits(config),
+        memory_bytes_max: (memory_limit > 0).then_some(memory_limit),
+    };
     worker::Options {
-        deadline: Duration::from_secs(settings.deadline_seconds),
-        memory_limit_bytes: (settings.memory_limit_mb > 0)
-            .then_some(settings.memory_limit_mb << 20),
-        image_limits: image_limits(config),
-        ..worker::Options::new(places.program.clone(), model)
+        command: WorkerCommand::engram(&places.program, &child),
+        model: child.model,
+        start_deadline: Duration::from_secs(settings.start_deadline_seconds),
+        caption_deadline: Duration::from_secs(settings.deadline_seconds),
+        start: Start::AtOnce,
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;
 pub mod weights;
+pub mod worker;
 
 use std::fmt;
 use std::time::Duration;

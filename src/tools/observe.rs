@@ -6,7 +6,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use crate::base::RecordId;
 use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};

@@ -33,7 +33,7 @@ fn check_embeddings(dir: &Path) {
         let together = embedder.embed(role, &texts).unwrap();
         for ((row, text), batched) in rows.iter().zip(&texts).zip(&together) {
             let alone = embedder.embed(role, &[text]).unwrap().remove(0);
-            let expected = row["vector"].as_array().unwrap();
+            let expected = row["embedding"].as_array().unwrap();
             assert_eq!(expected.len(), embedder.dimension());
             for vector in [&alone, batched] {
                 let error = vector
@@ -52,6 +52,11 @@ fn check_embeddings(dir: &Path) {
 fn embeddings_equal_those_of_sentence_transformers() {
     check_embeddings(&fixture("bert-mean"));
     check_embeddings(&fixture("bert-cls"));
+}
+
+#[test]
+fn the_default_embedder_equals_its_golden_file() {
+    check_embeddings(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/caption-embedder"));
 }
 
 #[test]

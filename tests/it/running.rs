@@ -11,21 +11,21 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// Far beyond what any step takes on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A daemon of the binary under test.
-pub struct Running {
-    pub dir: tempfile::TempDir,
+pub(crate) struct Running {
+    pub(crate) dir: tempfile::TempDir,
     child: Child,
 }
 
 impl Running {
     /// Starts in a fresh directory and waits until it answers.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::start_in(tempfile::tempdir().unwrap(), &[])
     }
 
-    pub fn start_in(dir: tempfile::TempDir, flags: &[&str]) -> Self {
+    pub(crate) fn start_in(dir: tempfile::TempDir, flags: &[&str]) -> Self {
         let mut child = serve(dir.path(), flags).stderr(Stdio::inherit()).spawn().unwrap();
         wait_for(|| {
             assert!(child.try_wait().unwrap().is_none(), "the daemon ended at its start");
@@ -34,50 +34,50 @@ impl Running {
         Self { dir, child }
     }
 
-    pub fn socket(&self) -> PathBuf {
+    pub(crate) fn socket(&self) -> PathBuf {
         socket(self.dir.path())
     }
 
-    pub fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         Client::connect(&self.socket(), ClientOptions::default()).unwrap()
     }
 
-    pub fn call(&self, tool: &str, arguments: Value) -> Reply {
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Reply {
         self.client().call(tool, arguments.as_object().unwrap().clone()).unwrap()
     }
 
     /// The reply's structured content; the call must succeed.
-    pub fn ask(&self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn ask(&self, tool: &str, arguments: Value) -> Value {
         let reply = self.call(tool, arguments);
         assert!(!reply.is_error, "{}", reply.text);
         Value::Object(reply.structured)
     }
 
-    pub fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
     /// Waits for the end and gives back the directory.
-    pub fn ended(mut self) -> (tempfile::TempDir, ExitStatus) {
+    pub(crate) fn ended(mut self) -> (tempfile::TempDir, ExitStatus) {
         let status = self.child.wait().unwrap();
         let dir = std::mem::replace(&mut self.dir, tempfile::tempdir().unwrap());
         (dir, status)
     }
 
     /// SIGTERM, as a service manager stops it.
-    pub fn stop(self) -> (tempfile::TempDir, ExitStatus) {
+    pub(crate) fn stop(self) -> (tempfile::TempDir, ExitStatus) {
         self.signal(Signal::TERM);
         self.ended()
     }
 
     /// SIGKILL, as a power cut for the process.
-    pub fn kill(self) -> tempfile::TempDir {
+    pub(crate) fn kill(self) -> tempfile::TempDir {
         self.signal(Signal::KILL);
         self.ended().0
     }
 
     /// Runs another command of the binary against this daemon.
-    pub fn engram(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn engram(&self, arguments: &[&str]) -> Output {
         engram(&self.socket(), arguments)
     }
 }
@@ -90,7 +90,7 @@ impl Drop for Running {
 }
 
 /// `engram serve` in `dir`, not started.
-pub fn serve(dir: &Path, flags: &[&str]) -> Command {
+pub(crate) fn serve(dir: &Path, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
     command.arg("serve").arg("--state-dir").arg(dir.join("state"));
     command.arg("--socket").arg(socket(dir));
@@ -99,13 +99,13 @@ pub fn serve(dir: &Path, flags: &[&str]) -> Command {
     command
 }
 
-pub fn engram(socket: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn engram(socket: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
     command.args(arguments).arg("--socket").arg(socket).output().unwrap()
 }
 
 /// Asks until it is so.
-pub fn wait_for(mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_for(mut is_so: impl FnMut() -> bool) {
     let started = SystemClock.tick();
     while !is_so() {
         assert!(started.elapsed() < PATIENCE, "waited in vain");
@@ -118,7 +118,7 @@ fn socket(dir: &Path) -> PathBuf {
 }
 
 /// The frames of the demonstration, as (image, arguments of `observe`), in order.
-pub fn flat() -> Vec<Value> {
+pub(crate) fn flat() -> Vec<Value> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/household-captioner/flat");
     let sidecar = std::fs::read_to_string(dir.join("frames.jsonl")).unwrap();
     let frame = |line: &str| {
