@@ -97,11 +97,13 @@ pub struct Client {
 /// Connects to the daemon's socket; [`ClientError::NotRunning`] where nobody
 /// listens.
 pub fn connect(path: &Path) -> Result<UnixStream, ClientError> {
-    UnixStream::connect(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-            ClientError::NotRunning { path: path.to_owned() }
+    UnixStream::connect(path).map_err(|error| {
+        let path = path.to_owned();
+        if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) {
+            ClientError::NotRunning { path }
+        } else {
+            ClientError::Connect { path, error }
         }
-        _ => ClientError::Connect { path: path.to_owned(), error },
     })
 }
 
@@ -198,14 +200,16 @@ impl Client {
 
     /// Whether to go on after an error of the stream.
     fn judge(&self, error: io::Error) -> Result<(), ClientError> {
-        match error.kind() {
-            io::ErrorKind::Interrupted => Ok(()),
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                Err(ClientError::Late(self.options.call_deadline))
-            }
+        let kind = error.kind();
+        if kind == io::ErrorKind::Interrupted {
+            Ok(())
+        } else if matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+            Err(ClientError::Late(self.options.call_deadline))
+        } else if kind == io::ErrorKind::ConnectionReset {
             // How a Unix socket says that its other end went with our bytes unread.
-            io::ErrorKind::ConnectionReset => Err(ClientError::Closed),
-            _ => Err(ClientError::Broken(error)),
+            Err(ClientError::Closed)
+        } else {
+            Err(ClientError::Broken(error))
         }
     }
 }

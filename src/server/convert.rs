@@ -10,11 +10,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
-    ClientJsonRpcMessage, ClientRequest, ContentBlock, CustomRequest, DiscoverRequest, ErrorCode,
-    InitializeRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
-    MetaObject, PingRequest, ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject,
-    ResourceContents, Tool, ToolAnnotations,
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification, ClientRequest,
+    ContentBlock, CustomRequest, DiscoverRequest, ErrorCode, InitializeRequest,
+    ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, MetaObject, PingRequest,
+    ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject, ResourceContents, Tool,
+    ToolAnnotations,
 };
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ use crate::tools::{Hints, Image, ToolReply, ToolSpec};
 /// What a line asks for.
 #[derive(Debug)]
 pub(super) enum Incoming {
-    Request(RequestId, ClientRequest),
+    Request(RequestId, Box<ClientRequest>),
     /// The client no longer wants the answer to this request.
     Cancel(RequestId, CancelledNotification),
     /// A notification that asks for nothing, or a response to nothing.
@@ -35,23 +35,20 @@ pub(super) enum Incoming {
 pub(super) struct Refusal {
     /// `None` where the id could not be read: `null` on the wire.
     pub(super) id: Option<RequestId>,
-    pub(super) error: ErrorData,
+    pub(super) code: ErrorCode,
+    pub(super) message: String,
 }
 
 impl Refusal {
     pub(super) fn nameless(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { id: None, error: ErrorData::new(code, message.into(), None) }
+        Self { id: None, code, message: message.into() }
     }
 
     /// The answer as one line, line feed included. Written by hand, because
     /// JSON-RPC wants `"id": null` where rmcp leaves the id out.
     pub(super) fn line(&self) -> Vec<u8> {
         let id = self.id.clone().map_or(Value::Null, RequestId::into_json_value);
-        let ErrorData { code, message, data } = &self.error;
-        let mut error = json!({ "code": code.0, "message": message });
-        if let (Some(data), Value::Object(error)) = (data, &mut error) {
-            error.insert("data".to_owned(), data.clone());
-        }
+        let error = json!({ "code": self.code.0, "message": self.message });
         let mut line = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
         line.push('\n');
         line.into_bytes()
@@ -82,7 +79,10 @@ pub(super) fn parse(line: &[u8]) -> Result<Incoming, Refusal> {
             request_id(id).ok_or_else(|| invalid("the id is neither a string nor an integer"))?,
         ),
     };
-    sort(id.clone(), message).map_err(|error| Refusal { id, error })
+    sort(id.clone(), message).map_err(|error| {
+        let ErrorData { code, message, data: _ } = error;
+        Refusal { id, code, message: message.into_owned() }
+    })
 }
 
 fn request_id(id: Value) -> Option<RequestId> {
@@ -110,7 +110,7 @@ fn sort(id: Option<RequestId>, mut message: Map<String, Value>) -> Result<Incomi
     };
     let params = message.remove("params");
     match id {
-        Some(id) => Ok(Incoming::Request(id, request(method, params)?)),
+        Some(id) => Ok(Incoming::Request(id, Box::new(request(method, params)?))),
         None => Ok(notification(method, params)),
     }
 }
@@ -196,11 +196,6 @@ fn whole(method: String, params: Option<Value>) -> Value {
 
 fn invalid_params(message: impl Into<String>) -> ErrorData {
     ErrorData::invalid_params(message.into(), None)
-}
-
-/// The message that rmcp's loop takes for a request.
-pub(super) fn message(id: RequestId, request: ClientRequest) -> ClientJsonRpcMessage {
-    ClientJsonRpcMessage::request(request, id)
 }
 
 /// A tool as it is listed.
@@ -318,9 +313,8 @@ mod tests {
     fn arguments_arrive_as_they_were_written() {
         let line = br#"{"jsonrpc":"2.0","id":"x","method":"tools/call",
             "params":{"name":"t","arguments":{"z":1.0,"a":1,"m":"\u00e9"}}}"#;
-        let Ok(Incoming::Request(_, ClientRequest::CallToolRequest(call))) = parse(line) else {
-            panic!("not a call");
-        };
+        let Ok(Incoming::Request(_, request)) = parse(line) else { panic!("not a request") };
+        let ClientRequest::CallToolRequest(call) = *request else { panic!("not a call") };
         let arguments = Value::Object(call.params.arguments.unwrap()).to_string();
         assert_eq!(arguments, "{\"z\":1.0,\"a\":1,\"m\":\"\u{e9}\"}");
     }

@@ -205,7 +205,11 @@ mod tests {
             let mut frames = Vec::new();
             loop {
                 // Dropped once before it is ready, as rmcp's loop does.
-                drop(timeout_at(Instant::now(), reader.next()).await.map(|it| frames.push(shown(it))));
+                drop(
+                    timeout_at(Instant::now(), reader.next())
+                        .await
+                        .map(|it| frames.push(shown(it))),
+                );
                 if frames.last().is_some_and(|it| it.starts_with("end")) {
                     return frames;
                 }

@@ -15,7 +15,8 @@ use crate::running::{Running, wait_for};
 fn python() {
     let Some(sdk) = installed() else { return };
     let daemon = Running::start();
-    let client = |mode| drive(Command::new(sdk.join("venv/bin/python")), "client.py", mode, &daemon);
+    let client =
+        |mode| drive(Command::new(sdk.join("venv/bin/python")), "client.py", mode, &daemon);
     // Left to itself the SDK finds the newest revision.
     check(&client("default"), Some("2026-07-28"));
     check(&client("legacy"), Some("2025-11-25"));
