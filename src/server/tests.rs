@@ -160,7 +160,9 @@ impl Client {
     }
 
     fn call(&mut self, id: i64, tool: &str, arguments: Value) -> Value {
-        self.request(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
+        let mut params = json!({ "name": tool });
+        params["arguments"] = arguments;
+        self.request(id, "tools/call", params)
     }
 
     fn is_at_end(&mut self) -> bool {
