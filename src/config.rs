@@ -96,6 +96,7 @@ pub struct SocketSettings {
 #[serde(deny_unknown_fields)]
 pub struct CaptionerSettings {
     pub model: String,
+    pub start_deadline_seconds: u64,
     pub deadline_seconds: u64,
     pub memory_limit_mb: u64,
 }
@@ -391,6 +392,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("socket.max_clients", 1.0, 65_536.0),
     ("socket.max_line_mb", 1.0, 1_024.0),
     ("socket.call_deadline_seconds", 1.0, 86_400.0),
+    ("captioner.start_deadline_seconds", 1.0, 86_400.0),
     ("captioner.deadline_seconds", 1.0, 86_400.0),
     ("captioner.memory_limit_mb", 0.0, 1e6),
     ("ingest.spool_max", 1.0, 10_000_000.0),
@@ -590,7 +592,8 @@ mod tests {
         let in_state = Path::new("/home/r/.local/state/engram/engram.sock");
         assert_eq!(config.socket_path(&bare), in_state);
         let (_dir, overrides) = file("[captioner]\nmodel = \"no-such-model\"");
-        let text = Config::load(&overrides).unwrap().captioner_dir(&places).unwrap_err().to_string();
+        let text =
+            Config::load(&overrides).unwrap().captioner_dir(&places).unwrap_err().to_string();
         assert!(text.contains("captioner.model is \"no-such-model\""), "{text}");
         assert!(text.contains("/opt/engram/bin/models/no-such-model"), "{text}");
     }

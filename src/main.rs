@@ -1,5 +1,5 @@
-//! The `engram` command: carries the command line to [`engram::cli`].
+//! The `engram` command: hands the command line to [`engram::cli`].
 
 fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+    engram::cli::run(std::env::args_os())
 }

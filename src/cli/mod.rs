@@ -1,1 +1,184 @@
-//! (being written)
+//! The command line: flags, environment, exit codes, printing.
+//!
+//! The one place that reads the environment and writes to standard output.
+
+pub mod call;
+pub mod client;
+mod demo;
+mod ingest;
+mod log;
+pub mod mcp;
+mod reindex;
+mod serve;
+mod status;
+
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Config, Overrides, Places};
+
+/// A robot's memory as one offline process.
+#[derive(Debug, Parser)]
+#[command(name = "engram", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Clone, Default, Args)]
+struct Common {
+    /// Configuration file (TOML); see config/default.toml for the keys
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+    /// Directory of everything that the memory keeps
+    #[arg(long, value_name = "DIR", global = true)]
+    state_dir: Option<PathBuf>,
+    /// Unix socket of the daemon
+    #[arg(long, value_name = "PATH", global = true)]
+    socket: Option<PathBuf>,
+    /// Any setting, such as captioner.model=/opt/models/blip (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
+    settings: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Shows a robot's three days in a flat being captioned, remembered and asked about
+    Demo,
+    /// Runs the daemon until SIGTERM or Ctrl-C
+    Serve,
+    /// Sends a directory of frames with their times and poses to the daemon
+    Ingest(ingest::Flags),
+    /// Calls one tool: engram call recall_best_match '{"query": "red mug"}'
+    Call(call::Flags),
+    /// Carries MCP between standard input and output and the daemon, for agent hosts
+    Mcp,
+    /// Shows what the daemon holds and does
+    Status,
+    /// Embeds every record again with the configured embedder (the daemon must be stopped)
+    Reindex,
+    /// Prints the settings in force and where each came from
+    Config,
+    /// The captioner's own process; started by the daemon
+    #[command(hide = true)]
+    CaptionWorker(serve::WorkerFlags),
+}
+
+/// Runs the command line to its end.
+///
+/// Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the
+/// command line is wrong.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { 2 } else { 0 };
+            // Nothing is left to do for a terminal that cannot be written to.
+            drop(error.print());
+            return ExitCode::from(code);
+        }
+    };
+    match execute(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            complain(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "the program's last word")]
+fn complain(error: &anyhow::Error) {
+    eprintln!("engram: {error:#}");
+}
+
+fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
+    let Cli { common, command } = cli;
+    // The worker reads no settings: the daemon tells it everything.
+    if let Command::CaptionWorker(flags) = command {
+        return serve::caption_worker(&flags);
+    }
+    let config = common.load()?;
+    log::start(&config.settings.log);
+    let places = places()?;
+    let socket = config.socket_path(&places);
+    match command {
+        Command::Demo => demo::run(&common),
+        Command::Serve => serve::run(&config, &places),
+        Command::Ingest(flags) => ingest::run(&socket, &flags),
+        Command::Call(flags) => call::run(&socket, &flags),
+        Command::Mcp => {
+            mcp::run(&socket, io::stdin(), io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Status => status::run(&socket),
+        Command::Reindex => reindex::run(&config, &places),
+        Command::Config => print_config(&config, &places),
+        Command::CaptionWorker(_) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the command's result")]
+fn print_config(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
+    print!("{}", config.describe());
+    println!();
+    println!("# state directory: {}", config.state_dir(places).display());
+    println!("# socket: {}", config.socket_path(places).display());
+    println!("# captioner: {}", config.captioner_dir(places)?.display());
+    println!("# embedder: {}", config.embedder_dir(places)?.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Common {
+    fn load(&self) -> anyhow::Result<Config> {
+        let mut flags = Vec::new();
+        for (flag, key, path) in [
+            ("--state-dir", "store.state_dir", &self.state_dir),
+            ("--socket", "socket.path", &self.socket),
+        ] {
+            if let Some(path) = path {
+                let path = std::path::absolute(path)?;
+                flags.push((flag.to_owned(), key.to_owned(), path.to_string_lossy().into_owned()));
+            }
+        }
+        for setting in &self.settings {
+            let Some((key, value)) = setting.split_once('=') else {
+                anyhow::bail!("--set {setting:?} has no '='; accepted is KEY=VALUE");
+            };
+            flags.push((format!("--set {key}"), key.trim().to_owned(), value.trim().to_owned()));
+        }
+        Ok(Config::load(&Overrides {
+            file: self.config.clone(),
+            environment: environment(),
+            flags,
+        })?)
+    }
+}
+
+/// The variables that are text; ours are.
+fn environment() -> Vec<(String, String)> {
+    env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+fn places() -> anyhow::Result<Places> {
+    let directory = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let home = directory("HOME");
+    let state_home =
+        directory("XDG_STATE_HOME").or_else(|| home.map(|home| home.join(".local/state")));
+    Ok(Places {
+        state_home: state_home.unwrap_or_else(|| PathBuf::from("/var/lib")),
+        runtime_dir: directory("XDG_RUNTIME_DIR"),
+        program: env::current_exe()?,
+    })
+}

@@ -1,1 +1,188 @@
-//! (being written)
+//! Starts the parts of the memory in order, and stops them in the reverse one.
+//!
+//! Start: models found → store opened and checked → embedder → corpus filled →
+//! captioning resumed → socket. Only when all of it stands can a client connect.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use log::info;
+
+use crate::base::picture::Limits;
+use crate::base::stop::Stop;
+use crate::base::time::{Clock, SystemClock};
+use crate::capture::gate;
+use crate::config::{Config, ConfigError, Places};
+use crate::ingest::{self, Ingest, Parts};
+use crate::memory::episodic::{Episodic, MemoryError};
+use crate::model::embedder::{EmbedderHandle, EmbedderHost};
+use crate::model::worker::child::ChildOptions;
+use crate::model::worker::process::WorkerCommand;
+use crate::model::worker::{self, Start, WorkerCaptioner};
+use crate::model::{Captioner as _, ModelError, bert};
+use crate::server::{self, Server, ServerError};
+use crate::store::{self, EmbeddingSpace, Store, StoreError};
+use crate::tools::context::{self, Context};
+use crate::tools::dispatch::Tools;
+
+/// Why the daemon did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("the memory cannot be filled from the store")]
+    Memory(#[from] MemoryError),
+    #[error("the captioning thread cannot be started: {0}")]
+    Thread(io::Error),
+    #[error(transparent)]
+    Server(#[from] ServerError),
+}
+
+/// A running memory.
+#[derive(Debug)]
+pub struct Daemon {
+    server: Server,
+    ingest: Arc<Ingest>,
+    embedder: EmbedderHost,
+    store: Store,
+}
+
+impl Daemon {
+    /// Starts everything; clients can connect when it returns.
+    pub fn start(config: &Config, places: &Places) -> Result<Self, DaemonError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let started = clock.tick();
+        let captioner_dir = config.captioner_dir(places)?;
+        let embedder = open_embedder(config, places)?;
+        let handle = embedder.handle();
+        let store = Store::open(&store_options(config, places), &embedding_space(&handle))?;
+        let episodic = Arc::new(Episodic::open(store.clone(), handle.clone())?);
+        let stop = Stop::default();
+        let captioner = WorkerCaptioner::new(
+            worker_options(config, places, captioner_dir),
+            Arc::clone(&clock),
+            stop.clone(),
+        )?;
+        let options = context::Options {
+            zone: config.zone()?,
+            text_max_chars: config.settings.recall.text_max_chars,
+            captioner: captioner.identity().clone(),
+            embedder: handle.identity().clone(),
+        };
+        let parts = Parts {
+            store: store.clone(),
+            episodic: Arc::clone(&episodic),
+            captioner,
+            clock: Arc::clone(&clock),
+            stop: stop.clone(),
+        };
+        let ingest = Ingest::start(parts, ingest_options(config)?).map_err(DaemonError::Thread)?;
+        let ingest = Arc::new(ingest);
+        let context = Context::new(episodic, Arc::clone(&ingest), Arc::clone(&clock), options);
+        let tools = Arc::new(Tools::new(context, image_limits(config)));
+        let server = Server::start(server_options(config, places), tools, clock.as_ref())?;
+        let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let records = store.record_count();
+        info!(socket:% = server.socket().display(), records, millis; "ready");
+        Ok(Self { server, ingest, embedder, store })
+    }
+
+    /// Stops everything, clients first. What was acknowledged is on disk before
+    /// this; frames that wait for their caption wait for the next start.
+    pub fn stop(self) -> Result<(), DaemonError> {
+        let Self { server, ingest, embedder, store } = self;
+        server.stop();
+        ingest.stop();
+        drop(embedder);
+        store.flush()?;
+        info!("stopped");
+        Ok(())
+    }
+}
+
+/// Loads the configured embedder on its own thread.
+pub fn open_embedder(config: &Config, places: &Places) -> Result<EmbedderHost, DaemonError> {
+    let model = bert::load(&config.embedder_dir(places)?)?;
+    Ok(EmbedderHost::start(model)?)
+}
+
+/// The space of the vectors that an embedder makes.
+pub fn embedding_space(embedder: &EmbedderHandle) -> EmbeddingSpace {
+    let identity = embedder.identity();
+    EmbeddingSpace {
+        model: identity.name.clone(),
+        fingerprint: identity.fingerprint.0.clone(),
+        dimension: embedder.dimension(),
+    }
+}
+
+pub fn store_options(config: &Config, places: &Places) -> store::Options {
+    let settings = &config.settings;
+    store::Options {
+        dir: config.state_dir(places),
+        sled_cache_bytes: settings.store.cache_mb << 20,
+        images_bytes_max: settings.store.images_max_mb << 20,
+        spool_frames_max: settings.ingest.spool_max,
+    }
+}
+
+fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worker::Options {
+    let settings = &config.settings.captioner;
+    let memory_limit = settings.memory_limit_mb << 20;
+    let child = ChildOptions {
+        model,
+        limits: image_limits(config),
+        memory_bytes_max: (memory_limit > 0).then_some(memory_limit),
+    };
+    worker::Options {
+        command: WorkerCommand::engram(&places.program, &child),
+        model: child.model,
+        start_deadline: Duration::from_secs(settings.start_deadline_seconds),
+        caption_deadline: Duration::from_secs(settings.deadline_seconds),
+        start: Start::AtOnce,
+    }
+}
+
+fn image_limits(config: &Config) -> Limits {
+    let settings = &config.settings.ingest;
+    Limits {
+        bytes_max: settings.image_max_mb << 20,
+        pixels_max: settings.image_max_megapixels * 1_000_000,
+    }
+}
+
+fn ingest_options(config: &Config) -> Result<ingest::Options, ConfigError> {
+    let settings = &config.settings.ingest;
+    let gate = &settings.gate;
+    #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
+    let change_max = gate.max_change as f32;
+    Ok(ingest::Options {
+        limits: image_limits(config),
+        ahead_max: Duration::from_secs(settings.max_ahead_seconds),
+        gate: gate::Options {
+            pause_max: Duration::from_secs_f64(gate.max_pause_seconds),
+            span_max: Duration::from_secs_f64(gate.max_span_seconds),
+            distance_metres_max: gate.max_distance_metres,
+            turn_radians_max: gate.max_turn_degrees.to_radians(),
+            change_max,
+        },
+        zone: config.zone()?,
+        ..ingest::Options::default()
+    })
+}
+
+fn server_options(config: &Config, places: &Places) -> server::Options {
+    let settings = &config.settings.socket;
+    server::Options {
+        clients_max: settings.max_clients,
+        line_bytes_max: settings.max_line_mb << 20,
+        call_deadline: config.settings.call_deadline(),
+        ..server::Options::at(&config.socket_path(places))
+    }
+}

@@ -16,7 +16,7 @@ use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::ingest::board::Board;
 use crate::ingest::{Options, Parts};
-use crate::memory::episodic::{Episodic, MemoryError};
+use crate::memory::episodic::Episodic;
 use crate::model::{CaptionError, Captioner};
 use crate::store::{PendingFrame, Store, StoreError};
 

@@ -3,10 +3,14 @@
 //! Only this module names candle and tokenizers.
 
 pub mod bert;
+pub mod blip;
 pub mod embedder;
+pub(crate) mod preprocess;
+pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;
 pub mod weights;
+pub mod worker;
 
 use std::fmt;
 use std::time::Duration;

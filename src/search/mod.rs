@@ -16,7 +16,7 @@ use crate::base::time::{Timestamp, Window};
 use crate::index::Row;
 use crate::index::VectorIndex as _;
 use crate::index::columns::{Cells, Columns, Condition};
-use crate::index::lexical::{Lexical, Text};
+use crate::index::lexical::{Lexical, Text, WordScores};
 use crate::index::selection::Selection;
 use crate::index::tail::FlatTail;
 use crate::search::plan::Plan;
@@ -121,6 +121,15 @@ impl Corpus {
         self.read().search(query)
     }
 
+    /// How well the given records answer, whatever the query's filter and `k`;
+    /// ids of no record are left out.
+    pub fn score(&self, query: &Query<'_>, ids: &[RecordId]) -> Vec<Hit> {
+        let state = self.read();
+        let words = state.lexical.score(query.text);
+        let rows = ids.iter().filter_map(|id| state.rows.get(id).copied());
+        rows.filter_map(|row| state.hit(query, &words, row)).collect()
+    }
+
     /// The records seen last, newest first, whose caption holds any of `words`
     /// in any form; where there are no words, any caption will do.
     pub fn newest(&self, filter: &Filter, limit: usize, words: &[String]) -> Vec<RecordId> {
@@ -192,15 +201,17 @@ impl State {
         rows.sort_unstable();
         rows.dedup();
 
-        let scored = rows.into_iter().filter_map(|row| {
-            let dense = fuse::dense(self.tail.cosine(query.vector, row)?);
-            let (id, lexical) = (*self.ids.get(row.at())?, words.of(row));
-            Some(Hit { id, score: fuse::fuse(dense, lexical), dense, lexical })
-        });
+        let scored = rows.into_iter().filter_map(|row| self.hit(query, &words, row));
         let mut hits: Vec<Hit> = scored.collect();
         hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         hits.truncate(limit);
         hits
+    }
+
+    fn hit(&self, query: &Query<'_>, words: &WordScores, row: Row) -> Option<Hit> {
+        let dense = fuse::dense(self.tail.cosine(query.vector, row)?);
+        let (id, lexical) = (*self.ids.get(row.at())?, words.of(row));
+        Some(Hit { id, score: fuse::fuse(dense, lexical), dense, lexical })
     }
 
     fn newest(&self, filter: &Filter, limit: usize, words: &[String]) -> Vec<RecordId> {
@@ -291,6 +302,16 @@ mod tests {
         assert_eq!(ids(&ask(&corpus, "zebra", [9, 0, 0], 1)), [1]);
         let best = ask(&corpus, "red book", [0, 9, 0], 1)[0];
         assert!(best.score > 0.99 && best.dense > 0.99 && best.lexical > 0.99, "{best:?}");
+    }
+
+    #[test]
+    fn given_records_are_scored_as_a_search_scores_them() {
+        let corpus = kitchen();
+        let found = ask(&corpus, "red book", [0, 9, 0], 9);
+        let (vector, filter) = (&embedding([0, 9, 0]), &Filter::default());
+        let query = Query { text: "red book", vector, filter, k: 0 };
+        let ids = [found[2].id, RecordId(99), found[0].id];
+        assert_eq!(corpus.score(&query, &ids), [found[2], found[0]]);
     }
 
     #[test]

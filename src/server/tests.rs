@@ -250,3 +250,500 @@ fn the_initialize_era() {
         assert_eq!(pong["result"], json!({}));
     }
 }
+
+/// What is wrong with a line, and the code and id that answer it. The
+/// connection goes on after each.
+#[test]
+fn each_bad_line_has_its_answer() {
+    let cases: &[(&[u8], i64, Value)] = &[
+        (b"garbage", -32700, Value::Null),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"#, -32700, Value::Null),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\xff\"}", -32700, Value::Null),
+        (br#"[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]"#, -32600, Value::Null),
+        (b"[]", -32600, Value::Null),
+        (b"17", -32600, Value::Null),
+        (b"null", -32600, Value::Null),
+        (b"{}", -32600, Value::Null),
+        (br#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#, -32600, Value::Null),
+        (br#"{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}"#, -32600, Value::Null),
+        (br#"{"jsonrpc":"2.0","id":{},"method":"tools/list"}"#, -32600, Value::Null),
+        (br#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"x"}"#, -32600, Value::Null),
+        (br#"{"jsonrpc":"1.0","id":1,"method":"tools/list"}"#, -32600, json!(1)),
+        (br#"{"id":"a","method":"tools/list"}"#, -32600, json!("a")),
+        (br#"{"jsonrpc":"2.0","id":1}"#, -32600, json!(1)),
+        (br#"{"jsonrpc":"2.0","id":1,"method":7}"#, -32600, json!(1)),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#, -32600, json!(1)),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}"#, -32602, json!(1)),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":"x"}"#, -32602, json!(1)),
+        (
+            br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":1}}"#,
+            -32602,
+            json!(1),
+        ),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#, -32602, json!(1)),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#, -32602, json!(1)),
+        (
+            br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#,
+            -32602,
+            json!(1),
+        ),
+        (
+            br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":[1]}}"#,
+            -32602,
+            json!(1),
+        ),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}"#, -32602, json!(1)),
+        (br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#, -32602, json!(1)),
+    ];
+    let bench = Bench::new();
+    let mut fresh = bench.client();
+    let mut begun = bench.client();
+    begun.ask(initialize("2025-11-25"));
+    for (line, expect, id) in cases {
+        for client in [&mut fresh, &mut begun] {
+            let reply = client.ask(line);
+            let shown = String::from_utf8_lossy(line);
+            assert_eq!((code(&reply), &reply["id"]), (*expect, id), "{shown}: {reply}");
+            assert_eq!(reply["jsonrpc"], "2.0");
+            assert!(!reply["error"]["message"].as_str().unwrap().is_empty());
+        }
+    }
+    assert_eq!(fresh.call(2, "echo", json!({}))["result"]["isError"], false);
+    assert_eq!(begun.call(2, "echo", json!({}))["result"]["isError"], false);
+}
+
+#[test]
+fn deep_nesting_is_no_way_to_overflow_the_stack() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    assert_eq!(code(&client.ask("[".repeat(1 << 20))), -32700);
+    assert_eq!(code(&client.ask("{\"a\":".repeat(1 << 18))), -32700);
+}
+
+#[test]
+fn what_asks_for_nothing_is_answered_with_nothing() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    // Before the handshake too, where rmcp alone would end the connection.
+    for round in 1..3 {
+        client.send("\n\r\n   \n");
+        client.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+        client.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/unheard_of\"}\n");
+        client.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":7}\n");
+        let unknown = json!({ "requestId": 99 });
+        let cancelled = json!({
+            "jsonrpc": "2.0", "method": "notifications/cancelled", "params": unknown,
+        });
+        client.send(format!("{cancelled}\n"));
+        client.send("{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n");
+        client.send("{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":1,\"message\":\"\"}}\n");
+        assert_eq!(client.call(round, "echo", json!({}))["id"], round);
+    }
+}
+
+#[test]
+fn unknown_members_of_a_message_are_ignored() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let plain = request(1, "tools/call", json!({ "name": "echo", "later": true }));
+    let mut message: Value = serde_json::from_str(&plain).unwrap();
+    message["from_the_future"] = json!([1]);
+    let reply = client.ask(message.to_string());
+    assert_eq!(reply["result"]["structuredContent"], json!({}), "{reply}");
+}
+
+#[test]
+fn what_is_unknown_or_missing_in_a_request() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    assert_eq!(code(&client.request(1, "tools/shout", json!({}))), -32601);
+    assert_eq!(code(&client.request(2, "prompts/list", json!({}))), -32601);
+    assert_eq!(code(&client.request(3, "tools/list", json!({ "cursor": "x" }))), -32602);
+    let unknown = client.call(4, "shout", json!({}));
+    assert_eq!(code(&unknown), -32602);
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("shout"), "{unknown}");
+
+    let bare = client.ask(r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#);
+    assert_eq!(code(&bare), -32602, "metadata is missing: {bare}");
+    let newer = request(6, "tools/list", json!({})).replace("2026-07-28", "2031-01-01");
+    let reply = client.ask(newer);
+    assert_eq!(code(&reply), -32022, "{reply}");
+    assert_eq!(reply["error"]["data"]["supported"].as_array().unwrap().len(), 3);
+
+    let mut begun = bench.client();
+    begun.ask(initialize("2025-11-25"));
+    let shouted = begun.ask(r#"{"jsonrpc":"2.0","id":7,"method":"tools/shout"}"#);
+    assert_eq!(code(&shouted), -32601);
+}
+
+#[test]
+fn errors_of_a_tool_are_told_apart() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let wrong = client.call(1, "argument", json!({}));
+    assert_eq!(wrong["result"]["isError"], true, "{wrong}");
+    assert_eq!(wrong["result"]["content"][0]["text"], "k is 0, accepted is 1 to 50");
+    assert_eq!(wrong["result"].get("structuredContent"), None);
+
+    let fault = client.call(2, "fault", json!({}));
+    assert_eq!(code(&fault), -32603);
+    assert!(!fault.to_string().contains("secret"), "{fault}");
+    let panicked = client.call(3, "panic", json!({}));
+    assert_eq!(code(&panicked), -32603);
+    let id = |reply: &Value| reply["error"]["data"]["fault"].as_str().unwrap().to_owned();
+    assert_ne!(id(&fault), id(&panicked));
+    assert!(panicked["error"]["message"].as_str().unwrap().contains(&id(&panicked)));
+    assert_eq!(client.call(4, "echo", json!({}))["result"]["isError"], false);
+}
+
+#[test]
+fn images_and_resources() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let shown = client.call(1, "image", json!({}));
+    let image = json!({ "type": "image", "data": "AQID", "mimeType": "image/png" });
+    assert_eq!(shown["result"]["content"][1], image);
+
+    let listed = client.request(2, "resources/templates/list", json!({}));
+    assert_eq!(listed["result"]["resourceTemplates"][0]["uriTemplate"], "engram://frames/{id}");
+    assert_eq!(client.request(3, "resources/list", json!({}))["result"]["resources"], json!([]));
+    let read = client.request(4, "resources/read", json!({ "uri": "engram://frames/7" }));
+    let contents = &read["result"]["contents"][0];
+    assert_eq!(contents["blob"], "BwcH", "{read}");
+    assert_eq!(contents["mimeType"], "image/jpeg");
+    assert_eq!(contents["uri"], "engram://frames/7");
+    let none = client.request(5, "resources/read", json!({ "uri": "engram://frames/8" }));
+    assert_eq!(code(&none), -32602, "{none}");
+}
+
+#[test]
+fn a_line_over_the_limit_is_refused_and_skipped() {
+    let bench = Bench::with(|options| options.line_bytes_max = 1 << 20);
+    let mut client = bench.client();
+    // Written as 64 MB, so that holding them would show; read back while writing.
+    let chunk = vec![b'x'; 1 << 20];
+    for _ in 0..64 {
+        client.send(&chunk);
+    }
+    client.send("\n");
+    let reply = client.line();
+    assert_eq!((code(&reply), &reply["id"]), (-32600, &Value::Null));
+    assert!(reply["error"]["message"].as_str().unwrap().contains("1048576"), "{reply}");
+    let fits = client.call(1, "echo", json!({ "x": "y".repeat(900 << 10) }));
+    assert_eq!(fits["result"]["isError"], false);
+    // Just over, and whole in the buffer at once or not.
+    let over = request(2, "tools/call", json!({ "name": "z".repeat(1 << 20) }));
+    assert_eq!(code(&client.ask(over)), -32600);
+    assert_eq!(client.call(3, "echo", json!({}))["id"], 3);
+}
+
+#[test]
+fn half_a_line_at_the_end_is_answered() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    client.send(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    client.stream.shutdown(Shutdown::Write).unwrap();
+    let reply = client.line();
+    assert_eq!((code(&reply), &reply["id"]), (-32700, &Value::Null));
+    assert!(client.is_at_end());
+}
+
+#[test]
+fn a_client_that_closes_its_sending_side_gets_its_answers() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    for id in 0..10 {
+        client.send(request(id, "tools/call", json!({ "name": "wait" })) + "\n");
+    }
+    client.stream.shutdown(Shutdown::Write).unwrap();
+    eventually(|| bench.stub.called.lock().unwrap().len() == 8);
+    bench.stub.release.ask();
+    let mut ids: Vec<i64> = (0..10).map(|_| client.line()["id"].as_i64().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (0..10).collect::<Vec<_>>());
+    assert!(client.is_at_end());
+}
+
+#[test]
+fn large_lines_are_held_few_at_a_time() {
+    let bench = Bench::with(|options| {
+        options.large_lines_max = 2;
+        options.large_line_deadline = Duration::from_millis(300);
+    });
+    let big = request(1, "tools/call", json!({ "name": "echo", "x": "x".repeat(1 << 20) }));
+    // Two clients take the places and do not end their lines.
+    let mut stalled: Vec<Client> = (0..2).map(|_| bench.client()).collect();
+    for client in &mut stalled {
+        client.send(&big[..200_000]);
+    }
+    thread::sleep(Duration::from_millis(50));
+    let mut small = bench.client();
+    assert_eq!(small.call(1, "echo", json!({}))["id"], 1, "small lines need no place");
+    let mut waiting = bench.client();
+    assert_eq!(waiting.ask(&big)["id"], 1, "served once a place is free");
+    for client in &mut stalled {
+        assert_eq!(code(&client.line()), -32600);
+        assert!(client.is_at_end());
+    }
+}
+
+#[test]
+fn requests_with_one_id_are_not_confused() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    client.send(request(1, "tools/call", json!({ "name": "wait" })) + "\n");
+    let twice = client.call(1, "echo", json!({}));
+    assert_eq!((code(&twice), &twice["id"]), (-32600, &json!(1)));
+    bench.stub.release.ask();
+    assert_eq!(client.line()["result"]["content"][0]["text"], "done");
+    assert_eq!(client.call(1, "echo", json!({}))["result"]["isError"], false, "free again");
+}
+
+#[test]
+fn a_cancelled_request_is_not_answered() {
+    let bench = Bench::with(|options| options.calls_at_once = 1);
+    let mut client = bench.client();
+    client.send(request(1, "tools/call", json!({ "name": "wait" })) + "\n");
+    eventually(|| bench.stub.called.lock().unwrap().len() == 1);
+    client.send(request(2, "tools/call", json!({ "name": "big" })) + "\n");
+    for id in [1, 2] {
+        let params = json!({ "requestId": id, "reason": "changed my mind" });
+        let message =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        client.send(format!("{message}\n"));
+    }
+    // Answered after the cancellations were read, by no tool.
+    assert_eq!(client.request(3, "tools/list", json!({}))["id"], 3);
+    client.send(request(4, "tools/call", json!({ "name": "echo" })) + "\n");
+    bench.stub.release.ask();
+    assert_eq!(client.line()["id"], 4);
+    // The call that waited for its turn was never made.
+    assert_eq!(*bench.stub.called.lock().unwrap(), ["wait", "echo"]);
+}
+
+#[test]
+fn a_client_that_leaves_disturbs_nobody() {
+    let bench = Bench::new();
+    let mut stays = bench.client();
+    for _ in 0..20 {
+        let mut leaves = bench.client();
+        leaves.send(request(1, "tools/call", json!({ "name": "big" })) + "\n");
+        leaves.send(request(2, "tools/call", json!({ "name": "echo" })) + "\n{\"half");
+    }
+    assert_eq!(stays.call(1, "echo", json!({}))["id"], 1);
+    eventually(|| bench.server.as_ref().unwrap().clients() == 1);
+    eventually(|| bench.stub.closed.lock().unwrap().len() == 20);
+}
+
+#[test]
+fn sessions_have_names_of_their_own_and_are_closed_once() {
+    let bench = Bench::new();
+    let mut names = Vec::new();
+    for _ in 0..3 {
+        let mut client = bench.client();
+        let named = client.call(1, "session", json!({}));
+        names.push(named["result"]["content"][0]["text"].as_str().unwrap().to_owned());
+    }
+    eventually(|| bench.stub.closed.lock().unwrap().len() == 3);
+    let mut closed = bench.stub.closed.lock().unwrap().clone();
+    closed.sort();
+    names.sort();
+    assert_eq!(closed, names);
+    names.dedup();
+    assert_eq!(names.len(), 3);
+}
+
+#[test]
+fn a_hundred_clients_at_once() {
+    let bench = Bench::new();
+    let socket = bench.socket().to_owned();
+    let start = Arc::new(std::sync::Barrier::new(100));
+    let clients: Vec<_> = (0..100_i64)
+        .map(|n| {
+            let (socket, start) = (socket.clone(), Arc::clone(&start));
+            let work = move || {
+                start.wait();
+                let mut client = Client::connect(&socket);
+                for id in 0..20 {
+                    let mine = json!({ "n": n, "id": id });
+                    let reply = client.call(id, "echo", mine.clone());
+                    assert_eq!(reply["id"], id);
+                    assert_eq!(reply["result"]["structuredContent"], mine);
+                }
+            };
+            Builder::new().spawn(work).unwrap()
+        })
+        .collect();
+    for client in clients {
+        client.join().unwrap();
+    }
+}
+
+#[test]
+fn a_client_too_many_is_told() {
+    let bench = Bench::with(|options| options.clients_max = 2);
+    let mut first = bench.client();
+    let mut second = bench.client();
+    assert_eq!(first.call(1, "echo", json!({}))["id"], 1);
+    assert_eq!(second.call(1, "echo", json!({}))["id"], 1);
+    let mut third = bench.client();
+    let reply = third.line();
+    assert_eq!((code(&reply), &reply["id"]), (-32000, &Value::Null));
+    assert!(third.is_at_end());
+    drop(second);
+    eventually(|| bench.server.as_ref().unwrap().clients() == 1);
+    assert_eq!(bench.client().call(1, "echo", json!({}))["id"], 1);
+}
+
+#[test]
+fn a_client_that_does_not_read_is_let_go() {
+    let bench = Bench::with(|options| options.write_deadline = Duration::from_millis(100));
+    let mut deaf = bench.client();
+    deaf.send(request(1, "tools/call", json!({ "name": "big" })) + "\n");
+    eventually(|| bench.stub.closed.lock().unwrap().len() == 1);
+    let mut other = bench.client();
+    assert_eq!(other.call(1, "echo", json!({}))["id"], 1);
+}
+
+#[test]
+fn a_client_that_only_sends_nonsense_piles_up_nothing() {
+    let bench = Bench::with(|options| options.write_deadline = Duration::from_millis(200));
+    let mut client = bench.client();
+    let nonsense = "x\n".repeat(1 << 15);
+    client.stream.set_write_timeout(Some(Duration::from_secs(20))).unwrap();
+    // The server stops reading once its error lines are not read, and lets go.
+    let refused = (0..200).any(|_| client.stream.write_all(nonsense.as_bytes()).is_err());
+    assert!(refused);
+}
+
+#[test]
+fn a_call_past_its_deadline_is_answered() {
+    let bench = Bench::with(|options| {
+        options.calls_at_once = 1;
+        options.call_deadline = Duration::from_millis(100);
+    });
+    let mut client = bench.client();
+    let late = client.call(1, "wait", json!({}));
+    assert_eq!(code(&late), -32603, "{late}");
+    // The call goes on and keeps its place, so the next cannot begin either.
+    assert_eq!(code(&client.call(2, "echo", json!({}))), -32603);
+    bench.stub.release.ask();
+    eventually(|| client.call(3, "echo", json!({})).get("result").is_some());
+}
+
+#[test]
+fn answers_do_not_interleave() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    for id in 0..6 {
+        client.send(request(id, "tools/call", json!({ "name": "big" })) + "\nnonsense\n");
+    }
+    let mut ids: Vec<String> = (0..12).map(|_| client.line()["id"].to_string()).collect();
+    ids.sort();
+    assert_eq!(ids, ["0", "1", "2", "3", "4", "5", "null", "null", "null", "null", "null", "null"]);
+}
+
+#[test]
+fn the_socket_is_private_and_goes_with_the_server() {
+    let mut bench = Bench::new();
+    let socket = bench.socket().to_owned();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&socket), 0o600);
+    assert_eq!(mode(socket.parent().unwrap()), 0o700);
+    bench.server.take().unwrap().stop();
+    assert!(!socket.exists());
+}
+
+#[test]
+fn a_second_server_is_refused_and_a_stale_socket_replaced() {
+    let bench = Bench::new();
+    let options = Options::at(bench.socket());
+    let tools: Arc<dyn ToolBox> = Stub::new();
+    let second = Server::start(options, Arc::clone(&tools), &SystemClock);
+    assert!(matches!(second, Err(ServerError::Taken { .. })), "{second:?}");
+    assert_eq!(bench.client().call(1, "echo", json!({}))["id"], 1, "the first goes on");
+
+    let stale = bench.directory.path().join("stale.sock");
+    drop(UnixListener::bind(&stale).unwrap());
+    assert!(stale.exists());
+    let server = Server::start(Options::at(&stale), Arc::clone(&tools), &SystemClock).unwrap();
+    assert_eq!(Client::connect(&stale).call(1, "echo", json!({}))["id"], 1);
+    server.stop();
+
+    let file = bench.directory.path().join("file");
+    std::fs::write(&file, "precious").unwrap();
+    let refused = Server::start(Options::at(&file), Arc::clone(&tools), &SystemClock);
+    assert!(matches!(refused, Err(ServerError::NoSocket { .. })), "{refused:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
+
+    let long = bench.directory.path().join("x".repeat(120));
+    let refused = Server::start(Options::at(&long), tools, &SystemClock);
+    assert!(matches!(refused, Err(ServerError::Bind { .. })), "{refused:?}");
+}
+
+#[test]
+fn stopping_answers_what_is_under_way_and_leaves_what_hangs() {
+    let mut bench = Bench::with(|options| options.stop_grace = Duration::from_secs(10));
+    let mut client = bench.client();
+    let mut idle = bench.client();
+    client.send(request(1, "tools/call", json!({ "name": "wait" })) + "\n");
+    eventually(|| bench.stub.called.lock().unwrap().len() == 1);
+    let server = bench.server.take().unwrap();
+    let stopping = Builder::new().spawn(move || server.stop()).unwrap();
+    assert!(idle.is_at_end());
+    bench.stub.release.ask();
+    assert_eq!(client.line()["id"], 1);
+    assert!(client.is_at_end());
+    stopping.join().unwrap();
+
+    let mut bench = Bench::with(|options| options.stop_grace = Duration::from_millis(100));
+    let mut client = bench.client();
+    client.send(request(1, "tools/call", json!({ "name": "wait" })) + "\n");
+    eventually(|| bench.stub.called.lock().unwrap().len() == 1);
+    bench.server.take().unwrap().stop();
+    assert!(client.is_at_end());
+}
+
+/// Polls, as the server tells nobody that it noticed.
+fn eventually(mut holds: impl FnMut() -> bool) {
+    for _ in 0..2000 {
+        if holds() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    panic!("did not come to hold");
+}
+
+#[test]
+#[ignore = "probe"]
+fn probe_overhead() {
+    let bench = Bench::new();
+    let mut client =
+        crate::cli::client::Client::connect(bench.socket(), Default::default()).unwrap();
+    let args = object(
+        json!({"query": "a purple book", "k": 8, "search_start_time": "2025-01-03 09:14:07"}),
+    );
+    let args_big = object(
+        json!({"records": (0..8).map(|i| json!({"id": i, "time": "2025-01-03 09:14:07", "caption": "a purple book next to a red mug on a wooden table in the kitchen", "position": [1.2, -0.4, 0.0], "theta": 1.57, "frame_id": "map", "map_id": "home-2025-01", "source": "front", "score": 0.83, "matched": ["purple book"], "image": "engram://frames/1042"})).collect::<Vec<_>>()}),
+    );
+    for (what, args) in [("small", args), ("8 records", args_big)] {
+        for pause in [0, 5] {
+            let mut times = Vec::new();
+            for _ in 0..(if pause == 0 { 5000 } else { 300 }) {
+                thread::sleep(Duration::from_millis(pause));
+                let t = std::time::Instant::now();
+                client.call("echo", args.clone()).unwrap();
+                times.push(t.elapsed());
+            }
+            times.sort();
+            let n = times.len();
+            println!(
+                "{what} pause {pause} ms: p50 {:?} p95 {:?} p99 {:?}",
+                times[n / 2],
+                times[n * 95 / 100],
+                times[n * 99 / 100]
+            );
+        }
+    }
+}

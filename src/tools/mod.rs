@@ -3,6 +3,16 @@
 //! Everything that an agent sees of the memory is decided here: the socket, the
 //! bridge, the command line and the tests only carry calls to [`ToolBox`].
 
+mod admin;
+mod args;
+mod catalog;
+pub mod context;
+pub mod dispatch;
+mod inspect;
+mod observe;
+mod recall;
+mod reply;
+
 use serde_json::{Map, Value};
 
 /// A tool as clients see it listed.
@@ -83,7 +93,8 @@ pub trait ToolBox: Send + Sync + 'static {
     fn catalog(&self) -> &[ToolSpec];
 
     /// Runs one call to its end. `session` is the connection's own session; a
-    /// `session` argument of the call overrides it.
+    /// `session` argument of the call overrides it. A session named by an
+    /// argument outlives the connection, the connection's own does not.
     fn call(
         &self,
         session: &str,

@@ -1,5 +1,9 @@
-//! Tests of the parts together: real models, real processes, the whole daemon.
-//! One binary, so that candle is linked once.
+//! Tests of the whole: real processes, sockets, disks and models. One binary,
+//! because each one links candle.
 
+mod caption_worker;
 mod crash;
+mod daemon;
 mod models;
+mod running;
+mod tools;

@@ -4,8 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use engram::base::picture::Limits;
+use engram::model::CaptionError;
 use engram::model::TextRole;
 use engram::model::bert;
+use engram::model::blip;
 use serde_json::Value;
 
 fn fixture(name: &str) -> PathBuf {
@@ -30,7 +33,7 @@ fn check_embeddings(dir: &Path) {
         let together = embedder.embed(role, &texts).unwrap();
         for ((row, text), batched) in rows.iter().zip(&texts).zip(&together) {
             let alone = embedder.embed(role, &[text]).unwrap().remove(0);
-            let expected = row["vector"].as_array().unwrap();
+            let expected = row["embedding"].as_array().unwrap();
             assert_eq!(expected.len(), embedder.dimension());
             for vector in [&alone, batched] {
                 let error = vector
@@ -52,9 +55,45 @@ fn embeddings_equal_those_of_sentence_transformers() {
 }
 
 #[test]
+fn the_default_embedder_equals_its_golden_file() {
+    check_embeddings(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/caption-embedder"));
+}
+
+#[test]
 fn the_longest_text_is_cut_not_refused() {
     let mut embedder = bert::load(&fixture("bert-mean")).unwrap();
     let long = "mug ".repeat(10_000);
     let vectors = embedder.embed(TextRole::Passage, &[&long, &"mug ".repeat(30)]).unwrap();
     assert_eq!(vectors[0], vectors[1]);
+}
+
+/// Captions every golden image.
+fn check_captions(dir: &Path) {
+    let rows = golden(dir);
+    assert!(!rows.is_empty());
+    let mut captioner = blip::load(dir, Limits::default()).unwrap();
+    for row in &rows {
+        let image = fs::read(dir.join(row["image"].as_str().unwrap())).unwrap();
+        assert_eq!(captioner.caption(&image).unwrap(), row["caption"], "{}", row["image"]);
+    }
+}
+
+#[test]
+fn captions_equal_those_of_transformers() {
+    check_captions(&fixture("blip"));
+}
+
+#[test]
+fn what_is_no_image_is_told_from_what_fails() {
+    let mut captioner = blip::load(&fixture("blip"), Limits::default()).unwrap();
+    let answer = captioner.caption(b"no image");
+    assert!(matches!(answer, Err(CaptionError::BadImage(_))), "{answer:?}");
+}
+
+#[test]
+fn a_model_of_another_kind_is_refused_by_name() {
+    let error = bert::load(&fixture("blip")).err().unwrap();
+    assert!(error.to_string().contains("\"blip\", accepted is \"bert\""), "{error}");
+    let error = blip::load(&fixture("bert-mean"), Limits::default()).err().unwrap();
+    assert!(error.to_string().contains("\"bert\", accepted is \"blip\""), "{error}");
 }

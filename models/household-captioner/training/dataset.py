@@ -54,7 +54,7 @@ def render_shard(seed: int, number: int, out: Path) -> None:
     labels = np.zeros((SCENES_PER_SHARD, 2, LABEL_SIZE, LABEL_SIZE), np.uint8)
     with (unfinished / _TRUTH).open("w") as truths:
         for i, (_, rendering) in enumerate(islice(clear_scenes(rng), SCENES_PER_SHARD)):
-            images[i] = _through_jpeg(rendering.picture, int(rng.integers(75, 97)))
+            images[i] = through_jpeg(rendering.picture, int(rng.integers(75, 97)))
             labels[i] = np.stack(rendering.labels)
             truths.write(json.dumps(rendering.truth.to_json()) + "\n")
     np.save(unfinished / _IMAGES, images)
@@ -62,7 +62,7 @@ def render_shard(seed: int, number: int, out: Path) -> None:
     unfinished.rename(final)
 
 
-def _through_jpeg(picture: np.ndarray, quality: int) -> np.ndarray:
+def through_jpeg(picture: np.ndarray, quality: int) -> np.ndarray:
     """Cameras deliver JPEG, so the model learns from what JPEG leaves."""
     data = np.frombuffer(jpeg_bytes(picture, quality), np.uint8)
     return cv2.imdecode(data, cv2.IMREAD_COLOR)[..., ::-1]

@@ -40,6 +40,8 @@ from scoring import score
 from world import ROOMLESS, ROOM_NAMES, SURFACES, caption
 
 PEAK_RATE, FLOOR = 1.5e-3, 0.02
+MUON_RATE = 2.0
+"""Of the matrices inside the layers, as a multiple of the rate of everything else."""
 WARM_UP_STEPS = 150
 BACKGROUND_WEIGHT = 0.4
 """Most cells show no object, and telling that is easy."""
@@ -110,7 +112,10 @@ class Trainer:
         self._batches = Batches(self._shards, self._rng, args.batch)
         self._captioner = make_captioner(self._tokenizer.get_vocab_size())
         self._heads = TrainingHeads()
-        self._optimizer = self._make_optimizer()
+        # Only the training step runs compiled: other shapes would be compiled anew.
+        encoder = self._captioner.vision_model
+        self._encoder = torch.compile(encoder) if args.compile else encoder
+        self._optimizers = self._make_optimizers()
         self._progress = Progress()
         self._type_weights = _class_weights(TYPE_CLASSES)
         self._colour_weights = _class_weights(COLOUR_CLASSES)
@@ -125,11 +130,31 @@ class Trainer:
     def _parameters(self) -> list[nn.Parameter]:
         return [*self._captioner.parameters(), *self._heads.parameters()]
 
-    def _make_optimizer(self) -> torch.optim.AdamW:
-        decayed = [p for p in self._parameters() if p.dim() >= 2]
-        plain = [p for p in self._parameters() if p.dim() < 2]
-        groups = [{"params": decayed, "weight_decay": 0.05}, {"params": plain, "weight_decay": 0.0}]
-        return torch.optim.AdamW(groups, lr=PEAK_RATE, betas=(0.9, 0.98))
+    def _make_optimizers(self) -> list[torch.optim.Optimizer]:
+        """Muon for the matrices inside the layers, AdamW for the rest.
+
+        Side by side at 20,000 samples, Muon was where AdamW alone came with about
+        1.7 times as many, for a fifth more time a step.
+        """
+        inner = [p for name, p in self._captioner.named_parameters() if p.dim() == 2 and _is_inside_layer(name)]
+        rest = [p for p in self._parameters() if all(p is not q for q in inner)]
+        groups = [
+            {"params": [p for p in rest if p.dim() >= 2], "weight_decay": 0.05},
+            {"params": [p for p in rest if p.dim() < 2], "weight_decay": 0.0},
+        ]
+        return [
+            torch.optim.AdamW(groups, lr=PEAK_RATE, betas=(0.9, 0.98)),
+            torch.optim.Muon(inner, lr=MUON_RATE * PEAK_RATE, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"),
+        ]
+
+    def _set_rate(self, done: float) -> float:
+        """Warms up, then falls along a cosine."""
+        warm_up = min(1, (self._progress.step + 1) / WARM_UP_STEPS)
+        rate = PEAK_RATE * warm_up * (FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * done)))
+        for optimizer, factor in zip(self._optimizers, (1.0, MUON_RATE), strict=True):
+            for group in optimizer.param_groups:
+                group["lr"] = rate * factor
+        return rate
 
     def run(self) -> None:
         budget = self._args.minutes * 60
@@ -154,23 +179,21 @@ class Trainer:
         self._validate()
 
     def _step(self, done: float) -> dict[str, float]:
-        warm_up = min(1, (self._progress.step + 1) / WARM_UP_STEPS)
-        rate = PEAK_RATE * warm_up * (FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * done)))
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate
+        rate = self._set_rate(done)
         batch = self._batches.draw()
         with torch.autocast("cpu", torch.bfloat16, enabled=self._args.bf16):
             loss, losses = self._losses(batch, encoder_only=done < self._args.encoder_only)
         loss.backward()
         nn.utils.clip_grad_norm_(self._parameters(), 1.0)
-        self._optimizer.step()
-        self._optimizer.zero_grad(set_to_none=True)
+        for optimizer in self._optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
         self._progress.step += 1
         self._progress.samples += len(batch.pixels)
         return {"rate": rate, **losses}
 
     def _losses(self, batch: Batch, encoder_only: bool) -> tuple[torch.Tensor, dict[str, float]]:
-        encoded = self._captioner.vision_model(pixel_values=batch.pixels).last_hidden_state
+        encoded = self._encoder(pixel_values=batch.pixels).last_hidden_state
         cells = self._heads.cells(encoded)
         types = _cell_loss(cells.types, batch.cells[:, 0], self._type_weights)
         colours = _cell_loss(cells.colours, batch.cells[:, 1], self._colour_weights)
@@ -213,7 +236,7 @@ class Trainer:
         state = {
             "captioner": self._captioner.state_dict(),
             "heads": self._heads.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self._optimizers],
             "random": self._rng.bit_generator.state,
             "progress": asdict(self._progress),
         }
@@ -225,9 +248,14 @@ class Trainer:
         state = torch.load(self._checkpoint, weights_only=True)
         self._captioner.load_state_dict(state["captioner"])
         self._heads.load_state_dict(state["heads"])
-        self._optimizer.load_state_dict(state["optimizer"])
+        for optimizer, saved in zip(self._optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
         self._rng.bit_generator.state = state["random"]
         self._progress = Progress(**state["progress"])
+
+
+def _is_inside_layer(name: str) -> bool:
+    return "embed" not in name and "cls.predictions" not in name
 
 
 def _class_weights(classes: int) -> torch.Tensor:
@@ -251,6 +279,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--bf16", action="store_true", help="three times as fast with AMX, half as fast without")
+    parser.add_argument("--compile", action="store_true", help="a fifth faster, after two minutes of compiling")
     parser.add_argument("--validate-every", type=float, default=5, help="minutes")
     parser.add_argument("--resume", action="store_true")
     args = parser.parse_args()

@@ -1,0 +1,369 @@
+//! A small blocking MCP client, for the commands that ask a running daemon.
+//!
+//! Speaks the stateless revision of MCP, where a call is one line out and one
+//! line back with no handshake before it.
+
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value, json};
+
+use crate::base::time::{Clock as _, SystemClock};
+
+const PROTOCOL_VERSION: &str = "2026-07-28";
+
+/// Room made for one read.
+const READ_BYTES: usize = 16 << 10;
+
+/// Bounds on one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientOptions {
+    /// From the first byte sent to the last byte of the answer. A little more
+    /// than the daemon's own deadline, whose error says more than ours.
+    pub call_deadline: Duration,
+    /// A longer answer is refused.
+    pub reply_bytes_max: usize,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self { call_deadline: Duration::from_secs(65), reply_bytes_max: 256 << 20 }
+    }
+}
+
+/// Why a call gave no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    #[error("no daemon listens at {path:?}; start one with `engram serve`")]
+    NotRunning { path: PathBuf },
+    #[error("cannot connect to {path:?}")]
+    Connect {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("the daemon closed the connection before it answered")]
+    Closed,
+    #[error("the daemon did not answer within {0:?}")]
+    Late(Duration),
+    #[error("the answer is longer than {0} bytes")]
+    TooLong(usize),
+    #[error("the connection failed")]
+    Broken(#[source] io::Error),
+    #[error("the answer is not understood: {0}")]
+    Unreadable(String),
+    /// The daemon's own words; `code` is JSON-RPC's.
+    #[error("{message} (code {code})")]
+    Refused { code: i64, message: String },
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// An object that fits the tool's output schema; empty for an error.
+    pub structured: Map<String, Value>,
+    pub text: String,
+    pub images: Vec<ReplyImage>,
+    /// The tool refused the arguments or cannot do it now; `text` says why.
+    pub is_error: bool,
+}
+
+/// An image in an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyImage {
+    pub mime: String,
+    pub bytes: Vec<u8>,
+}
+
+/// A connection to a running daemon.
+///
+/// After [`ClientError::Late`] the connection can still be used: the late
+/// answer is passed over. After any other error but [`ClientError::Refused`]
+/// it cannot.
+#[derive(Debug)]
+pub struct Client {
+    stream: UnixStream,
+    options: ClientOptions,
+    clock: SystemClock,
+    last_id: u64,
+    /// Bytes read beyond the last line.
+    unread: Vec<u8>,
+}
+
+/// Connects to the daemon's socket; [`ClientError::NotRunning`] where nobody
+/// listens.
+pub fn connect(path: &Path) -> Result<UnixStream, ClientError> {
+    UnixStream::connect(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            ClientError::NotRunning { path: path.to_owned() }
+        }
+        _ => ClientError::Connect { path: path.to_owned(), error },
+    })
+}
+
+impl Client {
+    pub fn connect(path: &Path, options: ClientOptions) -> Result<Self, ClientError> {
+        let stream = connect(path)?;
+        Ok(Self { stream, options, clock: SystemClock, last_id: 0, unread: Vec::new() })
+    }
+
+    /// Makes one call and waits for its answer.
+    pub fn call(
+        &mut self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Reply, ClientError> {
+        self.last_id += 1;
+        let line = call_line(self.last_id, tool, arguments);
+        let deadline = self.clock.tick() + self.options.call_deadline;
+        self.write(line.as_bytes(), deadline)?;
+        loop {
+            let line = self.read_line(deadline)?;
+            let mut answer: Map<String, Value> = serde_json::from_slice(&line)
+                .map_err(|error| ClientError::Unreadable(error.to_string()))?;
+            // An answer without an id is about this call too: there is no other.
+            let id = answer.get("id").unwrap_or(&Value::Null);
+            if id.is_null() || id.as_u64() == Some(self.last_id) {
+                if let Some(error) = answer.get("error") {
+                    return Err(refusal(error));
+                }
+                if let Some(Value::Object(result)) = answer.remove("result") {
+                    return reply(result);
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> Result<(), ClientError> {
+        while !bytes.is_empty() {
+            let left = self.left(deadline)?;
+            self.stream.set_write_timeout(Some(left)).map_err(ClientError::Broken)?;
+            match self.stream.write(bytes) {
+                Ok(0) => return Err(ClientError::Closed),
+                Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+                // It may have told us why, as it tells a client too many.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+                Err(error) => self.judge(error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn read_line(&mut self, deadline: Instant) -> Result<Vec<u8>, ClientError> {
+        let mut searched = 0;
+        loop {
+            let fresh = self.unread.get(searched..).unwrap_or_default();
+            if let Some(offset) = fresh.iter().position(|byte| *byte == b'\n') {
+                let rest = self.unread.split_off(searched + offset + 1);
+                return Ok(std::mem::replace(&mut self.unread, rest));
+            }
+            searched = self.unread.len();
+            if searched > self.options.reply_bytes_max {
+                return Err(ClientError::TooLong(self.options.reply_bytes_max));
+            }
+            let left = self.left(deadline)?;
+            self.stream.set_read_timeout(Some(left)).map_err(ClientError::Broken)?;
+            let room = searched.max(READ_BYTES);
+            self.unread.resize(searched + room, 0);
+            let read = self.stream.read(self.unread.get_mut(searched..).unwrap_or_default());
+            self.unread.truncate(searched + *read.as_ref().unwrap_or(&0));
+            match read {
+                Ok(0) => return Err(ClientError::Closed),
+                Ok(_) => {}
+                Err(error) => self.judge(error)?,
+            }
+        }
+    }
+
+    fn left(&self, deadline: Instant) -> Result<Duration, ClientError> {
+        let left = deadline.saturating_duration_since(self.clock.tick());
+        // A socket takes a timeout of zero for none at all.
+        if left.is_zero() { Err(ClientError::Late(self.options.call_deadline)) } else { Ok(left) }
+    }
+
+    /// Whether to go on after an error of the stream.
+    fn judge(&self, error: io::Error) -> Result<(), ClientError> {
+        match error.kind() {
+            io::ErrorKind::Interrupted => Ok(()),
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                Err(ClientError::Late(self.options.call_deadline))
+            }
+            // How a Unix socket says that its other end went with our bytes unread.
+            io::ErrorKind::ConnectionReset => Err(ClientError::Closed),
+            _ => Err(ClientError::Broken(error)),
+        }
+    }
+}
+
+fn call_line(id: u64, tool: &str, arguments: Map<String, Value>) -> String {
+    let mut line = json!({
+        "jsonrpc": "2.0",
+        "id": id,
+        "method": "tools/call",
+        "params": {
+            "name": tool,
+            "arguments": Value::Object(arguments),
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
+                "io.modelcontextprotocol/clientInfo": {
+                    "name": "engram",
+                    "version": env!("CARGO_PKG_VERSION"),
+                },
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        },
+    })
+    .to_string();
+    line.push('\n');
+    line
+}
+
+fn refusal(error: &Value) -> ClientError {
+    let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
+    let message = error.get("message").and_then(Value::as_str).unwrap_or("no reason given");
+    ClientError::Refused { code, message: message.to_owned() }
+}
+
+fn reply(mut result: Map<String, Value>) -> Result<Reply, ClientError> {
+    let structured = match result.remove("structuredContent") {
+        Some(Value::Object(structured)) => structured,
+        _ => Map::new(),
+    };
+    let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
+    let mut reply = Reply { structured, text: String::new(), images: Vec::new(), is_error };
+    let Some(Value::Array(blocks)) = result.remove("content") else {
+        return Err(ClientError::Unreadable("the result has no content".to_owned()));
+    };
+    for block in blocks {
+        match block.get("type").and_then(Value::as_str) {
+            Some("text") => {
+                if !reply.text.is_empty() {
+                    reply.text.push('\n');
+                }
+                reply.text.push_str(block.get("text").and_then(Value::as_str).unwrap_or_default());
+            }
+            Some("image") => reply.images.push(image(&block)?),
+            // A later daemon may answer with more than this client shows.
+            Some(_) | None => {}
+        }
+    }
+    Ok(reply)
+}
+
+fn image(block: &Value) -> Result<ReplyImage, ClientError> {
+    let data = block.get("data").and_then(Value::as_str).unwrap_or_default();
+    let bytes = BASE64
+        .decode(data)
+        .map_err(|error| ClientError::Unreadable(format!("an image is no base64: {error}")))?;
+    let mime = block.get("mimeType").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Ok(ReplyImage { mime, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Shutdown;
+    use std::os::unix::net::UnixListener;
+    use std::thread::Builder;
+
+    /// A daemon that reads one line and then writes `answer`.
+    fn answered(answer: Vec<u8>, options: ClientOptions) -> Result<Reply, ClientError> {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("s");
+        let listener = UnixListener::bind(&path).unwrap();
+        let daemon = Builder::new().spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut seen = Vec::new();
+            while !seen.ends_with(b"\n") {
+                let mut chunk = [0; 4096];
+                let read = stream.read(&mut chunk).unwrap();
+                seen.extend_from_slice(&chunk[..read]);
+            }
+            // It may not want all of it.
+            drop(stream.write_all(&answer));
+            drop(stream.shutdown(Shutdown::Write));
+            stream
+        });
+        let mut client = Client::connect(&path, options).unwrap();
+        let reply = client.call("health", Map::new());
+        drop(daemon.unwrap().join().unwrap());
+        reply
+    }
+
+    #[test]
+    fn reads_text_structure_and_images() {
+        let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": {
+            "content": [
+                { "type": "text", "text": "one" },
+                { "type": "image", "data": "AQID", "mimeType": "image/png" },
+                { "type": "text", "text": "two" },
+                { "type": "hologram" },
+            ],
+            "structuredContent": { "n": 1.0 },
+        }});
+        let noise = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\
+                     {\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n";
+        // A notification without an id carries no result, so it is passed over.
+        let bytes = format!("{noise}{answer}\n").into_bytes();
+        let reply = answered(bytes, ClientOptions::default()).unwrap();
+        assert_eq!(reply.text, "one\ntwo");
+        assert_eq!(reply.structured.get("n").unwrap().to_string(), "1.0");
+        let image = ReplyImage { mime: "image/png".to_owned(), bytes: vec![1, 2, 3] };
+        assert_eq!(reply.images, [image]);
+        assert!(!reply.is_error);
+    }
+
+    #[test]
+    fn tells_a_refusal_from_an_error_result() {
+        let refused = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no tool"}}"#;
+        let error = answered(format!("{refused}\n").into(), ClientOptions::default()).unwrap_err();
+        assert!(
+            matches!(&error, ClientError::Refused { code: -32602, message } if message == "no tool")
+        );
+        let failed = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"k is 0"}],"isError":true}}"#;
+        let reply = answered(format!("{failed}\n").into(), ClientOptions::default()).unwrap();
+        assert!(reply.is_error && reply.text == "k is 0" && reply.structured.is_empty());
+    }
+
+    #[test]
+    fn each_way_to_fail_has_its_error() {
+        let missing = Client::connect(Path::new("/nowhere/s"), ClientOptions::default());
+        let error = missing.unwrap_err();
+        assert!(matches!(error, ClientError::NotRunning { .. }));
+        assert!(error.to_string().contains("engram serve"), "{error}");
+
+        let closed = answered(b"{\"jsonrpc\"".to_vec(), ClientOptions::default());
+        assert!(matches!(closed, Err(ClientError::Closed)), "{closed:?}");
+        let garbage = answered(b"garbage\n".to_vec(), ClientOptions::default());
+        assert!(matches!(garbage, Err(ClientError::Unreadable(_))), "{garbage:?}");
+        let empty = answered(
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n".to_vec(),
+            ClientOptions::default(),
+        );
+        assert!(matches!(empty, Err(ClientError::Unreadable(_))), "{empty:?}");
+        let small = ClientOptions { reply_bytes_max: 1000, ..ClientOptions::default() };
+        let long = answered(vec![b'x'; 100_000], small);
+        assert!(matches!(long, Err(ClientError::TooLong(1000))), "{long:?}");
+    }
+
+    #[test]
+    fn a_silent_daemon_is_not_waited_for_longer_than_the_deadline() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("s");
+        let _silent = UnixListener::bind(&path).unwrap();
+        let call_deadline = Duration::from_millis(20);
+        let options = ClientOptions { call_deadline, ..ClientOptions::default() };
+        let mut client = Client::connect(&path, options).unwrap();
+        let late = client.call("health", Map::new());
+        assert!(matches!(late, Err(ClientError::Late(_))), "{late:?}");
+        // More than the socket's buffers take.
+        let mut huge = Map::new();
+        huge.insert("x".to_owned(), Value::String("x".repeat(4 << 20)));
+        let late = client.call("health", huge);
+        assert!(matches!(late, Err(ClientError::Late(_))), "{late:?}");
+    }
+}

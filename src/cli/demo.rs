@@ -1,0 +1,233 @@
+//! `engram demo`: a simulated flat's three days captioned, remembered and asked
+//! about, by a real daemon over its real socket; leaves nothing behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use crate::base::time::{Clock as _, SystemClock};
+use crate::cli::client::{Client, ClientOptions, Reply};
+use crate::cli::{Common, ingest, places};
+use crate::config::{Config, Places};
+
+/// The frames, under the captioner that was trained for such scenes.
+const FRAMES: &str = "household-captioner/flat";
+
+/// A question in a person's words, and the call that an agent makes of it.
+struct Question {
+    words: &'static str,
+    tool: &'static str,
+    arguments: fn() -> Value,
+}
+
+const QUESTIONS: &[Question] = &[
+    Question {
+        words: "Where are my keys?",
+        tool: "recall_last_seen",
+        arguments: || json!({"query": "a set of keys"}),
+    },
+    Question {
+        words: "Where did I leave the red mug?",
+        tool: "recall_last_seen",
+        arguments: || json!({"query": "red mug"}),
+    },
+    Question {
+        words: "What lay on the desk on the morning of the second day?",
+        tool: "recall_best_match",
+        arguments: || {
+            json!({"query": "things on the desk in the office", "k": 3,
+                "search_start_time": "2025-01-02 06:00:00", "search_end_time": "2025-01-02 12:00:00"})
+        },
+    },
+    Question {
+        words: "When did you see a book on the bed?",
+        tool: "retrieve_from_text_with_time",
+        arguments: || {
+            json!({"x": "a book on a bed in the bedroom", "k": 3,
+                "start_time": "2025-01-01 00:00:00", "end_time": "2025-01-03 23:59:59"})
+        },
+    },
+    Question {
+        words: "How often did you look around on the third day?",
+        tool: "get_record_count_within_time_range",
+        arguments: || json!({"search_start_time": "2025-01-03 00:00:00", "search_end_time": "2025-01-03 23:59:59"}),
+    },
+    Question {
+        words: "Remember: the door code changed to 4711.",
+        tool: "observe",
+        arguments: || {
+            json!({"caption": "the door code changed to 4711", "time": "2025-01-03 21:30:00",
+                "source": "owner"})
+        },
+    },
+    Question {
+        words: "What is the code of the door?",
+        tool: "recall_best_match",
+        arguments: || json!({"query": "what is the door code", "k": 1}),
+    },
+    Question {
+        words: "Where is my umbrella?",
+        tool: "recall_last_seen",
+        arguments: || json!({"query": "an umbrella"}),
+    },
+];
+
+/// Runs the demonstration; fails when any part of it does.
+#[expect(clippy::print_stdout, reason = "the command's result")]
+pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
+    let places = places()?;
+    let config = common.load()?;
+    let frames = frames_dir(&config, &places)?;
+    let state = tempfile::tempdir().context("no temporary directory")?;
+    println!("engram demo: three days in a simulated flat, on this machine alone\n");
+    let started = SystemClock.tick();
+    let daemon = Daemon::start(common, &places.program, &state)?;
+    let mut client = daemon.connect()?;
+    println!("  daemon     answered after {:.2} s", started.elapsed().as_secs_f64());
+    show_models(&mut client)?;
+    println!("\nIngesting {}", frames.display());
+    let report = ingest::send(&mut client, &ingest::Flags::of(frames))?;
+    println!("{report}");
+    for question in QUESTIONS {
+        ask(&mut client, question)?;
+    }
+    drop(client);
+    daemon.stop()?;
+    let left = state.path().to_owned();
+    state.close().context("the temporary directory was not removed")?;
+    println!("\nThe daemon has stopped, and {} is gone.", left.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn frames_dir(config: &Config, places: &Places) -> anyhow::Result<PathBuf> {
+    let looked = config.models_dirs(places);
+    let found = looked.iter().map(|dir| dir.join(FRAMES)).find(|dir| dir.is_dir());
+    found.with_context(|| format!("the frames of the demonstration are in none of {looked:?}"))
+}
+
+#[expect(clippy::print_stdout, reason = "the command's result")]
+fn show_models(client: &mut Client) -> anyhow::Result<()> {
+    let stats = client.call("memory_stats", Map::new())?.structured;
+    for model in ["captioner", "embedder"] {
+        let name = stats.get(model).and_then(|it| it.get("name")).and_then(Value::as_str);
+        println!("  {model:10} {}", name.unwrap_or("-"));
+    }
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "the command's result")]
+fn ask(client: &mut Client, question: &Question) -> anyhow::Result<()> {
+    let Question { words, tool, arguments } = question;
+    let Value::Object(arguments) = arguments() else { bail!("{tool} takes an object") };
+    let started = SystemClock.tick();
+    let reply = client.call(tool, arguments)?;
+    let millis = started.elapsed().as_secs_f64() * 1e3;
+    if reply.is_error {
+        bail!("{tool} failed: {}", reply.text);
+    }
+    println!("\n{words}  ({tool}, {millis:.1} ms)");
+    for line in answer(&reply) {
+        println!("  {line}");
+    }
+    Ok(())
+}
+
+/// The records of a reply with time, place and caption, or its text.
+fn answer(reply: &Reply) -> Vec<String> {
+    let records = reply.structured.get("records").and_then(Value::as_array);
+    match records.map(Vec::as_slice) {
+        None | Some([]) => vec![reply.text.clone()],
+        Some(records) => records.iter().map(record_line).collect(),
+    }
+}
+
+fn record_line(record: &Value) -> String {
+    let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or_default();
+    let coordinate =
+        |axis: usize| record.get("position").and_then(|it| it.get(axis)).and_then(Value::as_f64);
+    let place = match (coordinate(0), coordinate(1)) {
+        (Some(x), Some(y)) => format!("at ({x:.1}, {y:.1})"),
+        _ => "no place".to_owned(),
+    };
+    format!("{}  {place:14}  {}", text("time"), text("caption"))
+}
+
+/// A daemon of this program in a temporary directory, killed when dropped.
+struct Daemon {
+    child: Child,
+    socket: PathBuf,
+}
+
+/// How long the daemon may take to answer, or to end.
+const PATIENCE: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+impl Daemon {
+    fn start(common: &Common, program: &Path, state: &TempDir) -> anyhow::Result<Self> {
+        let socket = state.path().join("engram.sock");
+        let log = fs::File::create(state.path().join("log"))?;
+        let mut command = Command::new(program);
+        command.arg("serve").arg("--state-dir").arg(state.path().join("state"));
+        command.arg("--socket").arg(&socket).args(["--set", "time.zone=UTC"]);
+        if let Some(file) = &common.config {
+            command.arg("--config").arg(file);
+        }
+        for setting in &common.settings {
+            command.arg("--set").arg(setting);
+        }
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?;
+        Ok(Self { child, socket })
+    }
+
+    /// Waits until the daemon listens, and says what its log says if it ends.
+    fn connect(&self) -> anyhow::Result<Client> {
+        let started = SystemClock.tick();
+        loop {
+            match Client::connect(&self.socket, ClientOptions::default()) {
+                Ok(client) => return Ok(client),
+                Err(error) if started.elapsed() > PATIENCE || self.has_ended() => {
+                    let log = self.socket.with_file_name("log");
+                    let log = fs::read_to_string(log).unwrap_or_default();
+                    return Err(anyhow::Error::new(error)
+                        .context(format!("the daemon did not start:\n{log}")));
+                }
+                Err(_) => thread::sleep(LOOK_AGAIN),
+            }
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        // A zombie is dead, and its parent has not asked yet.
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
+        stat.map_or(true, |stat| stat.contains(") Z "))
+    }
+
+    /// Asks the daemon to end, as a service manager does, and waits for it.
+    fn stop(mut self) -> anyhow::Result<()> {
+        kill_process(Pid::from_child(&self.child), Signal::TERM)?;
+        let asked = SystemClock.tick();
+        while asked.elapsed() < PATIENCE {
+            if let Some(status) = self.child.try_wait()? {
+                anyhow::ensure!(status.success(), "the daemon ended with {status}");
+                return Ok(());
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+        bail!("the daemon did not end within {PATIENCE:?}")
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // After `stop` both find a process that is gone, which is what they are for.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

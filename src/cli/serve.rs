@@ -1,0 +1,58 @@
+//! `engram serve`, and the worker process that it starts for itself.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::base::picture::Limits;
+use crate::cli::log;
+use crate::config::{Config, Places};
+use crate::daemon::Daemon;
+use crate::model::worker::child::{self, ChildOptions};
+
+/// What the daemon tells its worker.
+#[derive(Debug, Args)]
+pub(super) struct WorkerFlags {
+    /// Directory of the captioner's model
+    #[arg(long, value_name = "DIR")]
+    model: PathBuf,
+    /// Largest image file
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().bytes_max)]
+    image_bytes_max: usize,
+    /// Largest image
+    #[arg(long, value_name = "PIXELS", default_value_t = Limits::default().pixels_max)]
+    image_pixels_max: u64,
+    /// Memory that the worker may take
+    #[arg(long, value_name = "BYTES")]
+    memory_bytes_max: Option<u64>,
+}
+
+/// Captions what comes on standard input until it ends.
+pub(super) fn caption_worker(flags: &WorkerFlags) -> anyhow::Result<ExitCode> {
+    let WorkerFlags { model, image_bytes_max, image_pixels_max, memory_bytes_max } = flags;
+    let options = ChildOptions {
+        model: model.clone(),
+        limits: Limits { bytes_max: *image_bytes_max, pixels_max: *image_pixels_max },
+        memory_bytes_max: *memory_bytes_max,
+    };
+    child::run(&options, &mut io::stdin().lock(), &mut io::stdout().lock())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the daemon until it is told to end.
+pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
+    // Before anything starts, so that no signal is missed.
+    let mut signals = Signals::new([SIGTERM, SIGINT]).context("signals cannot be caught")?;
+    let daemon = Daemon::start(config, places)?;
+    if let Some(signal) = signals.forever().next() {
+        ::log::info!("asked to stop by signal {signal}");
+    }
+    daemon.stop()?;
+    log::finish();
+    Ok(ExitCode::SUCCESS)
+}

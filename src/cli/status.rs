@@ -1,0 +1,122 @@
+//! `engram status`: what the daemon holds and does, on one screen.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value};
+
+use crate::cli::client::{Client, ClientOptions};
+
+/// Prints the status; exits with 1 when the daemon is not well.
+#[expect(clippy::print_stdout, reason = "the command's result")]
+pub(super) fn run(socket: &Path) -> anyhow::Result<ExitCode> {
+    let mut client = Client::connect(socket, ClientOptions::default())?;
+    let mut ask = |tool: &str| client.call(tool, Map::new()).map(|reply| reply.structured);
+    let (health, ingest, stats) = (ask("health")?, ask("ingest_status")?, ask("memory_stats")?);
+    println!("{}", render(socket, &health, &ingest, &stats));
+    let well = health.get("status").and_then(Value::as_str) == Some("ok");
+    Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn render(
+    socket: &Path,
+    health: &Map<String, Value>,
+    ingest: &Map<String, Value>,
+    stats: &Map<String, Value>,
+) -> String {
+    let mut lines = vec![
+        format!("engram {} at {}", text(health, "version"), socket.display()),
+        format!("  status     {}, up {} s", text(health, "status"), text(health, "uptime_seconds")),
+    ];
+    for problem in health.get("problems").and_then(Value::as_array).into_iter().flatten() {
+        lines.push(format!("             {}", plain(problem)));
+    }
+    lines.push(format!(
+        "  frames     {} seen, {} gated, {} pending, {} captioned, {} failed, {} refused",
+        text(ingest, "seen"),
+        text(ingest, "gated"),
+        text(ingest, "pending"),
+        text(ingest, "captioned"),
+        text(ingest, "failed"),
+        text(ingest, "refused"),
+    ));
+    let span = match (text(stats, "first"), text(stats, "last")) {
+        (first, last) if first == "-" && last == "-" => String::new(),
+        (first, last) => format!(", {first} to {last}"),
+    };
+    lines.push(format!("  records    {}{span}", text(stats, "records")));
+    for model in ["captioner", "embedder"] {
+        let identity = stats.get(model).and_then(Value::as_object);
+        let name = identity.map_or_else(|| "-".to_owned(), |it| text(it, "name"));
+        let print = identity.map_or_else(|| "-".to_owned(), |it| text(it, "fingerprint"));
+        let print: String = print.chars().take(12).collect();
+        lines.push(format!("  {model:10} {name} ({print})"));
+    }
+    lines.push(format!(
+        "  memory     daemon {}, caption worker {} (restarted {} times)",
+        mebibytes(stats, "daemon_resident_bytes"),
+        mebibytes(stats, "worker_resident_bytes"),
+        text(ingest, "captioner_restarts"),
+    ));
+    lines.push(format!("  disk       {}", mebibytes(stats, "disk_bytes")));
+    let last_error = ingest.get("last_error").and_then(Value::as_object);
+    lines.push(match last_error {
+        None => "  last error none".to_owned(),
+        Some(it) => format!("  last error {}: {}", text(it, "time"), text(it, "error")),
+    });
+    lines.join("\n")
+}
+
+fn text(object: &Map<String, Value>, key: &str) -> String {
+    object.get(key).map_or_else(|| "-".to_owned(), plain)
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn mebibytes(object: &Map<String, Value>, key: &str) -> String {
+    match object.get(key).and_then(Value::as_f64) {
+        Some(bytes) => format!("{:.1} MiB", bytes / f64::from(1 << 20)),
+        None => "not running".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn says_everything_on_one_screen() {
+        let object = |value: Value| value.as_object().unwrap().clone();
+        let shown = render(
+            Path::new("/run/engram.sock"),
+            &object(
+                json!({"status": "degraded", "version": "1", "uptime_seconds": 7, "problems": ["the disk is full"]}),
+            ),
+            &object(json!({"seen": 9, "gated": 2, "pending": 3, "captioned": 4, "failed": 0,
+                "refused": 1, "captioner_restarts": 2, "last_error": {"time": "then", "error": "what"}})),
+            &object(
+                json!({"records": 4, "first": "a", "last": "b", "captioner": {"name": "c", "fingerprint": "0123456789abcdef"},
+                "embedder": {"name": "e", "fingerprint": "f"}, "daemon_resident_bytes": 1_048_576,
+                "worker_resident_bytes": null, "disk_bytes": 0}),
+            ),
+        );
+        let expect = "engram 1 at /run/engram.sock
+  status     degraded, up 7 s
+             the disk is full
+  frames     9 seen, 2 gated, 3 pending, 4 captioned, 0 failed, 1 refused
+  records    4, a to b
+  captioner  c (0123456789ab)
+  embedder   e (f)
+  memory     daemon 1.0 MiB, caption worker not running (restarted 2 times)
+  disk       0.0 MiB
+  last error then: what";
+        assert_eq!(shown, expect);
+    }
+}

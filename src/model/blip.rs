@@ -1,0 +1,188 @@
+//! The BLIP captioner, from a directory as `transformers` saves it, on one CPU
+//! thread: an image goes in, the most likely words come out one after another.
+
+use std::fmt;
+use std::path::Path;
+
+use candle_core::{Device, IndexOp as _, Module as _, Tensor};
+use candle_transformers::models::blip::{BlipForConditionalGeneration, Config};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokenizers::Tokenizer;
+
+use crate::base::picture;
+use crate::base::picture::Limits;
+use crate::model::preprocess::Preprocessor;
+use crate::model::weights::{ModelDir, Tensors};
+use crate::model::{CaptionError, Captioner, ModelError, ModelIdentity};
+
+/// Longest caption in tokens where the model does not say, as `transformers` has it.
+const TOKENS_MAX_DEFAULT: usize = 20;
+
+/// Loads the captioner in `path`: `config.json` with model type "blip",
+/// `tokenizer.json`, `model.safetensors`; `preprocessor_config.json` and
+/// `generation_config.json` where there are any. It captions in this process:
+/// a daemon wants [`crate::model::worker`].
+pub fn load(path: &Path, limits: Limits) -> Result<Box<dyn Captioner>, ModelError> {
+    let dir = ModelDir::open(path)?;
+    let identity = dir.identity()?;
+    let (config, words) = configs_of(&dir)?;
+    let side = u32::try_from(config.vision_config.image_size).unwrap_or(u32::MAX);
+    let preprocessor = Preprocessor::read(&dir, side)?;
+    let tokenizer = dir.tokenizer()?;
+    let builder = with_tied_weights(dir.tensors()?).into_builder();
+    let model = BlipForConditionalGeneration::new(&config, builder)
+        .map_err(|error| dir.unusable(&error))?;
+    Ok(Box::new(BlipCaptioner { identity, limits, preprocessor, tokenizer, words, model }))
+}
+
+struct BlipCaptioner {
+    identity: ModelIdentity,
+    limits: Limits,
+    preprocessor: Preprocessor,
+    tokenizer: Tokenizer,
+    words: Words,
+    model: BlipForConditionalGeneration,
+}
+
+/// Where captions begin and end.
+#[derive(Debug, Clone, Copy)]
+struct Words {
+    begin: u32,
+    end: u32,
+    /// With `begin`, without `end`.
+    tokens_max: usize,
+}
+
+impl fmt::Debug for BlipCaptioner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { identity, limits, preprocessor, tokenizer: _, words, model: _ } = self;
+        f.debug_struct("BlipCaptioner")
+            .field("identity", identity)
+            .field("limits", limits)
+            .field("preprocessor", preprocessor)
+            .field("words", words)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Captioner for BlipCaptioner {
+    fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    fn caption(&mut self, image: &[u8]) -> Result<String, CaptionError> {
+        let picture = picture::decode(image, self.limits)
+            .map_err(|bad| CaptionError::BadImage(bad.to_string()))?;
+        let failed = |error: &dyn fmt::Display| CaptionError::Died(error.to_string());
+        let pixels = self.preprocessor.pixels(&picture).map_err(|error| failed(&error))?;
+        let tokens = self.tokens(&pixels).map_err(|error| failed(&error))?;
+        self.tokenizer.decode(&tokens, true).map_err(|error| failed(&error))
+    }
+
+    fn process_id(&self) -> Option<u32> {
+        None
+    }
+
+    fn restarts(&self) -> u64 {
+        0
+    }
+}
+
+impl BlipCaptioner {
+    /// The likeliest token after the likeliest token, until the end or the limit.
+    fn tokens(&mut self, pixels: &Tensor) -> candle_core::Result<Vec<u32>> {
+        let seen = self.model.vision_model().forward(pixels)?;
+        self.model.reset_kv_cache();
+        let mut tokens = vec![self.words.begin];
+        let mut last = self.words.begin;
+        while tokens.len() < self.words.tokens_max {
+            let input = Tensor::new(&[[last]], &Device::Cpu)?;
+            let scores = self.model.text_decoder().forward(&input, &seen)?;
+            last = scores.i((0, 0))?.argmax(0)?.to_scalar()?;
+            if last == self.words.end {
+                break;
+            }
+            tokens.push(last);
+        }
+        Ok(tokens)
+    }
+}
+
+fn configs_of(dir: &ModelDir) -> Result<(Config, Words), ModelError> {
+    #[derive(Deserialize)]
+    struct TextFile {
+        bos_token_id: u32,
+        sep_token_id: u32,
+        max_length: Option<usize>,
+    }
+    // What `transformers` leaves out of a file where it is the default.
+    let defaults = json!({
+        "projection_dim": 512, "image_text_hidden_size": 256,
+        "text_config": {
+            "vocab_size": 30524, "hidden_size": 768, "intermediate_size": 3072,
+            "projection_dim": 768, "num_hidden_layers": 12, "num_attention_heads": 8,
+            "max_position_embeddings": 512, "hidden_act": "gelu", "layer_norm_eps": 1e-12,
+            "is_decoder": true, "bos_token_id": 30522, "sep_token_id": 102,
+        },
+        "vision_config": {
+            "hidden_size": 768, "intermediate_size": 3072, "projection_dim": 512,
+            "num_hidden_layers": 12, "num_attention_heads": 12, "image_size": 384,
+            "patch_size": 16, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
+        },
+    });
+    let mut file: Value = dir.settings("config.json", &defaults)?;
+    if file["model_type"] != "blip" {
+        let reason =
+            format!("config.json: model_type {}, accepted is \"blip\"", file["model_type"]);
+        return Err(dir.unusable(&reason));
+    }
+    // As `transformers` has it, whatever the file says.
+    file["text_config"]["encoder_hidden_size"] = file["vision_config"]["hidden_size"].clone();
+    let unusable = |error| dir.unusable(&format!("config.json: {error}"));
+    let text: TextFile = serde_json::from_value(file["text_config"].clone()).map_err(unusable)?;
+    let config: Config = serde_json::from_value(file).map_err(unusable)?;
+    check_shapes(&config).map_err(|reason| dir.unusable(&format!("config.json: {reason}")))?;
+    let generation: GenerationFile =
+        dir.optional_settings("generation_config.json")?.unwrap_or_default();
+    let tokens_max = generation.tokens_max().or(text.max_length).unwrap_or(TOKENS_MAX_DEFAULT);
+    let tokens_max = tokens_max.min(config.text_config.max_position_embeddings);
+    Ok((config, Words { begin: text.bos_token_id, end: text.sep_token_id, tokens_max }))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct GenerationFile {
+    max_length: Option<usize>,
+    max_new_tokens: Option<usize>,
+}
+
+impl GenerationFile {
+    fn tokens_max(&self) -> Option<usize> {
+        self.max_new_tokens.map(|new| new.saturating_add(1)).or(self.max_length)
+    }
+}
+
+/// candle divides by these without looking.
+fn check_shapes(config: &Config) -> Result<(), String> {
+    let (text, vision) = (&config.text_config, &config.vision_config);
+    let shapes = [
+        ("text_config: hidden_size in heads", text.hidden_size, text.num_attention_heads),
+        ("vision_config: hidden_size in heads", vision.hidden_size, vision.num_attention_heads),
+        ("vision_config: image_size in patches", vision.image_size, vision.patch_size),
+    ];
+    match shapes.iter().find(|(_, whole, parts)| *parts == 0 || whole % parts != 0) {
+        Some((name, whole, parts)) => Err(format!("{name}: {whole} in {parts}")),
+        None => Ok(()),
+    }
+}
+
+/// `transformers` saves once what the decoder's output shares with its input.
+fn with_tied_weights(mut tensors: Tensors) -> Tensors {
+    const HEAD: &str = "text_decoder.cls.predictions";
+    let words = "text_decoder.bert.embeddings.word_embeddings.weight";
+    tensors.alias(&format!("{HEAD}.decoder.weight"), words);
+    tensors.alias(words, &format!("{HEAD}.decoder.weight"));
+    tensors.alias(&format!("{HEAD}.bias"), &format!("{HEAD}.decoder.bias"));
+    tensors
+}

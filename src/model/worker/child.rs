@@ -1,0 +1,156 @@
+//! The worker's side: loads the captioner, answers one request after another on
+//! its pipes, and ends when they are closed.
+
+use std::fs;
+use std::io;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use rustix::process::{Resource, Rlimit, Signal};
+
+use crate::base::picture::Limits;
+use crate::model::blip;
+use crate::model::embedder::compute_on_this_thread_only;
+use crate::model::worker::protocol;
+use crate::model::worker::protocol::{Reply, Request};
+use crate::model::{CaptionError, Captioner, ModelError};
+
+/// Added to the priority number: the daemon's answers go first.
+const NICENESS: i32 = 10;
+/// Of 1000: when memory runs out, the kernel ends this process before the
+/// memory itself, and a caption is late instead of a recall lost.
+const OOM_SCORE: &str = "800";
+
+#[derive(Debug, Clone)]
+pub struct ChildOptions {
+    pub model: PathBuf,
+    pub limits: Limits,
+    /// Allocating more ends this process. `None` leaves it to the kernel.
+    pub memory_bytes_max: Option<u64>,
+}
+
+/// Why the worker ended other than by its pipe's end.
+#[derive(Debug, thiserror::Error)]
+pub enum ChildError {
+    #[error("the pipe to the daemon failed: {0}")]
+    Pipe(#[from] io::Error),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The process does not go on, because what failed may have left the model
+    /// in any state; a new one is cheap.
+    #[error("a frame could not be captioned: {0}")]
+    Caption(CaptionError),
+}
+
+/// Runs `engram caption-worker` until `input` ends. `output` must carry nothing else.
+pub fn run(
+    options: &ChildOptions,
+    input: &mut impl Read,
+    output: &mut impl Write,
+) -> Result<(), ChildError> {
+    step_back(options.memory_bytes_max);
+    compute_on_this_thread_only();
+    match blip::load(&options.model, options.limits) {
+        Ok(mut captioner) => serve(captioner.as_mut(), input, output),
+        Err(error) => {
+            protocol::write(output, &Reply::NoModel { reason: error.to_string() })?;
+            Err(error.into())
+        }
+    }
+}
+
+fn serve(
+    captioner: &mut dyn Captioner,
+    input: &mut impl Read,
+    output: &mut impl Write,
+) -> Result<(), ChildError> {
+    let identity = captioner.identity();
+    let hello = Reply::Hello {
+        version: protocol::VERSION,
+        name: identity.name.clone(),
+        fingerprint: identity.fingerprint.0.clone(),
+    };
+    protocol::write(output, &hello)?;
+    while let Some(Request::Caption { image }) = protocol::read(input)? {
+        let reply = match captioner.caption(&image) {
+            Ok(text) => Reply::Caption { text },
+            Err(CaptionError::BadImage(reason)) => Reply::BadImage { reason },
+            Err(error) => return Err(ChildError::Caption(error)),
+        };
+        protocol::write(output, &reply)?;
+    }
+    Ok(())
+}
+
+/// Makes this process the one that waits, goes without memory, and ends with
+/// its parent. What the system does not allow is left: captions come all the same.
+fn step_back(memory_bytes_max: Option<u64>) {
+    warn_of("die with the daemon", set_parent_death_signal());
+    warn_of("lower its priority", rustix::process::nice(NICENESS).map_err(Into::into));
+    warn_of("go first when memory runs out", fs::write("/proc/self/oom_score_adj", OOM_SCORE));
+    if let Some(bytes) = memory_bytes_max {
+        let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+        let limited = rustix::process::setrlimit(Resource::Data, limit);
+        warn_of("limit its memory", limited.map_err(Into::into));
+    }
+}
+
+fn set_parent_death_signal() -> io::Result<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?)
+}
+
+fn warn_of<T>(what: &str, done: io::Result<T>) {
+    if let Err(error) = done {
+        log::warn!("the caption worker cannot {what}: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::scripted::ScriptedCaptioner;
+
+    /// What a captioner answers to these images, hello left out.
+    fn answers(captioner: &mut dyn Captioner, images: &[&str]) -> (Vec<Reply>, Option<ChildError>) {
+        let (mut input, mut output) = (Vec::new(), Vec::new());
+        for image in images {
+            let image = image.as_bytes().to_vec();
+            protocol::write(&mut input, &Request::Caption { image }).unwrap();
+        }
+        let error = serve(captioner, &mut input.as_slice(), &mut output).err();
+        let mut pipe = output.as_slice();
+        let replies = std::iter::from_fn(|| protocol::read(&mut pipe).unwrap());
+        let mut replies: Vec<Reply> = replies.collect();
+        assert!(matches!(replies.remove(0), Reply::Hello { version: protocol::VERSION, .. }));
+        (replies, error)
+    }
+
+    #[test]
+    fn answers_in_order_until_the_pipe_ends() {
+        let mut captioner = ScriptedCaptioner::new(|image| match image {
+            b"bad" => Err(CaptionError::BadImage("no pixels".to_owned())),
+            other => Ok(String::from_utf8_lossy(other).into_owned()),
+        });
+        let (replies, error) = answers(&mut captioner, &["mug", "bad", "book"]);
+        let caption = |text: &str| Reply::Caption { text: text.to_owned() };
+        let bad = Reply::BadImage { reason: "no pixels".to_owned() };
+        assert_eq!(replies, [caption("mug"), bad, caption("book")]);
+        assert!(error.is_none());
+    }
+
+    #[test]
+    fn a_failing_model_ends_the_worker() {
+        let failure = CaptionError::Died("shapes differ".to_owned());
+        let mut captioner = ScriptedCaptioner::by_colour().failing_first([failure]);
+        let (replies, error) = answers(&mut captioner, &["mug", "book"]);
+        assert_eq!(replies, []);
+        assert!(matches!(error, Some(ChildError::Caption(_))));
+    }
+
+    #[test]
+    fn half_a_request_is_an_error() {
+        let mut captioner = ScriptedCaptioner::by_colour();
+        let ended = serve(&mut captioner, &mut &[9, 0][..], &mut Vec::new());
+        assert!(matches!(ended, Err(ChildError::Pipe(_))));
+    }
+}

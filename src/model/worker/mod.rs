@@ -1,0 +1,254 @@
+//! The captioner in a process of its own, supervised: a model that crashes,
+//! hangs or eats the memory costs one restart, never the daemon.
+//!
+//! The daemon's side is here; the worker's is [`child`].
+
+mod backoff;
+pub mod child;
+pub mod process;
+mod protocol;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::base::stop::Stop;
+use crate::base::time::Clock;
+use crate::model::weights;
+use crate::model::worker::backoff::Backoff;
+use crate::model::worker::child::ChildOptions;
+use crate::model::worker::process::{Waited, Worker, WorkerCommand};
+use crate::model::worker::protocol::{Reply, Request};
+use crate::model::{CaptionError, Captioner, Fingerprint, ModelError, ModelIdentity};
+
+/// How often a wait looks whether the daemon stops.
+const STOP_CHECK: Duration = Duration::from_millis(50);
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub command: WorkerCommand,
+    /// The model that `command` loads, for its identity.
+    pub model: PathBuf,
+    /// For loading the model.
+    pub start_deadline: Duration,
+    /// For one caption.
+    pub caption_deadline: Duration,
+    pub start: Start,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// When the captioner is made, so that the first frame finds it ready.
+    AtOnce,
+    /// With the first frame.
+    WhenNeeded,
+}
+
+impl WorkerCommand {
+    /// `engram caption-worker` of the binary `program`.
+    pub fn engram(program: &Path, child: &ChildOptions) -> Self {
+        let ChildOptions { model, limits, memory_bytes_max } = child;
+        let mut args: Vec<OsString> = vec!["caption-worker".into(), "--model".into(), model.into()];
+        let mut flag = |name: &str, value: u64| {
+            args.extend([name.into(), value.to_string().into()]);
+        };
+        flag("--image-bytes-max", limits.bytes_max as u64);
+        flag("--image-pixels-max", limits.pixels_max);
+        if let Some(bytes) = *memory_bytes_max {
+            flag("--memory-bytes-max", bytes);
+        }
+        Self { program: program.to_owned(), args }
+    }
+}
+
+/// A [`Captioner`] that lives in another process.
+///
+/// A worker that died, hung or did not start is started again with the next
+/// frame, after a pause that doubles from 250 ms to 30 s and falls back with
+/// the first answer. Make and use it on one thread that lasts: the kernel ends
+/// the worker together with the thread that started it. Dropping it ends the
+/// worker within a second.
+#[derive(Debug)]
+pub struct WorkerCaptioner {
+    options: Options,
+    clock: Arc<dyn Clock>,
+    stop: Stop,
+    identity: ModelIdentity,
+    worker: Option<Worker>,
+    /// Whether `worker` has said that its model is loaded.
+    ready: bool,
+    backoff: Backoff,
+    /// No start before this.
+    rest_until: Option<Instant>,
+    starts: u64,
+}
+
+impl WorkerCaptioner {
+    /// Fails if there is no model in `options.model`. `stop` ends every wait:
+    /// the frame then gets [`CaptionError::Unavailable`].
+    pub fn new(options: Options, clock: Arc<dyn Clock>, stop: Stop) -> Result<Self, ModelError> {
+        let identity = weights::identity(&options.model)?;
+        let mut captioner = Self {
+            options,
+            clock,
+            stop,
+            identity,
+            worker: None,
+            ready: false,
+            backoff: Backoff::default(),
+            rest_until: None,
+            starts: 0,
+        };
+        if captioner.options.start == Start::AtOnce
+            && let Err(error) = captioner.start()
+        {
+            log::warn!("{error}");
+        }
+        Ok(captioner)
+    }
+
+    /// Brings a worker up that waits for a frame.
+    fn make_ready(&mut self) -> Result<(), CaptionError> {
+        if self.worker.as_mut().is_some_and(Worker::has_ended) {
+            let how = self.bury();
+            log::warn!("the caption worker ended between frames: {how}");
+        }
+        if self.worker.is_none() {
+            self.rest()?;
+            self.start()?;
+        }
+        if !self.ready {
+            self.greet()?;
+        }
+        Ok(())
+    }
+
+    fn rest(&self) -> Result<(), CaptionError> {
+        let Some(until) = self.rest_until else { return Ok(()) };
+        let pause = until.saturating_duration_since(self.clock.tick());
+        if self.stop.sleep(pause) { Err(stopping()) } else { Ok(()) }
+    }
+
+    fn start(&mut self) -> Result<(), CaptionError> {
+        match Worker::spawn(&self.options.command) {
+            Ok(worker) => {
+                log::debug!("the caption worker is process {}", worker.process_id());
+                self.worker = Some(worker);
+                self.ready = false;
+                self.starts += 1;
+                Ok(())
+            }
+            Err(error) => {
+                self.note_failure();
+                let program = &self.options.command.program;
+                Err(CaptionError::Unavailable(format!("{error}: {}", program.display())))
+            }
+        }
+    }
+
+    /// Takes the worker's first message.
+    fn greet(&mut self) -> Result<(), CaptionError> {
+        let deadline = self.options.start_deadline;
+        let reason = match self.wait(deadline)? {
+            Waited::Reply(Reply::Hello { version: protocol::VERSION, name, fingerprint }) => {
+                self.identity = ModelIdentity { name, fingerprint: Fingerprint(fingerprint) };
+                self.ready = true;
+                return Ok(());
+            }
+            Waited::Reply(Reply::NoModel { reason }) => {
+                self.bury();
+                reason
+            }
+            Waited::Reply(Reply::Hello { version, .. }) => {
+                self.bury();
+                format!("it speaks version {version}, this daemon {}", protocol::VERSION)
+            }
+            Waited::Reply(Reply::Caption { .. } | Reply::BadImage { .. }) | Waited::Ended => {
+                self.bury()
+            }
+            Waited::Nothing => {
+                self.bury();
+                format!("its model was not loaded within {deadline:?}")
+            }
+        };
+        Err(CaptionError::Unavailable(reason))
+    }
+
+    /// Waits for the worker's next message in steps, so that a stop is seen.
+    fn wait(&mut self, deadline: Duration) -> Result<Waited, CaptionError> {
+        let begun = self.clock.tick();
+        loop {
+            let Some(worker) = &self.worker else { return Ok(Waited::Ended) };
+            let left = deadline.saturating_sub(self.clock.tick().duration_since(begun));
+            let waited = worker.wait(left.min(STOP_CHECK));
+            if waited != Waited::Nothing || left.is_zero() {
+                return Ok(waited);
+            }
+            if self.stop.is_asked() {
+                self.bury();
+                return Err(stopping());
+            }
+        }
+    }
+
+    /// Ends the worker and tells how it went.
+    fn bury(&mut self) -> String {
+        self.note_failure();
+        self.ready = false;
+        self.worker.take().map_or_else(String::new, Worker::kill)
+    }
+
+    fn note_failure(&mut self) {
+        let pause = self.backoff.failed();
+        self.rest_until = self.clock.tick().checked_add(pause);
+    }
+
+    fn note_success(&mut self) {
+        self.backoff.succeeded();
+        self.rest_until = None;
+    }
+}
+
+impl Captioner for WorkerCaptioner {
+    fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    fn caption(&mut self, image: &[u8]) -> Result<String, CaptionError> {
+        self.make_ready()?;
+        if let Some(worker) = &self.worker {
+            worker.send(Request::Caption { image: image.to_vec() });
+        }
+        let deadline = self.options.caption_deadline;
+        match self.wait(deadline)? {
+            Waited::Reply(Reply::Caption { text }) => {
+                self.note_success();
+                Ok(text)
+            }
+            Waited::Reply(Reply::BadImage { reason }) => {
+                self.note_success();
+                Err(CaptionError::BadImage(reason))
+            }
+            Waited::Reply(Reply::Hello { .. } | Reply::NoModel { .. }) | Waited::Ended => {
+                Err(CaptionError::Died(self.bury()))
+            }
+            Waited::Nothing => {
+                self.bury();
+                Err(CaptionError::Hung(deadline))
+            }
+        }
+    }
+
+    fn process_id(&self) -> Option<u32> {
+        self.worker.as_ref().map(Worker::process_id)
+    }
+
+    fn restarts(&self) -> u64 {
+        self.starts.saturating_sub(1)
+    }
+}
+
+fn stopping() -> CaptionError {
+    CaptionError::Unavailable("the daemon stops".to_owned())
+}

@@ -1,0 +1,422 @@
+//! A tool's arguments: described once, from which come the JSON schema that
+//! clients see and the checks that a call passes.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::base::RecordId;
+use crate::base::time::{TIME_FORMS, Timestamp, Window, Zone};
+use crate::tools::ToolError;
+
+/// One argument of a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Param {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) required: bool,
+    pub(crate) about: &'static str,
+}
+
+/// What an argument may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// Text of at most so many bytes.
+    Text { bytes_max: usize },
+    /// Whole number with its bounds, and what an absent one counts as.
+    Whole { least: i64, most: i64, default: i64 },
+    /// Finite number.
+    Number,
+    /// One of [`TIME_FORMS`], or seconds since 1970.
+    Time,
+    /// `[x, y, z]` in metres; `[x, y]` is taken as on the floor.
+    Position,
+    /// Base64 text; its size is bounded by the line that carries it.
+    Base64,
+    /// From one to so many record ids.
+    RecordIds { most: usize },
+}
+
+impl Param {
+    pub(crate) const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, kind, required: true, about }
+    }
+
+    pub(crate) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, kind, required: false, about }
+    }
+}
+
+/// Every tool takes it.
+pub(crate) const SESSION: Param = Param::optional(
+    "session",
+    Kind::Text { bytes_max: 128 },
+    "Name of a session to go on with; the connection's own where absent.",
+);
+
+/// JSON Schema of an object with these arguments.
+pub(crate) fn schema(params: &[Param]) -> Map<String, Value> {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for param in params.iter().chain([&SESSION]) {
+        properties.insert(param.name.to_owned(), param_schema(param));
+        if param.required {
+            required.push(json!(param.name));
+        }
+    }
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), Value::Object(properties));
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), Value::Array(required));
+    }
+    schema.insert("additionalProperties".to_owned(), json!(false));
+    schema
+}
+
+fn param_schema(param: &Param) -> Value {
+    let mut schema = match param.kind {
+        Kind::Text { bytes_max } => json!({"type": "string", "maxLength": bytes_max}),
+        Kind::Whole { least, most, default } => {
+            json!({"type": "integer", "minimum": least, "maximum": most, "default": default})
+        }
+        Kind::Number => json!({"type": "number"}),
+        Kind::Time => json!({"type": ["string", "number"]}),
+        Kind::Base64 => json!({"type": "string", "contentEncoding": "base64"}),
+        Kind::Position => {
+            json!({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3})
+        }
+        Kind::RecordIds { most } => {
+            json!({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": most})
+        }
+    };
+    if let Some(object) = schema.as_object_mut() {
+        let about = match param.kind {
+            Kind::Time => format!("{} Accepted: {TIME_FORMS}.", param.about),
+            _ => param.about.to_owned(),
+        };
+        object.insert("description".to_owned(), json!(about));
+    }
+    schema
+}
+
+/// Arguments of one call, known to hold no unknown name.
+#[derive(Debug)]
+pub(crate) struct Args {
+    params: &'static [Param],
+    values: Map<String, Value>,
+}
+
+/// What times are read against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimeReading {
+    pub(crate) zone: Zone,
+    pub(crate) now: Timestamp,
+}
+
+impl Args {
+    /// Refuses unknown names, and missing ones that are required. An empty
+    /// text or null counts as absent: prompts make models fill every field.
+    pub(crate) fn new(
+        params: &'static [Param],
+        mut values: Map<String, Value>,
+    ) -> Result<Self, ToolError> {
+        values.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
+        let known = |name: &str| name == SESSION.name || params.iter().any(|it| it.name == name);
+        if let Some(name) = values.keys().find(|name| !known(name)) {
+            let names: Vec<&str> =
+                params.iter().chain([&SESSION]).map(|param| param.name).collect();
+            let accepted = names.join(", ");
+            return Err(refused(format!("unknown argument {name:?}; accepted are {accepted}")));
+        }
+        let absent = params.iter().find(|it| it.required && !values.contains_key(it.name));
+        if let Some(param) = absent {
+            let accepted = accepted(param.kind);
+            return Err(refused(format!(
+                "argument {:?} is missing or empty; accepted is {accepted}",
+                param.name
+            )));
+        }
+        Ok(Self { params, values })
+    }
+
+    pub(crate) fn session(&self) -> Result<Option<&str>, ToolError> {
+        self.text(SESSION.name)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(None) };
+        let bytes_max = match kind {
+            Kind::Text { bytes_max } => bytes_max,
+            _ => usize::MAX,
+        };
+        match value.as_str() {
+            Some(text) if text.len() <= bytes_max => Ok((!text.trim().is_empty()).then_some(text)),
+            _ => Err(wrong(name, value, kind)),
+        }
+    }
+
+    /// The text of a required argument: blank counts as missing.
+    pub(crate) fn required_text(&self, name: &str) -> Result<&str, ToolError> {
+        let accepted = "a text that is not blank";
+        self.text(name)?.ok_or_else(|| {
+            refused(format!("argument {name:?} is missing or empty; accepted is {accepted}"))
+        })
+    }
+
+    /// The default where absent.
+    pub(crate) fn whole(&self, name: &str) -> Result<i64, ToolError> {
+        let param = self.param(name);
+        let Some(Kind::Whole { least, most, default }) = param else { return Ok(0) };
+        let Some((kind, value)) = self.find(name) else { return Ok(default) };
+        // Models write 8.0 and "8" for 8.
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "only a whole number in bounds is used"
+        )]
+        let whole = value
+            .as_i64()
+            .or_else(|| value.as_f64().filter(|it| it.fract() == 0.0).map(|it| it as i64))
+            .or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
+        match whole {
+            Some(number) if (least..=most).contains(&number) => Ok(number),
+            _ => Err(wrong(name, value, kind)),
+        }
+    }
+
+    /// [`Args::whole`] for a count.
+    pub(crate) fn count(&self, name: &str) -> Result<usize, ToolError> {
+        Ok(usize::try_from(self.whole(name)?).unwrap_or(0))
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(None) };
+        match value.as_f64() {
+            Some(number) => Ok(Some(number)),
+            None => Err(wrong(name, value, kind)),
+        }
+    }
+
+    pub(crate) fn time(
+        &self,
+        name: &str,
+        reading: TimeReading,
+    ) -> Result<Option<Timestamp>, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(None) };
+        if let Some(seconds) = value.as_f64() {
+            let time = Timestamp::from_seconds(seconds);
+            return time.map(Some).ok_or_else(|| wrong(name, value, kind));
+        }
+        let Some(text) = value.as_str() else { return Err(wrong(name, value, kind)) };
+        match reading.zone.parse(text, reading.now) {
+            Ok(time) => Ok(Some(time)),
+            Err(error) => Err(refused(format!("argument {name:?}: {error}"))),
+        }
+    }
+
+    /// A bound that names a whole second means all of it when it ends a window.
+    pub(crate) fn window(
+        &self,
+        start: &str,
+        end: &str,
+        reading: TimeReading,
+    ) -> Result<Window, ToolError> {
+        let (first, last) = (self.time(start, reading)?, self.time(end, reading)?);
+        let last = last.map(|time| {
+            let whole_second = time.micros() % 1_000_000 == 0;
+            if whole_second { time.plus(Duration::from_micros(999_999)) } else { time }
+        });
+        Window::new(first, last).map_err(|_backward| {
+            let shown = |bound: Option<Timestamp>| bound.map_or_else(String::new, |it| reading.zone.format(it));
+            refused(format!(
+                "argument {start:?} ({}) lies after {end:?} ({}); accepted is a start at or before the end",
+                shown(first),
+                shown(last)
+            ))
+        })
+    }
+
+    pub(crate) fn position(&self, name: &str) -> Result<Option<[f64; 3]>, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(None) };
+        let numbers: Option<Vec<f64>> = value
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+            .iter()
+            .map(Value::as_f64)
+            .collect();
+        match numbers.as_deref() {
+            Some(&[x, y]) => Ok(Some([x, y, 0.0])),
+            Some(&[x, y, z]) => Ok(Some([x, y, z])),
+            _ => Err(wrong(name, value, kind)),
+        }
+    }
+
+    pub(crate) fn record_ids(&self, name: &str) -> Result<Vec<RecordId>, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(Vec::new()) };
+        let Kind::RecordIds { most } = kind else { return Err(wrong(name, value, kind)) };
+        // One id, or ids as text, are what small models write.
+        let written: Vec<Value> = match value {
+            Value::Array(items) => items.clone(),
+            Value::String(text) => text.split(',').map(|part| json!(part.trim())).collect(),
+            other => vec![other.clone()],
+        };
+        let id = |it: &Value| {
+            it.as_u64().or_else(|| it.as_str().and_then(|text| text.parse().ok())).map(RecordId)
+        };
+        match written.iter().map(id).collect::<Option<Vec<RecordId>>>() {
+            Some(ids) if (1..=most).contains(&ids.len()) => Ok(ids),
+            _ => Err(wrong(name, value, kind)),
+        }
+    }
+
+    fn param(&self, name: &str) -> Option<Kind> {
+        self.params.iter().chain([&SESSION]).find(|it| it.name == name).map(|it| it.kind)
+    }
+
+    fn find(&self, name: &str) -> Option<(Kind, &Value)> {
+        self.param(name).zip(self.values.get(name))
+    }
+}
+
+/// A refusal, as the one sentence that the caller reads.
+pub(crate) fn refused(sentence: String) -> ToolError {
+    ToolError::Argument(sentence)
+}
+
+fn wrong(name: &str, value: &Value, kind: Kind) -> ToolError {
+    let written = value.to_string();
+    let shown: String = written.chars().take(80).collect();
+    let dots = if shown.len() < written.len() { "…" } else { "" };
+    refused(format!("argument {name:?} is {shown}{dots}; accepted is {}", accepted(kind)))
+}
+
+fn accepted(kind: Kind) -> String {
+    match kind {
+        Kind::Text { bytes_max } => format!("a text of at most {bytes_max} bytes"),
+        Kind::Whole { least, most, default } => {
+            format!("a whole number from {least} to {most} ({default} where absent)")
+        }
+        Kind::Number => "a finite number".to_owned(),
+        Kind::Time => TIME_FORMS.to_owned(),
+        Kind::Position => "a list of metres: [x, y] or [x, y, z]".to_owned(),
+        Kind::Base64 => "a text in base64".to_owned(),
+        Kind::RecordIds { most } => format!("a list of 1 to {most} record ids"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARAMS: &[Param] = &[
+        Param::required("query", Kind::Text { bytes_max: 10 }, "What to look for."),
+        Param::optional("k", Kind::Whole { least: 1, most: 50, default: 8 }, "How many."),
+        Param::optional("from", Kind::Time, "Start."),
+        Param::optional("to", Kind::Time, "End."),
+        Param::optional("position", Kind::Position, "Where."),
+        Param::optional("ids", Kind::RecordIds { most: 3 }, "Which."),
+    ];
+
+    fn args(values: Value) -> Result<Args, ToolError> {
+        Args::new(PARAMS, values.as_object().unwrap().clone())
+    }
+
+    fn refusal<T: std::fmt::Debug>(result: Result<T, ToolError>) -> String {
+        match result.unwrap_err() {
+            ToolError::Argument(sentence) => sentence,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn reading() -> TimeReading {
+        let now = Timestamp::from_seconds(1_735_895_647.0).unwrap();
+        TimeReading { zone: Zone::from_name("UTC").unwrap(), now }
+    }
+
+    #[test]
+    fn unknown_and_missing_are_named() {
+        let text = refusal(args(json!({"query": "mug", "q": 1})));
+        assert_eq!(
+            text,
+            "unknown argument \"q\"; accepted are query, k, from, to, position, ids, session"
+        );
+        let text = refusal(args(json!({"query": ""})));
+        assert_eq!(
+            text,
+            "argument \"query\" is missing or empty; accepted is a text of at most 10 bytes"
+        );
+        let blank = args(json!({"query": "  "})).unwrap();
+        assert!(refusal(blank.required_text("query")).contains("not blank"));
+    }
+
+    #[test]
+    fn an_empty_text_is_an_absent_argument() {
+        let it = args(json!({"query": "mug", "k": "", "from": "", "ids": null})).unwrap();
+        assert_eq!(it.whole("k"), Ok(8));
+        assert_eq!(it.time("from", reading()), Ok(None));
+    }
+
+    #[test]
+    fn numbers_are_read_as_models_write_them_and_bounded() {
+        for eight in [json!(8), json!(8.0), json!("8")] {
+            assert_eq!(args(json!({"query": "mug", "k": eight})).unwrap().count("k"), Ok(8));
+        }
+        for bad in [json!(0), json!(51), json!(2.5), json!("many"), json!([8]), json!(true)] {
+            let text = refusal(args(json!({"query": "mug", "k": bad})).unwrap().whole("k"));
+            assert!(text.contains("a whole number from 1 to 50 (8 where absent)"), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_are_bounded_and_the_refusal_too() {
+        let it = args(json!({"query": "x".repeat(10_000)})).unwrap();
+        let text = refusal(it.text("query"));
+        assert!(text.len() < 200 && text.contains("at most 10 bytes"), "{text}");
+        assert!(refusal(args(json!({"query": 7})).unwrap().text("query")).contains("is 7"));
+    }
+
+    #[test]
+    fn the_end_of_a_window_means_its_whole_second() {
+        let it = args(
+            json!({"query": "mug", "from": "2025-01-03 09:00:00", "to": "2025-01-03 09:00:00"}),
+        );
+        let window = it.unwrap().window("from", "to", reading()).unwrap();
+        let moment = Timestamp::from_seconds(1_735_894_800.9).unwrap();
+        assert!(window.touches(moment, moment));
+    }
+
+    #[test]
+    fn windows_are_refused_backward_and_before_1970() {
+        let it = args(json!({"query": "m", "from": "-1h", "to": "-2h"})).unwrap();
+        let text = refusal(it.window("from", "to", reading()));
+        assert!(
+            text.starts_with("argument \"from\" (2025-01-03 08:14:07) lies after \"to\""),
+            "{text}"
+        );
+        let it = args(json!({"query": "m", "from": "1969-01-01 00:00:00"})).unwrap();
+        let text = refusal(it.window("from", "to", reading()));
+        assert!(text.contains("before 1970") && text.contains("YYYY-MM-DD HH:MM:SS"), "{text}");
+    }
+
+    #[test]
+    fn positions_and_ids() {
+        let it = args(json!({"query": "m", "position": [1, 2.5], "ids": "3, 5"})).unwrap();
+        assert_eq!(it.position("position"), Ok(Some([1.0, 2.5, 0.0])));
+        assert_eq!(it.record_ids("ids"), Ok(vec![RecordId(3), RecordId(5)]));
+        let it = args(json!({"query": "m", "position": [1], "ids": [1, 2, 3, 4]})).unwrap();
+        assert!(refusal(it.position("position")).contains("[x, y, z]"));
+        assert!(refusal(it.record_ids("ids")).contains("1 to 3 record ids"));
+        let it = args(json!({"query": "m", "position": "1,2", "ids": [-1]})).unwrap();
+        assert!(it.position("position").is_err() && it.record_ids("ids").is_err());
+    }
+
+    #[test]
+    fn the_schema_says_what_the_checks_accept() {
+        let schema = Value::Object(schema(PARAMS));
+        assert_eq!(schema["required"], json!(["query"]));
+        assert_eq!(schema["properties"]["k"]["maximum"], json!(50));
+        assert_eq!(schema["additionalProperties"], json!(false));
+        assert!(schema["properties"]["session"].is_object());
+    }
+}

@@ -1,0 +1,277 @@
+//! The tools as clients see them listed: names, words for the model, schemas.
+
+use serde_json::{Map, Value, json};
+
+use crate::tools::args::{self, Param};
+use crate::tools::{Hints, ToolSpec, Toolset, inspect, observe, recall};
+
+/// Every tool, in the order of listing.
+pub(crate) fn all() -> Vec<ToolSpec> {
+    [object_retrieval(), moment_retrieval(), ingest(), admin()].into_iter().flatten().collect()
+}
+
+const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true };
+/// A recall sets the session's working memory, which repeating it sets again.
+const RECALLS: Hints = READS;
+const ADDS: Hints = Hints { read_only: false, destructive: false, idempotent: false };
+
+fn object_retrieval() -> Vec<ToolSpec> {
+    vec![
+        ToolSpec {
+            name: "recall_best_match",
+            title: "Recall what best matches a description",
+            description: "Finds the records of past observations that best match a vague or \
+                descriptive reference, optionally within a window of time. Best first. The result \
+                becomes the working memory.",
+            input_schema: args::schema(recall::BEST_MATCH),
+            output_schema: records_schema(),
+            hints: RECALLS,
+            toolset: Toolset::ObjectRetrieval,
+        },
+        ToolSpec {
+            name: "recall_last_seen",
+            title: "Recall where a thing was last seen",
+            description: "Finds the most recent record that really shows a clearly described \
+                object, such as 'a red mug': attributes must belong to the object, synonyms count. \
+                Newest first. The result becomes the working memory.",
+            input_schema: args::schema(recall::LAST_SEEN),
+            output_schema: records_schema(),
+            hints: RECALLS,
+            toolset: Toolset::ObjectRetrieval,
+        },
+        ToolSpec {
+            name: "inspect_memory_record",
+            title: "Look at stored frames",
+            description: "Returns the stored camera frames of one to eight records as images, to \
+                check what a caption says.",
+            input_schema: args::schema(inspect::INSPECT),
+            output_schema: inspected_schema(),
+            hints: READS,
+            toolset: Toolset::ObjectRetrieval,
+        },
+        ToolSpec {
+            name: "get_record_count_within_time_range",
+            title: "Count records",
+            description: "Counts the records of past observations within a window of time; of \
+                all where no bound is given.",
+            input_schema: args::schema(inspect::COUNT),
+            output_schema: object(
+                &json!({
+                    "count": {"type": "integer"},
+                    "why_empty": {"type": "string"},
+                }),
+                &["count"],
+            ),
+            hints: READS,
+            toolset: Toolset::ObjectRetrieval,
+        },
+    ]
+}
+
+fn moment_retrieval() -> Vec<ToolSpec> {
+    vec![ToolSpec {
+        name: "retrieve_from_text_with_time",
+        title: "Retrieve moments by text and time",
+        description: "Finds past observations by a search phrase within a window of time. Best \
+            first. Use several phrases where a thing has several names.",
+        input_schema: args::schema(recall::TEXT_WITH_TIME),
+        output_schema: records_schema(),
+        hints: RECALLS,
+        toolset: Toolset::MomentRetrieval,
+    }]
+}
+
+fn ingest() -> Vec<ToolSpec> {
+    vec![
+        ToolSpec {
+            name: "observe",
+            title: "Put an observation into memory",
+            description: "Takes a camera frame (image or image_path), which is captioned in the \
+                background, or a ready caption, which is stored at once. When it answers, the \
+                observation is safe on disk.",
+            input_schema: args::schema(observe::OBSERVE),
+            output_schema: object(
+                &json!({
+                    "frame": {"type": ["integer", "null"]},
+                    "id": {"type": ["integer", "null"]},
+                    "state": {"type": "string", "enum": ["stored", "merged", "pending"]},
+                }),
+                &["frame", "id", "state"],
+            ),
+            hints: ADDS,
+            toolset: Toolset::Ingest,
+        },
+        ToolSpec {
+            name: "ingest_status",
+            title: "What became of the frames",
+            description: "Counts of frames seen, gated, pending, captioned, failed and refused, \
+                the newest time of each source, and the last error.",
+            input_schema: args::schema(NO_ARGUMENTS),
+            output_schema: ingest_status_schema(),
+            hints: READS,
+            toolset: Toolset::Ingest,
+        },
+    ]
+}
+
+fn admin() -> Vec<ToolSpec> {
+    vec![
+        ToolSpec {
+            name: "memory_stats",
+            title: "What the memory holds",
+            description: "Number of records and the time they span, the models that made them, \
+                and the memory and disk they take.",
+            input_schema: args::schema(NO_ARGUMENTS),
+            output_schema: memory_stats_schema(),
+            hints: READS,
+            toolset: Toolset::Admin,
+        },
+        ToolSpec {
+            name: "health",
+            title: "Whether the memory is well",
+            description: "Says ok, or degraded with the problems.",
+            input_schema: args::schema(NO_ARGUMENTS),
+            output_schema: object(
+                &json!({
+                    "status": {"type": "string", "enum": ["ok", "degraded"]},
+                    "problems": {"type": "array", "items": {"type": "string"}},
+                    "version": {"type": "string"},
+                    "uptime_seconds": {"type": "integer"},
+                }),
+                &["status", "problems", "version", "uptime_seconds"],
+            ),
+            hints: READS,
+            toolset: Toolset::Admin,
+        },
+    ]
+}
+
+pub(crate) const NO_ARGUMENTS: &[Param] = &[];
+
+fn records_schema() -> Map<String, Value> {
+    object(
+        &json!({
+            "records": {"type": "array", "items": record_schema()},
+            "session": {"type": "string"},
+            "index": {
+                "type": "object",
+                "properties": {"searchable": {"type": "integer"}, "pending": {"type": "integer"}},
+                "required": ["searchable", "pending"],
+            },
+            "why_empty": {"type": "string"},
+        }),
+        &["records", "session", "index"],
+    )
+}
+
+fn inspected_schema() -> Map<String, Value> {
+    object(
+        &json!({
+            "records": {"type": "array", "items": record_schema()},
+            "not_found": {"type": "array", "items": {"type": "integer"}},
+        }),
+        &["records", "not_found"],
+    )
+}
+
+fn record_schema() -> Value {
+    let nullable_number = json!({"type": ["number", "null"]});
+    Value::Object(object(
+        &json!({
+            "id": {"type": "integer"},
+            "time": {"type": "string"},
+            "timestamp": {"type": "number", "description": "Seconds since 1970."},
+            "end_time": {"type": "string"},
+            "caption": {"type": "string"},
+            "position": {
+                "type": ["array", "null"], "items": {"type": "number"},
+                "description": "Where the robot stood: metres in frame_id.",
+            },
+            "theta": nullable_number,
+            "frame_id": {"type": "string"},
+            "map_id": {"type": "string"},
+            "source": {"type": "string"},
+            "layer": {"type": "string"},
+            "image": {"type": ["string", "null"]},
+            "score": {"type": "number", "minimum": 0, "maximum": 1},
+            "matched": {"type": "array", "items": {"type": "string"}},
+        }),
+        &[
+            "id",
+            "time",
+            "timestamp",
+            "end_time",
+            "caption",
+            "position",
+            "theta",
+            "frame_id",
+            "map_id",
+            "source",
+            "image",
+        ],
+    ))
+}
+
+fn ingest_status_schema() -> Map<String, Value> {
+    let count = json!({"type": "integer"});
+    object(
+        &json!({
+            "seen": count, "gated": count, "pending": count, "captioned": count, "failed": count,
+            "refused": count, "captioning": {"type": "boolean"},
+            "captioner_pid": {"type": ["integer", "null"]}, "captioner_restarts": count,
+            "sources": {"type": "array", "items": {"type": "object"}},
+            "set_aside": {"type": "array", "items": {"type": "object"}},
+            "last_error": {"type": ["object", "null"]},
+        }),
+        &[
+            "seen",
+            "gated",
+            "pending",
+            "captioned",
+            "failed",
+            "refused",
+            "captioning",
+            "captioner_pid",
+            "captioner_restarts",
+            "sources",
+            "set_aside",
+            "last_error",
+        ],
+    )
+}
+
+fn memory_stats_schema() -> Map<String, Value> {
+    let count = json!({"type": "integer"});
+    let time = json!({"type": ["string", "null"]});
+    let model = json!({
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "fingerprint": {"type": "string"}},
+    });
+    object(
+        &json!({
+            "records": count, "first": time, "last": time, "pending": count,
+            "captioner": model, "embedder": model, "disk_bytes": count,
+            "daemon_resident_bytes": {"type": ["integer", "null"]},
+            "worker_resident_bytes": {"type": ["integer", "null"]},
+        }),
+        &[
+            "records",
+            "first",
+            "last",
+            "pending",
+            "captioner",
+            "embedder",
+            "disk_bytes",
+            "daemon_resident_bytes",
+            "worker_resident_bytes",
+        ],
+    )
+}
+
+fn object(properties: &Value, required: &[&str]) -> Map<String, Value> {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), properties.clone());
+    schema.insert("required".to_owned(), json!(required));
+    schema
+}

@@ -1,0 +1,118 @@
+//! From a name and its arguments to a checked call, and from the call to its reply.
+
+use serde_json::{Map, Value};
+
+use crate::base::RecordId;
+use crate::base::picture::Limits;
+use crate::base::time::Window;
+use crate::tools::args::Args;
+use crate::tools::context::Context;
+use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec};
+use crate::tools::{admin, catalog, inspect, observe, recall};
+
+/// The memory's tools over a running memory.
+#[derive(Debug)]
+pub struct Tools {
+    context: Context,
+    catalog: Vec<ToolSpec>,
+    image_limits: Limits,
+}
+
+/// A call whose arguments passed their checks. Closed: a new tool does not
+/// compile until it is handled everywhere.
+#[derive(Debug)]
+enum ToolCall {
+    Observe(observe::Request),
+    RecallBestMatch(recall::Request),
+    RecallLastSeen(recall::Request),
+    RetrieveFromTextWithTime(recall::Request),
+    InspectMemoryRecord(Vec<RecordId>),
+    GetRecordCountWithinTimeRange(Window),
+    IngestStatus,
+    MemoryStats,
+    Health,
+}
+
+impl Tools {
+    pub fn new(context: Context, image_limits: Limits) -> Self {
+        Self { context, catalog: catalog::all(), image_limits }
+    }
+
+    fn parse(&self, tool: &str, values: Map<String, Value>) -> Result<(Args, ToolCall), ToolError> {
+        let reading = self.context.reading();
+        let checked = |params| Args::new(params, values);
+        Ok(match tool {
+            "observe" => {
+                let args = checked(observe::OBSERVE)?;
+                let request = observe::Request::parse(&args, reading, self.image_limits)?;
+                (args, ToolCall::Observe(request))
+            }
+            "recall_best_match" => {
+                let args = checked(recall::BEST_MATCH)?;
+                let request = recall::Request::parse(&args, reading)?;
+                (args, ToolCall::RecallBestMatch(request))
+            }
+            "recall_last_seen" => {
+                let args = checked(recall::LAST_SEEN)?;
+                let request = recall::Request::parse(&args, reading)?;
+                (args, ToolCall::RecallLastSeen(request))
+            }
+            "retrieve_from_text_with_time" => {
+                let args = checked(recall::TEXT_WITH_TIME)?;
+                let request = recall::Request::parse_moment(&args, reading)?;
+                (args, ToolCall::RetrieveFromTextWithTime(request))
+            }
+            "inspect_memory_record" => {
+                let args = checked(inspect::INSPECT)?;
+                let ids = args.record_ids("record_ids")?;
+                (args, ToolCall::InspectMemoryRecord(ids))
+            }
+            "get_record_count_within_time_range" => {
+                let args = checked(inspect::COUNT)?;
+                let window = inspect::window(&args, reading)?;
+                (args, ToolCall::GetRecordCountWithinTimeRange(window))
+            }
+            "ingest_status" => (checked(catalog::NO_ARGUMENTS)?, ToolCall::IngestStatus),
+            "memory_stats" => (checked(catalog::NO_ARGUMENTS)?, ToolCall::MemoryStats),
+            "health" => (checked(catalog::NO_ARGUMENTS)?, ToolCall::Health),
+            unknown => return Err(ToolError::UnknownTool(unknown.to_owned())),
+        })
+    }
+}
+
+impl ToolBox for Tools {
+    fn catalog(&self) -> &[ToolSpec] {
+        &self.catalog
+    }
+
+    fn call(
+        &self,
+        session: &str,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ToolReply, ToolError> {
+        let context = &self.context;
+        let (args, call) = self.parse(tool, arguments)?;
+        let session = args.session()?.unwrap_or(session);
+        match call {
+            ToolCall::Observe(request) => observe::observe(context, request),
+            ToolCall::RecallBestMatch(request) | ToolCall::RetrieveFromTextWithTime(request) => {
+                recall::best_match(context, session, &request)
+            }
+            ToolCall::RecallLastSeen(request) => recall::last_seen(context, session, &request),
+            ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, &ids),
+            ToolCall::GetRecordCountWithinTimeRange(window) => Ok(inspect::count(context, window)),
+            ToolCall::IngestStatus => Ok(admin::ingest_status(context)),
+            ToolCall::MemoryStats => admin::memory_stats(context),
+            ToolCall::Health => Ok(admin::health(context)),
+        }
+    }
+
+    fn resource(&self, uri: &str) -> Result<Option<Image>, ToolError> {
+        inspect::resource(&self.context, uri)
+    }
+
+    fn close_session(&self, session: &str) {
+        self.context.sessions().close(session);
+    }
+}

@@ -1,0 +1,189 @@
+//! `observe`: a frame or a ready caption goes into memory.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, json};
+
+use crate::base::RecordId;
+use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
+use crate::base::picture::Limits;
+use crate::base::pose::Pose;
+use crate::ingest::{ObserveError, ObservedState};
+use crate::store::NewObservation;
+use crate::tools::args::{Args, Kind, Param, TimeReading, refused};
+use crate::tools::context::Context;
+use crate::tools::{ToolError, ToolReply};
+
+/// Longest caption: several times what the wordiest captioner writes.
+const CAPTION_BYTES_MAX: usize = 8_000;
+
+const NAME: Kind = Kind::Text { bytes_max: NAME_BYTES_MAX };
+
+pub(crate) const OBSERVE: &[Param] = &[
+    Param::optional("image", Kind::Base64, "A JPEG or PNG frame, base64."),
+    Param::optional(
+        "image_path",
+        Kind::Text { bytes_max: 4096 },
+        "Absolute path of a JPEG or PNG frame on the robot's disk.",
+    ),
+    Param::optional(
+        "caption",
+        Kind::Text { bytes_max: CAPTION_BYTES_MAX },
+        "What was seen, in words; stored as it is.",
+    ),
+    Param::optional("time", Kind::Time, "When it was seen; now where absent."),
+    Param::optional("position", Kind::Position, "Where the robot stood, metres in frame_id."),
+    Param::optional("theta", Kind::Number, "Where the robot looked, radians; needs position."),
+    Param::optional("frame_id", NAME, "Coordinate frame of the position; \"map\" where absent."),
+    Param::optional("map_id", NAME, "Map that the coordinate frame belongs to."),
+    Param::optional("source", NAME, "Camera or other origin; \"default\" where absent."),
+    Param::optional("layer", NAME, "Kind of a ready caption, such as \"body_status\"."),
+];
+
+/// A checked observation.
+#[derive(Debug)]
+pub(crate) struct Request {
+    meta: FrameMeta,
+    seen: Seen,
+}
+
+#[derive(Debug)]
+enum Seen {
+    Image(Vec<u8>),
+    Caption { caption: String, layer: Option<String> },
+}
+
+impl Request {
+    pub(crate) fn parse(
+        args: &Args,
+        reading: TimeReading,
+        limits: Limits,
+    ) -> Result<Self, ToolError> {
+        let seen = seen(args, limits)?;
+        let meta = FrameMeta {
+            taken_at: args.time("time", reading)?.unwrap_or(reading.now),
+            pose: pose(args)?,
+            frame_id: args.text("frame_id")?.unwrap_or("map").to_owned(),
+            map_id: args.text("map_id")?.unwrap_or_default().to_owned(),
+            source: args.text("source")?.unwrap_or("default").to_owned(),
+        };
+        meta.check().map_err(|error| refused(format!("argument {error}")))?;
+        Ok(Self { meta, seen })
+    }
+}
+
+fn seen(args: &Args, limits: Limits) -> Result<Seen, ToolError> {
+    let (image, path, caption) =
+        (args.text("image")?, args.text("image_path")?, args.text("caption")?);
+    let layer = args.text("layer")?.map(str::to_owned);
+    match (image, path, caption) {
+        (None, None, Some(caption)) => Ok(Seen::Caption { caption: caption.to_owned(), layer }),
+        (Some(_), None, None) | (None, Some(_), None) if layer.is_some() => Err(refused(
+            "argument \"layer\" goes with \"caption\" only; a frame has no layer".to_owned(),
+        )),
+        (Some(image), None, None) => STANDARD.decode(image.trim()).map(Seen::Image).map_err(|error| {
+            refused(format!("argument \"image\" is no base64 ({error}); accepted is a JPEG or PNG file in base64"))
+        }),
+        (None, Some(path), None) => read(Path::new(path), limits.bytes_max).map(Seen::Image),
+        (None, None, None) => Err(refused(
+            "one of the arguments \"image\", \"image_path\" and \"caption\" is needed; none came".to_owned(),
+        )),
+        _ => Err(refused(
+            "only one of the arguments \"image\", \"image_path\" and \"caption\" is accepted; several came".to_owned(),
+        )),
+    }
+}
+
+/// Reads a regular file of at most `bytes_max`.
+fn read(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ToolError> {
+    let refusal = |reason: String| {
+        refused(format!(
+            "argument \"image_path\" is {path:?}: {reason}; accepted is the absolute path of a JPEG or PNG file of at most {bytes_max} bytes"
+        ))
+    };
+    if !path.is_absolute() {
+        return Err(refusal("not an absolute path".to_owned()));
+    }
+    // Asked before it is opened: opening a FIFO would wait for a writer.
+    let metadata = std::fs::metadata(path).map_err(|error| refusal(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(refusal("not a regular file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
+    let file = File::open(path).map_err(|error| refusal(error.to_string()))?;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| refusal(error.to_string()))?;
+    if bytes.len() > bytes_max {
+        return Err(refusal("the file is larger".to_owned()));
+    }
+    Ok(bytes)
+}
+
+fn pose(args: &Args) -> Result<Option<Pose>, ToolError> {
+    let (position, theta) = (args.position("position")?, args.number("theta")?);
+    match (position, theta) {
+        (None, None) => Ok(None),
+        (None, Some(theta)) => Err(refused(format!(
+            "argument \"theta\" is {theta} without \"position\"; accepted is a heading with its position"
+        ))),
+        (Some(position), heading) => Pose::new(position, heading)
+            .map(Some)
+            .map_err(|error| refused(format!("argument {error}"))),
+    }
+}
+
+/// Keeps the observation; what is answered is on disk.
+pub(crate) fn observe(context: &Context, request: Request) -> Result<ToolReply, ToolError> {
+    let Request { meta, seen } = request;
+    match seen {
+        Seen::Caption { caption, layer } => {
+            let observation = NewObservation { meta, caption, layer };
+            let records = context
+                .episodic
+                .remember_observations(vec![observation])
+                .map_err(|error| ToolError::Fault(error.to_string()))?;
+            let id = records.first().map(|record| record.id);
+            Ok(ticket(None, id, "stored"))
+        }
+        Seen::Image(image) => {
+            let observed = context.ingest.observe_frame(meta, image).map_err(refusal)?;
+            let frame = Some(observed.ticket.0);
+            Ok(match observed.state {
+                ObservedState::Pending => ticket(frame, None, "pending"),
+                ObservedState::Merged { record } => ticket(frame, record, "merged"),
+            })
+        }
+    }
+}
+
+fn refusal(error: ObserveError) -> ToolError {
+    match error {
+        ObserveError::Image(_) | ObserveError::Name(_) | ObserveError::Time { .. } => {
+            refused(format!("argument {error}"))
+        }
+        ObserveError::SpoolFull { .. } | ObserveError::ImagesFull { .. } => {
+            ToolError::Refused(error.to_string())
+        }
+        ObserveError::Store(_) => ToolError::Fault(error.to_string()),
+    }
+}
+
+fn ticket(frame: Option<u64>, id: Option<RecordId>, state: &str) -> ToolReply {
+    let id = id.map(|id| id.0);
+    let mut structured = Map::new();
+    structured.insert("frame".to_owned(), json!(frame));
+    structured.insert("id".to_owned(), json!(id));
+    structured.insert("state".to_owned(), json!(state));
+    let text = match (state, frame, id) {
+        ("stored", _, Some(id)) => format!("stored as #{id}"),
+        ("merged", Some(frame), Some(id)) => format!("merged into #{id} (frame {frame})"),
+        ("merged", Some(frame), None) => format!("merged into frame {frame}, which is pending"),
+        (_, Some(frame), _) => format!("frame {frame} is on disk and waits for its caption"),
+        _ => state.to_owned(),
+    };
+    ToolReply { structured, text, images: Vec::new() }
+}

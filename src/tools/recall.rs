@@ -1,0 +1,169 @@
+//! `recall_best_match`, `recall_last_seen` and `retrieve_from_text_with_time`:
+//! records by description, in a window of time.
+
+use crate::base::time::Window;
+use crate::memory::episodic::{MemoryError, Recalled};
+use crate::search::Filter;
+use crate::tools::args::{Args, Kind, Param, TimeReading, refused};
+use crate::tools::context::Context;
+use crate::tools::{ToolError, ToolReply, reply};
+
+/// Longest query. A query is embedded whole, up to the model's own length.
+const QUERY_BYTES_MAX: usize = 2_000;
+
+const SOURCE: Param = Param::optional(
+    "source",
+    Kind::Text { bytes_max: 128 },
+    "Only records of this camera or other origin.",
+);
+const MAP: Param =
+    Param::optional("map_id", Kind::Text { bytes_max: 128 }, "Only records made in this map.");
+const START: Param =
+    Param::optional("search_start_time", Kind::Time, "Start of the window, inclusive.");
+const END: Param = Param::optional("search_end_time", Kind::Time, "End of the window, inclusive.");
+
+pub(crate) const BEST_MATCH: &[Param] = &[
+    Param::required(
+        "query",
+        Kind::Text { bytes_max: QUERY_BYTES_MAX },
+        "What to look for, in words.",
+    ),
+    START,
+    END,
+    Param::optional(
+        "k",
+        Kind::Whole { least: 1, most: 50, default: 8 },
+        "How many records at most.",
+    ),
+    SOURCE,
+    MAP,
+];
+
+pub(crate) const LAST_SEEN: &[Param] = &[
+    Param::required(
+        "query",
+        Kind::Text { bytes_max: QUERY_BYTES_MAX },
+        "The object, with what tells it apart: 'a red mug'.",
+    ),
+    START,
+    END,
+    Param::optional(
+        "k",
+        Kind::Whole { least: 1, most: 50, default: 1 },
+        "How many sightings at most.",
+    ),
+    SOURCE,
+    MAP,
+];
+
+pub(crate) const TEXT_WITH_TIME: &[Param] = &[
+    Param::required("x", Kind::Text { bytes_max: QUERY_BYTES_MAX }, "What to look for, in words."),
+    Param::required("start_time", Kind::Time, "Start of the window, inclusive."),
+    Param::required("end_time", Kind::Time, "End of the window, inclusive."),
+    Param::optional(
+        "k",
+        Kind::Whole { least: 1, most: 50, default: 8 },
+        "How many moments at most.",
+    ),
+    SOURCE,
+    MAP,
+];
+
+/// A checked call of one of the recall tools.
+#[derive(Debug)]
+pub(crate) struct Request {
+    query: String,
+    filter: Filter,
+    k: usize,
+}
+
+impl Request {
+    pub(crate) fn parse(args: &Args, reading: TimeReading) -> Result<Self, ToolError> {
+        Self::with_names(args, reading, ["query", "search_start_time", "search_end_time"])
+    }
+
+    /// The moment-retrieval agent's names for the same.
+    pub(crate) fn parse_moment(args: &Args, reading: TimeReading) -> Result<Self, ToolError> {
+        Self::with_names(args, reading, ["x", "start_time", "end_time"])
+    }
+
+    fn with_names(
+        args: &Args,
+        reading: TimeReading,
+        [query, start, end]: [&str; 3],
+    ) -> Result<Self, ToolError> {
+        let filter = Filter {
+            window: args.window(start, end, reading)?,
+            source: args.text(SOURCE.name)?.map(str::to_owned),
+            map_id: args.text(MAP.name)?.map(str::to_owned),
+            ..Filter::default()
+        };
+        Ok(Self { query: args.required_text(query)?.to_owned(), filter, k: args.count("k")? })
+    }
+}
+
+/// Records that best match a description; they become the working memory.
+pub(crate) fn best_match(
+    context: &Context,
+    session: &str,
+    request: &Request,
+) -> Result<ToolReply, ToolError> {
+    let found =
+        context.episodic.recall(&request.query, &request.filter, request.k).map_err(fault)?;
+    remember(context, session, &found);
+    let why_empty = || why_none(context, &request.filter);
+    Ok(reply::recalled(context, session, &found, "best first", why_empty))
+}
+
+/// The newest records that show an object; they become the working memory.
+pub(crate) fn last_seen(
+    context: &Context,
+    session: &str,
+    request: &Request,
+) -> Result<ToolReply, ToolError> {
+    let sightings =
+        context.episodic.last_seen(&request.query, &request.filter, request.k).map_err(fault)?;
+    let found: Vec<Recalled> = sightings.into_iter().map(|it| it.recalled).collect();
+    remember(context, session, &found);
+    let why_empty = || match context.episodic.count(&request.filter) {
+        0 => why_none(context, &request.filter),
+        seen => format!("none of {seen} records shows {:?}", request.query),
+    };
+    Ok(reply::recalled(context, session, &found, "newest first", why_empty))
+}
+
+fn remember(context: &Context, session: &str, found: &[Recalled]) {
+    context.sessions().update(session, |it| {
+        it.working_memory = found.iter().map(|recalled| recalled.record.id).collect();
+    });
+}
+
+fn why_none(context: &Context, filter: &Filter) -> String {
+    let within = reply::nothing_within(context, &filter.window);
+    let in_window = Filter { window: filter.window, ..Filter::default() };
+    if filter.window == Window::ALL || context.episodic.count(&in_window) > 0 {
+        let asked = [("source", &filter.source), ("map_id", &filter.map_id)];
+        let asked: Vec<String> = asked
+            .into_iter()
+            .filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value:?}")))
+            .collect();
+        if !asked.is_empty() {
+            return format!(
+                "no record of {} there; {}",
+                asked.join(" and "),
+                reply::holdings(context)
+            );
+        }
+    }
+    within
+}
+
+/// The one mistake of the caller that shows only when the memory is asked.
+pub(crate) fn fault(error: MemoryError) -> ToolError {
+    match error {
+        MemoryError::NamesNothing(_) => refused(format!("argument \"query\": {error}")),
+        MemoryError::Store(_) | MemoryError::Model(_) | MemoryError::Corpus(_) => {
+            ToolError::Fault(error.to_string())
+        }
+    }
+}

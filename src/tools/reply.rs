@@ -1,0 +1,205 @@
+//! How records are told: as the JSON that programs read, and as short lines
+//! that a language model reads.
+
+use serde_json::{Map, Value, json};
+
+use crate::base::time::{Window, Zone};
+use crate::memory::episodic::Recalled;
+use crate::store::Record;
+use crate::tools::ToolReply;
+use crate::tools::context::Context;
+
+/// A recall's reply: the records, their session, what the index holds, and why
+/// there are none.
+pub(crate) fn recalled(
+    context: &Context,
+    session: &str,
+    found: &[Recalled],
+    order: &str,
+    why_empty: impl FnOnce() -> String,
+) -> ToolReply {
+    let zone = context.options.zone;
+    let pending = context.ingest.status().pending;
+    let searchable = context.episodic.len();
+    let mut structured = Map::new();
+    let records: Vec<Value> = found.iter().map(|it| recalled_json(it, zone)).collect();
+    structured.insert("records".to_owned(), Value::Array(records));
+    structured.insert("session".to_owned(), json!(session));
+    structured.insert("index".to_owned(), json!({"searchable": searchable, "pending": pending}));
+
+    let mut text = Text::new(context.options.text_max_chars);
+    if found.is_empty() {
+        let reason = why_empty();
+        text.line(&format!("Nothing found: {reason}."));
+        structured.insert("why_empty".to_owned(), json!(reason));
+    } else {
+        let waiting =
+            if pending == 0 { String::new() } else { format!(", {pending} frames pending") };
+        text.line(&format!("{} of {searchable} records{waiting}, {order}:", found.len()));
+        for it in found {
+            text.line(&line(&it.record, Some(it), zone));
+        }
+    }
+    ToolReply { structured, text: text.finish(), images: Vec::new() }
+}
+
+/// A record as every tool gives it; see the tool contract.
+pub(crate) fn record_json(record: &Record, zone: Zone) -> Map<String, Value> {
+    let Record { id, meta, end_at, caption, layer, image } = record;
+    let mut json = Map::new();
+    json.insert("id".to_owned(), json!(id.0));
+    json.insert("time".to_owned(), json!(zone.format(meta.taken_at)));
+    json.insert("timestamp".to_owned(), json!(meta.taken_at.seconds()));
+    json.insert("end_time".to_owned(), json!(zone.format(*end_at)));
+    json.insert("caption".to_owned(), json!(caption));
+    json.insert("position".to_owned(), json!(meta.pose.map(|pose| pose.position)));
+    json.insert("theta".to_owned(), json!(meta.pose.and_then(|pose| pose.heading)));
+    json.insert("frame_id".to_owned(), json!(meta.frame_id));
+    json.insert("map_id".to_owned(), json!(meta.map_id));
+    json.insert("source".to_owned(), json!(meta.source));
+    if let Some(layer) = layer {
+        json.insert("layer".to_owned(), json!(layer));
+    }
+    json.insert("image".to_owned(), json!(image.map(|_| image_uri(record))));
+    json
+}
+
+/// The resource that holds a record's frame.
+pub(crate) fn image_uri(record: &Record) -> String {
+    format!("{FRAME_URI}{}", record.id)
+}
+
+/// What the URI of every stored frame starts with; the record's id follows.
+pub(crate) const FRAME_URI: &str = "engram://frames/";
+
+fn recalled_json(recalled: &Recalled, zone: Zone) -> Value {
+    let mut json = record_json(&recalled.record, zone);
+    // Four digits say all that a score can.
+    let score = (f64::from(recalled.score) * 1e4).round() / 1e4;
+    json.insert("score".to_owned(), json!(score));
+    json.insert("matched".to_owned(), json!(recalled.matched));
+    Value::Object(json)
+}
+
+/// `#42 2025-01-03 09:14:07 (1.2, -0.4) a red mug on a desk [.83 red mug]`
+pub(crate) fn line(record: &Record, recalled: Option<&Recalled>, zone: Zone) -> String {
+    let mut line = format!("#{} {}", record.id, zone.format(record.meta.taken_at));
+    if record.end_at.since(record.meta.taken_at).as_secs() > 0 {
+        let end = zone.format(record.end_at);
+        line.push_str(&format!(" to {}", end.split(' ').next_back().unwrap_or(&end)));
+    }
+    if let Some(pose) = record.meta.pose {
+        let [x, y, _] = pose.position;
+        line.push_str(&format!(" ({x:.1}, {y:.1})"));
+    }
+    line.push_str(&format!(" {}", record.caption));
+    if let Some(it) = recalled {
+        let matched = it.matched.join(", ");
+        let matched = if matched.is_empty() { matched } else { format!(" {matched}") };
+        line.push_str(&format!(" [{:.2}{matched}]", it.score));
+    }
+    line
+}
+
+/// Why a window holds nothing, and what the memory does hold.
+pub(crate) fn nothing_within(context: &Context, window: &Window) -> String {
+    let zone = context.options.zone;
+    let asked = match (window.start(), window.end()) {
+        (None, None) => "no record".to_owned(),
+        (Some(start), None) => format!("no record since {}", zone.format(start)),
+        (None, Some(end)) => format!("no record until {}", zone.format(end)),
+        (Some(start), Some(end)) => {
+            format!("no record between {} and {}", zone.format(start), zone.format(end))
+        }
+    };
+    format!("{asked}; {}", holdings(context))
+}
+
+/// "memory holds 12,482 records from … to …"
+pub(crate) fn holdings(context: &Context) -> String {
+    let zone = context.options.zone;
+    let pending = context.ingest.status().pending;
+    let waiting =
+        if pending == 0 { String::new() } else { format!(", {} frames pending", grouped(pending)) };
+    match context.episodic.span() {
+        None => format!("memory holds no records{waiting}"),
+        Some((first, last)) => format!(
+            "memory holds {} records from {} to {}{waiting}",
+            grouped(context.episodic.len()),
+            zone.format(first),
+            zone.format(last)
+        ),
+    }
+}
+
+/// `12482` as `12,482`.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A bounded text, whole lines only.
+pub(crate) struct Text {
+    text: String,
+    room: usize,
+    cut: usize,
+}
+
+impl Text {
+    pub(crate) fn new(chars_max: usize) -> Self {
+        // Room for the sentence that says what was cut.
+        Self { text: String::new(), room: chars_max.saturating_sub(80), cut: 0 }
+    }
+
+    pub(crate) fn line(&mut self, line: &str) {
+        let chars = line.chars().count() + 1;
+        if self.cut > 0 || chars > self.room {
+            self.cut += 1;
+            return;
+        }
+        self.room -= chars;
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    pub(crate) fn finish(mut self) -> String {
+        if self.cut > 0 {
+            let lines = if self.cut == 1 { "line" } else { "lines" };
+            self.text.push_str(&format!(
+                "(cut here: {} more {lines}, whole in structuredContent)\n",
+                self.cut
+            ));
+        }
+        self.text.pop();
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped() {
+        let shown: Vec<String> = [0, 999, 1_000, 12_482, 1_000_000].map(grouped).into();
+        assert_eq!(shown, ["0", "999", "1,000", "12,482", "1,000,000"]);
+    }
+
+    #[test]
+    fn a_cut_text_says_so_and_stays_within_its_bound() {
+        let mut text = Text::new(200);
+        for i in 0..50 {
+            text.line(&format!("line {i} of a text that does not fit"));
+        }
+        let text = text.finish();
+        assert!(text.chars().count() <= 200, "{text}");
+        assert!(text.ends_with("(cut here: 47 more lines, whole in structuredContent)"), "{text}");
+    }
+}

@@ -1,0 +1,316 @@
+//! The tools over a real store with scripted models: what a call means, and what
+//! its reply looks like.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use engram::base::picture::Limits;
+use engram::base::stop::Stop;
+use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
+use engram::daemon::embedding_space;
+use engram::ingest::{self, Ingest, Parts};
+use engram::memory::episodic::Episodic;
+use engram::model::ModelIdentity;
+use engram::model::embedder::EmbedderHost;
+use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
+use engram::store::{Options, Store};
+use engram::tools::context::{self, Context};
+use engram::tools::dispatch::Tools;
+use engram::tools::{ToolBox, ToolError, ToolReply};
+use image::{ImageFormat, Rgb, RgbImage};
+use serde_json::{Value, json};
+
+use crate::running::wait_for;
+
+/// 2025-01-03 12:00:00 UTC.
+const NOON: f64 = 1_735_905_600.0;
+
+struct Memory {
+    tools: Tools,
+    _state: tempfile::TempDir,
+    _embedder: EmbedderHost,
+}
+
+impl Memory {
+    fn new() -> Self {
+        let state = tempfile::tempdir().unwrap();
+        let embedder = EmbedderHost::start(Box::new(ScriptedEmbedder::new(64))).unwrap();
+        let handle = embedder.handle();
+        let store =
+            Store::open(&Options::at(state.path().join("s")), &embedding_space(&handle)).unwrap();
+        let episodic = Arc::new(Episodic::open(store.clone(), handle.clone()).unwrap());
+        let now = Timestamp::from_seconds(NOON).unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(StandingClock::at(now));
+        let captioner = ScriptedCaptioner::new(|_| Ok("a green ball on the floor".to_owned()));
+        let parts = Parts {
+            store,
+            episodic: Arc::clone(&episodic),
+            captioner,
+            clock: Arc::clone(&clock),
+            stop: Stop::default(),
+        };
+        let ingest = Arc::new(Ingest::start(parts, ingest::Options::default()).unwrap());
+        let identity = |name: &str| ModelIdentity {
+            name: name.to_owned(),
+            fingerprint: handle.identity().fingerprint.clone(),
+        };
+        let options = context::Options {
+            zone: Zone::from_name("UTC").unwrap(),
+            text_max_chars: 400,
+            captioner: identity("captioner"),
+            embedder: identity("embedder"),
+        };
+        let context = Context::new(episodic, ingest, clock, options);
+        let tools = Tools::new(context, Limits::default());
+        Self { tools, _state: state, _embedder: embedder }
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Result<ToolReply, ToolError> {
+        self.tools.call("connection-1", tool, arguments.as_object().unwrap().clone())
+    }
+
+    fn ask(&self, tool: &str, arguments: Value) -> Value {
+        Value::Object(self.call(tool, arguments).unwrap().structured)
+    }
+
+    fn refusal(&self, tool: &str, arguments: Value) -> String {
+        match self.call(tool, arguments).unwrap_err() {
+            ToolError::Argument(sentence) => sentence,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Captions at 09:00, 09:01, … of the day.
+    fn observe(&self, captions: &[&str]) {
+        for (minute, caption) in captions.iter().enumerate() {
+            let time = format!("2025-01-03 09:{minute:02}:00");
+            let stored = self.ask(
+                "observe",
+                json!({"caption": caption, "time": time, "position": [minute, -1.5],
+                    "theta": 0.5, "map_id": "home", "source": "camera"}),
+            );
+            assert_eq!(stored, json!({"frame": null, "id": minute + 1, "state": "stored"}));
+        }
+    }
+}
+
+fn ids(reply: &Value) -> Vec<u64> {
+    reply["records"].as_array().unwrap().iter().map(|it| it["id"].as_u64().unwrap()).collect()
+}
+
+fn png(level: u8) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let image = RgbImage::from_pixel(32, 32, Rgb([level, level, level]));
+    image.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).unwrap();
+    bytes
+}
+
+#[test]
+fn a_record_has_the_shape_of_the_contract() {
+    let memory = Memory::new();
+    memory.observe(&["a purple book next to a red mug on a wooden table in the kitchen"]);
+    let reply = memory.ask("recall_best_match", json!({"query": "purple book"}));
+    let mut record = reply["records"][0].clone();
+    let score = record.as_object_mut().unwrap().shift_remove("score").unwrap();
+    assert!((0.0..=1.0).contains(&score.as_f64().unwrap()), "{score}");
+    assert_eq!(
+        record,
+        json!({
+            "id": 1, "time": "2025-01-03 09:00:00", "timestamp": 1_735_894_800.0,
+            "end_time": "2025-01-03 09:00:00",
+            "caption": "a purple book next to a red mug on a wooden table in the kitchen",
+            "position": [0.0, -1.5, 0.0], "theta": 0.5, "frame_id": "map", "map_id": "home",
+            "source": "camera", "image": null, "matched": ["purple book"],
+        })
+    );
+    assert_eq!(reply["index"], json!({"searchable": 1, "pending": 0}));
+    assert_eq!(reply["session"], "connection-1");
+    assert_eq!(reply.get("why_empty"), None);
+}
+
+#[test]
+fn last_seen_is_the_newest_that_shows_it_not_the_newest_of_the_similar() {
+    let memory = Memory::new();
+    memory.observe(&[
+        "a red mug on a desk",
+        "a red mug next to a blue book on a table",
+        "a blue mug next to a red book on a table",
+        "a red book on a table",
+    ]);
+    assert_eq!(ids(&memory.ask("recall_last_seen", json!({"query": "a red mug"}))), [2]);
+    assert_eq!(ids(&memory.ask("recall_last_seen", json!({"query": "a mug", "k": 5}))), [3, 2, 1]);
+    let on_desk = memory.ask("recall_last_seen", json!({"query": "the red mug on the desk"}));
+    assert_eq!(ids(&on_desk), [1]);
+    assert_eq!(on_desk["records"][0]["matched"], json!(["red mug", "desk"]));
+    let never = memory.ask("recall_last_seen", json!({"query": "a green mug"}));
+    assert_eq!(never["records"], json!([]));
+    assert_eq!(never["why_empty"], "none of 4 records shows \"a green mug\"");
+    let sentence = memory.refusal("recall_last_seen", json!({"query": "something red"}));
+    assert!(
+        sentence.starts_with("argument \"query\": \"something red\" names no thing"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn windows_sources_and_maps_narrow_a_recall_and_an_empty_one_says_why() {
+    let memory = Memory::new();
+    memory.observe(&["a red mug", "a red mug", "a red mug"]);
+    let within = |start: &str, end: &str| {
+        memory.ask(
+            "retrieve_from_text_with_time",
+            json!({"x": "mug", "start_time": start, "end_time": end}),
+        )
+    };
+    assert_eq!(ids(&within("2025-01-03 09:01:00", "2025-01-03 09:02:00")), [2, 3]);
+    assert_eq!(ids(&within("-3h", "-1h")), [1, 2, 3]);
+    let from = |source: &str| {
+        ids(&memory.ask("recall_last_seen", json!({"query": "mug", "source": source})))
+    };
+    assert_eq!(from("camera"), [3]);
+    assert_eq!(from("another").len(), 0);
+}
+
+#[test]
+fn an_empty_window_names_what_the_memory_holds() {
+    let memory = Memory::new();
+    let empty = memory.ask("recall_best_match", json!({"query": "mug"}));
+    assert_eq!(empty["why_empty"], "no record; memory holds no records");
+    memory.observe(&["a red mug", "a red mug"]);
+    let early = json!({"query": "mug", "search_start_time": "2025-01-02 00:00:00",
+        "search_end_time": "2025-01-02 23:59:59"});
+    let expect = "no record between 2025-01-02 00:00:00 and 2025-01-02 23:59:59; \
+        memory holds 2 records from 2025-01-03 09:00:00 to 2025-01-03 09:01:00";
+    assert_eq!(memory.ask("recall_best_match", early)["why_empty"], expect);
+    let elsewhere = memory.ask("recall_best_match", json!({"query": "mug", "map_id": "lab"}));
+    let why = elsewhere["why_empty"].as_str().unwrap();
+    assert!(why.starts_with("no record of map_id \"lab\" there; memory holds 2"), "{why}");
+    let count = memory.ask(
+        "get_record_count_within_time_range",
+        json!({"search_start_time": "2025-01-03 09:01:00", "search_end_time": ""}),
+    );
+    assert_eq!(count, json!({"count": 1}));
+}
+
+#[test]
+fn frames_are_stored_merged_and_inspected() {
+    let memory = Memory::new();
+    let image = png(90);
+    let frame = |second: u32, image: &[u8]| json!({"image": STANDARD.encode(image), "time": format!("2025-01-03 09:00:{second:02}"), "source": "camera"});
+    let first = memory.ask("observe", frame(0, &image));
+    assert_eq!(first, json!({"frame": 1, "id": null, "state": "pending"}));
+    wait_for(|| memory.ask("ingest_status", json!({}))["pending"] == 0);
+    let second = memory.ask("observe", frame(5, &image));
+    assert_eq!(second, json!({"frame": 1, "id": 1, "state": "merged"}));
+    let reply = memory.call("inspect_memory_record", json!({"record_ids": [1, 9]})).unwrap();
+    assert_eq!(reply.images.len(), 1);
+    assert_eq!((reply.images[0].mime, &reply.images[0].bytes), ("image/png", &image));
+    let structured = Value::Object(reply.structured);
+    assert_eq!(structured["not_found"], json!([9]));
+    assert_eq!(structured["records"][0]["image"], "engram://frames/1");
+    assert_eq!(structured["records"][0]["end_time"], "2025-01-03 09:00:05");
+    assert_eq!(memory.tools.resource("engram://frames/1").unwrap().unwrap().bytes, image);
+    assert_eq!(memory.tools.resource("engram://frames/2").unwrap(), None);
+    assert_eq!(memory.tools.resource("file:///etc/passwd").unwrap(), None);
+    let text = memory.refusal("inspect_memory_record", json!({"record_ids": [7]}));
+    assert!(text.contains("[7], none of which exists; memory holds 1 records"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_observed_is_refused_by_argument() {
+    let memory = Memory::new();
+    let check = |arguments: Value, expect: &str| {
+        let sentence = memory.refusal("observe", arguments);
+        assert!(sentence.contains(expect), "{sentence}");
+    };
+    let image = STANDARD.encode(png(1));
+    check(json!({}), "one of the arguments \"image\", \"image_path\" and \"caption\" is needed");
+    check(json!({"caption": "a", "image": image}), "only one of the arguments");
+    check(json!({"image": "%%%"}), "argument \"image\" is no base64");
+    check(
+        json!({"image": STANDARD.encode(b"GIF89a")}),
+        "argument \"image\": the image is neither JPEG nor PNG",
+    );
+    check(json!({"image_path": "frame.png"}), "not an absolute path");
+    check(json!({"image_path": "/nowhere/frame.png"}), "No such file");
+    check(json!({"image_path": "/tmp"}), "not a regular file");
+    check(json!({"image_path": "/dev/zero"}), "not a regular file");
+    check(json!({"caption": "a", "theta": 1}), "argument \"theta\" is 1 without \"position\"");
+    check(json!({"caption": "a", "position": [1e12, 0]}), "argument position[0] is 1000000000000");
+    check(
+        json!({"caption": "a", "time": "noon"}),
+        "argument \"time\": \"noon\" is no time; accepted are",
+    );
+    check(json!({"image": image, "layer": "x"}), "argument \"layer\" goes with \"caption\" only");
+    check(json!({"image": image, "time": "2025-01-03 14:00:00"}), "argument \"time\"");
+    check(json!({"caption": "a", "source": "a\nb"}), "control character");
+    let later = json!({"image": image, "time": "2025-01-03 10:00:00", "source": "c"});
+    assert_eq!(memory.ask("observe", later)["state"], "pending");
+    check(
+        json!({"image": image, "time": "2025-01-03 09:59:59", "source": "c"}),
+        "argument \"time\"",
+    );
+    assert_eq!(memory.ask("ingest_status", json!({}))["seen"], 1);
+}
+
+#[test]
+fn an_own_caption_is_stored_as_it_is_never_merged() {
+    let memory = Memory::new();
+    let note = json!({"caption": "battery at 40 %", "layer": "body_status"});
+    assert_eq!(memory.ask("observe", note.clone())["id"], 1);
+    assert_eq!(memory.ask("observe", note)["id"], 2);
+    let found = memory.ask("recall_best_match", json!({"query": "battery"}));
+    assert_eq!(ids(&found), [1, 2]);
+    assert_eq!(found["records"][0]["layer"], "body_status");
+    assert_eq!(found["records"][0]["time"], "2025-01-03 12:00:00");
+    assert_eq!(found["records"][0]["position"], Value::Null);
+}
+
+#[test]
+fn texts_are_bounded_and_say_where_they_were_cut() {
+    let memory = Memory::new();
+    let caption = "a red mug next to a blue book ".repeat(4);
+    memory.observe(&[caption.as_str(); 6]);
+    let reply = memory.call("recall_best_match", json!({"query": "mug"})).unwrap();
+    assert!(reply.text.chars().count() <= 400, "{}", reply.text);
+    assert!(reply.text.ends_with("whole in structuredContent)"), "{}", reply.text);
+    assert_eq!(reply.structured["records"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
+    let memory = Memory::new();
+    memory.observe(&["a red mug"]);
+    assert_eq!(
+        memory.call("recall_everything", json!({})),
+        Err(ToolError::UnknownTool("recall_everything".to_owned()))
+    );
+    let arguments = |tool: &str| match tool {
+        "recall_best_match" | "recall_last_seen" => json!({"query": "mug"}),
+        "retrieve_from_text_with_time" => {
+            json!({"x": "mug", "start_time": "-1d", "end_time": "-1m"})
+        }
+        "inspect_memory_record" => json!({"record_ids": [1]}),
+        "observe" => json!({"caption": "a blue mug"}),
+        _ => json!({}),
+    };
+    for spec in memory.tools.catalog() {
+        let sentence = memory.refusal(spec.name, json!({"colour": "red"}));
+        assert!(sentence.starts_with("unknown argument \"colour\"; accepted are"), "{sentence}");
+        let reply = memory.ask(spec.name, arguments(spec.name));
+        let schema = Value::Object(spec.output_schema.clone());
+        let properties = schema["properties"].as_object().unwrap();
+        for (name, _) in reply.as_object().unwrap() {
+            assert!(properties.contains_key(name), "{}: {name} is not in the schema", spec.name);
+        }
+        for name in schema["required"].as_array().unwrap() {
+            assert!(
+                reply.get(name.as_str().unwrap()).is_some(),
+                "{}: {name} is missing",
+                spec.name
+            );
+        }
+    }
+}
