@@ -2,6 +2,7 @@
 //! because each one links candle.
 
 mod caption_worker;
+mod crash;
 mod daemon;
 mod models;
 mod running;
