@@ -1,5 +1,10 @@
 //! Inner products on whatever vector unit the processor has, chosen when run.
 
+#![expect(
+    clippy::inline_always,
+    reason = "a function that is not inlined is compiled for the oldest processor"
+)]
+
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::index::Row;

@@ -104,7 +104,9 @@ impl Lexical {
             bound += self.add(postings, mean_length, &mut by_row);
         }
         if bound > 0.0 {
-            by_row.iter_mut().for_each(|score| *score = (*score / bound).min(1.0));
+            for score in &mut by_row {
+                *score = (*score / bound).min(1.0);
+            }
         }
         WordScores { by_row }
     }
@@ -147,7 +149,9 @@ mod tests {
 
     fn filled(texts: &[String]) -> Lexical {
         let mut lexical = Lexical::default();
-        texts.iter().for_each(|text| lexical.push(Text::new(text)));
+        for text in texts {
+            lexical.push(Text::new(text));
+        }
         lexical
     }
 
