@@ -128,12 +128,16 @@ impl Lexical {
     fn add(&self, postings: &[Posting], mean_length: f32, by_row: &mut [f32]) -> f32 {
         let (all, holding) = (self.rows as f32, postings.len() as f32);
         let rarity = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
-        let mut best = 0.0_f32;
+        let mut best = 0.0;
         for Posting { row, times, length } in postings {
             let times = f32::from(*times);
             let norm = K1 * (1.0 - B + B * f32::from(*length) / mean_length);
             let share = rarity * times * (K1 + 1.0) / (times + norm);
-            best = best.max(share);
+            // As a branch, which is seldom taken; as `max`, each share would wait
+            // for the one before.
+            if share > best {
+                best = share;
+            }
             if let Some(score) = by_row.get_mut(row.at()) {
                 *score += share;
             }
