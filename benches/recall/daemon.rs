@@ -110,7 +110,11 @@ impl Daemon {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
         let status = self.child.wait()?;
-        if status.success() { Ok(()) } else { Err(format!("the daemon ended with {status}").into()) }
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("the daemon ended with {status}").into())
+        }
     }
 }
 
@@ -155,7 +159,8 @@ fn send(client: &mut Client, index: u64) -> Fallible<()> {
     let mut jpeg = Vec::new();
     RgbImage::from_fn(128, 128, shade).write_to(&mut Cursor::new(&mut jpeg), ImageFormat::Jpeg)?;
     let image = base64::engine::general_purpose::STANDARD.encode(jpeg);
-    let arguments = json!({"image": image, "time": 1_000_000_000 + index * 3_600, "source": "busy"});
+    let arguments =
+        json!({"image": image, "time": 1_000_000_000 + index * 3_600, "source": "busy"});
     let reply = client.call("observe", arguments.as_object().cloned().unwrap_or_default())?;
     if reply.is_error { Err(reply.text.into()) } else { Ok(()) }
 }

@@ -165,6 +165,9 @@ mod tests {
             let holding = cut.iter().filter(|text| text.contains(term)).count() as f64;
             let idf = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
             let tf = text.iter().filter(|it| *it == term).count() as f64;
+            if tf == 0.0 {
+                return 0.0;
+            }
             idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * text.len() as f64 / mean))
         };
         let best = |term| cut.iter().map(|text| share(term, text)).fold(0.0, f64::max);

@@ -3,12 +3,20 @@
 use std::fs::File;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use bincode::Decode;
 use sled::{Batch, IVec};
 
 use crate::store::StoreError;
 use crate::store::records;
+
+/// For sled's own lock. The directory's lock is ours by now, so that only a store
+/// that this process closed just now can hold it: sled's threads let go of it a
+/// little after sled itself was dropped.
+const WAIT: Duration = Duration::from_millis(20);
+const WAITS_MAX: u32 = 250;
 
 #[derive(Debug)]
 pub(super) struct Database {
@@ -23,11 +31,18 @@ impl Database {
     /// Opens or makes the database. sled panics on some damage; that is an error here.
     pub(super) fn open(path: &Path, cache_bytes: u64) -> Result<Self, String> {
         let config = sled::Config::new().path(path).cache_capacity(cache_bytes);
-        let opened = panic::catch_unwind(AssertUnwindSafe(|| config.open()));
-        let db = match opened {
-            Ok(Ok(db)) => db,
-            Ok(Err(error)) => return Err(error.to_string()),
-            Err(_panic) => return Err("the database's log makes no sense".to_owned()),
+        let mut waits = 0;
+        let db = loop {
+            let opened = panic::catch_unwind(AssertUnwindSafe(|| config.open()));
+            match opened {
+                Ok(Ok(db)) => break db,
+                Ok(Err(error)) if is_held(&error) && waits < WAITS_MAX => {
+                    waits += 1;
+                    thread::sleep(WAIT);
+                }
+                Ok(Err(error)) => return Err(error.to_string()),
+                Err(_panic) => return Err("the database's log makes no sense".to_owned()),
+            }
         };
         let log = File::open(path.join("db")).map_err(|error| error.to_string())?;
         Ok(Self { db, log, path: path.to_owned() })
@@ -71,6 +86,11 @@ impl Database {
     pub(super) fn disk_bytes(&self) -> Result<u64, StoreError> {
         Ok(self.db.size_on_disk()?)
     }
+}
+
+/// Whether sled still holds its own lock on the log.
+fn is_held(error: &sled::Error) -> bool {
+    matches!(error, sled::Error::Io(io) if io.to_string().contains("could not acquire lock"))
 }
 
 /// Keys and values in order. After an error there is no more.

@@ -115,18 +115,15 @@ impl Model {
             return assert_eq!(answer, Err(refused));
         }
         assert_eq!(answer, Ok(ticket));
-        let (taken_at, pose) = (meta.taken_at, meta.pose);
-        self.keyframes.insert(
-            meta.source.clone(),
-            Keyframe {
-                ticket,
-                record: None,
-                taken_at,
-                last_at: taken_at,
-                pose,
-                signature: vec![7],
-            },
-        );
+        let taken_at = meta.taken_at;
+        let keyframe = Keyframe {
+            ticket,
+            record: None,
+            meta: meta.clone(),
+            last_at: taken_at,
+            signature: vec![7],
+        };
+        self.keyframes.insert(meta.source.clone(), keyframe);
         self.pending.insert(ticket.0, PendingFrame { ticket, meta, end_at: taken_at, attempts: 0 });
         self.tickets += 1;
         self.counters.seen += 1;

@@ -486,9 +486,8 @@ mod tests {
             let keyframe = Keyframe {
                 ticket,
                 record: Some(RecordId(u64::from(n))),
-                taken_at: meta.taken_at,
+                meta,
                 last_at: end_at,
-                pose: meta.pose,
                 signature: n.to_le_bytes().to_vec(),
             };
             let sealed = encode(KEY, &KeyframeOnDisk::of(&keyframe));

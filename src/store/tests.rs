@@ -82,9 +82,23 @@ fn all(store: &Store) -> Vec<(Record, Embedding)> {
     store.scan().map(Result::unwrap).collect()
 }
 
-/// Changes the raw bytes under a key, behind the store's back.
+/// The database behind the store's back.
+fn raw(dir: &Path) -> sled::Db {
+    loop {
+        match sled::open(dir.join("db")) {
+            Ok(db) => return db,
+            // A store that was closed just now lets go of it a little later.
+            Err(error) if error.to_string().contains("could not acquire lock") => {
+                std::thread::yield_now();
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Changes the bytes under a key.
 fn tamper(dir: &Path, key: &[u8], change: impl FnOnce(&mut Vec<u8>)) {
-    let db = sled::open(dir.join("db")).unwrap();
+    let db = raw(dir);
     let mut bytes = db.get(key).unwrap().unwrap().to_vec();
     change(&mut bytes);
     db.insert(key, bytes).unwrap();
@@ -289,7 +303,7 @@ fn a_damaged_record_or_vector_is_reported_and_the_rest_is_read() {
 fn records_that_vanished_are_noticed_by_the_scan() {
     let dir = tempfile::tempdir().unwrap();
     filled(dir.path(), 5);
-    let db = sled::open(dir.path().join("db")).unwrap();
+    let db = raw(dir.path());
     db.remove(super::keys::record(RecordId(3))).unwrap();
     drop(db);
     let last = open(dir.path()).scan().last().unwrap().unwrap_err();
@@ -317,13 +331,15 @@ fn a_record_of_a_newer_build_is_refused_by_its_number() {
 
 /// Removes the snapshot and cuts the log, which sled opens without an error.
 fn cut_log(dir: &Path, keep: f64) {
+    let log = fs::OpenOptions::new().write(true).open(dir.join("db/db")).unwrap();
+    // Waits for the threads of the store that was closed just now.
+    rustix::fs::flock(&log, rustix::fs::FlockOperation::LockExclusive).unwrap();
     for entry in fs::read_dir(dir.join("db")).unwrap() {
         let path = entry.unwrap().path();
         if path.file_name().unwrap().to_str().unwrap().starts_with("snap.") {
             fs::remove_file(path).unwrap();
         }
     }
-    let log = fs::OpenOptions::new().write(true).open(dir.join("db/db")).unwrap();
     let length = log.metadata().unwrap().len();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of it")]
     log.set_len((length as f64 * keep) as u64).unwrap();
@@ -370,6 +386,32 @@ fn a_missing_half_of_the_store_is_refused() {
 }
 
 #[test]
+fn an_older_database_under_a_newer_manifest_is_refused() {
+    // Frames alone, then records alone, are what the older one lacks.
+    let frames = |store: &Store| {
+        store.accept_frame(&meta("front", 9), &jpeg(1), Vec::new()).unwrap();
+    };
+    let records = |store: &Store| {
+        store.commit_observations(&[observation(9)]).unwrap();
+    };
+    for newer in [&frames as &dyn Fn(&Store), &records] {
+        let dir = tempfile::tempdir().unwrap();
+        drop(open(dir.path()));
+        drop(raw(dir.path()));
+        let (db, backup) = (dir.path().join("db"), dir.path().join("backup"));
+        super::check::copy_tree(&db, &backup).unwrap();
+        let store = open(dir.path());
+        newer(&store);
+        drop(store);
+        drop(raw(dir.path()));
+        fs::remove_dir_all(&db).unwrap();
+        fs::rename(&backup, &db).unwrap();
+        let error = refused(dir.path()).to_string();
+        assert!(error.contains("its manifest promises"), "{error}");
+    }
+}
+
+#[test]
 fn the_database_of_another_store_is_refused() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     filled(dir.path(), 3);
@@ -384,17 +426,17 @@ fn the_database_of_another_store_is_refused() {
 #[test]
 fn a_foreign_database_is_refused_and_left_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let db = sled::open(dir.path().join("db")).unwrap();
+    let db = raw(dir.path());
     db.insert("theirs", "data").unwrap();
     drop(db);
     assert!(matches!(refused(dir.path()), StoreError::Foreign { .. }));
-    assert_eq!(sled::open(dir.path().join("db")).unwrap().len(), 1);
+    assert_eq!(raw(dir.path()).len(), 1);
 }
 
 #[test]
 fn a_first_start_that_was_killed_is_started_again() {
     let dir = tempfile::tempdir().unwrap();
-    drop(sled::open(dir.path().join("db")).unwrap());
+    drop(raw(dir.path()));
     drop(open(dir.path()));
     fs::remove_file(dir.path().join("manifest")).unwrap();
     open(dir.path());
@@ -436,7 +478,7 @@ fn a_reindex_that_was_killed_goes_on_and_the_old_vectors_stand_until_its_end() {
     let vectors: Vec<_> = all(&store).into_iter().map(|(record, it)| (record.id.0, it)).collect();
     assert_eq!(vectors, (1..=6).map(|id| (id, small(id))).collect::<Vec<_>>());
     drop(store);
-    let db = sled::open(dir.path().join("db")).unwrap();
+    let db = raw(dir.path());
     assert_eq!(db.scan_prefix(super::keys::VECTORS).count(), 6, "the old ones are gone");
 }
 

@@ -2,7 +2,9 @@
 //! because each one links candle.
 
 mod caption_worker;
+mod crash;
 mod daemon;
 mod models;
 mod running;
+mod sdk;
 mod tools;
