@@ -54,7 +54,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
             let reason = "its manifest is missing".to_owned();
             return Err(evidence.not_whole(dir, reason));
         }
-        promise => promise.unwrap_or_else(|| nothing_promised()),
+        promise => promise.unwrap_or_else(nothing_promised),
     };
     let newest = newest_record(&db, &tally)?;
     kept(&db, &promise, &tally)?.map_err(|reason| evidence.not_whole(dir, reason))?;
@@ -70,16 +70,13 @@ fn nothing_promised() -> PromiseOnDisk {
     PromiseOnDisk { records: 0, next_record: 1, next_ticket: 1, newest: None }
 }
 
-/// A format entry of another build is that, and not damage.
+/// What the whole store hangs on is no single value.
 fn blame(error: StoreError, dir: &Path) -> StoreError {
-    match error {
-        StoreError::Damaged { what, reason } => StoreError::NotWhole {
-            path: dir.to_owned(),
-            reason: format!("{what}: {reason}"),
-            kept: String::new(),
-        },
-        other => other,
+    if let StoreError::Damaged { what, reason } = error {
+        let (path, reason) = (dir.to_owned(), format!("{what} cannot be read, {reason}"));
+        return StoreError::NotWhole { path, reason, kept: String::new() };
     }
+    error
 }
 
 /// Whether the database holds what was promised; if not, what is wrong.
@@ -160,7 +157,7 @@ impl Evidence {
 
     fn not_whole(&self, dir: &Path, reason: String) -> StoreError {
         let kept = self.copy.as_ref().map_or_else(String::new, |copy| {
-            format!(", and the database as it was found is kept in {copy:?}")
+            format!(", and the database as it was found is kept in {}", copy.display())
         });
         StoreError::NotWhole { path: dir.to_owned(), reason, kept }
     }
@@ -170,7 +167,7 @@ impl Evidence {
             && !self.earlier
             && let Err(error) = fs::remove_dir_all(&copy)
         {
-            log::warn!(error:%; "cannot remove the copy of the database in {copy:?}");
+            log::warn!(error:%; "cannot remove {}, a copy of the database", copy.display());
         }
     }
 }

@@ -9,7 +9,8 @@
 //! at. One process at a time. Writers queue behind one lock; readers do not
 //! wait for the disk.
 //!
-//! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled) and
+//! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled), `frames/`
+//! (images), and `db.kept` where a damaged database was found (see [`check`]).
 //! `frames/` (images).
 
 mod check;

@@ -239,7 +239,7 @@ impl Store {
         if let Some(reason) = &writer.failure {
             return Err(StoreError::Stopped { reason: reason.clone() });
         }
-        let mut change = Change::from(&*writer);
+        let mut change = Change::from(&writer);
         let result = work(&writer, &mut change)?;
         self.0.apply(&mut writer, change)?;
         Ok(result)
@@ -311,7 +311,9 @@ impl super::Inner {
         }
         writer.tally = tally;
         writer.newest = newest;
-        moves.into_iter().for_each(|it| writer.make(it));
+        for it in moves {
+            writer.make(it);
+        }
         for (source, last_at) in sources {
             match last_at {
                 Some(last_at) => writer.sources.insert(source, last_at),
