@@ -147,12 +147,12 @@ mod tests {
         Timestamp::from_seconds(seconds).unwrap()
     }
 
-    fn view(pose: Option<Pose>) -> View<'static> {
-        View { pose, frame_id: "map", map_id: "home" }
+    fn view(pose: impl Into<Option<Pose>>) -> View<'static> {
+        View { pose: pose.into(), frame_id: "map", map_id: "home" }
     }
 
-    fn pose(x: f64, heading: Option<f64>) -> Option<Pose> {
-        Some(Pose::new([x, 0.0, 0.0], heading).unwrap())
+    fn pose(x: f64, heading: Option<f64>) -> Pose {
+        Pose::new([x, 0.0, 0.0], heading).unwrap()
     }
 
     /// Taken at 1000 s, last seen at 1100 s, from the origin with heading 3.1.
@@ -184,7 +184,7 @@ mod tests {
     fn each_bound_is_inclusive() {
         let at_bound = |taken_at| Arrival { taken_at, ..arrival() };
         check(at_bound(at(1130.0)), Decision::Merge);
-        check(at_bound(at(1130.000_001)), Decision::Keep);
+        check(at_bound(at(1_130.000_001)), Decision::Keep);
         check(Arrival { change: Some(0.09), ..arrival() }, Decision::Merge);
         check(Arrival { change: Some(0.091), ..arrival() }, Decision::Keep);
         check(Arrival { view: view(pose(0.25, Some(3.1))), ..arrival() }, Decision::Merge);

@@ -97,11 +97,13 @@ pub struct Client {
 /// Connects to the daemon's socket; [`ClientError::NotRunning`] where nobody
 /// listens.
 pub fn connect(path: &Path) -> Result<UnixStream, ClientError> {
-    UnixStream::connect(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-            ClientError::NotRunning { path: path.to_owned() }
+    UnixStream::connect(path).map_err(|error| {
+        let path = path.to_owned();
+        if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) {
+            ClientError::NotRunning { path }
+        } else {
+            ClientError::Connect { path, error }
         }
-        _ => ClientError::Connect { path: path.to_owned(), error },
     })
 }
 
@@ -117,22 +119,33 @@ impl Client {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<Reply, ClientError> {
+        let mut params = Map::new();
+        params.insert("name".to_owned(), Value::String(tool.to_owned()));
+        params.insert("arguments".to_owned(), Value::Object(arguments));
+        reply(self.request("tools/call", params)?)
+    }
+
+    fn request(
+        &mut self,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> Result<Map<String, Value>, ClientError> {
         self.last_id += 1;
-        let line = call_line(self.last_id, tool, arguments);
+        let line = request_line(self.last_id, method, params);
         let deadline = self.clock.tick() + self.options.call_deadline;
         self.write(line.as_bytes(), deadline)?;
         loop {
             let line = self.read_line(deadline)?;
             let mut answer: Map<String, Value> = serde_json::from_slice(&line)
                 .map_err(|error| ClientError::Unreadable(error.to_string()))?;
-            // An answer without an id is about this call too: there is no other.
+            // An error without an id is about this request too: there is no other.
             let id = answer.get("id").unwrap_or(&Value::Null);
             if id.is_null() || id.as_u64() == Some(self.last_id) {
                 if let Some(error) = answer.get("error") {
                     return Err(refusal(error));
                 }
                 if let Some(Value::Object(result)) = answer.remove("result") {
-                    return reply(result);
+                    return Ok(result);
                 }
             }
         }
@@ -187,39 +200,38 @@ impl Client {
 
     /// Whether to go on after an error of the stream.
     fn judge(&self, error: io::Error) -> Result<(), ClientError> {
-        match error.kind() {
-            io::ErrorKind::Interrupted => Ok(()),
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                Err(ClientError::Late(self.options.call_deadline))
-            }
+        let kind = error.kind();
+        if kind == io::ErrorKind::Interrupted {
+            Ok(())
+        } else if matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+            Err(ClientError::Late(self.options.call_deadline))
+        } else if kind == io::ErrorKind::ConnectionReset {
             // How a Unix socket says that its other end went with our bytes unread.
-            io::ErrorKind::ConnectionReset => Err(ClientError::Closed),
-            _ => Err(ClientError::Broken(error)),
+            Err(ClientError::Closed)
+        } else {
+            Err(ClientError::Broken(error))
         }
     }
 }
 
-fn call_line(id: u64, tool: &str, arguments: Map<String, Value>) -> String {
-    let mut line = json!({
-        "jsonrpc": "2.0",
-        "id": id,
-        "method": "tools/call",
-        "params": {
-            "name": tool,
-            "arguments": Value::Object(arguments),
-            "_meta": {
-                "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
-                "io.modelcontextprotocol/clientInfo": {
-                    "name": "engram",
-                    "version": env!("CARGO_PKG_VERSION"),
-                },
-                "io.modelcontextprotocol/clientCapabilities": {},
-            },
+/// Put together by hand: the arguments may be an image of megabytes, and
+/// `json!` would copy it.
+fn request_line(id: u64, method: &str, mut params: Map<String, Value>) -> String {
+    params.insert("_meta".to_owned(), meta());
+    let params = Value::Object(params);
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n")
+}
+
+/// What the stateless revision wants with each request.
+fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
+        "io.modelcontextprotocol/clientInfo": {
+            "name": "engram",
+            "version": env!("CARGO_PKG_VERSION"),
         },
+        "io.modelcontextprotocol/clientCapabilities": {},
     })
-    .to_string();
-    line.push('\n');
-    line
 }
 
 fn refusal(error: &Value) -> ClientError {

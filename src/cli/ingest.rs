@@ -227,7 +227,7 @@ impl<'a> Run<'a> {
             }
             break;
         }
-        if (self.report.sent + self.report.merged) % FRAMES_A_LOOK == 0 {
+        if (self.report.sent + self.report.merged).is_multiple_of(FRAMES_A_LOOK) {
             let now = self.standing()?;
             self.show_standing(before, &now);
         }
@@ -478,9 +478,12 @@ mod tests {
         let mut lines = String::new();
         for n in 1..=count {
             fs::write(dir.path().join(format!("{n}.jpg")), [0xFF, 0xD8, 0xFF]).unwrap();
-            lines.push_str(&format!(
-                "{{\"file\":\"{n}.jpg\",\"time\":{n}.25,\"position\":[1,2,3],\"theta\":0.5,\"source\":\"front\"}}\n"
-            ));
+            let line = json!({
+                "file": format!("{n}.jpg"), "time": n as f64 + 0.25,
+                "position": [1, 2, 3], "theta": 0.5, "source": "front",
+            });
+            lines.push_str(&line.to_string());
+            lines.push('\n');
         }
         fs::write(dir.path().join("frames.jsonl"), lines).unwrap();
         dir

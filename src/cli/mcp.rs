@@ -18,11 +18,11 @@ use crate::cli::client;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Bridges until one side ends.
+/// Bridges until one side ends; an error where no daemon listens at `socket`.
 ///
 /// When the host closes its side, what it asked is still answered, and then the
 /// bridge ends; when the daemon goes, or the host takes no more answers, it
-/// ends at once. An error where no daemon listens at `socket`.
+/// ends at once.
 pub fn run(
     socket: &Path,
     from_host: impl Read + Send + 'static,

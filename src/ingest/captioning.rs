@@ -145,12 +145,12 @@ impl<C: Captioner> Captioning<C> {
                 Some(caption) => self.keep(ticket, caption.to_owned()),
                 None => self.set_aside(ticket, "the captioner said nothing about it"),
             },
-            Err(failure) => self.judge(ticket, failure),
+            Err(failure) => self.judge(ticket, &failure),
         }
     }
 
     /// Decides what a failed caption says about the frame.
-    fn judge(&mut self, ticket: FrameTicket, failure: CaptionError) -> Result<Next, StoreError> {
+    fn judge(&mut self, ticket: FrameTicket, failure: &CaptionError) -> Result<Next, StoreError> {
         match failure {
             CaptionError::BadImage(_) => self.set_aside(ticket, &failure.to_string()),
             // Whatever a worker that was being stopped answers is no evidence.
@@ -165,7 +165,7 @@ impl<C: Captioner> Captioning<C> {
                 self.report(failure.to_string());
                 Ok(Next::Pause)
             }
-            CaptionError::Died(_) | CaptionError::Hung(_) => self.count_death(ticket, &failure),
+            CaptionError::Died(_) | CaptionError::Hung(_) => self.count_death(ticket, failure),
         }
     }
 

@@ -37,7 +37,7 @@ use crate::model::{Captioner, ModelIdentity};
 use crate::store::{SetAside, Store, StoreError};
 
 /// How frames are taken in.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     pub limits: Limits,
     pub gate: gate::Options,
@@ -193,8 +193,8 @@ impl Ingest {
     }
 
     /// Takes a frame in. It is on disk when this returns.
-    pub fn observe_frame(&self, meta: FrameMeta, image: Vec<u8>) -> Result<Observed, ObserveError> {
-        let observed = self.door.admit(&meta, &image);
+    pub fn observe_frame(&self, meta: &FrameMeta, image: &[u8]) -> Result<Observed, ObserveError> {
+        let observed = self.door.admit(meta, image);
         match &observed {
             Ok(Observed { state: ObservedState::Pending, .. }) => self.ring(),
             Ok(Observed { state: ObservedState::Merged { .. }, .. }) => {}

@@ -82,7 +82,7 @@ impl Rig {
     }
 
     fn see(&self, colour: [u8; 3], seconds: f64) -> Result<Observed, ObserveError> {
-        self.ingest.observe_frame(meta(seconds), png(colour))
+        self.ingest.observe_frame(&meta(seconds), &png(colour))
     }
 
     /// Waits until nothing is pending, for a while.
@@ -185,7 +185,7 @@ fn another_map_is_another_view_whatever_the_picture() {
     let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
     rig.see(RED, 0.0).unwrap();
     let moved = FrameMeta { map_id: "office".to_owned(), ..meta(1.0) };
-    let observed = rig.ingest.observe_frame(moved, png(RED)).unwrap();
+    let observed = rig.ingest.observe_frame(&moved, &png(RED)).unwrap();
     assert_eq!(observed.state, ObservedState::Pending);
 }
 
@@ -195,7 +195,7 @@ fn the_door_names_what_is_wrong() {
     let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
     rig.see(RED, 10.0).unwrap();
     let refused = |meta: FrameMeta, image: Vec<u8>| {
-        rig.ingest.observe_frame(meta, image).unwrap_err().to_string()
+        rig.ingest.observe_frame(&meta, &image).unwrap_err().to_string()
     };
     let mut bomb = png(RED);
     bomb[16..24].copy_from_slice(&[0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60]);
@@ -223,7 +223,7 @@ fn the_door_names_what_is_wrong() {
     for (text, expect) in &cases {
         assert!(text.starts_with(expect), "{text}\n{expect}");
     }
-    assert!(rig.see(BLUE, 13_600.0).is_ok());
+    rig.see(BLUE, 13_600.0).unwrap();
     let status = rig.ingest.status();
     assert_eq!((status.refused, status.seen), (7, 2));
 }
@@ -240,7 +240,7 @@ fn a_full_spool_says_how_many_wait() {
     assert_eq!(full, ObserveError::SpoolFull { pending: 2, max: 2 });
     assert_eq!(rig.ingest.status().refused, 1);
     // What only lengthens a frame takes no room.
-    assert!(rig.see(BLUE, 2.0).is_ok());
+    rig.see(BLUE, 2.0).unwrap();
 }
 
 #[test]
@@ -478,7 +478,7 @@ fn frames_that_come_at_once_are_admitted_one_after_the_other() {
     thread::scope(|scope| {
         for worker in 0..4_u8 {
             let (rig, admitted) = (&rig, &admitted);
-            thread::Builder::new()
+            Builder::new()
                 .spawn_scoped(scope, move || {
                     for n in 0..10_u8 {
                         let seconds = f64::from(n * 4 + worker);

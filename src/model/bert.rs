@@ -5,12 +5,12 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
-use candle_core::{Device, IndexOp as _, Tensor};
-use candle_transformers::models::bert::{BertModel, Config};
+use candle_core::IndexOp as _;
 use serde_json::{Value, json};
 use tokenizers::Tokenizer;
 
 use crate::base::embedding::Embedding;
+use crate::model::encoder::{Config, Encoder};
 use crate::model::sentence::{Pooling, SentenceSettings};
 use crate::model::weights::{ModelDir, Tensors};
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
@@ -35,9 +35,9 @@ pub fn load(path: &Path) -> Result<Box<dyn Embedder>, ModelError> {
         return Err(dir.unusable(&reason));
     }
     let builder = with_current_names(dir.tensors()?).into_builder();
-    let model = BertModel::load(builder, &config).map_err(|error| dir.unusable(&error))?;
+    let encoder = Encoder::load(&config, &builder).map_err(|error| dir.unusable(&error))?;
     let dimension = config.hidden_size;
-    Ok(Box::new(BertEmbedder { identity, dimension, sentence, tokenizer, model }))
+    Ok(Box::new(BertEmbedder { identity, dimension, sentence, tokenizer, encoder }))
 }
 
 struct BertEmbedder {
@@ -45,12 +45,12 @@ struct BertEmbedder {
     dimension: usize,
     sentence: SentenceSettings,
     tokenizer: Tokenizer,
-    model: BertModel,
+    encoder: Encoder,
 }
 
 impl fmt::Debug for BertEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, dimension, sentence, tokenizer: _, model: _ } = self;
+        let Self { identity, dimension, sentence, tokenizer: _, encoder: _ } = self;
         f.debug_struct("BertEmbedder")
             .field("identity", identity)
             .field("dimension", dimension)
@@ -99,9 +99,7 @@ impl BertEmbedder {
 
     /// One vector for each of `texts`, which are equally long.
     fn pooled(&self, texts: &[&[u32]]) -> candle_core::Result<Vec<Vec<f32>>> {
-        let length = texts.first().map_or(0, |ids| ids.len());
-        let ids = Tensor::from_vec(texts.concat(), (texts.len(), length), &Device::Cpu)?;
-        let hidden = self.model.forward(&ids, &ids.zeros_like()?, None)?;
+        let hidden = self.encoder.forward(texts)?;
         let pooled = match self.sentence.pooling {
             Pooling::Mean => hidden.mean(1)?,
             Pooling::First => hidden.i((.., 0))?,
@@ -132,17 +130,13 @@ fn config_of(dir: &ModelDir) -> Result<Config, ModelError> {
     let defaults = json!({
         "vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12,
         "num_attention_heads": 12, "intermediate_size": 3072, "hidden_act": "gelu",
-        "hidden_dropout_prob": 0.1, "max_position_embeddings": 512, "type_vocab_size": 2,
-        "initializer_range": 0.02, "layer_norm_eps": 1e-12, "pad_token_id": 0,
+        "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12,
     });
-    let mut file: Value = dir.settings("config.json", &defaults)?;
+    let file: Value = dir.settings("config.json", &defaults)?;
     if file["model_type"] != "bert" {
         let reason =
             format!("config.json: model_type {}, accepted is \"bert\"", file["model_type"]);
         return Err(dir.unusable(&reason));
-    }
-    if matches!(file["hidden_act"].as_str(), Some("gelu_new" | "gelu_pytorch_tanh")) {
-        file["hidden_act"] = json!("geluapproximate");
     }
     let config: Config = serde_json::from_value(file)
         .map_err(|error| dir.unusable(&format!("config.json: {error}")))?;

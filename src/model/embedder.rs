@@ -140,13 +140,16 @@ fn serve(mut embedder: Box<dyn Embedder>, queues: &Queues) {
     }
 }
 
-/// Makes the calling thread a rayon pool of its own, of one thread.
+/// Makes candle compute on the calling thread alone.
 ///
-/// candle spreads layer norms and softmax over rayon's current pool, by default
-/// one of all cores: for a short text that is slower than one thread, because
-/// each of dozens of operations is handed over and waited for, and it takes the
-/// cores from whoever else works. In a pool of one, such work runs where it is.
+/// By default it spreads every larger product over all cores, and layer norms
+/// and softmax over rayon's global pool. For one short text that is slower than
+/// one thread (dozens of operations, each handed over and waited for), and it
+/// takes the cores from whoever else works. So products never count as large,
+/// in the whole process, and this thread becomes a rayon pool of one, where work
+/// runs on the spot.
 pub(crate) fn compute_on_this_thread_only() {
+    gemm::set_threading_threshold(usize::MAX);
     if let Err(error) = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
         log::warn!("models compute on all cores: {error}");
     }

@@ -5,6 +5,7 @@
 pub mod bert;
 pub mod blip;
 pub mod embedder;
+pub(crate) mod encoder;
 pub(crate) mod preprocess;
 pub(crate) mod resize;
 pub mod scripted;

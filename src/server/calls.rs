@@ -6,7 +6,6 @@
 use std::any::Any;
 use std::fmt::Display;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -51,9 +50,12 @@ impl Calls {
                 Arc::clone(&self.places).acquire_owned().await.map_err(|e| e.to_string())?;
             let task = spawn_blocking(move || {
                 let _place = place;
-                catch_unwind(AssertUnwindSafe(work)).map_err(panic_text)
+                work()
             });
-            task.await.map_err(|e| e.to_string())?
+            task.await.map_err(|failed| match failed.try_into_panic() {
+                Ok(panic) => format!("panicked: {}", panic_text(panic)),
+                Err(failed) => failed.to_string(),
+            })
         };
         let outcome = tokio::select! {
             biased;
@@ -63,7 +65,7 @@ impl Calls {
         };
         match outcome {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(panic)) => Err(self.fault(what, &format!("panicked: {panic}"))),
+            Ok(Err(failure)) => Err(self.fault(what, &failure)),
             Err(_elapsed) => {
                 let late = format!("took longer than {:?}", self.deadline);
                 Err(self.fault(what, &late))

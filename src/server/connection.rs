@@ -74,7 +74,7 @@ struct Pending {
 
 /// What [`Connection::receive`] does with a line.
 enum Step {
-    Give(ClientJsonRpcMessage),
+    Give(Box<ClientJsonRpcMessage>),
     Refuse(Refusal),
     Pass,
     End,
@@ -160,12 +160,12 @@ impl Connection {
         match incoming {
             Incoming::Request(id, request) => {
                 if pending.requests.contains_key(&id) {
-                    let text = format!("a request with id {id} is still being answered");
-                    let error = rmcp::ErrorData::invalid_request(text, None);
-                    return Step::Refuse(Refusal { id: Some(id), error });
+                    let message = format!("a request with id {id} is still being answered");
+                    let code = ErrorCode::INVALID_REQUEST;
+                    return Step::Refuse(Refusal { id: Some(id), code, message });
                 }
                 pending.requests.insert(id.clone(), place);
-                Step::Give(convert::message(id, request))
+                Step::Give(Box::new(ClientJsonRpcMessage::request(*request, id)))
             }
             // rmcp sends no answer to a cancelled request, so it is pending no
             // more. It is told only of requests it has, and only once its own
@@ -174,7 +174,7 @@ impl Connection {
                 Some(_place) => {
                     let cancelled = ClientNotification::CancelledNotification(cancelled);
                     self.answers.changed.notify_waiters();
-                    Step::Give(ClientJsonRpcMessage::notification(cancelled))
+                    Step::Give(Box::new(ClientJsonRpcMessage::notification(cancelled)))
                 }
                 None => Step::Pass,
             },
@@ -226,9 +226,9 @@ impl Transport<RoleServer> for Connection {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         while !self.ended {
             match self.step().await {
-                Step::Give(message) => return Some(message),
+                Step::Give(message) => return Some(*message),
                 Step::Refuse(refusal) => {
-                    trace!("refused a line: {}", refusal.error);
+                    trace!("refused a line: {}", refusal.message);
                     let answers = Arc::clone(&self.answers);
                     let line = refusal.line();
                     self.refusing = Some(tokio::spawn(async move { answers.write(&line).await }));

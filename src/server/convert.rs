@@ -4,26 +4,32 @@
 //! line gets the answer that JSON-RPC and MCP give it. Depends on its arguments
 //! only.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
-    ClientJsonRpcMessage, ClientRequest, ContentBlock, CustomRequest, DiscoverRequest, ErrorCode,
-    InitializeRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
-    MetaObject, PingRequest, ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject,
-    ResourceContents, Tool, ToolAnnotations,
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification, ClientRequest,
+    ContentBlock, CustomRequest, DiscoverRequest, ErrorCode, InitializeRequest,
+    ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, MetaObject, PingRequest,
+    ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject, ResourceContents, Tool,
+    ToolAnnotations,
 };
 use serde_json::{Map, Value, json};
 
 use crate::tools::{Hints, Image, ToolReply, ToolSpec};
 
+/// Far beyond any tool's name; errors and the log repeat it.
+const NAME_BYTES_MAX: usize = 256;
+
+const SHOWN_CHARS_MAX: usize = 200;
+
 /// What a line asks for.
 #[derive(Debug)]
 pub(super) enum Incoming {
-    Request(RequestId, ClientRequest),
+    Request(RequestId, Box<ClientRequest>),
     /// The client no longer wants the answer to this request.
     Cancel(RequestId, CancelledNotification),
     /// A notification that asks for nothing, or a response to nothing.
@@ -35,23 +41,20 @@ pub(super) enum Incoming {
 pub(super) struct Refusal {
     /// `None` where the id could not be read: `null` on the wire.
     pub(super) id: Option<RequestId>,
-    pub(super) error: ErrorData,
+    pub(super) code: ErrorCode,
+    pub(super) message: String,
 }
 
 impl Refusal {
     pub(super) fn nameless(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { id: None, error: ErrorData::new(code, message.into(), None) }
+        Self { id: None, code, message: message.into() }
     }
 
     /// The answer as one line, line feed included. Written by hand, because
     /// JSON-RPC wants `"id": null` where rmcp leaves the id out.
     pub(super) fn line(&self) -> Vec<u8> {
         let id = self.id.clone().map_or(Value::Null, RequestId::into_json_value);
-        let ErrorData { code, message, data } = &self.error;
-        let mut error = json!({ "code": code.0, "message": message });
-        if let (Some(data), Value::Object(error)) = (data, &mut error) {
-            error.insert("data".to_owned(), data.clone());
-        }
+        let error = json!({ "code": self.code.0, "message": self.message });
         let mut line = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
         line.push('\n');
         line.into_bytes()
@@ -82,7 +85,10 @@ pub(super) fn parse(line: &[u8]) -> Result<Incoming, Refusal> {
             request_id(id).ok_or_else(|| invalid("the id is neither a string nor an integer"))?,
         ),
     };
-    sort(id.clone(), message).map_err(|error| Refusal { id, error })
+    sort(id.clone(), message).map_err(|error| {
+        let ErrorData { code, message, data: _ } = error;
+        Refusal { id, code, message: message.into_owned() }
+    })
 }
 
 fn request_id(id: Value) -> Option<RequestId> {
@@ -110,7 +116,7 @@ fn sort(id: Option<RequestId>, mut message: Map<String, Value>) -> Result<Incomi
     };
     let params = message.remove("params");
     match id {
-        Some(id) => Ok(Incoming::Request(id, request(method, params)?)),
+        Some(id) => Ok(Incoming::Request(id, Box::new(request(method, params)?))),
         None => Ok(notification(method, params)),
     }
 }
@@ -159,7 +165,11 @@ fn tool_call(params: Option<Value>) -> Result<ClientRequest, ErrorData> {
         return Err(invalid_params("tools/call needs params"));
     };
     let name = match params.remove("name") {
-        Some(Value::String(name)) => name,
+        Some(Value::String(name)) if name.len() <= NAME_BYTES_MAX => name,
+        Some(Value::String(name)) => {
+            let text = format!("there is no tool with a name of {} bytes", name.len());
+            return Err(invalid_params(text));
+        }
         Some(_) => return Err(invalid_params("params.name is no string")),
         None => return Err(invalid_params("params.name, the tool to call, is missing")),
     };
@@ -182,7 +192,7 @@ where
 {
     match serde_json::from_value::<R>(whole(method, params)) {
         Ok(request) => Ok(request.into()),
-        Err(error) => Err(invalid_params(format!("params: {error}"))),
+        Err(error) => Err(invalid_params(format!("params: {}", shortened(&error.to_string())))),
     }
 }
 
@@ -194,13 +204,16 @@ fn whole(method: String, params: Option<Value>) -> Value {
     Value::Object(message)
 }
 
-fn invalid_params(message: impl Into<String>) -> ErrorData {
-    ErrorData::invalid_params(message.into(), None)
+/// What a client sent, as far as an error message shows it.
+pub(super) fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+    }
 }
 
-/// The message that rmcp's loop takes for a request.
-pub(super) fn message(id: RequestId, request: ClientRequest) -> ClientJsonRpcMessage {
-    ClientJsonRpcMessage::request(request, id)
+fn invalid_params(message: impl Into<String>) -> ErrorData {
+    ErrorData::invalid_params(message.into(), None)
 }
 
 /// A tool as it is listed.
@@ -240,4 +253,100 @@ pub(super) fn contents(uri: String, image: Image) -> ReadResourceResult {
     let Image { mime, bytes } = image;
     let blob = ResourceContents::blob(BASE64.encode(bytes), uri).with_mime_type(mime);
     ReadResourceResult::new(vec![blob])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "[a-z/_]{0,12}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                prop::collection::vec((member(), inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn member() -> impl Strategy<Value = String> {
+        prop_oneof![
+            Just("name".to_owned()),
+            Just("arguments".to_owned()),
+            Just("_meta".to_owned()),
+            Just("uri".to_owned()),
+            "[a-z]{1,4}",
+        ]
+    }
+
+    fn method() -> impl Strategy<Value = Value> {
+        let known = prop::sample::select(vec![
+            "tools/call",
+            "tools/list",
+            "resources/read",
+            "initialize",
+            "server/discover",
+            "ping",
+            "notifications/cancelled",
+            "made/up",
+        ]);
+        prop_oneof![4 => known.prop_map(Value::from), 1 => value()]
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_get_one_answer(line in prop::collection::vec(any::<u8>(), 0..200)) {
+            // Not JSON but for the odd number: never more than a refusal.
+            if let Err(refusal) = parse(&line) {
+                prop_assert!(serde_json::from_slice::<Value>(&refusal.line()).is_ok());
+            }
+        }
+
+        /// JSON-RPC: an error for a message whose id is known carries that id.
+        #[test]
+        fn any_message_is_admitted_or_refused_under_its_id(
+            id in any::<i64>(),
+            method in method(),
+            params in value(),
+        ) {
+            let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+            let given = RequestId::Number(id);
+            match parse(message.to_string().as_bytes()) {
+                Ok(Incoming::Request(found, _)) => prop_assert_eq!(found, given),
+                Ok(other) => prop_assert!(false, "{other:?}"),
+                Err(refusal) => prop_assert_eq!(refusal.id, Some(given)),
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_does_not_repeat_megabytes() {
+        let long = "\u{e9}".repeat(1 << 20);
+        for (method, params) in [
+            ("tools/call", json!({ "name": long })),
+            ("initialize", json!({ "protocolVersion": "1", "capabilities": long })),
+        ] {
+            let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+            let refusal = parse(message.to_string().as_bytes()).unwrap_err();
+            assert!(refusal.line().len() < 1000, "{method}: {} bytes", refusal.line().len());
+        }
+    }
+
+    #[test]
+    fn arguments_arrive_as_they_were_written() {
+        let line = br#"{"jsonrpc":"2.0","id":"x","method":"tools/call",
+            "params":{"name":"t","arguments":{"z":1.0,"a":1,"m":"\u00e9"}}}"#;
+        let Ok(Incoming::Request(_, request)) = parse(line) else { panic!("not a request") };
+        let ClientRequest::CallToolRequest(call) = *request else { panic!("not a call") };
+        let arguments = Value::Object(call.params.arguments.unwrap()).to_string();
+        assert_eq!(arguments, "{\"z\":1.0,\"a\":1,\"m\":\"\u{e9}\"}");
+    }
 }

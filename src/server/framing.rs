@@ -157,3 +157,117 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 fn is_blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+    use tokio::io::ReadBuf;
+
+    /// Gives the pieces one read at a time, and is not ready in between.
+    struct Pieces(VecDeque<Vec<u8>>, bool);
+
+    impl AsyncRead for Pieces {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            room: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            self.1 = !self.1;
+            if self.1 {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            if let Some(mut piece) = self.0.pop_front() {
+                let rest = piece.split_off(piece.len().min(room.remaining()));
+                room.put_slice(&piece);
+                if !rest.is_empty() {
+                    self.0.push_front(rest);
+                }
+            }
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    fn read_all(pieces: Vec<Vec<u8>>, bytes_max: usize) -> Vec<String> {
+        let limits = LineLimits {
+            bytes_max,
+            large_deadline: Duration::from_secs(60),
+            large_places: Arc::new(Semaphore::new(1)),
+        };
+        let pieces = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+        let mut reader = LineReader::new(Pieces(pieces, false), limits);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let mut frames = Vec::new();
+            loop {
+                // Dropped once before it is ready, as rmcp's loop does.
+                drop(
+                    timeout_at(Instant::now(), reader.next())
+                        .await
+                        .map(|it| frames.push(shown(it))),
+                );
+                if frames.last().is_some_and(|it| it.starts_with("end")) {
+                    return frames;
+                }
+                frames.push(shown(reader.next().await));
+                if frames.last().is_some_and(|it| it.starts_with("end")) {
+                    return frames;
+                }
+            }
+        })
+    }
+
+    fn shown(frame: io::Result<Frame>) -> String {
+        match frame.unwrap() {
+            Frame::Line(line, _place) => format!("{line:?}"),
+            Frame::TooLong => "too long".to_owned(),
+            Frame::Stalled => "stalled".to_owned(),
+            Frame::End { inside_line } => format!("end {inside_line}"),
+        }
+    }
+
+    /// The same by splitting the whole.
+    fn expected(bytes: &[u8], bytes_max: usize) -> Vec<String> {
+        let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+        let rest = lines.pop().unwrap();
+        let mut frames = Vec::new();
+        for line in lines.into_iter().filter(|line| !is_blank(line)) {
+            let is_long = line.len() > bytes_max;
+            frames.push(if is_long { "too long".to_owned() } else { format!("{line:?}") });
+        }
+        if rest.len() > bytes_max {
+            frames.push("too long".to_owned());
+            frames.push("end false".to_owned());
+        } else {
+            frames.push(format!("end {}", !is_blank(rest)));
+        }
+        frames
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_the_same_however_the_bytes_arrive(
+            // Blank lines over the limit are told as too long or passed over,
+            // as they arrive; they are left out here.
+            pieces in prop::collection::vec("[ab\n]{0,9}", 0..12),
+            bytes_max in 1_usize..8,
+        ) {
+            let pieces: Vec<Vec<u8>> = pieces.into_iter().map(String::into_bytes).collect();
+            let whole = pieces.concat();
+            prop_assert_eq!(read_all(pieces, bytes_max), expected(&whole, bytes_max));
+        }
+    }
+
+    #[test]
+    fn a_large_line_comes_whole_with_its_place() {
+        let line = vec![b'x'; 300_000];
+        let mut pieces: Vec<Vec<u8>> = line.chunks(50_000).map(<[u8]>::to_vec).collect();
+        pieces.push(b"\n{}\n".to_vec());
+        let frames = read_all(pieces, 300_000);
+        assert_eq!(frames, [format!("{line:?}"), "[123, 125]".to_owned(), "end false".to_owned()]);
+    }
+}

@@ -56,19 +56,15 @@ impl BoundSocket {
         let identity = identity(path).map_err(fault)?;
         Ok((Self { path: path.to_owned(), identity }, listener))
     }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
 }
 
 impl Drop for BoundSocket {
     fn drop(&mut self) {
         // Another daemon's file may stand here by now.
-        if identity(&self.path).is_ok_and(|found| found == self.identity) {
-            if let Err(error) = fs::remove_file(&self.path) {
-                warn!(path:? = self.path; "the socket file stays behind: {error}");
-            }
+        if identity(&self.path).is_ok_and(|found| found == self.identity)
+            && let Err(error) = fs::remove_file(&self.path)
+        {
+            warn!(path:? = self.path; "the socket file stays behind: {error}");
         }
     }
 }

@@ -144,12 +144,11 @@ impl Server {
             connected: Arc::clone(&connected),
             stopping: stopped,
         };
-        let socket = bound.path().to_owned();
         let thread = thread::Builder::new()
             .name("server".to_owned())
             .spawn(move || run(runtime, bound, peers, listener))
             .map_err(ServerError::Threads)?;
-        Ok(Self { socket, connected, stopping, thread: Some(thread) })
+        Ok(Self { socket: options.socket, connected, stopping, thread: Some(thread) })
     }
 
     pub fn socket(&self) -> &Path {
@@ -171,10 +170,8 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stopping.send_replace(true);
-        if let Some(thread) = self.thread.take() {
-            if thread.join().is_err() {
-                error!("the server's thread panicked");
-            }
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            error!("the server's thread panicked");
         }
     }
 }

@@ -160,7 +160,9 @@ impl Client {
     }
 
     fn call(&mut self, id: i64, tool: &str, arguments: Value) -> Value {
-        self.request(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
+        let mut params = json!({ "name": tool });
+        params["arguments"] = arguments;
+        self.request(id, "tools/call", params)
     }
 
     fn is_at_end(&mut self) -> bool {
@@ -713,37 +715,4 @@ fn eventually(mut holds: impl FnMut() -> bool) {
         thread::sleep(Duration::from_millis(5));
     }
     panic!("did not come to hold");
-}
-
-#[test]
-#[ignore = "probe"]
-fn probe_overhead() {
-    let bench = Bench::new();
-    let mut client =
-        crate::cli::client::Client::connect(bench.socket(), Default::default()).unwrap();
-    let args = object(
-        json!({"query": "a purple book", "k": 8, "search_start_time": "2025-01-03 09:14:07"}),
-    );
-    let args_big = object(
-        json!({"records": (0..8).map(|i| json!({"id": i, "time": "2025-01-03 09:14:07", "caption": "a purple book next to a red mug on a wooden table in the kitchen", "position": [1.2, -0.4, 0.0], "theta": 1.57, "frame_id": "map", "map_id": "home-2025-01", "source": "front", "score": 0.83, "matched": ["purple book"], "image": "engram://frames/1042"})).collect::<Vec<_>>()}),
-    );
-    for (what, args) in [("small", args), ("8 records", args_big)] {
-        for pause in [0, 5] {
-            let mut times = Vec::new();
-            for _ in 0..(if pause == 0 { 5000 } else { 300 }) {
-                thread::sleep(Duration::from_millis(pause));
-                let t = std::time::Instant::now();
-                client.call("echo", args.clone()).unwrap();
-                times.push(t.elapsed());
-            }
-            times.sort();
-            let n = times.len();
-            println!(
-                "{what} pause {pause} ms: p50 {:?} p95 {:?} p99 {:?}",
-                times[n / 2],
-                times[n * 95 / 100],
-                times[n * 99 / 100]
-            );
-        }
-    }
 }

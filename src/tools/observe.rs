@@ -150,7 +150,7 @@ pub(crate) fn observe(context: &Context, request: Request) -> Result<ToolReply, 
             Ok(ticket(None, id, "stored"))
         }
         Seen::Image(image) => {
-            let observed = context.ingest.observe_frame(meta, image).map_err(refusal)?;
+            let observed = context.ingest.observe_frame(&meta, &image).map_err(refusal)?;
             let frame = Some(observed.ticket.0);
             Ok(match observed.state {
                 ObservedState::Pending => ticket(frame, None, "pending"),

@@ -6,4 +6,5 @@ mod crash;
 mod daemon;
 mod models;
 mod running;
+mod sdk;
 mod tools;

@@ -219,6 +219,21 @@ fn frames_are_stored_merged_and_inspected() {
 }
 
 #[test]
+fn a_recall_becomes_the_working_memory_of_its_session() {
+    let memory = Memory::new();
+    memory.observe(&["a red mug", "a blue book", "a red mug on a desk"]);
+    let empty = memory.refusal("inspect_memory_record", json!({}));
+    assert!(empty.contains("the working memory of this session is empty"), "{empty}");
+    memory.ask("recall_last_seen", json!({"query": "mug", "k": 2}));
+    memory.ask("recall_last_seen", json!({"query": "book", "session": "another"}));
+    assert_eq!(ids(&memory.ask("inspect_memory_record", json!({}))), [3, 1]);
+    assert_eq!(ids(&memory.ask("inspect_memory_record", json!({"session": "another"}))), [2]);
+    memory.tools.close_session("connection-1");
+    memory.refusal("inspect_memory_record", json!({}));
+    assert_eq!(ids(&memory.ask("inspect_memory_record", json!({"session": "another"}))), [2]);
+}
+
+#[test]
 fn what_cannot_be_observed_is_refused_by_argument() {
     let memory = Memory::new();
     let check = |arguments: Value, expect: &str| {

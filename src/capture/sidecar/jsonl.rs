@@ -14,8 +14,10 @@ use serde_json::{Map, Value};
 use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
 use crate::base::time::{Timestamp, Zone};
+use crate::capture::Announced;
+use crate::capture::Defaults;
+use crate::capture::Faults;
 use crate::capture::sidecar::{BadLine, Chronology, Listing, TIME_ACCEPTED, Text, quoted, tum};
-use crate::capture::{Announced, Defaults, Faults};
 
 const FIELDS: [&str; 8] =
     ["file", "time", "position", "theta", "orientation", "frame_id", "map_id", "source"];
@@ -207,7 +209,8 @@ mod tests {
         ];
         for form in forms {
             let listing = listing(&format!(r#"{{"file":"1.jpg","time":{form}}}"#));
-            assert_eq!(listing.frames[0].meta.taken_at.seconds(), 1_735_895_647.0, "{form}");
+            let taken_at = listing.frames[0].meta.taken_at;
+            assert_eq!(taken_at.micros(), 1_735_895_647_000_000, "{form}");
         }
     }
 

@@ -20,7 +20,11 @@ use serde_json::Value;
 use crate::base::frame::BadName;
 use crate::base::pose::BadPose;
 use crate::base::time::{Timestamp, Zone};
-use crate::capture::{Announced, CaptureError, Defaults, Fault, Faults};
+use crate::capture::Announced;
+use crate::capture::CaptureError;
+use crate::capture::Defaults;
+use crate::capture::Fault;
+use crate::capture::Faults;
 
 /// Names under which a sidecar is found, in this order.
 pub const NAMES: [&str; 4] = ["frames.jsonl", "frames.csv", "trajectory.txt", "groundtruth.txt"];

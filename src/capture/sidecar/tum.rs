@@ -21,8 +21,13 @@ use std::time::Duration;
 use crate::base::frame::FrameMeta;
 use crate::base::pose::{Pose, heading_of_quaternion};
 use crate::base::time::Timestamp;
+use crate::capture::Announced;
+use crate::capture::CaptureError;
+use crate::capture::Defaults;
+use crate::capture::Fault;
+use crate::capture::Faults;
+use crate::capture::is_image_name;
 use crate::capture::sidecar::{BadLine, Chronology, Listing, Text, quoted};
-use crate::capture::{Announced, CaptureError, Defaults, Fault, Faults, is_image_name};
 
 const COLUMNS: [&str; 9] = ["timestamp", "tx", "ty", "tz", "qx", "qy", "qz", "qw", "file"];
 
@@ -301,8 +306,7 @@ mod tests {
         let [Announced { file, meta }] = listing.frames.as_slice() else { panic!() };
         assert_eq!((file.as_str(), meta.taken_at.micros()), ("rgb/a b.png", 100_250_000));
         let pose = meta.pose.unwrap();
-        assert_eq!(pose.position, [1.0, 2.0, 3.0]);
-        assert!((pose.heading.unwrap() - FRAC_PI_2).abs() < 1e-9);
+        assert_eq!(pose, Pose::new([1.0, 2.0, 3.0], Some(FRAC_PI_2)).unwrap());
         assert_eq!((meta.source.as_str(), meta.frame_id.as_str()), ("camera", "map"));
     }
 
@@ -376,7 +380,10 @@ mod tests {
         ];
         let listing = listing(TRAJECTORY, &files);
         assert_eq!(names(&listing), ["rgb/1305031100.1000.png", "rgb/1305031100.2000.png"]);
-        assert_eq!(listing.frames[1].meta.pose.unwrap().position[0], 3.0);
+        assert_eq!(
+            listing.frames[1].meta.pose,
+            Some(Pose::new([3.0, 0.0, 0.0], Some(0.0)).unwrap())
+        );
     }
 
     #[test]
