@@ -39,9 +39,18 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let promised = promise.as_ref().is_some_and(holds_something);
     let evidence = if promised { Evidence::keep(dir)? } else { Evidence::default() };
 
-    let db = Database::open(&dir.join("db"), options.sled_cache_bytes).map_err(|reason| {
-        evidence.not_whole(dir, format!("its database does not open, {reason}"))
-    })?;
+    let open = || {
+        Database::open(&dir.join("db"), options.sled_cache_bytes).map_err(|reason| {
+            evidence.not_whole(dir, format!("its database does not open, {reason}"))
+        })
+    };
+    let mut db = open()?;
+    if !promised {
+        // sled writes its first snapshot when it opens a log that is there already.
+        // Without one, the next start would have to keep a copy; see `Evidence`.
+        drop(db);
+        db = open()?;
+    }
     let format = db.read::<FormatOnDisk>(keys::FORMAT).map_err(|error| blame(error, dir))?;
     let tally = db.read::<TallyOnDisk>(keys::TALLY).map_err(|error| blame(error, dir))?;
     if format.is_none() && tally.is_none() && !promised && !db.is_empty() {

@@ -11,7 +11,6 @@
 //!
 //! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled), `frames/`
 //! (images), and `db.kept` where a damaged database was found (see [`check`]).
-//! `frames/` (images).
 
 mod check;
 mod database;
