@@ -104,7 +104,7 @@ fn installed() -> Option<PathBuf> {
     let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
     assert!(!is_ci, "the MCP SDKs are not installed; run tests/sdk/install.sh");
     // Written past the test harness, which swallows what a passing test prints.
-    writeln!(io::stderr(), "SKIPPED: no MCP SDKs; tests/sdk/install.sh installs them").unwrap();
+    io::stderr().write_all(b"SKIPPED: no MCP SDKs; tests/sdk/install.sh installs them\n").unwrap();
     None
 }
 
