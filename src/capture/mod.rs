@@ -136,8 +136,8 @@ pub enum CaptureError {
     UnknownSidecar { path: PathBuf },
     #[error("the sidecar cannot be read: {reason}: {path:?}")]
     Unreadable { path: PathBuf, reason: String },
-    #[error("the sidecar has {bytes} bytes, accepted are at most {max}; split it: {path:?}")]
-    SidecarTooLarge { path: PathBuf, bytes: u64, max: u64 },
+    #[error("the sidecar has more than the accepted {max} bytes; split it: {path:?}")]
+    SidecarTooLarge { path: PathBuf, max: u64 },
 }
 
 /// Whether a file of this name is a frame by its ending.

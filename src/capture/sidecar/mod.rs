@@ -12,7 +12,8 @@ mod jsonl;
 mod tum;
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -66,17 +67,19 @@ struct Text {
 
 impl Text {
     fn open(path: &Path) -> Result<Self, CaptureError> {
-        let unreadable = |error: std::io::Error| CaptureError::Unreadable {
+        let unreadable = |error: io::Error| CaptureError::Unreadable {
             path: path.to_owned(),
             reason: error.to_string(),
         };
-        let bytes = fs::metadata(path).map_err(unreadable)?.len();
-        if bytes > BYTES_MAX {
-            let (path, max) = (path.to_owned(), BYTES_MAX);
-            return Err(CaptureError::SidecarTooLarge { path, bytes, max });
+        let mut bytes = Vec::new();
+        // One more than accepted, so that a longer one is noticed.
+        let file = File::open(path).map_err(unreadable)?;
+        file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > BYTES_MAX {
+            return Err(CaptureError::SidecarTooLarge { path: path.to_owned(), max: BYTES_MAX });
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, bytes: fs::read(path).map_err(unreadable)? })
+        Ok(Self { name, bytes })
     }
 
     /// Its lines that are not blank and no `#` comment, with their numbers.
@@ -164,6 +167,7 @@ fn shown(time: Timestamp, zone: Zone) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn is_found_by_name_in_a_fixed_order() {
@@ -186,7 +190,7 @@ mod tests {
         let read = |name: &str| read(&dir.path().join(name), dir.path(), &Defaults::default());
         assert!(matches!(read("frames.yaml"), Err(CaptureError::UnknownSidecar { .. })));
         assert!(matches!(read("absent.jsonl"), Err(CaptureError::Unreadable { .. })));
-        let huge = fs::File::create(dir.path().join("huge.jsonl")).unwrap();
+        let huge = File::create(dir.path().join("huge.jsonl")).unwrap();
         huge.set_len(BYTES_MAX + 1).unwrap();
         assert!(matches!(read("huge.jsonl"), Err(CaptureError::SidecarTooLarge { .. })));
     }
