@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::model::ModelError;
-use crate::model::resize::bicubic;
+use crate::model::resize::square;
 use crate::model::weights::ModelDir;
 
 /// Pillow's number for bicubic.
@@ -79,11 +79,11 @@ impl Preprocessor {
 
     /// Shape 1 × 3 × side × side.
     pub(crate) fn pixels(&self, image: &RgbImage) -> candle_core::Result<Tensor> {
-        let square = bicubic(image, self.side, self.side);
+        let resized = square(image, self.side);
         let side = self.side as usize;
         let mut planes = Vec::with_capacity(3 * side * side);
         for (channel, (mean, deviation)) in self.mean.iter().zip(&self.deviation).enumerate() {
-            let levels = square.as_raw().iter().skip(channel).step_by(3);
+            let levels = resized.as_raw().iter().skip(channel).step_by(3);
             planes
                 .extend(levels.map(|level| (f32::from(*level) * self.rescale - mean) / deviation));
         }

@@ -11,18 +11,25 @@ const PRECISION_BITS: u32 = 22;
 /// Reach of the cubic to either side, in pixels of the coarser image.
 const SUPPORT: f64 = 2.0;
 
-/// `image` in `width` × `height`, bicubic, with antialiasing when it shrinks.
-pub(crate) fn bicubic(image: &RgbImage, width: u32, height: u32) -> RgbImage {
-    let across = if image.width() == width { image.clone() } else { narrowed(image, width) };
-    if across.height() == height {
-        across
+/// `image` as a square of `side` pixels, bicubic, with antialiasing where it shrinks.
+pub(crate) fn square(image: &RgbImage, side: u32) -> RgbImage {
+    let (width, height) = image.dimensions();
+    // Pillow 13 begins with the rows' direction, but with the columns' where an
+    // image is that much taller than wide (found by comparing 3,000 sizes). It
+    // shows by a few levels, because the first pass rounds and clamps.
+    if height > side && u64::from(height) + u64::from(side) > 2 * u64::from(width) {
+        let flat = transposed(&narrowed(&transposed(image), side));
+        narrowed(&flat, side)
     } else {
-        transposed(&narrowed(&transposed(&across), height))
+        transposed(&narrowed(&transposed(&narrowed(image, side)), side))
     }
 }
 
-/// Resizes every row to `width`.
+/// Every row resized to `width`.
 fn narrowed(image: &RgbImage, width: u32) -> RgbImage {
+    if image.width() == width {
+        return image.clone();
+    }
     let windows = windows(image.width(), width);
     let row_bytes = 3 * image.width() as usize;
     let mut resized = Vec::with_capacity(3 * width as usize * image.height() as usize);
@@ -98,16 +105,16 @@ mod tests {
 
     #[test]
     fn the_same_size_is_the_same_image() {
-        let image = RgbImage::from_fn(7, 5, |x, y| Rgb([x as u8 * 30, y as u8 * 40, 9]));
-        assert_eq!(bicubic(&image, 7, 5), image);
+        let image = RgbImage::from_fn(7, 7, |x, y| Rgb([x as u8 * 30, y as u8 * 30, 9]));
+        assert_eq!(square(&image, 7), image);
     }
 
     #[test]
     fn a_plain_image_stays_plain_in_any_size() {
-        let image = RgbImage::from_pixel(13, 4, Rgb([0, 255, 77]));
-        for (width, height) in [(1, 1), (5, 9), (64, 2)] {
-            let resized = bicubic(&image, width, height);
-            assert_eq!(resized, RgbImage::from_pixel(width, height, Rgb([0, 255, 77])));
+        let plain = Rgb([0, 255, 77]);
+        for (width, height) in [(1, 1), (13, 4), (4, 300), (640, 480)] {
+            let image = RgbImage::from_pixel(width, height, plain);
+            assert_eq!(square(&image, 16), RgbImage::from_pixel(16, 16, plain));
         }
     }
 

@@ -18,7 +18,7 @@ use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
 use engram::store::{Options, Store};
 use engram::tools::context::{self, Context};
 use engram::tools::dispatch::Tools;
-use engram::tools::{ToolBox, ToolError, ToolReply};
+use engram::tools::{ToolBox as _, ToolError, ToolReply};
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 
@@ -76,10 +76,10 @@ impl Memory {
     }
 
     fn refusal(&self, tool: &str, arguments: Value) -> String {
-        match self.call(tool, arguments).unwrap_err() {
-            ToolError::Argument(sentence) => sentence,
-            other => panic!("{other:?}"),
-        }
+        let ToolError::Argument(sentence) = self.call(tool, arguments).unwrap_err() else {
+            panic!("{tool} did not refuse")
+        };
+        sentence
     }
 
     /// Captions at 09:00, 09:01, … of the day.
