@@ -78,7 +78,7 @@ impl CoarseRows {
             rows: &self.codes,
             first,
             within,
-            products: &mut products,
+            out: &mut products,
         });
         let rounding = ROUNDING * query.codes.len() as f32;
         for ((row, product), measure) in (first.0..).map(Row).zip(products).zip(&self.measures) {
@@ -117,7 +117,7 @@ struct Products<'a> {
     rows: &'a [i8],
     first: Row,
     within: &'a Selection,
-    products: &'a mut [i32],
+    out: &'a mut [i32],
 }
 
 impl WithSimd for Products<'_> {
@@ -125,9 +125,9 @@ impl WithSimd for Products<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
-        let Self { query, rows, first, within, products } = self;
+        let Self { query, rows, first, within, out } = self;
         let rows = rows.chunks_exact(query.len().max(1));
-        for ((row, codes), product) in (first.0..).map(Row).zip(rows).zip(products) {
+        for ((row, codes), product) in (first.0..).map(Row).zip(rows).zip(out) {
             if within.contains(row) {
                 *product = dot(query, codes);
             }

@@ -12,6 +12,7 @@
 //! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled), `frames/`
 //! (images), and `db.kept` where a damaged database was found (see [`check`]).
 
+mod change;
 mod check;
 mod database;
 mod durable;
@@ -32,13 +33,13 @@ use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::frame::FrameMeta;
 use crate::base::time::Timestamp;
+use crate::store::change::{Published, Writer};
 use crate::store::database::Database;
 use crate::store::frames::Frames;
 use crate::store::lock::DirectoryLock;
 use crate::store::manifest::Manifest;
 use crate::store::records::Fault;
 use crate::store::scan::Scan;
-use crate::store::write::{Published, Writer};
 
 /// Where the store lies and how large it may grow.
 #[derive(Debug, Clone, PartialEq, Eq)]

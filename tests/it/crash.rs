@@ -175,8 +175,8 @@ fn check(store: &Store, acknowledged: &Acknowledged, kill: usize) {
     assert_eq!(counters.captioned + counters.observed, scanned.len() as u64);
     if let Some((ticket, end)) = acknowledged.merged {
         let ends = scanned.iter().map(|(record, _)| (record.image, record.end_at));
-        let ends = ends.chain(pending.iter().map(|frame| (Some(frame.ticket), frame.end_at)));
-        let found = ends.filter(|(image, _)| *image == Some(FrameTicket(ticket))).last();
+        let mut ends = ends.chain(pending.iter().map(|frame| (Some(frame.ticket), frame.end_at)));
+        let found = ends.find(|(image, _)| *image == Some(FrameTicket(ticket)));
         assert!(
             asides.contains(&ticket) || found.is_some_and(|(_, at)| at.micros() >= end),
             "a merge is lost, kill {kill}"
@@ -219,6 +219,6 @@ fn image(ticket: u64) -> Vec<u8> {
 }
 
 fn vector(id: u64) -> Embedding {
-    let raw = (0..DIMENSION).map(|i| ((id as usize * 31 + i * 7) % 97) as f32 + 1.0).collect();
+    let raw = (0_u8..).take(DIMENSION).map(|i| f32::from(i) + 1.0 + (id % 97) as f32).collect();
     Embedding::new(raw, DIMENSION).unwrap()
 }

@@ -1,0 +1,197 @@
+//! The state that a change starts from, and a change while it is worked out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sled::Batch;
+
+use crate::base::FrameTicket;
+use crate::base::RecordId;
+use crate::base::embedding::Embedding;
+use crate::base::time::Timestamp;
+use crate::store::Counters;
+use crate::store::Keyframe;
+use crate::store::PendingFrame;
+use crate::store::Record;
+use crate::store::SOURCES_MAX;
+use crate::store::SetAside;
+use crate::store::StoreError;
+use crate::store::database::Database;
+use crate::store::keys;
+use crate::store::records::{
+    self, KeyframeOnDisk, PendingOnDisk, RecordOnDisk, SetAsideOnDisk, TallyOnDisk,
+};
+
+/// State that changes start from.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) tally: TallyOnDisk,
+    pub(super) newest: Option<(u64, u32)>,
+    pub(super) pending: BTreeSet<u64>,
+    pub(super) set_aside: BTreeSet<u64>,
+    /// When each source was heard of last.
+    pub(super) sources: BTreeMap<String, Timestamp>,
+    pub(super) commits_since_manifest: u32,
+    /// Why no more is written.
+    pub(super) failure: Option<String>,
+}
+
+/// What readers see of it without waiting for a writer.
+#[derive(Debug)]
+pub(super) struct Published {
+    pub(super) counters: Counters,
+    pub(super) records: u64,
+    pub(super) pending: usize,
+    pub(super) set_aside: usize,
+}
+
+impl Writer {
+    pub(super) fn load(
+        db: &Database,
+        tally: TallyOnDisk,
+        newest: Option<(u64, u32)>,
+    ) -> Result<Self, StoreError> {
+        let tickets = |kind| -> Result<BTreeSet<u64>, StoreError> {
+            db.entries(kind)
+                .filter_map(|entry| match entry {
+                    Ok((key, _)) => keys::number(&key).map(Ok),
+                    Err(error) => Some(Err(error)),
+                })
+                .collect()
+        };
+        let (pending, set_aside) = (tickets(keys::SPOOL)?, tickets(keys::SET_ASIDE)?);
+        let mut sources = BTreeMap::new();
+        for entry in db.entries(keys::KEYFRAMES) {
+            let (key, sealed) = entry?;
+            let Some(Ok(source)) = key.strip_prefix(keys::KEYFRAMES).map(std::str::from_utf8)
+            else {
+                continue;
+            };
+            // One that is damaged counts as silent for longest.
+            let last_at = records::decode::<KeyframeOnDisk>(&key, &sealed)
+                .and_then(KeyframeOnDisk::into_keyframe)
+                .map_or(Timestamp::EPOCH, |keyframe| keyframe.last_at);
+            sources.insert(source.to_owned(), last_at);
+        }
+        Ok(Self {
+            tally,
+            newest,
+            pending,
+            set_aside,
+            sources,
+            commits_since_manifest: 0,
+            failure: None,
+        })
+    }
+
+    pub(super) fn published(&self) -> Published {
+        Published {
+            counters: self.tally.counters(),
+            records: self.tally.records,
+            pending: self.pending.len(),
+            set_aside: self.set_aside.len(),
+        }
+    }
+
+    pub(super) fn check_pending(&self, ticket: FrameTicket) -> Result<(), StoreError> {
+        let known = self.pending.contains(&ticket.0);
+        if known { Ok(()) } else { Err(StoreError::NotPending { ticket }) }
+    }
+
+    /// The source whose keyframe goes when `comer` is new and there are too many.
+    pub(super) fn source_to_forget(&self, comer: &str) -> Option<&str> {
+        if self.sources.len() < SOURCES_MAX || self.sources.contains_key(comer) {
+            return None;
+        }
+        self.sources.iter().min_by_key(|(_, last_at)| **last_at).map(|(source, _)| source.as_str())
+    }
+
+    pub(super) fn make(&mut self, it: Move) {
+        match it {
+            Move::Spooled(ticket) => self.pending.insert(ticket.0),
+            Move::Unspooled(ticket) => self.pending.remove(&ticket.0),
+            Move::SetAside(ticket) => self.set_aside.insert(ticket.0),
+            Move::Forgotten(ticket) => self.set_aside.remove(&ticket.0),
+        };
+    }
+}
+
+/// Where a frame goes once a change is on disk.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Move {
+    Spooled(FrameTicket),
+    Unspooled(FrameTicket),
+    SetAside(FrameTicket),
+    Forgotten(FrameTicket),
+}
+
+/// A change being worked out.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) batch: Batch,
+    pub(super) next_record: u64,
+    pub(super) next_ticket: u64,
+    pub(super) records: u64,
+    pub(super) counters: Counters,
+    pub(super) newest: Option<(u64, u32)>,
+    pub(super) moves: Vec<Move>,
+    /// Sources heard of now, or (`None`) to be forgotten.
+    pub(super) sources: Vec<(String, Option<Timestamp>)>,
+}
+
+impl Change {
+    pub(super) fn from(writer: &Writer) -> Self {
+        Self {
+            batch: Batch::default(),
+            next_record: writer.tally.next_record,
+            next_ticket: writer.tally.next_ticket,
+            records: writer.tally.records,
+            counters: writer.tally.counters(),
+            newest: writer.newest,
+            moves: Vec::new(),
+            sources: Vec::new(),
+        }
+    }
+
+    pub(super) fn take_id(&mut self) -> RecordId {
+        let id = RecordId(self.next_record);
+        self.next_record += 1;
+        id
+    }
+
+    pub(super) fn take_ticket(&mut self) -> FrameTicket {
+        let ticket = FrameTicket(self.next_ticket);
+        self.next_ticket += 1;
+        ticket
+    }
+
+    pub(super) fn put_record(&mut self, record: &Record, vector: &Embedding, generation: u32) {
+        let key = keys::record(record.id);
+        self.batch.insert(key.as_slice(), records::encode(&key, &RecordOnDisk::of(record)));
+        let key = keys::vector(generation, record.id);
+        self.batch.insert(key.as_slice(), records::encode_vector(&key, vector));
+        self.records += 1;
+        self.newest = Some((record.id.0, records::witness(record)));
+    }
+
+    pub(super) fn put_pending(&mut self, frame: &PendingFrame) {
+        let key = keys::spooled(frame.ticket);
+        self.batch.insert(key.as_slice(), records::encode(&key, &PendingOnDisk::of(frame)));
+    }
+
+    pub(super) fn put_set_aside(&mut self, frame: &SetAside) {
+        let key = keys::set_aside(frame.ticket);
+        self.batch.insert(key.as_slice(), records::encode(&key, &SetAsideOnDisk::of(frame)));
+        self.moves.push(Move::SetAside(frame.ticket));
+    }
+
+    pub(super) fn put_keyframe(&mut self, source: &str, keyframe: &Keyframe) {
+        let key = keys::keyframe(source);
+        self.batch.insert(key.as_slice(), records::encode(&key, &KeyframeOnDisk::of(keyframe)));
+        self.sources.push((source.to_owned(), Some(keyframe.last_at)));
+    }
+
+    pub(super) fn forget_source(&mut self, source: &str) {
+        self.batch.remove(keys::keyframe(source));
+        self.sources.push((source.to_owned(), None));
+    }
+}
