@@ -259,7 +259,7 @@ impl Config {
         if !set.as_os_str().is_empty() {
             return vec![set.clone()];
         }
-        let beside = places.program.parent().unwrap_or(Path::new("/"));
+        let beside = places.program.parent().unwrap_or_else(|| Path::new("/"));
         vec![
             beside.join("models"),
             beside.join("../share/engram/models"),
@@ -274,7 +274,7 @@ impl Settings {
     }
 }
 
-/// Leaf keys such as "ingest.gate.max_pause_seconds" with their defaults.
+/// Leaf keys such as `ingest.gate.max_pause_seconds` with their defaults.
 fn defaults() -> BTreeMap<String, (Value, Origin)> {
     let mut values = BTreeMap::new();
     #[expect(clippy::expect_used, reason = "compiled in, and parsed by a test")]

@@ -69,7 +69,7 @@ impl Household {
         (self.next() % bound as u64) as usize
     }
 
-    /// SplitMix64 (Steele, Lea and Flood, 2014).
+    /// `SplitMix64` (Steele, Lea and Flood, 2014).
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

@@ -11,6 +11,14 @@
 //!   `wire` is what is left of the recall: socket, JSON, threads;
 //! * `memory`: resident memory of daemon and worker after the questions.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a benchmark prints, and counts with small numbers"
+)]
+
 mod daemon;
 mod household;
 mod report;
@@ -48,7 +56,6 @@ fn main() -> Fallible<()> {
     for size in sizes {
         println!("{}", measure(size, &embedder.handle())?);
     }
-    embedder.stop();
     Ok(())
 }
 
@@ -116,7 +123,7 @@ fn parts(state: &std::path::Path, embedder: &EmbedderHandle) -> Fallible<[Latenc
     let corpus = Corpus::new(embedder.dimension());
     for entry in store.scan() {
         let (record, vector) = entry?;
-        corpus.insert(&record, &vector);
+        corpus.insert(&record, &vector)?;
     }
     let mut household = Household::new(2);
     let filter = Filter::default();

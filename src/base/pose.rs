@@ -28,7 +28,9 @@ impl Pose {
     /// Checks the numbers and brings the heading into (−π, π].
     pub fn new(position: [f64; 3], heading: Option<f64>) -> Result<Self, BadPose> {
         for (axis, value) in position.into_iter().enumerate() {
-            if !(value.abs() <= POSITION_LIMIT_METRES) {
+            // Also false for what is no number.
+            let is_near = value.abs() <= POSITION_LIMIT_METRES;
+            if !is_near {
                 return Err(BadPose::Position { axis, value });
             }
         }

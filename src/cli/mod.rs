@@ -57,7 +57,7 @@ enum Command {
     Serve,
     /// Sends a directory of frames with their times and poses to the daemon
     Ingest(ingest::Flags),
-    /// Calls one tool: engram call recall_best_match '{"query": "red mug"}'
+    /// Calls one tool: engram call health
     Call(call::Flags),
     /// Carries MCP between standard input and output and the daemon, for agent hosts
     Mcp,
@@ -170,7 +170,6 @@ fn environment() -> Vec<(String, String)> {
         .collect()
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 fn places() -> anyhow::Result<Places> {
     let directory = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let home = directory("HOME");

@@ -72,11 +72,10 @@ fn text(object: &Map<String, Value>, key: &str) -> String {
 }
 
 fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => "-".to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+    if value.is_null() {
+        return "-".to_owned();
     }
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn mebibytes(object: &Map<String, Value>, key: &str) -> String {

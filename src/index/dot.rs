@@ -1,10 +1,11 @@
 //! Inner products on whatever vector unit the processor has, chosen when run.
 
-use pulp::{Arch, Simd, WithSimd};
+#![expect(
+    clippy::inline_always,
+    reason = "a function that is not inlined is compiled for the oldest processor"
+)]
 
-use crate::index::Row;
-use crate::index::selection::Selection;
-use crate::index::top::Top;
+use pulp::{Arch, Simd, WithSimd};
 
 /// Inner product; over the shorter length where the lengths differ.
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -20,39 +21,6 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     }
 
     Arch::new().dispatch(Dot(a, b))
-}
-
-/// Rows of one length that lie side by side, to be compared with a query.
-#[derive(Debug)]
-pub(super) struct Rows<'a> {
-    pub(super) query: &'a [f32],
-    /// A multiple of the query's length.
-    pub(super) floats: &'a [f32],
-    pub(super) first: Row,
-    pub(super) within: &'a Selection,
-}
-
-/// Offers each selected row's inner product with the query, within −1..1.
-pub(super) fn offer_all(rows: Rows<'_>, top: &mut Top) {
-    struct Scan<'a>(Rows<'a>, &'a mut Top);
-
-    impl WithSimd for Scan<'_> {
-        type Output = ();
-
-        // One dispatch for many rows: with one a row, the call costs as much as the product.
-        #[inline(always)]
-        fn with_simd<S: Simd>(self, simd: S) {
-            let Self(Rows { query, floats, first, within }, top) = self;
-            for (row, floats) in (first.0..).zip(floats.chunks_exact(query.len().max(1))) {
-                let row = Row(row);
-                if within.contains(row) {
-                    top.offer(row, dot_with(simd, query, floats).clamp(-1.0, 1.0));
-                }
-            }
-        }
-    }
-
-    Arch::new().dispatch(Scan(rows, top));
 }
 
 /// Four sums side by side, as one addition has to wait for the one before.

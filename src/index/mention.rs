@@ -48,9 +48,7 @@ pub const MENTIONS_MAX: usize = 64;
 pub fn mentions(text: &str) -> Vec<Mention> {
     let stemmer = Stemmer::create(Algorithm::English);
     let mut found = Vec::new();
-    for clause in
-        text.split(|c: char| matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '"'))
-    {
+    for clause in text.split(['.', ',', ';', ':', '!', '?', '(', ')', '"']) {
         let words: Vec<String> = clause
             .split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'')
             .map(|word| word.trim_matches(|c| c == '-' || c == '\'').to_lowercase())

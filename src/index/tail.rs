@@ -3,7 +3,8 @@
 use crate::base::embedding::Embedding;
 use crate::index::Row;
 use crate::index::VectorIndex;
-use crate::index::dot::{self, Rows};
+use crate::index::coarse::{CoarseQuery, CoarseRows};
+use crate::index::dot;
 use crate::index::selection::Selection;
 use crate::index::top::{Scored, Top};
 
@@ -11,12 +12,19 @@ use crate::index::top::{Scored, Top};
 /// searches wait.
 const BLOCK_ROWS: usize = 4_096;
 
-/// Exact search in time linear in the rows, as fast as memory is read.
+/// Exact search in time linear in the rows: what coarse vectors cannot rule out
+/// is compared in full.
 #[derive(Debug)]
 pub struct FlatTail {
     dimension: usize,
-    blocks: Vec<Vec<f32>>,
+    blocks: Vec<Block>,
     len: u32,
+}
+
+#[derive(Debug)]
+struct Block {
+    floats: Vec<f32>,
+    coarse: CoarseRows,
 }
 
 impl FlatTail {
@@ -27,7 +35,25 @@ impl FlatTail {
     fn vector(&self, row: Row) -> Option<&[f32]> {
         let block = self.blocks.get(row.at() / BLOCK_ROWS)?;
         let start = row.at() % BLOCK_ROWS * self.dimension;
-        block.get(start..start + self.dimension)
+        block.floats.get(start..start + self.dimension)
+    }
+
+    /// The selected rows that may be among the `n` nearest.
+    fn candidates(&self, query: &Embedding, n: usize, within: &Selection) -> Vec<Row> {
+        let query = CoarseQuery::new(query.as_slice());
+        let (mut certain, mut possible) = (Top::new(n), Vec::new());
+        let starts = (0..self.len).step_by(BLOCK_ROWS);
+        for (block, first) in self.blocks.iter().zip(starts) {
+            block.coarse.estimate(&query, Row(first), within, |row, range| {
+                certain.offer(row, range.low);
+                if range.high >= certain.bar() {
+                    possible.push((row, range.high));
+                }
+            });
+        }
+        // At least `n` rows reach the bar: what cannot is not among the nearest.
+        let bar = certain.bar();
+        possible.into_iter().filter(|(_, high)| *high >= bar).map(|(row, _)| row).collect()
     }
 }
 
@@ -38,20 +64,25 @@ impl VectorIndex for FlatTail {
             return None;
         }
         if row.at().is_multiple_of(BLOCK_ROWS) {
-            self.blocks.push(Vec::with_capacity(BLOCK_ROWS * self.dimension));
+            self.blocks.push(Block {
+                floats: Vec::with_capacity(BLOCK_ROWS * self.dimension),
+                coarse: CoarseRows::with_capacity(BLOCK_ROWS, self.dimension),
+            });
         }
-        self.blocks.last_mut()?.extend_from_slice(vector.as_slice());
+        let block = self.blocks.last_mut()?;
+        block.floats.extend_from_slice(vector.as_slice());
+        block.coarse.push(vector.as_slice());
         self.len += 1;
         Some(row)
     }
 
     fn search(&self, query: &Embedding, n: usize, within: &Selection) -> Vec<Scored> {
         let mut top = Top::new(n);
-        if query.dimension() == self.dimension {
-            let starts = (0..self.len).step_by(BLOCK_ROWS);
-            for (floats, first) in self.blocks.iter().zip(starts) {
-                let first = Row(first);
-                dot::offer_all(Rows { query: query.as_slice(), floats, first, within }, &mut top);
+        if n > 0 && query.dimension() == self.dimension {
+            for row in self.candidates(query, n, within) {
+                if let Some(cosine) = self.cosine(query, row) {
+                    top.offer(row, cosine);
+                }
             }
         }
         top.into_sorted()
@@ -137,6 +168,30 @@ mod tests {
         let rows: Vec<u32> = found.into_iter().map(|it| it.row.0).collect();
         assert_eq!(rows, [2_999, 5_999, 8_999]);
         assert_eq!((tail.len(), tail.cosine(&turned(0.0), Row(10_000))), (10_000, None));
+    }
+
+    /// Where coarse vectors rule out nearly all, none of the nearest is among those.
+    #[test]
+    fn of_many_vectors_the_nearest_are_found() {
+        let mut state = 1_u64;
+        let mut random = || {
+            let components = (0..DIMENSION).map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                i8::try_from(state >> 57).unwrap() - 63
+            });
+            embedding(&components.collect::<Vec<_>>())
+        };
+        let vectors: Vec<_> = (0..3_000).map(|_| random()).collect();
+        let tail = filled(&vectors);
+        for _ in 0..20 {
+            let query = random();
+            let found: Vec<usize> =
+                tail.search(&query, 10, &Selection::All).iter().map(|it| it.row.at()).collect();
+            let mut exact: Vec<usize> = (0..vectors.len()).collect();
+            exact.sort_by(|a, b| vectors[*b].cosine(&query).total_cmp(&vectors[*a].cosine(&query)));
+            assert_eq!(found, exact[..10]);
+            assert!(tail.candidates(&query, 10, &Selection::All).len() < 300, "none ruled out");
+        }
     }
 
     #[test]

@@ -60,6 +60,12 @@ impl Top {
         }
     }
 
+    /// The score that is needed to be kept: the least one kept, once there are
+    /// `limit` of them.
+    pub fn bar(&self) -> f32 {
+        self.bar
+    }
+
     /// Best first.
     pub fn into_sorted(self) -> Vec<Scored> {
         self.least_first.into_sorted_vec().into_iter().map(|Reverse(scored)| scored).collect()

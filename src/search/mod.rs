@@ -273,7 +273,9 @@ mod tests {
 
     fn filled(records: &[(Record, Embedding)]) -> Corpus {
         let corpus = Corpus::new(DIMENSION);
-        records.iter().for_each(|(record, vector)| corpus.insert(record, vector).unwrap());
+        for (record, vector) in records {
+            corpus.insert(record, vector).unwrap();
+        }
         corpus
     }
 

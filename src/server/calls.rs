@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use log::error;
 use rmcp::ErrorData;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -22,6 +22,8 @@ pub(super) struct Calls {
     /// Calls beyond the bound wait in order of arrival.
     places: Arc<Semaphore>,
     deadline: Duration,
+    /// Set when the server stops and waits no longer.
+    abandoned: watch::Sender<bool>,
     /// Tells one start of the daemon from another in fault ids.
     start: String,
     faults: AtomicU64,
@@ -30,7 +32,13 @@ pub(super) struct Calls {
 impl Calls {
     pub(super) fn new(at_once: usize, deadline: Duration, start: String) -> Self {
         let places = Arc::new(Semaphore::new(at_once));
-        Self { places, deadline, start, faults: AtomicU64::new(0) }
+        let abandoned = watch::Sender::new(false);
+        Self { places, deadline, abandoned, start, faults: AtomicU64::new(0) }
+    }
+
+    /// Answers every call still under way with an error, as the server stops.
+    pub(super) fn abandon(&self) {
+        self.abandoned.send_replace(true);
     }
 
     /// Runs `work` and gives its result, or the fault that came instead.
@@ -57,11 +65,15 @@ impl Calls {
                 Err(failed) => failed.to_string(),
             })
         };
+        let mut abandoned = self.abandoned.subscribe();
         let outcome = tokio::select! {
             biased;
             outcome = timeout(self.deadline, finished) => outcome,
             // The answer to a cancelled request is not sent, whatever it is.
             () = cancelled => return Err(ErrorData::internal_error("cancelled", None)),
+            _ = abandoned.wait_for(|abandoned| *abandoned) => {
+                return Err(self.fault(what, &"the daemon stopped before it ended"));
+            }
         };
         match outcome {
             Ok(Ok(value)) => Ok(value),

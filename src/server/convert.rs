@@ -4,6 +4,7 @@
 //! line gets the answer that JSON-RPC and MCP give it. Depends on its arguments
 //! only.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -19,6 +20,11 @@ use rmcp::model::{
 use serde_json::{Map, Value, json};
 
 use crate::tools::{Hints, Image, ToolReply, ToolSpec};
+
+/// Far beyond any tool's name; errors and the log repeat it.
+const NAME_BYTES_MAX: usize = 256;
+
+const SHOWN_CHARS_MAX: usize = 200;
 
 /// What a line asks for.
 #[derive(Debug)]
@@ -159,7 +165,11 @@ fn tool_call(params: Option<Value>) -> Result<ClientRequest, ErrorData> {
         return Err(invalid_params("tools/call needs params"));
     };
     let name = match params.remove("name") {
-        Some(Value::String(name)) => name,
+        Some(Value::String(name)) if name.len() <= NAME_BYTES_MAX => name,
+        Some(Value::String(name)) => {
+            let text = format!("there is no tool with a name of {} bytes", name.len());
+            return Err(invalid_params(text));
+        }
         Some(_) => return Err(invalid_params("params.name is no string")),
         None => return Err(invalid_params("params.name, the tool to call, is missing")),
     };
@@ -182,7 +192,7 @@ where
 {
     match serde_json::from_value::<R>(whole(method, params)) {
         Ok(request) => Ok(request.into()),
-        Err(error) => Err(invalid_params(format!("params: {error}"))),
+        Err(error) => Err(invalid_params(format!("params: {}", shortened(&error.to_string())))),
     }
 }
 
@@ -192,6 +202,14 @@ fn whole(method: String, params: Option<Value>) -> Value {
     // An empty object where there are none: rmcp insists on one in places.
     message.insert("params".to_owned(), params.unwrap_or_else(|| Value::Object(Map::new())));
     Value::Object(message)
+}
+
+/// What a client sent, as far as an error message shows it.
+pub(super) fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+    }
 }
 
 fn invalid_params(message: impl Into<String>) -> ErrorData {
@@ -306,6 +324,19 @@ mod tests {
                 Ok(other) => prop_assert!(false, "{other:?}"),
                 Err(refusal) => prop_assert_eq!(refusal.id, Some(given)),
             }
+        }
+    }
+
+    #[test]
+    fn an_error_does_not_repeat_megabytes() {
+        let long = "\u{e9}".repeat(1 << 20);
+        for (method, params) in [
+            ("tools/call", json!({ "name": long })),
+            ("initialize", json!({ "protocolVersion": "1", "capabilities": long })),
+        ] {
+            let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+            let refusal = parse(message.to_string().as_bytes()).unwrap_err();
+            assert!(refusal.line().len() < 1000, "{method}: {} bytes", refusal.line().len());
         }
     }
 

@@ -136,7 +136,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.into_owned();
-        let what = format!("the call of {name}");
+        let what = format!("the call of {name:?}");
         let arguments = request.arguments.unwrap_or_default();
         let tools = Arc::clone(&self.shared.tools);
         let session = Arc::clone(&self.session);
@@ -178,17 +178,17 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let what = format!("reading {uri:?}");
+        let shown = convert::shortened(&uri).into_owned();
+        let what = format!("reading {shown:?}");
         let tools = Arc::clone(&self.shared.tools);
-        let wanted = uri.clone();
         let work = move || {
-            let image = tools.resource(&wanted)?;
-            Ok(image.map(|image| convert::contents(wanted, image)))
+            let image = tools.resource(&uri)?;
+            Ok(image.map(|image| convert::contents(uri, image)))
         };
         match self.shared.calls.run(&what, context.ct.cancelled(), work).await? {
             Ok(Some(contents)) => Ok(contents.into()),
             Ok(None) => {
-                Err(ErrorData::resource_not_found(format!("there is no resource {uri:?}"), None))
+                Err(ErrorData::resource_not_found(format!("there is no resource {shown:?}"), None))
             }
             Err(ToolError::Fault(text)) => Err(self.shared.calls.fault(&what, &text)),
             Err(
@@ -203,7 +203,7 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let text = format!("there is no method {:?}", request.method);
+        let text = format!("there is no method {:?}", convert::shortened(&request.method));
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 }
@@ -213,7 +213,8 @@ fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
         Some(cursor) => {
-            Err(ErrorData::invalid_params(format!("params.cursor {cursor:?} is unknown"), None))
+            let shown = convert::shortened(&cursor);
+            Err(ErrorData::invalid_params(format!("params.cursor {shown:?} is unknown"), None))
         }
     }
 }

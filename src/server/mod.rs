@@ -74,7 +74,8 @@ pub struct Options {
     pub call_deadline: Duration,
     /// For a client to take one answer; then it is let go.
     pub write_deadline: Duration,
-    /// For calls under way when the server stops.
+    /// For calls under way when the server stops; then they are answered with
+    /// an error.
     pub stop_grace: Duration,
 }
 
@@ -182,8 +183,8 @@ impl fmt::Debug for Server {
     }
 }
 
-/// A call past its deadline cannot be interrupted; a stop waits for it this
-/// long after the grace and leaves it to the end of the process.
+/// A call cannot be interrupted; one that outlasts the grace is waited for this
+/// much longer and then left to the end of the process.
 const LAST_WAIT: Duration = Duration::from_millis(500);
 
 fn run(runtime: Runtime, bound: BoundSocket, peers: Peers, listener: UnixListener) {

@@ -24,7 +24,8 @@ const TOO_MANY_CLIENTS: ErrorCode = ErrorCode(-32000);
 /// when a client goes.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Time for the one line that an excess client is told.
+/// Time for the last line that a client is told: that it is one too many, or
+/// that the server stops.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// Limits on the clients together.
@@ -69,13 +70,18 @@ impl Peers {
             }
         }
         drop(listener);
-        let leaving = async {
-            while let Some(ended) = connections.join_next().await {
-                self.count_out(ended);
-            }
-        };
-        if timeout(self.limits.stop_grace, leaving).await.is_err() {
-            warn!(clients = connections.len(); "stopped with calls under way");
+        if timeout(self.limits.stop_grace, self.see_off(&mut connections)).await.is_ok() {
+            return;
+        }
+        self.shared.calls.abandon();
+        if timeout(FAREWELL, self.see_off(&mut connections)).await.is_err() {
+            warn!(clients = connections.len(); "stopped before every client had its answers");
+        }
+    }
+
+    async fn see_off(&self, connections: &mut JoinSet<()>) {
+        while let Some(ended) = connections.join_next().await {
+            self.count_out(ended);
         }
     }
 

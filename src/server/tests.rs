@@ -684,7 +684,7 @@ fn a_second_server_is_refused_and_a_stale_socket_replaced() {
 }
 
 #[test]
-fn stopping_answers_what_is_under_way_and_leaves_what_hangs() {
+fn stopping_waits_for_what_is_under_way_and_abandons_what_hangs() {
     let mut bench = Bench::with(|options| options.stop_grace = Duration::from_secs(10));
     let mut client = bench.client();
     let mut idle = bench.client();
@@ -703,6 +703,8 @@ fn stopping_answers_what_is_under_way_and_leaves_what_hangs() {
     client.send(request(1, "tools/call", json!({ "name": "wait" })) + "\n");
     eventually(|| bench.stub.called.lock().unwrap().len() == 1);
     bench.server.take().unwrap().stop();
+    let left = client.line();
+    assert_eq!((code(&left), &left["id"]), (-32603, &json!(1)));
     assert!(client.is_at_end());
 }
 

@@ -39,9 +39,18 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let promised = promise.as_ref().is_some_and(holds_something);
     let evidence = if promised { Evidence::keep(dir)? } else { Evidence::default() };
 
-    let db = Database::open(&dir.join("db"), options.sled_cache_bytes).map_err(|reason| {
-        evidence.not_whole(dir, format!("its database does not open, {reason}"))
-    })?;
+    let open = || {
+        Database::open(&dir.join("db"), options.sled_cache_bytes).map_err(|reason| {
+            evidence.not_whole(dir, format!("its database does not open, {reason}"))
+        })
+    };
+    let mut db = open()?;
+    if !promised {
+        // sled writes its first snapshot when it opens a log that is there already.
+        // Without one, the next start would have to keep a copy; see `Evidence`.
+        drop(db);
+        db = open()?;
+    }
     let format = db.read::<FormatOnDisk>(keys::FORMAT).map_err(|error| blame(error, dir))?;
     let tally = db.read::<TallyOnDisk>(keys::TALLY).map_err(|error| blame(error, dir))?;
     if format.is_none() && tally.is_none() && !promised && !db.is_empty() {
@@ -54,7 +63,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
             let reason = "its manifest is missing".to_owned();
             return Err(evidence.not_whole(dir, reason));
         }
-        promise => promise.unwrap_or_else(|| nothing_promised()),
+        promise => promise.unwrap_or_else(nothing_promised),
     };
     let newest = newest_record(&db, &tally)?;
     kept(&db, &promise, &tally)?.map_err(|reason| evidence.not_whole(dir, reason))?;
@@ -70,16 +79,13 @@ fn nothing_promised() -> PromiseOnDisk {
     PromiseOnDisk { records: 0, next_record: 1, next_ticket: 1, newest: None }
 }
 
-/// A format entry of another build is that, and not damage.
+/// What the whole store hangs on is no single value.
 fn blame(error: StoreError, dir: &Path) -> StoreError {
-    match error {
-        StoreError::Damaged { what, reason } => StoreError::NotWhole {
-            path: dir.to_owned(),
-            reason: format!("{what}: {reason}"),
-            kept: String::new(),
-        },
-        other => other,
+    if let StoreError::Damaged { what, reason } = error {
+        let (path, reason) = (dir.to_owned(), format!("{what} cannot be read, {reason}"));
+        return StoreError::NotWhole { path, reason, kept: String::new() };
     }
+    error
 }
 
 /// Whether the database holds what was promised; if not, what is wrong.
@@ -160,7 +166,7 @@ impl Evidence {
 
     fn not_whole(&self, dir: &Path, reason: String) -> StoreError {
         let kept = self.copy.as_ref().map_or_else(String::new, |copy| {
-            format!(", and the database as it was found is kept in {copy:?}")
+            format!(", and the database as it was found is kept in {}", copy.display())
         });
         StoreError::NotWhole { path: dir.to_owned(), reason, kept }
     }
@@ -170,7 +176,7 @@ impl Evidence {
             && !self.earlier
             && let Err(error) = fs::remove_dir_all(&copy)
         {
-            log::warn!(error:%; "cannot remove the copy of the database in {copy:?}");
+            log::warn!(error:%; "cannot remove {}, a copy of the database", copy.display());
         }
     }
 }

@@ -10,6 +10,7 @@ use bincode::Decode;
 use sled::{Batch, IVec};
 
 use crate::store::StoreError;
+use crate::store::durable;
 use crate::store::records;
 
 /// For sled's own lock. The directory's lock is ours by now, so that only a store
@@ -45,6 +46,8 @@ impl Database {
             }
         };
         let log = File::open(path.join("db")).map_err(|error| error.to_string())?;
+        // sled does not make the names of its files durable.
+        durable::sync_dir(path).map_err(|error| error.to_string())?;
         Ok(Self { db, log, path: path.to_owned() })
     }
 

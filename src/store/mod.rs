@@ -9,8 +9,8 @@
 //! at. One process at a time. Writers queue behind one lock; readers do not
 //! wait for the disk.
 //!
-//! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled) and
-//! `frames/` (images).
+//! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled), `frames/`
+//! (images), and `db.kept` where a damaged database was found (see [`check`]).
 
 mod check;
 mod database;

@@ -19,13 +19,16 @@ pub struct Scan<'a> {
     records: Entries,
     vectors: Entries,
     /// Vector that was read and belongs to a later record.
-    ahead: Option<(u64, Result<Embedding, Fault>)>,
+    ahead: Option<Numbered>,
     frames: &'a Frames,
     dimension: usize,
     generation: u32,
     left: u64,
     ended: bool,
 }
+
+/// Number of a record and its vector, or what is wrong with that.
+type Numbered = (u64, Result<Embedding, Fault>);
 
 impl<'a> Scan<'a> {
     pub(super) fn new(
@@ -86,7 +89,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn next_vector(&mut self) -> Result<Option<(u64, Result<Embedding, Fault>)>, StoreError> {
+    fn next_vector(&mut self) -> Result<Option<Numbered>, StoreError> {
         let Some(entry) = self.vectors.next() else { return Ok(None) };
         let (key, sealed) = entry?;
         let number = keys::number(&key).unwrap_or_default();

@@ -95,13 +95,17 @@ impl Store {
             change.counters.seen += 1;
             change.counters.merged += 1;
             let ticket = keyframe.ticket;
-            if state.pending.contains(&ticket.0) {
-                let mut frame = self.pending(ticket)?;
-                frame.end_at = frame.end_at.max(last_at);
-                change.put_pending(&frame);
-            }
-            if let Some(id) = keyframe.record {
-                self.extend(id, last_at, change)?;
+            let extended = match keyframe.record {
+                _ if state.pending.contains(&ticket.0) => {
+                    self.extend_pending(ticket, last_at, change)
+                }
+                Some(id) => self.extend_record(id, last_at, change),
+                None => Ok(()),
+            };
+            match extended {
+                // It is reported where it is read; here it must not cost the frame.
+                Err(error) if error.concerns_one_value() => {}
+                extended => extended?,
             }
             Ok(Merged { ticket, record: keyframe.record, end_at: keyframe.last_at })
         })
@@ -239,7 +243,7 @@ impl Store {
         if let Some(reason) = &writer.failure {
             return Err(StoreError::Stopped { reason: reason.clone() });
         }
-        let mut change = Change::from(&*writer);
+        let mut change = Change::from(&writer);
         let result = work(&writer, &mut change)?;
         self.0.apply(&mut writer, change)?;
         Ok(result)
@@ -254,8 +258,19 @@ impl Store {
             .map_err(|fault| StoreError::damaged(&key, &fault))
     }
 
-    /// Moves the end of a record to `last_at` if that is later.
-    fn extend(
+    fn extend_pending(
+        &self,
+        ticket: FrameTicket,
+        last_at: Timestamp,
+        change: &mut Change,
+    ) -> Result<(), StoreError> {
+        let mut frame = self.pending(ticket)?;
+        frame.end_at = frame.end_at.max(last_at);
+        change.put_pending(&frame);
+        Ok(())
+    }
+
+    fn extend_record(
         &self,
         id: RecordId,
         last_at: Timestamp,
@@ -311,7 +326,9 @@ impl super::Inner {
         }
         writer.tally = tally;
         writer.newest = newest;
-        moves.into_iter().for_each(|it| writer.make(it));
+        for it in moves {
+            writer.make(it);
+        }
         for (source, last_at) in sources {
             match last_at {
                 Some(last_at) => writer.sources.insert(source, last_at),
@@ -542,4 +559,36 @@ fn check_length(field: &'static str, bytes: usize, max: usize) -> Result<(), Sto
 fn cut(text: &str, bytes_max: usize) -> &str {
     let end = (0..=bytes_max).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     if text.len() <= bytes_max { text } else { text.get(..end).unwrap_or(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{self, AssertUnwindSafe};
+
+    use super::*;
+    use crate::store::EmbeddingSpace;
+    use crate::store::Options;
+
+    #[test]
+    fn after_a_panic_in_a_writer_nothing_more_is_written_and_reading_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let (model, fingerprint) = ("m".to_owned(), "f".to_owned());
+        let space = EmbeddingSpace { model, fingerprint, dimension: 1 };
+        let store = Store::open(&Options::at(dir.path().to_owned()), &space).unwrap();
+        let panicked = panic::catch_unwind(AssertUnwindSafe(|| {
+            store.change::<()>(|_, _| panic!("on purpose"))
+        }));
+        assert!(panicked.is_err());
+        let refused = store.commit_observations(&[]).unwrap_err();
+        assert!(matches!(refused, StoreError::Stopped { .. }), "{refused}");
+        assert_eq!((store.record(RecordId(1)), store.record_count()), (Ok(None), 0));
+    }
+
+    #[test]
+    fn a_reason_is_cut_between_characters() {
+        assert_eq!(
+            (cut("mug", 3), cut("mug", 2), cut("aä", 2), cut("ä", 0)),
+            ("mug", "mu", "a", "")
+        );
+    }
 }

@@ -91,10 +91,9 @@ fn param_schema(param: &Param) -> Value {
         }
     };
     if let Some(object) = schema.as_object_mut() {
-        let about = match param.kind {
-            Kind::Time => format!("{} Accepted: {TIME_FORMS}.", param.about),
-            _ => param.about.to_owned(),
-        };
+        let is_time = matches!(param.kind, Kind::Time);
+        let forms = if is_time { format!(" Accepted: {TIME_FORMS}.") } else { String::new() };
+        let about = format!("{}{forms}", param.about);
         object.insert("description".to_owned(), json!(about));
     }
     schema
@@ -146,10 +145,7 @@ impl Args {
 
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ToolError> {
         let Some((kind, value)) = self.find(name) else { return Ok(None) };
-        let bytes_max = match kind {
-            Kind::Text { bytes_max } => bytes_max,
-            _ => usize::MAX,
-        };
+        let bytes_max = if let Kind::Text { bytes_max } = kind { bytes_max } else { usize::MAX };
         match value.as_str() {
             Some(text) if text.len() <= bytes_max => Ok((!text.trim().is_empty()).then_some(text)),
             _ => Err(wrong(name, value, kind)),
@@ -256,10 +252,10 @@ impl Args {
         let Some((kind, value)) = self.find(name) else { return Ok(Vec::new()) };
         let Kind::RecordIds { most } = kind else { return Err(wrong(name, value, kind)) };
         // One id, or ids as text, are what small models write.
-        let written: Vec<Value> = match value {
-            Value::Array(items) => items.clone(),
-            Value::String(text) => text.split(',').map(|part| json!(part.trim())).collect(),
-            other => vec![other.clone()],
+        let written: Vec<Value> = match (value.as_array(), value.as_str()) {
+            (Some(items), _) => items.clone(),
+            (None, Some(text)) => text.split(',').map(|part| json!(part.trim())).collect(),
+            (None, None) => vec![value.clone()],
         };
         let id = |it: &Value| {
             it.as_u64().or_else(|| it.as_str().and_then(|text| text.parse().ok())).map(RecordId)
@@ -318,15 +314,14 @@ mod tests {
         Param::optional("ids", Kind::RecordIds { most: 3 }, "Which."),
     ];
 
+    #[expect(clippy::needless_pass_by_value, reason = "so that tests read as calls")]
     fn args(values: Value) -> Result<Args, ToolError> {
         Args::new(PARAMS, values.as_object().unwrap().clone())
     }
 
     fn refusal<T: std::fmt::Debug>(result: Result<T, ToolError>) -> String {
-        match result.unwrap_err() {
-            ToolError::Argument(sentence) => sentence,
-            other => panic!("{other:?}"),
-        }
+        let ToolError::Argument(sentence) = result.unwrap_err() else { panic!("no refusal") };
+        sentence
     }
 
     fn reading() -> TimeReading {

@@ -43,7 +43,8 @@ fn object_retrieval() -> Vec<ToolSpec> {
             name: "inspect_memory_record",
             title: "Look at stored frames",
             description: "Returns the stored camera frames of one to eight records as images, to \
-                check what a caption says.",
+                check what a caption says: those with the given ids, or the first of the working \
+                memory.",
             input_schema: args::schema(inspect::INSPECT),
             output_schema: inspected_schema(),
             hints: READS,

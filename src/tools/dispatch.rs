@@ -100,7 +100,7 @@ impl ToolBox for Tools {
                 recall::best_match(context, session, &request)
             }
             ToolCall::RecallLastSeen(request) => recall::last_seen(context, session, &request),
-            ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, &ids),
+            ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, session, ids),
             ToolCall::GetRecordCountWithinTimeRange(window) => Ok(inspect::count(context, window)),
             ToolCall::IngestStatus => Ok(admin::ingest_status(context)),
             ToolCall::MemoryStats => admin::memory_stats(context),

@@ -13,18 +13,39 @@ use crate::tools::context::Context;
 use crate::tools::reply::{self, Text};
 use crate::tools::{Image, ToolError, ToolReply};
 
-pub(crate) const INSPECT: &[Param] =
-    &[Param::required("record_ids", Kind::RecordIds { most: 8 }, "Ids of the records to look at.")];
+/// Images are large: more at once than a model can look at help nobody.
+const RECORDS_MAX: usize = 8;
+
+pub(crate) const INSPECT: &[Param] = &[Param::optional(
+    "record_ids",
+    Kind::RecordIds { most: RECORDS_MAX },
+    "Ids of the records to look at; the first of the working memory where absent.",
+)];
 
 pub(crate) const COUNT: &[Param] = &[
     Param::optional("search_start_time", Kind::Time, "Start of the window, inclusive."),
     Param::optional("search_end_time", Kind::Time, "End of the window, inclusive."),
 ];
 
-/// The records' frames as images, in the order asked for.
-pub(crate) fn inspect(context: &Context, ids: &[RecordId]) -> Result<ToolReply, ToolError> {
+/// The records' frames as images, in the order asked for. Without ids these are
+/// the first of the session's working memory.
+pub(crate) fn inspect(
+    context: &Context,
+    session: &str,
+    mut ids: Vec<RecordId>,
+) -> Result<ToolReply, ToolError> {
+    if ids.is_empty() {
+        ids = context.sessions().get(session).working_memory;
+        ids.truncate(RECORDS_MAX);
+    }
+    if ids.is_empty() {
+        return Err(refused(format!(
+            "argument \"record_ids\" is missing and the working memory of this session is empty; \
+             accepted are 1 to {RECORDS_MAX} record ids, or none after a recall"
+        )));
+    }
     let fault = |error: crate::memory::episodic::MemoryError| ToolError::Fault(error.to_string());
-    let records = context.episodic.records(ids).map_err(fault)?;
+    let records = context.episodic.records(&ids).map_err(fault)?;
     let known = |id: &RecordId| records.iter().any(|record| record.id == *id);
     let missing: Vec<u64> = ids.iter().filter(|id| !known(id)).map(|id| id.0).collect();
     if records.is_empty() {

@@ -102,7 +102,8 @@ fn seen(args: &Args, limits: Limits) -> Result<Seen, ToolError> {
 fn read(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ToolError> {
     let refusal = |reason: String| {
         refused(format!(
-            "argument \"image_path\" is {path:?}: {reason}; accepted is the absolute path of a JPEG or PNG file of at most {bytes_max} bytes"
+            "argument \"image_path\" is {:?}: {reason}; accepted is the absolute path of a JPEG or PNG file of at most {bytes_max} bytes",
+            path.display()
         ))
     };
     if !path.is_absolute() {
@@ -150,7 +151,8 @@ pub(crate) fn observe(context: &Context, request: Request) -> Result<ToolReply, 
             Ok(ticket(None, id, "stored"))
         }
         Seen::Image(image) => {
-            let observed = context.ingest.observe_frame(&meta, &image).map_err(refusal)?;
+            let observed =
+                context.ingest.observe_frame(&meta, &image).map_err(|error| refusal(&error))?;
             let frame = Some(observed.ticket.0);
             Ok(match observed.state {
                 ObservedState::Pending => ticket(frame, None, "pending"),
@@ -160,7 +162,7 @@ pub(crate) fn observe(context: &Context, request: Request) -> Result<ToolReply, 
     }
 }
 
-fn refusal(error: ObserveError) -> ToolError {
+fn refusal(error: &ObserveError) -> ToolError {
     match error {
         ObserveError::Image(_) | ObserveError::Name(_) | ObserveError::Time { .. } => {
             refused(format!("argument {error}"))

@@ -108,8 +108,10 @@ pub(crate) fn best_match(
     session: &str,
     request: &Request,
 ) -> Result<ToolReply, ToolError> {
-    let found =
-        context.episodic.recall(&request.query, &request.filter, request.k).map_err(fault)?;
+    let found = context
+        .episodic
+        .recall(&request.query, &request.filter, request.k)
+        .map_err(|error| fault(&error))?;
     remember(context, session, &found);
     let why_empty = || why_none(context, &request.filter);
     Ok(reply::recalled(context, session, &found, "best first", why_empty))
@@ -121,8 +123,10 @@ pub(crate) fn last_seen(
     session: &str,
     request: &Request,
 ) -> Result<ToolReply, ToolError> {
-    let sightings =
-        context.episodic.last_seen(&request.query, &request.filter, request.k).map_err(fault)?;
+    let sightings = context
+        .episodic
+        .last_seen(&request.query, &request.filter, request.k)
+        .map_err(|error| fault(&error))?;
     let found: Vec<Recalled> = sightings.into_iter().map(|it| it.recalled).collect();
     remember(context, session, &found);
     let why_empty = || match context.episodic.count(&request.filter) {
@@ -159,7 +163,7 @@ fn why_none(context: &Context, filter: &Filter) -> String {
 }
 
 /// The one mistake of the caller that shows only when the memory is asked.
-pub(crate) fn fault(error: MemoryError) -> ToolError {
+pub(crate) fn fault(error: &MemoryError) -> ToolError {
     match error {
         MemoryError::NamesNothing(_) => refused(format!("argument \"query\": {error}")),
         MemoryError::Store(_) | MemoryError::Model(_) | MemoryError::Corpus(_) => {

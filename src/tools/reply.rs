@@ -137,7 +137,7 @@ fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
@@ -147,7 +147,7 @@ fn grouped(number: usize) -> String {
 
 /// A bounded text, whole lines only.
 pub(crate) struct Text {
-    text: String,
+    lines: String,
     room: usize,
     cut: usize,
 }
@@ -155,7 +155,7 @@ pub(crate) struct Text {
 impl Text {
     pub(crate) fn new(chars_max: usize) -> Self {
         // Room for the sentence that says what was cut.
-        Self { text: String::new(), room: chars_max.saturating_sub(80), cut: 0 }
+        Self { lines: String::new(), room: chars_max.saturating_sub(80), cut: 0 }
     }
 
     pub(crate) fn line(&mut self, line: &str) {
@@ -165,20 +165,20 @@ impl Text {
             return;
         }
         self.room -= chars;
-        self.text.push_str(line);
-        self.text.push('\n');
+        self.lines.push_str(line);
+        self.lines.push('\n');
     }
 
     pub(crate) fn finish(mut self) -> String {
         if self.cut > 0 {
             let lines = if self.cut == 1 { "line" } else { "lines" };
-            self.text.push_str(&format!(
+            self.lines.push_str(&format!(
                 "(cut here: {} more {lines}, whole in structuredContent)\n",
                 self.cut
             ));
         }
-        self.text.pop();
-        self.text
+        self.lines.pop();
+        self.lines
     }
 }
 

@@ -1,5 +1,13 @@
 //! What the store acknowledged is there after `kill -9`, whole, and nothing twice.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of a test stop it where something is wrong"
+)]
+
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{BufRead as _, BufReader};
@@ -57,14 +65,14 @@ fn take_turn(store: &Store, turn: u32) -> Result<(), StoreError> {
     let last_at = at(turn + 1);
     let merged = store.merge_frame("front", last_at)?;
     println!("ACK merged {} {}", merged.ticket, last_at.micros());
-    if turn % 3 == 0 {
+    if turn.is_multiple_of(3) {
         let first = store.record_count() + 1;
         let observations: Vec<_> = (first..first + 5).map(observation).collect();
         for record in store.commit_observations(&observations)? {
             println!("ACK record {}", record.id);
         }
     }
-    if turn % 4 != 0 { commit_oldest(store) } else { Ok(()) }
+    if turn.is_multiple_of(4) { Ok(()) } else { commit_oldest(store) }
 }
 
 fn commit_oldest(store: &Store) -> Result<(), StoreError> {

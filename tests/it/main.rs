@@ -1,6 +1,14 @@
 //! Tests of the whole: real processes, sockets, disks and models. One binary,
 //! because each one links candle.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that does not get what it needs should stop"
+)]
+
 mod caption_worker;
 mod crash;
 mod daemon;

@@ -18,7 +18,7 @@ use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
 use engram::store::{Options, Store};
 use engram::tools::context::{self, Context};
 use engram::tools::dispatch::Tools;
-use engram::tools::{ToolBox, ToolError, ToolReply};
+use engram::tools::{ToolBox as _, ToolError, ToolReply};
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 
@@ -76,10 +76,10 @@ impl Memory {
     }
 
     fn refusal(&self, tool: &str, arguments: Value) -> String {
-        match self.call(tool, arguments).unwrap_err() {
-            ToolError::Argument(sentence) => sentence,
-            other => panic!("{other:?}"),
-        }
+        let ToolError::Argument(sentence) = self.call(tool, arguments).unwrap_err() else {
+            panic!("{tool} did not refuse")
+        };
+        sentence
     }
 
     /// Captions at 09:00, 09:01, … of the day.
@@ -216,6 +216,21 @@ fn frames_are_stored_merged_and_inspected() {
     assert_eq!(memory.tools.resource("file:///etc/passwd").unwrap(), None);
     let text = memory.refusal("inspect_memory_record", json!({"record_ids": [7]}));
     assert!(text.contains("[7], none of which exists; memory holds 1 records"), "{text}");
+}
+
+#[test]
+fn a_recall_becomes_the_working_memory_of_its_session() {
+    let memory = Memory::new();
+    memory.observe(&["a red mug", "a blue book", "a red mug on a desk"]);
+    let empty = memory.refusal("inspect_memory_record", json!({}));
+    assert!(empty.contains("the working memory of this session is empty"), "{empty}");
+    memory.ask("recall_last_seen", json!({"query": "mug", "k": 2}));
+    memory.ask("recall_last_seen", json!({"query": "book", "session": "another"}));
+    assert_eq!(ids(&memory.ask("inspect_memory_record", json!({}))), [3, 1]);
+    assert_eq!(ids(&memory.ask("inspect_memory_record", json!({"session": "another"}))), [2]);
+    memory.tools.close_session("connection-1");
+    memory.refusal("inspect_memory_record", json!({}));
+    assert_eq!(ids(&memory.ask("inspect_memory_record", json!({"session": "another"}))), [2]);
 }
 
 #[test]

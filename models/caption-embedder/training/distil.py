@@ -30,8 +30,8 @@ from teach import MAX_TOKENS, chunks, mean_pooled
 HIDDEN, LAYERS, HEADS, FEED_FORWARD = 256, 2, 4, 512
 SINK = 2
 """The last dimensions, of opposite sign: they hold what a token's length lacks to the longest."""
-BATCH_TEXTS = 384
-PEAK_RATE, TABLE_RATE, WARM_UP = 1.2e-3, 2e-3, 0.02
+BATCH_TEXTS = 160
+LAYER_RATE, TABLE_RATE, WARM_UP = 1.2e-3, 1.5e-3, 0.02
 CHECKPOINT_SECONDS = 180
 
 
@@ -103,10 +103,10 @@ def optimiser_of(model: BertModel) -> torch.optim.AdamW:
     return torch.optim.AdamW(
         [
             {"params": table, "peak": TABLE_RATE, "weight_decay": 0.0},
-            {"params": matrices, "peak": PEAK_RATE, "weight_decay": 0.01},
-            {"params": others, "peak": PEAK_RATE, "weight_decay": 0.0},
+            {"params": matrices, "peak": LAYER_RATE, "weight_decay": 0.01},
+            {"params": others, "peak": LAYER_RATE, "weight_decay": 0.0},
         ],
-        lr=PEAK_RATE,
+        lr=LAYER_RATE,
         betas=(0.9, 0.98),
     )
 
@@ -121,13 +121,15 @@ def rate_at(share: float) -> float:
 class Run:
     """One training run: the model, its optimiser, how far it is, and its checkpoint."""
 
-    def __init__(self, static: Path, shards: Path, vocabulary: Path, out: Path, resume: bool) -> None:
+    def __init__(self, static: Path, shards: Path, vocabulary: Path, out: Path, resume: bool, warm_restart: Path | None) -> None:
         tokenizer = Tokenizer.from_file(str(vocabulary / "tokenizer.json"))
         start = torch.load(static, weights_only=True)
         out.mkdir(parents=True, exist_ok=True)
         self.checkpoint = out / "checkpoint.pt"
         self.target = start["projection"] @ spanning_basis()
         self.model = student_from(start, tokenizer)
+        if warm_restart:
+            self.model.load_state_dict(torch.load(warm_restart, weights_only=True)["model"])
         self.optimiser = optimiser_of(self.model)
         self.step, self.elapsed = 0, 0.0
         uses: dict[str, int] = {}
@@ -160,15 +162,15 @@ class Run:
                 group["lr"] = group["peak"] * factor
             vectors = torch.cat([mean_pooled(self.model, rows) for rows in chunks(batch.tokens)])
             parts = distillation_losses(vectors, batch.vectors, self.target)
-            self.optimiser.zero_grad(set_to_none=True)
+            self.model.zero_grad(set_to_none=True)
             total(parts).backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
             self.optimiser.step()
             self.step += 1
             self.elapsed += time.monotonic() - begin
             for name, value in parts.items():
-                smoothed[name] = 0.95 * smoothed.get(name, value.item()) + 0.05 * value.item()
-            if self.step % 25 == 0:
+                smoothed[name] = 0.98 * smoothed.get(name, value.item()) + 0.02 * value.item()
+            if self.step % 50 == 0:
                 figures = " ".join(f"{name} {value:.4f}" for name, value in smoothed.items())
                 print(f"step {self.step} {self.elapsed / 60:.1f} min {len(self.shards.loaded)} shards {figures}", flush=True)
             if self.elapsed >= seconds or time.monotonic() - saved > CHECKPOINT_SECONDS:
@@ -185,11 +187,13 @@ def main() -> None:
     parser.add_argument("--vocabulary", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=50)
-    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--warm-restart", type=Path, help="start a new schedule from this checkpoint's weights")
+    parser.add_argument("--resume", action="store_true", help="go on where this run's own checkpoint stopped")
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(20)
-    Run(args.static, args.shards, args.vocabulary, args.out, args.resume).train(args.minutes * 60)
+    run = Run(args.static, args.shards, args.vocabulary, args.out, args.resume, args.warm_restart)
+    run.train(args.minutes * 60)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from corpus import dictionary, passages, squeeze, synsets
 
+MOST_TEXTS = 800
 CAMPAIGNS = ("Liberty", "Descent_Into_Darkness", "Sceptre_of_Fire")
 
 
@@ -170,19 +171,23 @@ def attribute_tests(rng: random.Random, count: int = 300) -> list[tuple[str, str
 
 
 def retrievals(root: Path, rng: random.Random) -> list[Retrieval]:
-    triples = scenes(rng, 400)
-    with_example = [(gloss, examples[0]) for _, gloss, examples in held_out_synsets(root) if examples]
-    with_lemma = [(lemmas[0], gloss) for lemmas, gloss, _ in held_out_synsets(root)][:3000]
-    definitions = [group for group in dictionary_groups(root, "jargon", rng)]
+    captions = scenes(rng, 400)
+    synset_list = held_out_synsets(root)
+    entries = dictionary_groups(root, "jargon", rng)
     lines = [pair for group in dialogue_groups(root) for pair in itertools.pairwise(group)]
+
+    def test(name: str, pairs: list[tuple[str, str]]) -> Retrieval:
+        kept = pairs if len(pairs) <= MOST_TEXTS else rng.sample(pairs, MOST_TEXTS)
+        return Retrieval(name, [query for query, _ in kept], [text for _, text in kept])
+
     return [
-        Retrieval("question -> caption", [q for q, _, _ in triples], [s for _, s, _ in triples]),
-        Retrieval("short -> long caption", [s for _, s, _ in triples], [t for _, _, t in triples]),
-        Retrieval("question -> note", [q for q, _ in NOTES], [n for _, n in NOTES]),
-        Retrieval("gloss -> example", [g for g, _ in with_example], [e for _, e in with_example]),
-        Retrieval("word -> gloss", [w for w, _ in with_lemma], [g for _, g in with_lemma]),
-        Retrieval("definition -> its next passage", [g[0] for g in definitions], [g[1] for g in definitions]),
-        Retrieval("line -> next line of dialogue", [a for a, _ in lines], [b for _, b in lines]),
+        test("question -> caption", [(question, short) for question, short, _ in captions]),
+        test("short -> long caption", [(short, long) for _, short, long in captions]),
+        test("question -> note", NOTES),
+        test("gloss -> example", [(gloss, examples[0]) for _, gloss, examples in synset_list if examples]),
+        test("word -> gloss", [(lemmas[0], gloss) for lemmas, gloss, _ in synset_list]),
+        test("definition -> its next passage", [(entry[0], entry[1]) for entry in entries]),
+        test("line -> next line of dialogue", lines),
     ]
 
 

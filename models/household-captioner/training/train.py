@@ -36,6 +36,7 @@ from model import (
     make_tokenizer,
     to_tensor,
 )
+from muon import Muon
 from scoring import score
 from world import ROOMLESS, ROOM_NAMES, SURFACES, caption
 
@@ -47,7 +48,7 @@ BACKGROUND_WEIGHT = 0.4
 """Most cells show no object, and telling that is easy."""
 IGNORED = -100
 
-LOG_EVERY, SAVE_EVERY = 50, 400
+LOG_EVERY, SAVE_EVERY = 50, 200
 VALIDATED = 300
 
 
@@ -134,7 +135,7 @@ class Trainer:
         """Muon for the matrices inside the layers, AdamW for the rest.
 
         Side by side at 20,000 samples, Muon was where AdamW alone came with about
-        1.7 times as many, for a fifth more time a step.
+        1.7 times as many, for a tenth more time a step.
         """
         inner = [p for name, p in self._captioner.named_parameters() if p.dim() == 2 and _is_inside_layer(name)]
         rest = [p for p in self._parameters() if all(p is not q for q in inner)]
@@ -144,7 +145,7 @@ class Trainer:
         ]
         return [
             torch.optim.AdamW(groups, lr=PEAK_RATE, betas=(0.9, 0.98)),
-            torch.optim.Muon(inner, lr=MUON_RATE * PEAK_RATE, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"),
+            Muon(inner, lr=MUON_RATE * PEAK_RATE, weight_decay=0.05),
         ]
 
     def _set_rate(self, done: float) -> float:
@@ -203,13 +204,24 @@ class Trainer:
         loss = (2.0 if encoder_only else 1.0) * (types + colours) + 0.2 * whole
         losses = {"types": types.item(), "colours": colours.item(), "whole": whole.item()}
         if not encoder_only:
-            logits = self._captioner.text_decoder(
-                input_ids=batch.tokens[:, :-1], encoder_hidden_states=encoded, use_cache=False
-            ).logits.float()
-            words = functional.cross_entropy(logits.flatten(0, 1), batch.tokens[:, 1:].flatten(), ignore_index=PAD)
+            words = self._word_loss(encoded, batch.tokens)
             loss = loss + words
             losses["words"] = words.item()
         return loss, losses
+
+    def _word_loss(self, encoded: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """In two halves, short captions and long ones, so that the short ones carry less padding."""
+        lengths = (tokens != PAD).sum(1)
+        total = torch.zeros(())
+        for half in lengths.argsort().chunk(2):
+            part = tokens[half, : int(lengths[half].max())]
+            logits = self._captioner.text_decoder(
+                input_ids=part[:, :-1], encoder_hidden_states=encoded[half], use_cache=False
+            ).logits.float()
+            total = total + functional.cross_entropy(
+                logits.flatten(0, 1), part[:, 1:].flatten(), ignore_index=PAD, reduction="sum"
+            )
+        return total / (lengths - 1).sum()
 
     def _report(self, losses: dict[str, float]) -> None:
         self._shards.refresh()

@@ -48,10 +48,8 @@ pub fn shows(
             None => all_around = false,
         }
     }
-    let certainty = match certainty {
-        Certainty::Shown if all_around => Certainty::InPlace,
-        other => other,
-    };
+    let is_in_place = certainty == Certainty::Shown && all_around;
+    let certainty = if is_in_place { Certainty::InPlace } else { certainty };
     Some(Evidence { certainty, matched })
 }
 

@@ -1,0 +1,196 @@
+//! Vectors in a quarter of the space, and how far their products can be off.
+//!
+//! A search of vectors that do not fit into the processor's cache takes as long
+//! as reading them. Read as bytes first, most can be ruled out, with certainty:
+//! each product comes with a bound on its error.
+
+#![expect(
+    clippy::inline_always,
+    reason = "a function that is not inlined is compiled for the oldest processor"
+)]
+
+use pulp::{Arch, Simd, WithSimd};
+
+use crate::index::Row;
+use crate::index::selection::Selection;
+
+/// Sums side by side; as many as keep the vector units of current processors busy.
+const LANES: usize = 32;
+/// Largest code, so that codes fit a signed byte.
+const CODE_MAX: f32 = 127.0;
+/// Rounding of a sum of floats, for each term.
+const ROUNDING: f32 = 1e-7;
+
+/// How a vector's codes stand for it.
+#[derive(Debug, Clone, Copy)]
+struct Measure {
+    /// What one step of a code is worth.
+    step: f32,
+    /// Length of the difference between the vector and what its codes say.
+    loss: f32,
+}
+
+/// Unit vectors of one dimension, coarsely.
+#[derive(Debug, Default)]
+pub(super) struct CoarseRows {
+    codes: Vec<i8>,
+    measures: Vec<Measure>,
+}
+
+/// A unit vector to compare with them.
+#[derive(Debug)]
+pub(super) struct CoarseQuery {
+    /// Wider than they have to be: ready to be multiplied.
+    codes: Vec<i16>,
+    measure: Measure,
+}
+
+/// Where an inner product certainly lies.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Range {
+    pub(super) low: f32,
+    pub(super) high: f32,
+}
+
+impl CoarseRows {
+    pub(super) fn with_capacity(rows: usize, dimension: usize) -> Self {
+        let codes = Vec::with_capacity(rows * dimension);
+        Self { codes, measures: Vec::with_capacity(rows) }
+    }
+
+    pub(super) fn push(&mut self, vector: &[f32]) {
+        let measure = encode(vector, |code| self.codes.push(code));
+        self.measures.push(measure);
+    }
+
+    /// Calls `take` with each selected row and where its product with `query` lies.
+    /// The first of these rows is `first` in the selection.
+    pub(super) fn estimate(
+        &self,
+        query: &CoarseQuery,
+        first: Row,
+        within: &Selection,
+        mut take: impl FnMut(Row, Range),
+    ) {
+        let mut products = vec![0; self.measures.len()];
+        Arch::new().dispatch(Products {
+            query: &query.codes,
+            rows: &self.codes,
+            first,
+            within,
+            products: &mut products,
+        });
+        let rounding = ROUNDING * query.codes.len() as f32;
+        for ((row, product), measure) in (first.0..).map(Row).zip(products).zip(&self.measures) {
+            if within.contains(row) {
+                let product = product as f32 * query.measure.step * measure.step;
+                let off = query.measure.loss * (1.0 + measure.loss) + measure.loss + rounding;
+                take(row, Range { low: product - off, high: product + off });
+            }
+        }
+    }
+}
+
+impl CoarseQuery {
+    pub(super) fn new(vector: &[f32]) -> Self {
+        let mut codes = Vec::with_capacity(vector.len());
+        let measure = encode(vector, |code| codes.push(i16::from(code)));
+        Self { codes, measure }
+    }
+}
+
+fn encode(vector: &[f32], mut put: impl FnMut(i8)) -> Measure {
+    let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
+    let step = (largest / CODE_MAX).max(f32::MIN_POSITIVE);
+    let mut squares = 0.0;
+    for x in vector {
+        let code = (x / step).round();
+        squares += (x - code * step).powi(2);
+        #[expect(clippy::cast_possible_truncation, reason = "within ±127 by the choice of step")]
+        put(code as i8);
+    }
+    Measure { step, loss: squares.sqrt() }
+}
+
+struct Products<'a> {
+    query: &'a [i16],
+    rows: &'a [i8],
+    first: Row,
+    within: &'a Selection,
+    products: &'a mut [i32],
+}
+
+impl WithSimd for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let Self { query, rows, first, within, products } = self;
+        let rows = rows.chunks_exact(query.len().max(1));
+        for ((row, codes), product) in (first.0..).map(Row).zip(rows).zip(products) {
+            if within.contains(row) {
+                *product = dot(query, codes);
+            }
+        }
+    }
+}
+
+/// Written so that the compiler makes vector instructions of it, whichever the
+/// processor has. Does not overflow: 127² fits 130,000 times.
+#[inline(always)]
+fn dot(a: &[i16], b: &[i8]) -> i32 {
+    let (a_lanes, a_rest) = a.as_chunks::<LANES>();
+    let (b_lanes, b_rest) = b.as_chunks::<LANES>();
+    let mut sums = [0_i32; LANES];
+    for (a, b) in a_lanes.iter().zip(b_lanes) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum = sum.wrapping_add(i32::from(*a).wrapping_mul(i32::from(*b)));
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| i32::from(*a) * i32::from(*b));
+    sums.iter().sum::<i32>() + rest.sum::<i32>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::embedding::Embedding;
+    use proptest::prelude::{prop, proptest};
+
+    proptest! {
+        #[test]
+        fn the_product_lies_in_its_range(
+            pairs in prop::collection::vec((-1_f32..1.0, -1_f32..1.0), 1..200),
+            small in 1e-6_f32..1.0,
+        ) {
+            let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
+            // Components of very different size are what coarse codes say worst.
+            let a = a.iter().enumerate().map(|(at, x)| if at == 0 { *x } else { x * small });
+            let dimension = b.len();
+            let unit = |raw: Vec<f32>| Embedding::new(raw, dimension);
+            let (Ok(a), Ok(b)) = (unit(a.collect()), unit(b)) else { return Ok(()) };
+            let exact: f64 =
+                a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+            let mut rows = CoarseRows::default();
+            rows.push(b.as_slice());
+            let mut found = Vec::new();
+            let query = CoarseQuery::new(a.as_slice());
+            rows.estimate(&query, Row(7), &Selection::All, |row, range| found.push((row, range)));
+            let [(Row(7), Range { low, high })] = found[..] else { panic!("{found:?}") };
+            assert!((f64::from(low)..=f64::from(high)).contains(&exact), "{low} {exact} {high}");
+        }
+    }
+
+    #[test]
+    fn the_range_is_narrow_for_vectors_as_models_make_them() {
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let raw = (0..256).map(|i| ((i * 7_919) % 1_000) as f32 / 500.0 - 1.0).collect();
+        let vector = Embedding::new(raw, 256).unwrap();
+        let mut rows = CoarseRows::default();
+        rows.push(vector.as_slice());
+        let query = CoarseQuery::new(vector.as_slice());
+        rows.estimate(&query, Row(0), &Selection::All, |_, Range { low, high }| {
+            assert!(low > 0.97 && high < 1.03, "{low} {high}");
+        });
+    }
+}
