@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use candle_core::IndexOp as _;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokenizers::Tokenizer;
 
 use crate::base::embedding::Embedding;
@@ -132,16 +132,11 @@ fn config_of(dir: &ModelDir) -> Result<Config, ModelError> {
         "num_attention_heads": 12, "intermediate_size": 3072, "hidden_act": "gelu",
         "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12,
     });
-    let file: Value = dir.settings("config.json", &defaults)?;
-    if file["model_type"] != "bert" {
-        let reason =
-            format!("config.json: model_type {}, accepted is \"bert\"", file["model_type"]);
-        return Err(dir.unusable(&reason));
-    }
+    let file = dir.config("bert", &defaults)?;
     let config: Config = serde_json::from_value(file)
         .map_err(|error| dir.unusable(&format!("config.json: {error}")))?;
     let heads = config.num_attention_heads;
-    if heads == 0 || config.hidden_size % heads != 0 {
+    if heads == 0 || !config.hidden_size.is_multiple_of(heads) {
         let reason = format!("hidden_size {} in {heads} heads", config.hidden_size);
         return Err(dir.unusable(&reason));
     }
@@ -152,11 +147,11 @@ fn config_of(dir: &ModelDir) -> Result<Config, ModelError> {
 /// conversions the names of today.
 fn with_current_names(mut tensors: Tensors) -> Tensors {
     tensors.rename(|name| {
-        let name = name.strip_prefix("bert.").map_or(name.clone(), str::to_owned);
+        let name = name.strip_prefix("bert.").unwrap_or(&name);
         match name.rsplit_once('.') {
             Some((layer, "gamma")) => format!("{layer}.weight"),
             Some((layer, "beta")) => format!("{layer}.bias"),
-            _ => name,
+            _ => name.to_owned(),
         }
     });
     tensors

@@ -131,18 +131,22 @@ fn configs_of(dir: &ModelDir) -> Result<(Config, Words), ModelError> {
             "patch_size": 16, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
         },
     });
-    let mut file: Value = dir.settings("config.json", &defaults)?;
-    if file["model_type"] != "blip" {
-        let reason =
-            format!("config.json: model_type {}, accepted is \"blip\"", file["model_type"]);
-        return Err(dir.unusable(&reason));
+    let mut file = dir.config("blip", &defaults)?;
+    let width = file.pointer("/vision_config/hidden_size").cloned();
+    let text = file.get_mut("text_config").and_then(Value::as_object_mut);
+    if let (Some(text), Some(width)) = (text, width) {
+        // As `transformers` has it, whatever the file says.
+        text.insert("encoder_hidden_size".to_owned(), width);
     }
-    // As `transformers` has it, whatever the file says.
-    file["text_config"]["encoder_hidden_size"] = file["vision_config"]["hidden_size"].clone();
     let unusable = |error| dir.unusable(&format!("config.json: {error}"));
-    let text: TextFile = serde_json::from_value(file["text_config"].clone()).map_err(unusable)?;
+    let text = file.get("text_config").cloned().unwrap_or_default();
+    let text: TextFile = serde_json::from_value(text).map_err(unusable)?;
     let config: Config = serde_json::from_value(file).map_err(unusable)?;
     check_shapes(&config).map_err(|reason| dir.unusable(&format!("config.json: {reason}")))?;
+    if text.bos_token_id as usize >= config.text_config.vocab_size {
+        let reason = format!("config.json: bos_token_id {} is no word", text.bos_token_id);
+        return Err(dir.unusable(&reason));
+    }
     let generation: GenerationFile =
         dir.optional_settings("generation_config.json")?.unwrap_or_default();
     let tokens_max = generation.tokens_max().or(text.max_length).unwrap_or(TOKENS_MAX_DEFAULT);
@@ -171,7 +175,7 @@ fn check_shapes(config: &Config) -> Result<(), String> {
         ("vision_config: hidden_size in heads", vision.hidden_size, vision.num_attention_heads),
         ("vision_config: image_size in patches", vision.image_size, vision.patch_size),
     ];
-    match shapes.iter().find(|(_, whole, parts)| *parts == 0 || whole % parts != 0) {
+    match shapes.iter().find(|(_, whole, parts)| *parts == 0 || !whole.is_multiple_of(*parts)) {
         Some((name, whole, parts)) => Err(format!("{name}: {whole} in {parts}")),
         None => Ok(()),
     }

@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(error, ModelError::Failed("it panicked: a bad day".to_owned()));
         let error = host.handle().embed(TextRole::Query, "nothing").unwrap_err();
         assert!(matches!(error, ModelError::Failed(_)));
-        assert!(host.handle().embed(TextRole::Query, "mug").is_ok());
+        host.handle().embed(TextRole::Query, "mug").unwrap();
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
             first.passages.send(request(TextRole::Passage, "passage")).unwrap();
             first.queries.send(request(TextRole::Query, "query")).unwrap();
             gate.wait();
-            answers.iter().take(2).for_each(|answer| assert!(answer.is_ok()));
+            answers.iter().take(2).for_each(|answer| drop(answer.unwrap()));
         });
         assert_eq!(*asked.lock().unwrap(), ["wait", "query", "passage"]);
     }

@@ -115,6 +115,11 @@ mod tests {
         assert_eq!(pixels.dims4().unwrap(), (1, 3, 32, 32));
         let planes: Vec<f32> = pixels.flatten_all().unwrap().to_vec1().unwrap();
         let Preprocessor { mean, deviation, .. } = preprocessor;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "levels are from 0 to 255"
+        )]
         let level = |(at, x): (usize, &f32)| {
             let plane = at / (32 * 32);
             ((x * deviation[plane] + mean[plane]) * 255.0).round() as u8

@@ -105,7 +105,9 @@ mod tests {
 
     #[test]
     fn the_same_size_is_the_same_image() {
-        let image = RgbImage::from_fn(7, 7, |x, y| Rgb([x as u8 * 30, y as u8 * 30, 9]));
+        let image = RgbImage::from_fn(7, 7, |x, y| {
+            Rgb([x, y, x * y].map(|level| u8::try_from(level).unwrap()))
+        });
         assert_eq!(square(&image, 7), image);
     }
 

@@ -39,7 +39,8 @@ impl SentenceSettings {
             dir.optional_settings("tokenizer_config.json")?.unwrap_or_default();
         let prompts: PromptsFile =
             dir.optional_settings("config_sentence_transformers.json")?.unwrap_or_default();
-        let tokens_max = transformer.max_seq_length.or(tokenizer.longest()).unwrap_or(positions);
+        let tokens_max = transformer.max_seq_length.or_else(|| tokenizer.longest());
+        let tokens_max = tokens_max.unwrap_or(positions);
         if tokens_max.min(positions) < TOKENS_MIN {
             let reason = format!("max_seq_length {tokens_max}: at least {TOKENS_MIN} are needed");
             return Err(dir.unusable(&reason));

@@ -125,6 +125,19 @@ impl ModelDir {
         serde_json::from_value(found).map_err(|error| self.unusable(&format!("{name}: {error}")))
     }
 
+    /// `config.json`, if it is of a model of `kind`.
+    pub(crate) fn config(&self, kind: &str, defaults: &Value) -> Result<Value, ModelError> {
+        let config: Value = self.settings("config.json", defaults)?;
+        match config.get("model_type").and_then(Value::as_str) {
+            Some(found) if found == kind => Ok(config),
+            found => {
+                let found = found.unwrap_or_default();
+                let reason = format!("config.json: model_type {found:?}, accepted is {kind:?}");
+                Err(self.unusable(&reason))
+            }
+        }
+    }
+
     pub(crate) fn optional_settings<T: DeserializeOwned>(
         &self,
         name: &str,
@@ -207,8 +220,8 @@ impl ModelDir {
             update_with_weights(&mut hash, &mut file, length)?;
         }
         let digest = hash.finalize();
-        let hex = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        Ok(Fingerprint(hex))
+        let half = digest.first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
+        Ok(Fingerprint(format!("{half:032x}")))
     }
 }
 

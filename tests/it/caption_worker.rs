@@ -1,5 +1,7 @@
 //! The caption worker as the daemon runs it, a real process, misbehaving for real.
 
+#![expect(clippy::unwrap_used, reason = "a worker that cannot be looked at is a failed test")]
+
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};

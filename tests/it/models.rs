@@ -1,6 +1,8 @@
 //! Real weights against the answers of the reference implementations, which the
 //! scripts beside the fixtures and models wrote down.
 
+#![expect(clippy::unwrap_used, reason = "a missing file is a failed test")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -121,7 +121,7 @@ mod tests {
         write(&mut pipe, &hello()).unwrap();
         pipe[0] += 1;
         pipe.push(0);
-        assert!(read::<Reply>(&mut pipe.as_slice()).is_err());
+        read::<Reply>(&mut pipe.as_slice()).unwrap_err();
     }
 
     proptest! {
