@@ -24,7 +24,6 @@ from model import (
     PAD,
     POSITIONS,
     SEP,
-    SPECIAL_TOKENS,
     make_captioner,
     make_tokenizer,
 )
@@ -58,16 +57,20 @@ _GENERATION = {
     "do_sample": False,
 }
 
-_TOKENIZER = {
-    "tokenizer_class": "BertTokenizer",
-    "do_lower_case": True,
-    "model_max_length": POSITIONS,
+_SPECIAL = {
     "pad_token": "[PAD]",
     "unk_token": "[UNK]",
     "cls_token": "[CLS]",
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
     "bos_token": "[DEC]",
+}
+
+_TOKENIZER = {
+    "tokenizer_class": "BertTokenizer",
+    "do_lower_case": True,
+    "model_max_length": POSITIONS,
+    **_SPECIAL,
     "additional_special_tokens": ["[DEC]"],
 }
 
@@ -99,13 +102,15 @@ def export(checkpoint: Path, out: Path) -> None:
     weights = weights_of(captioner)
     assert all(torch.isfinite(tensor).all() for tensor in weights.values()), "too large for f16"
     out.mkdir(parents=True, exist_ok=True)
-    save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
+    weights_file = out / "model.safetensors"
+    save_file(weights, weights_file, metadata={"format": "pt"})
+    weights_file.chmod(0o644)
     config = captioner.config
     config.architectures = ["BlipForConditionalGeneration"]
     write_json(out / "config.json", without_noise({**config.to_dict(), "dtype": "float16"}))
     tokenizer.save(str(out / "tokenizer.json"))
     write_json(out / "tokenizer_config.json", _TOKENIZER)
-    write_json(out / "special_tokens_map.json", {name.strip("[]").lower() + "_token": name for name in SPECIAL_TOKENS[:5]})
+    write_json(out / "special_tokens_map.json", _SPECIAL)
     write_json(out / "preprocessor_config.json", _PREPROCESSOR)
     write_json(out / "generation_config.json", _GENERATION)
 

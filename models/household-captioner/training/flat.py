@@ -40,7 +40,7 @@ from scene import (
     put_down,
     render,
 )
-from world import FURNITURE
+from world import FURNITURE, Seen
 
 MIDNIGHT = datetime(2025, 1, 1, tzinfo=timezone.utc)
 DAYS = 3
@@ -108,7 +108,7 @@ def _find_room(rng: np.random.Generator, place: Place, others: tuple[Item, ...],
     raise RuntimeError(f"no room for {individual} on {place}")
 
 
-def _clear_view(scene: Scene) -> list:
+def _clear_view(scene: Scene) -> list[Seen]:
     """The objects in view if all of them are plain to see, else nothing."""
     rendering = render(scene)
     return rendering.truth.objects if rendering.is_clear else []

@@ -333,7 +333,8 @@ def _shoe(rng: np.random.Generator, paint: Paint) -> Mesh:
     for i in range(3):
         x = -0.04 + i * 0.03
         z = 0.098 - 0.025 * (x + 0.05) / 0.08
-        parts.append(sheet([(x, -0.03, z), (x + 0.012, -0.03, z - 0.003), (x + 0.012, 0.03, z - 0.003), (x, 0.03, z)], lace))
+        across = [(x, -0.03, z), (x + 0.012, -0.03, z - 0.003), (x + 0.012, 0.03, z - 0.003), (x, 0.03, z)]
+        parts.append(sheet(across, lace))
     return join(parts)
 
 

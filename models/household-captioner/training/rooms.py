@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from canvas import BACKGROUND, NEAR, SIZE, Canvas
-from geometry import Colour
 from furniture import WOODS, shade_of_material
+from geometry import Colour
 
 _ROOM_FLOORS = {
     "kitchen": ["tiled", "wooden"],
@@ -60,7 +60,9 @@ class _Wall:
             self.canvas.fill(pixels, lit, 0)
 
 
-def draw_room(canvas: Canvas, rng: np.random.Generator, room: str, furniture: str, material: str, height: float) -> None:
+def draw_room(
+    canvas: Canvas, rng: np.random.Generator, room: str, furniture: str, material: str, height: float
+) -> None:
     """Floor and back wall behind a piece of furniture whose surface is at `height`."""
     _draw_floor(canvas, rng, material if furniture == "floor" else choose(rng, _ROOM_FLOORS[room]))
     wall = _Wall(canvas, _wall_distance(rng, furniture))
