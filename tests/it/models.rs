@@ -17,6 +17,10 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
+fn default_model(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name)
+}
+
 fn golden(dir: &Path) -> Vec<Value> {
     let text = fs::read_to_string(dir.join("golden.jsonl")).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -58,7 +62,7 @@ fn embeddings_equal_those_of_sentence_transformers() {
 
 #[test]
 fn the_default_embedder_equals_its_golden_file() {
-    check_embeddings(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/caption-embedder"));
+    check_embeddings(&default_model("caption-embedder"));
 }
 
 #[test]
@@ -69,20 +73,31 @@ fn the_longest_text_is_cut_not_refused() {
     assert_eq!(vectors[0], vectors[1]);
 }
 
-/// Captions every golden image.
-fn check_captions(dir: &Path) {
+/// How many captions equal the golden ones, of how many; names of images are
+/// relative to `images`.
+fn equal_captions(dir: &Path, images: &Path) -> (usize, usize) {
     let rows = golden(dir);
-    assert!(!rows.is_empty());
     let mut captioner = blip::load(dir, Limits::default()).unwrap();
-    for row in &rows {
-        let image = fs::read(dir.join(row["image"].as_str().unwrap())).unwrap();
-        assert_eq!(captioner.caption(&image).unwrap(), row["caption"], "{}", row["image"]);
-    }
+    let is_equal = |row: &&Value| {
+        let image = fs::read(images.join(row["file"].as_str().unwrap())).unwrap();
+        captioner.caption(&image).unwrap() == row["caption"]
+    };
+    (rows.iter().filter(is_equal).count(), rows.len())
 }
 
 #[test]
 fn captions_equal_those_of_transformers() {
-    check_captions(&fixture("blip"));
+    assert_eq!(equal_captions(&fixture("blip"), &fixture("blip")), (5, 5));
+}
+
+/// The golden frames are JPEG, which decoders round differently by a level or
+/// two: enough to turn a caption that was won by a hair. With the reference
+/// decoder's pixels (as PNG) all of them are equal.
+#[test]
+fn the_default_captioner_follows_its_golden_file() {
+    let dir = default_model("household-captioner");
+    let (equal, all) = equal_captions(&dir, &dir.join("flat"));
+    assert!(all >= 50 && equal * 8 >= all * 7, "{equal} of {all}");
 }
 
 #[test]
