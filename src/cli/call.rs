@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::cli::client::{Client, ClientOptions};
+use crate::cli::output::say;
 
 /// What to call.
 #[derive(Debug, Args)]
@@ -24,7 +25,7 @@ pub(super) struct Flags {
 }
 
 /// Prints the reply; a reply that says it is an error fails.
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "the command's result")]
+#[expect(clippy::print_stderr, reason = "the command's result")]
 pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(socket, ClientOptions::default())?;
     let reply = client.call(&flags.tool, arguments(&flags.arguments)?)?;
@@ -33,9 +34,9 @@ pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     }
     if flags.text {
-        println!("{}", reply.text);
+        say(&reply.text)?;
     } else {
-        println!("{}", serde_json::to_string_pretty(&reply.structured)?);
+        say(&serde_json::to_string_pretty(&reply.structured)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }

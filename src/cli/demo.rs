@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::base::time::{Clock as _, SystemClock};
 use crate::cli::client::{Client, ClientOptions, Reply};
+use crate::cli::output::say;
 use crate::cli::{Common, ingest, places};
 use crate::config::{Config, Places};
 
@@ -80,21 +81,21 @@ const QUESTIONS: &[Question] = &[
 ];
 
 /// Runs the demonstration; fails when any part of it does.
-#[expect(clippy::print_stdout, reason = "the command's result")]
 pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
     let places = places()?;
     let config = common.load()?;
     let frames = frames_dir(&config, &places)?;
     let state = tempfile::tempdir().context("no temporary directory")?;
-    println!("engram demo: three days in a simulated flat, on this machine alone\n");
+    say("engram demo: three days in a simulated flat, on this machine alone\n")?;
     let started = SystemClock.tick();
     let daemon = Daemon::start(common, &places.program, &state)?;
     let mut client = daemon.connect()?;
-    println!("  daemon     answered after {:.2} s", started.elapsed().as_secs_f64());
+    let seconds = started.elapsed().as_secs_f64();
+    say(&format!("  daemon     answered after {seconds:.2} s"))?;
     show_models(&mut client)?;
-    println!("\nIngesting {}", frames.display());
+    say(&format!("\nIngesting {}", frames.display()))?;
     let report = ingest::send(&mut client, &ingest::Flags::of(frames))?;
-    println!("{report}");
+    say(report.to_string().trim_end())?;
     for question in QUESTIONS {
         ask(&mut client, question)?;
     }
@@ -102,7 +103,7 @@ pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
     daemon.stop()?;
     let left = state.path().to_owned();
     state.close().context("the temporary directory was not removed")?;
-    println!("\nThe daemon has stopped, and {} is gone.", left.display());
+    say(&format!("\nThe daemon has stopped, and {} is gone.", left.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -112,17 +113,15 @@ fn frames_dir(config: &Config, places: &Places) -> anyhow::Result<PathBuf> {
     found.with_context(|| format!("the frames of the demonstration are in none of {looked:?}"))
 }
 
-#[expect(clippy::print_stdout, reason = "the command's result")]
 fn show_models(client: &mut Client) -> anyhow::Result<()> {
     let stats = client.call("memory_stats", Map::new())?.structured;
     for model in ["captioner", "embedder"] {
         let name = stats.get(model).and_then(|it| it.get("name")).and_then(Value::as_str);
-        println!("  {model:10} {}", name.unwrap_or("-"));
+        say(&format!("  {model:10} {}", name.unwrap_or("-")))?;
     }
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "the command's result")]
 fn ask(client: &mut Client, question: &Question) -> anyhow::Result<()> {
     let Question { words, tool, arguments } = question;
     let Value::Object(arguments) = arguments() else { bail!("{tool} takes an object") };
@@ -132,9 +131,9 @@ fn ask(client: &mut Client, question: &Question) -> anyhow::Result<()> {
     if reply.is_error {
         bail!("{tool} failed: {}", reply.text);
     }
-    println!("\n{words}  ({tool}, {millis:.1} ms)");
+    say(&format!("\n{words}  ({tool}, {millis:.1} ms)"))?;
     for line in answer(&reply) {
-        println!("  {line}");
+        say(&format!("  {line}"))?;
     }
     Ok(())
 }

@@ -25,6 +25,7 @@ use crate::base::picture::Limits;
 use crate::base::time::{Timestamp, Zone};
 use crate::capture::{self, Defaults, Fault, Faults, Frame, FrameSource as _};
 use crate::cli::client::{Client, ClientError, ClientOptions, Reply};
+use crate::cli::output::say;
 use crate::ingest::TRY_AGAIN;
 
 /// What to send and what holds for frames that do not say.
@@ -87,11 +88,10 @@ const REFUSALS_SHOWN: usize = 20;
 
 /// Sends the frames and prints what became of them; fails when nothing could be
 /// ingested.
-#[expect(clippy::print_stdout, reason = "the command's result")]
 pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(socket, ClientOptions::default())?;
     let report = send(&mut client, flags)?;
-    print!("{report}");
+    say(report.to_string().trim_end())?;
     Ok(if report.is_failure() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 

@@ -8,6 +8,7 @@ mod demo;
 mod ingest;
 mod log;
 pub mod mcp;
+mod output;
 mod reindex;
 mod serve;
 mod status;
@@ -20,6 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::cli::output::say;
 use crate::config::{Config, Overrides, Places};
 
 /// A robot's memory as one offline process.
@@ -126,14 +128,16 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "the command's result")]
 fn print_config(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
-    print!("{}", config.describe());
-    println!();
-    println!("# state directory: {}", config.state_dir(places).display());
-    println!("# socket: {}", config.socket_path(places).display());
-    println!("# captioner: {}", config.captioner_dir(places)?.display());
-    println!("# embedder: {}", config.embedder_dir(places)?.display());
+    say(&config.describe())?;
+    for (name, path) in [
+        ("state directory", config.state_dir(places)),
+        ("socket", config.socket_path(places)),
+        ("captioner", config.captioner_dir(places)?),
+        ("embedder", config.embedder_dir(places)?),
+    ] {
+        say(&format!("# {name}: {}", path.display()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,6 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::base::RecordId;
 use crate::base::embedding::Embedding;
+use crate::cli::output::say;
 use crate::config::{Config, Places};
 use crate::daemon;
 use crate::model::TextRole;
@@ -17,7 +18,6 @@ const BATCH: usize = 64;
 
 /// Runs to the end, or until killed; then the old vectors still count, and the
 /// next run goes on where this one was.
-#[expect(clippy::print_stdout, reason = "the command's result")]
 pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
     let host = daemon::open_embedder(config, places)?;
     let embedder = host.handle();
@@ -42,6 +42,6 @@ pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> 
     let records = reindex.done();
     reindex.finish()?;
     bar.finish_and_clear();
-    println!("{records} records are embedded with {space}.");
+    say(&format!("{records} records are embedded with {space}."))?;
     Ok(ExitCode::SUCCESS)
 }

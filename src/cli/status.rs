@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use serde_json::{Map, Value};
 
 use crate::cli::client::{Client, ClientOptions};
+use crate::cli::output::say;
 
 /// Prints the status; exits with 1 when the daemon is not well.
-#[expect(clippy::print_stdout, reason = "the command's result")]
 pub(super) fn run(socket: &Path) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(socket, ClientOptions::default())?;
     let mut ask = |tool: &str| client.call(tool, Map::new()).map(|reply| reply.structured);
     let (health, ingest, stats) = (ask("health")?, ask("ingest_status")?, ask("memory_stats")?);
-    println!("{}", render(socket, &health, &ingest, &stats));
+    say(&render(socket, &health, &ingest, &stats))?;
     let well = health.get("status").and_then(Value::as_str) == Some("ok");
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -228,6 +228,16 @@ fn settings_are_printed_with_their_origin_and_unknown_ones_refused() {
 }
 
 #[test]
+fn a_reader_that_has_left_ends_no_command_in_panic() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
+    let output = command.arg("config").stdout(writer).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).is_empty(), "{}", stderr(&output));
+}
+
+#[test]
 fn the_demonstration_runs_and_leaves_nothing_behind() {
     let temporary = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
