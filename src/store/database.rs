@@ -19,7 +19,6 @@ use crate::store::records;
 const WAIT: Duration = Duration::from_millis(20);
 const WAITS_MAX: u32 = 250;
 
-#[derive(Debug)]
 pub(super) struct Database {
     db: sled::Db,
     /// sled's log, opened once more: sled hands it to the kernel with
@@ -94,6 +93,13 @@ impl Database {
 /// Whether sled still holds its own lock on the log.
 fn is_held(error: &sled::Error) -> bool {
     matches!(error, sled::Error::Io(io) if io.to_string().contains("could not acquire lock"))
+}
+
+impl std::fmt::Debug for Database {
+    /// Not what it holds: sled would print every page.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Database").field("path", &self.path).finish_non_exhaustive()
+    }
 }
 
 /// Keys and values in order. After an error there is no more.
