@@ -43,10 +43,10 @@ pub(super) struct Flags {
     #[arg(long, default_value = "map")]
     frame_id: String,
     /// Map of the poses whose line names none
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     map_id: String,
-    /// IANA time zone of times without an offset; the machine's where absent
-    #[arg(long, default_value = "")]
+    /// IANA time zone of times without an offset; the setting time.zone where absent
+    #[arg(long, default_value = "", hide_default_value = true)]
     zone: String,
     /// Do not stay until every frame is captioned
     #[arg(long)]
@@ -108,6 +108,14 @@ impl Flags {
         let Defaults { zone: _, source, frame_id, map_id } = Defaults::default();
         let (sidecar, zone, no_wait) = (None, String::new(), false);
         Self { dir, sidecar, source, frame_id, map_id, zone, no_wait }
+    }
+
+    /// The zone of the settings, for flags that name none.
+    pub(super) fn with_zone(mut self, zone: &str) -> Self {
+        if self.zone.is_empty() {
+            zone.clone_into(&mut self.zone);
+        }
+        self
     }
 
     fn capture(&self) -> anyhow::Result<capture::Options> {

@@ -115,7 +115,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     match command {
         Command::Demo => demo::run(&common),
         Command::Serve => serve::run(&config, &places),
-        Command::Ingest(flags) => ingest::run(&socket, &flags),
+        Command::Ingest(flags) => {
+            ingest::run(&socket, &flags.with_zone(&config.settings.time.zone))
+        }
         Command::Call(flags) => call::run(&socket, &flags),
         Command::Mcp => {
             mcp::run(&socket, io::stdin(), io::stdout())?;
