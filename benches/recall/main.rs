@@ -24,6 +24,8 @@ mod household;
 mod report;
 
 use std::error::Error;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 use std::thread;
 
 use engram::base::embedding::Embedding;
@@ -48,6 +50,15 @@ const WARM_UP: usize = 100;
 const K: usize = 8;
 
 fn main() -> Fallible<()> {
+    if std::env::var_os("RAYON_NUM_THREADS").is_none() {
+        // As the daemon runs: see `compute_on_one_thread` in src/cli/mod.rs.
+        let mut again = Command::new(std::env::current_exe()?);
+        return Err(again
+            .args(std::env::args_os().skip(1))
+            .env("RAYON_NUM_THREADS", "1")
+            .exec()
+            .into());
+    }
     // Cargo passes `--bench`.
     let sizes: Vec<usize> = std::env::args().filter_map(|it| it.parse().ok()).collect();
     let sizes = if sizes.is_empty() { SIZES.to_vec() } else { sizes };

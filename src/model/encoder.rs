@@ -1,7 +1,8 @@
 //! The network of BERT, laid out for one short text at a time on one thread.
 //!
-//! candle-transformers has a `BertModel` too; for a query of ten words this one
-//! takes a third of its time. Weights are turned at loading, so that a product
+//! candle-transformers has a `BertModel` too; for a query of ten words to the
+//! default embedder this one takes two thirds of its time (release build, both
+//! in one run: .62 against .94 ms at best, on a busy machine). Weights are turned at loading, so that a product
 //! with a few rows reads them in order instead of repacking them at every call;
 //! queries, keys and values are one product; texts of one length need no mask;
 //! and the activation is vectorised.
