@@ -53,8 +53,7 @@ impl Household {
 
     /// About ten words.
     pub(crate) fn question(&mut self) -> String {
-        let (thing, beside) = (self.thing(), self.thing());
-        format!("where is {thing} next to {beside} on {}", self.pick(PLACES))
+        format!("where is {} on {}", self.thing(), self.pick(PLACES))
     }
 
     fn thing(&mut self) -> String {
