@@ -79,14 +79,9 @@ def synsets(root: Path) -> Iterator[tuple[str, str, list[str], str, list[str], b
 
 def wordnet(root: Path) -> Iterator[Group]:
     for part, _, lemmas, gloss, examples, held_out in synsets(root):
-        if held_out:
-            continue
-        head = lemmas[0]
-        yield [*lemmas[:3], gloss, f"{head}: {gloss}", *examples[:2]] if part != "noun" else [
-            *lemmas[:3],
-            gloss,
-            *examples[:2],
-        ]
+        if not held_out:
+            titled = [] if part == "noun" else [f"{lemmas[0]}: {gloss}"]
+            yield [*lemmas[:3], gloss, *titled, *examples[:2]]
 
 
 def dictionary(root: Path, name: str) -> str:
