@@ -5,6 +5,9 @@
 //! Pure. English, by closed word lists: a caption's grammar is simple, and a
 //! list never surprises. Knows neither vectors nor records.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
 /// One thing that a sentence mentions.
@@ -66,12 +69,12 @@ fn cut_clause(words: &[String], stemmer: &Stemmer, found: &mut Vec<Mention>) {
     let mut run: Vec<&str> = Vec::new();
     let mut rest = words.iter().map(String::as_str).peekable();
     while let Some(word) = rest.next() {
-        if COLLECTIVE.contains(&word) && rest.peek() == Some(&"of") {
+        if CLASSES.get(word) == Some(&Class::Collective) && rest.peek() == Some(&"of") {
             // "a set of keys" mentions keys.
             rest.next();
             continue;
         }
-        let ends = BOUNDARY.contains(&word) || is_verb(word, rest.peek().copied());
+        let ends = is_boundary(word) || is_verb(word, rest.peek().copied());
         if ends {
             close(&mut run, stemmer, found);
         } else {
@@ -105,7 +108,7 @@ fn is_verb(word: &str, next: Option<&str>) -> bool {
     if !word.ends_with("ing") || word.len() < 5 || NOUNS_IN_ING.contains(&word) {
         return false;
     }
-    !(MODIFIERS_IN_ING.contains(&word) && next.is_some_and(|next| !BOUNDARY.contains(&next)))
+    !(MODIFIERS_IN_ING.contains(&word) && next.is_some_and(|next| !is_boundary(next)))
 }
 
 fn attribute(word: &str) -> Attribute {
@@ -121,16 +124,39 @@ fn attribute(word: &str) -> Attribute {
         "shut" => "closed",
         other => other,
     };
-    let kinds = [
-        (COLOURS, AttributeKind::Colour),
-        (MATERIALS, AttributeKind::Material),
-        (SIZES, AttributeKind::Size),
-        (PATTERNS, AttributeKind::Pattern),
-        (STATES, AttributeKind::State),
-        (NUMBERS, AttributeKind::Number),
+    let kind = match CLASSES.get(word) {
+        Some(Class::Attribute(kind)) => *kind,
+        Some(Class::Boundary | Class::Collective) | None => AttributeKind::Other,
+    };
+    Attribute { word: word.to_owned(), kind }
+}
+
+/// What is known of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Boundary,
+    Collective,
+    Attribute(AttributeKind),
+}
+
+/// All listed words, since every word of every caption is looked up.
+static CLASSES: LazyLock<HashMap<&'static str, Class>> = LazyLock::new(|| {
+    let lists = [
+        (COLOURS, Class::Attribute(AttributeKind::Colour)),
+        (MATERIALS, Class::Attribute(AttributeKind::Material)),
+        (SIZES, Class::Attribute(AttributeKind::Size)),
+        (PATTERNS, Class::Attribute(AttributeKind::Pattern)),
+        (STATES, Class::Attribute(AttributeKind::State)),
+        (NUMBERS, Class::Attribute(AttributeKind::Number)),
+        (COLLECTIVE, Class::Collective),
+        (BOUNDARY, Class::Boundary),
     ];
-    let kind = kinds.iter().find(|(words, _)| words.contains(&word));
-    Attribute { word: word.to_owned(), kind: kind.map_or(AttributeKind::Other, |(_, kind)| *kind) }
+    let words = lists.iter().flat_map(|(words, class)| words.iter().map(|word| (*word, *class)));
+    words.collect()
+});
+
+fn is_boundary(word: &str) -> bool {
+    CLASSES.get(word) == Some(&Class::Boundary)
 }
 
 const COLOURS: &[&str] = &[

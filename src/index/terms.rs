@@ -9,22 +9,35 @@ pub const TERMS_MAX: usize = 512;
 /// Longer words are left out: nobody asks for them by heart.
 const TERM_BYTES_MAX: usize = 64;
 
-/// Lower-case words of `text`, English ones without their endings, in order,
-/// repeated ones repeated.
+/// Words that stand in most captions and tell none apart, sorted. Their posting
+/// lists would be the longest of all, and most of the work of a search by words.
+const STOP_WORDS: &[&str] = &[
+    "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "did", "do", "does", "for",
+    "from", "had", "has", "have", "he", "her", "him", "his", "i", "if", "in", "into", "is", "it",
+    "its", "me", "my", "of", "on", "or", "our", "she", "so", "some", "that", "the", "their",
+    "them", "then", "there", "these", "they", "this", "those", "to", "us", "was", "we", "were",
+    "what", "when", "where", "which", "who", "with", "you", "your",
+];
+
+/// Lower-case words of `text` but for those that tell nothing apart, English ones
+/// without their endings, in order, repeated ones repeated.
 pub fn terms(text: &str) -> Vec<String> {
     let stemmer = Stemmer::create(Algorithm::English);
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty() && word.len() <= TERM_BYTES_MAX)
-        .map(|word| term(&stemmer, word))
+        .filter_map(|word| term(&stemmer, word))
         .take(TERMS_MAX)
         .collect()
 }
 
-fn term(stemmer: &Stemmer, word: &str) -> String {
+fn term(stemmer: &Stemmer, word: &str) -> Option<String> {
     let lower = word.to_lowercase();
+    if STOP_WORDS.binary_search(&lower.as_str()).is_ok() {
+        return None;
+    }
     // The English rules say nothing about other alphabets.
     let is_english = lower.bytes().all(|byte| byte.is_ascii_alphabetic());
-    if is_english { stemmer.stem(&lower).into_owned() } else { lower }
+    Some(if is_english { stemmer.stem(&lower).into_owned() } else { lower })
 }
 
 #[cfg(test)]
@@ -41,6 +54,13 @@ mod tests {
         check("Two red Mugs, shelved.", &["two", "red", "mug", "shelv"]);
         check("shelving", &["shelv"]);
         check("USB-3 cable", &["usb", "3", "cabl"]);
+    }
+
+    #[test]
+    fn words_that_tell_nothing_apart_are_left_out() {
+        assert!(STOP_WORDS.is_sorted());
+        check("Where is the mug on my desk?", &["mug", "desk"]);
+        check("is it on the", &[]);
     }
 
     #[test]
