@@ -1,6 +1,6 @@
 """Trains the captioner: the encoder alone at first, on what every cell of the picture shows, then the captions too.
 
-    python train.py --train data/train --valid data/valid --out runs/main --minutes 90
+    python train.py --train data/train --valid data/valid --out runs/main --minutes 78
 
 The learning rate follows the time budget, so a busy machine gets fewer steps and
 a whole schedule. `--resume` goes on from the last checkpoint with the optimizer,
@@ -134,8 +134,8 @@ class Trainer:
     def _make_optimizers(self) -> list[torch.optim.Optimizer]:
         """Muon for the matrices inside the layers, AdamW for the rest.
 
-        Side by side at 20,000 samples, Muon was where AdamW alone came with about
-        1.7 times as many, for a tenth more time a step.
+        In a first trial of 20,000 samples, encoder only, Muon's losses were those that
+        AdamW alone had after about 1.7 times as many, for a tenth more time a step.
         """
         inner = [p for name, p in self._captioner.named_parameters() if p.dim() == 2 and _is_inside_layer(name)]
         rest = [p for p in self._parameters() if all(p is not q for q in inner)]
