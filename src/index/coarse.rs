@@ -14,8 +14,6 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::index::Row;
 use crate::index::selection::Selection;
 
-/// Sums side by side; as many as keep the vector units of current processors busy.
-const LANES: usize = 32;
 /// Largest code, so that codes fit a signed byte.
 const CODE_MAX: f32 = 127.0;
 /// Rounding of a sum of floats, for each term.
@@ -135,20 +133,14 @@ impl WithSimd for Products<'_> {
     }
 }
 
-/// Written so that the compiler makes vector instructions of it, whichever the
-/// processor has. Does not overflow: 127² fits 130,000 times.
+/// One plain sum, of which the compiler makes the processor's own instruction for
+/// sums of products of 16-bit numbers: on 10,000 rows of 256 components .11 ms with
+/// AVX-512 and .14 with AVX2, where 32 sums side by side took .19 and .10. Does not
+/// overflow: 127² fits 130,000 times.
 #[inline(always)]
 fn dot(a: &[i16], b: &[i8]) -> i32 {
-    let (a_lanes, a_rest) = a.as_chunks::<LANES>();
-    let (b_lanes, b_rest) = b.as_chunks::<LANES>();
-    let mut sums = [0_i32; LANES];
-    for (a, b) in a_lanes.iter().zip(b_lanes) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum = sum.wrapping_add(i32::from(*a).wrapping_mul(i32::from(*b)));
-        }
-    }
-    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| i32::from(*a) * i32::from(*b));
-    sums.iter().sum::<i32>() + rest.sum::<i32>()
+    let products = a.iter().zip(b).map(|(a, b)| i32::from(*a).wrapping_mul(i32::from(*b)));
+    products.fold(0, i32::wrapping_add)
 }
 
 #[cfg(test)]
