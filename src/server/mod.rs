@@ -195,7 +195,8 @@ fn run(runtime: Runtime, bound: BoundSocket, peers: Peers, listener: UnixListene
 
 fn runtime(options: &Options) -> io::Result<Runtime> {
     Builder::new_multi_thread()
-        .worker_threads(1)
+        // Two, so that one client's large line does not hold up the others.
+        .worker_threads(2)
         // Each of a call's threads is held by a place in `Calls`.
         .max_blocking_threads(options.calls_at_once)
         .thread_name("server-call")
