@@ -21,7 +21,7 @@ use crate::model::embedder::{EmbedderHandle, EmbedderHost};
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
-use crate::model::{Captioner as _, ModelError, bert};
+use crate::model::{ModelError, bert};
 use crate::server::{self, Server, ServerError};
 use crate::store::{self, EmbeddingSpace, Store, StoreError};
 use crate::tools::context::{self, Context};
@@ -62,7 +62,7 @@ impl Daemon {
         let embedder = open_embedder(config, places)?;
         let handle = embedder.handle();
         let store = Store::open(&store_options(config, places), &embedding_space(&handle))?;
-        let episodic = Arc::new(Episodic::open(store.clone(), handle.clone())?);
+        let episodic = Arc::new(Episodic::open(store.clone(), handle)?);
         let stop = Stop::default();
         let captioner = WorkerCaptioner::new(
             worker_options(config, places, captioner_dir),
@@ -72,8 +72,6 @@ impl Daemon {
         let options = context::Options {
             zone: config.zone()?,
             text_max_chars: config.settings.recall.text_max_chars,
-            captioner: captioner.identity().clone(),
-            embedder: handle.identity().clone(),
         };
         let parts = Parts {
             store: store.clone(),

@@ -28,8 +28,8 @@ pub(crate) fn memory_stats(context: &Context) -> Result<ToolReply, ToolError> {
     structured.insert("first".to_owned(), json!(first));
     structured.insert("last".to_owned(), json!(last));
     structured.insert("pending".to_owned(), json!(status.pending));
-    structured.insert("captioner".to_owned(), model(&context.options.captioner));
-    structured.insert("embedder".to_owned(), model(&context.options.embedder));
+    structured.insert("captioner".to_owned(), model(&status.captioner));
+    structured.insert("embedder".to_owned(), model(context.episodic.embedder()));
     structured.insert("disk_bytes".to_owned(), json!(disk_bytes));
     structured.insert("daemon_resident_bytes".to_owned(), json!(daemon));
     structured.insert("worker_resident_bytes".to_owned(), json!(worker));

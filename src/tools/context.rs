@@ -7,7 +7,6 @@ use crate::base::RecordId;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::ingest::Ingest;
 use crate::memory::episodic::Episodic;
-use crate::model::ModelIdentity;
 use crate::tools::args::TimeReading;
 
 /// Everything that a tool may use.
@@ -21,14 +20,12 @@ pub struct Context {
     started_at: Timestamp,
 }
 
-/// How the tools speak, and what they say of the daemon.
+/// How the tools speak.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub zone: Zone,
     /// Characters of a reply's text; beyond it the text is cut and says so.
     pub text_max_chars: usize,
-    pub captioner: ModelIdentity,
-    pub embedder: ModelIdentity,
 }
 
 impl Context {

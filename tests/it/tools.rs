@@ -12,7 +12,6 @@ use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
 use engram::daemon::embedding_space;
 use engram::ingest::{self, Ingest, Parts};
 use engram::memory::episodic::Episodic;
-use engram::model::ModelIdentity;
 use engram::model::embedder::EmbedderHost;
 use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
 use engram::store::{Options, Store};
@@ -52,16 +51,8 @@ impl Memory {
             stop: Stop::default(),
         };
         let ingest = Arc::new(Ingest::start(parts, ingest::Options::default()).unwrap());
-        let identity = |name: &str| ModelIdentity {
-            name: name.to_owned(),
-            fingerprint: handle.identity().fingerprint.clone(),
-        };
-        let options = context::Options {
-            zone: Zone::from_name("UTC").unwrap(),
-            text_max_chars: 400,
-            captioner: identity("captioner"),
-            embedder: identity("embedder"),
-        };
+        let options =
+            context::Options { zone: Zone::from_name("UTC").unwrap(), text_max_chars: 400 };
         let context = Context::new(episodic, ingest, clock, options);
         let tools = Tools::new(context, Limits::default());
         Self { tools, _state: state, _embedder: embedder }

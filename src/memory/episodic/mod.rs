@@ -18,7 +18,7 @@ use crate::base::{FrameTicket, RecordId};
 use crate::index::mention::mentions;
 use crate::memory::episodic::things::Things;
 use crate::model::embedder::EmbedderHandle;
-use crate::model::{ModelError, TextRole};
+use crate::model::{ModelError, ModelIdentity, TextRole};
 use crate::search::{Corpus, CorpusError, Filter, Query};
 use crate::store::{NewObservation, Record, Store, StoreError};
 
@@ -144,6 +144,11 @@ impl Episodic {
     /// The stored image of a frame, unless it was dropped to keep the bound.
     pub fn image(&self, ticket: FrameTicket) -> Result<Option<Vec<u8>>, MemoryError> {
         Ok(self.store.image(ticket)?)
+    }
+
+    /// The model that makes the vectors.
+    pub fn embedder(&self) -> &ModelIdentity {
+        self.embedder.identity()
     }
 
     /// What the memory takes on disk.
