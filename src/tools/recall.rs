@@ -2,6 +2,7 @@
 //! records by description, in a window of time.
 
 use crate::base::time::Window;
+use crate::memory::episodic::shows::Certainty;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::search::Filter;
 use crate::tools::args::{Args, Kind, Param, TimeReading, refused};
@@ -127,13 +128,20 @@ pub(crate) fn last_seen(
         .episodic
         .last_seen(&request.query, &request.filter, request.k)
         .map_err(|error| fault(&error))?;
+    // All are equally sure: only the surest come.
+    let order = match sightings.first().map(|it| it.certainty) {
+        Some(Certainty::Possible) => {
+            "newest first, possible ones: the captions leave out part of it"
+        }
+        Some(Certainty::Shown | Certainty::InPlace) | None => "newest first",
+    };
     let found: Vec<Recalled> = sightings.into_iter().map(|it| it.recalled).collect();
     remember(context, session, &found);
     let why_empty = || match context.episodic.count(&request.filter) {
         0 => why_none(context, &request.filter),
         seen => format!("none of {seen} records shows {:?}", request.query),
     };
-    Ok(reply::recalled(context, session, &found, "newest first", why_empty))
+    Ok(reply::recalled(context, session, &found, order, why_empty))
 }
 
 fn remember(context: &Context, session: &str, found: &[Recalled]) {

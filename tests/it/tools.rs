@@ -146,6 +146,17 @@ fn last_seen_is_the_newest_that_shows_it_not_the_newest_of_the_similar() {
 }
 
 #[test]
+fn a_sighting_that_is_only_possible_says_so() {
+    let memory = Memory::new();
+    memory.observe(&["a mug on a desk"]);
+    let text = |query: &str| memory.call("recall_last_seen", json!({"query": query})).unwrap().text;
+    let possible = text("a red mug");
+    assert!(possible.starts_with("1 of 1 records, newest first, possible ones: "), "{possible}");
+    let sure = text("a mug");
+    assert!(sure.starts_with("1 of 1 records, newest first:"), "{sure}");
+}
+
+#[test]
 fn windows_sources_and_maps_narrow_a_recall_and_an_empty_one_says_why() {
     let memory = Memory::new();
     memory.observe(&["a red mug", "a red mug", "a red mug"]);
