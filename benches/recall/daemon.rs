@@ -3,6 +3,7 @@
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -86,10 +87,11 @@ impl Daemon {
         while count(&mut client, "captioned")? == 0 {
             thread::sleep(Duration::from_millis(10));
         }
-        let done: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let done = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&done);
         let thread = scope.spawn(move || -> Result<u64, String> {
             let mut sent = WAITING;
-            while !done.load(Ordering::Relaxed) {
+            while !asked.load(Ordering::Relaxed) {
                 let pending = count(&mut client, "pending").map_err(|it| it.to_string())?;
                 if pending == 0 {
                     return Err("the captioner ran idle".to_owned());
@@ -130,7 +132,7 @@ const WAITING: u64 = 200;
 
 /// A camera at work.
 pub(crate) struct Feeding<'scope> {
-    done: &'static AtomicBool,
+    done: Arc<AtomicBool>,
     thread: ScopedJoinHandle<'scope, Result<u64, String>>,
 }
 
