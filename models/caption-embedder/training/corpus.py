@@ -1,10 +1,12 @@
 """Builds the training text: one JSON line per group of related texts, globally shuffled.
 
 Sources are Debian packages with English text (see ``fetch_text.sh``) and the project's own grammars
-(``grammar.py``). None of it is shipped. Whole sources are held out for ``evaluate.py`` and never
-read here: the dictionaries jargon and devil, the Wesnoth campaigns, and each twentieth WordNet synset.
+(``grammar.py``, ``frames.py``, ``views.py``). None of it is shipped. Whole sources are held out for
+``evaluate.py`` and never read here: the dictionaries jargon and devil, the Wesnoth campaigns, and each
+twentieth WordNet synset; nor is any text kept that names a word of the held-out tests.
 
-    python corpus.py --text-root WORK/root --out WORK/corpus.jsonl
+    python corpus.py prose --text-root WORK/root --out WORK/prose.jsonl
+    python corpus.py generated --text-root WORK/root --out WORK/generated.jsonl
 """
 
 from __future__ import annotations
@@ -15,18 +17,27 @@ import json
 import random
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import frames
 import grammar
+import views
+from reserved import names_reserved
 
 MAX_WORDS = 150
 GROUP_LINES = 6
 HELD_OUT_SYNSETS = 20
-LEXICOGRAPHER_THINGS = {"05", "06", "13", "17", "20"}
-"""WordNet's files of animals, artefacts, food, natural objects and plants: what a camera sees."""
+ANIMALS, ARTEFACTS, FOOD, NATURAL, PEOPLE, PLANTS = "05", "06", "13", "17", "18", "20"
+"""Numbers of WordNet's lexicographer files of what a camera sees."""
+ACTIVITIES = {"29", "30", "34", "35", "36", "38", "40"}
+"""Those of verbs of the body, change, consumption, contact, creation, motion and possession."""
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(])")
+
+COMMON = 4
+RUDE = re.compile(r"offensive|disparag|derogat|slur|insult|ethnic|sexual", re.IGNORECASE)
 
 Group = list[str]
 
@@ -168,53 +179,116 @@ def package_summaries() -> Iterator[str]:
     yield from sorted(s for s in summaries if s.count(" ") > 3)
 
 
-def rare_nouns(root: Path) -> list[str]:
-    """Names of visible things in WordNet: words of one or two parts, mostly lower case."""
-    names = {
+def plain_words(root: Path, part: str, files: set[str], most_parts: int) -> list[str]:
+    """Common lower-case lemmas of the given lexicographer files, of one or a few words.
+
+    Common is a word that WordNet's own glosses use now and then.
+    """
+    everything = list(synsets(root))
+    used = Counter(word for *_, gloss, examples, _ in everything for text in (gloss, *examples) for word in re.findall(r"[a-z]+", text.lower()))
+    words = {
         lemma
-        for part, file, lemmas, _, _, held_out in synsets(root)
-        if part == "noun" and file in LEXICOGRAPHER_THINGS and not held_out
+        for p, file, lemmas, gloss, _, held_out in everything
+        if p == part and file in files and not held_out and not RUDE.search(gloss)
         for lemma in lemmas[:2]
-        if lemma.islower() and lemma.count(" ") <= 1 and lemma.replace(" ", "").isalpha()
+        if lemma.islower() and lemma.count(" ") < most_parts and lemma.replace(" ", "").isalpha()
+        if all(used[word] >= COMMON for word in lemma.split()) and not names_reserved(lemma)
     }
-    return sorted(names)
+    return sorted(words)
+
+
+def gerund(verb: str) -> str:
+    if verb.endswith("e") and not verb.endswith(("ee", "ye", "oe")):
+        return verb[:-1] + "ing"
+    if re.fullmatch(r"[^aeiou]*[aeiou][bdgmnprt]", verb):
+        return verb + verb[-1] + "ing"
+    return verb + "ing"
+
+
+def vocabulary(root: Path) -> frames.Vocabulary:
+    def nouns(*files: str) -> list[str]:
+        return plain_words(root, "noun", set(files), 2)
+
+    verbs = plain_words(root, "verb", ACTIVITIES, 1)
+    return frames.Vocabulary(
+        things=nouns(ANIMALS, ARTEFACTS, ARTEFACTS, FOOD, NATURAL, PLANTS),
+        animals=nouns(ANIMALS),
+        plants=nouns(PLANTS),
+        food=nouns(FOOD),
+        people=nouns(PEOPLE),
+        doing=[gerund(verb) for verb in verbs if len(verb) > 2] + list(grammar.ACTIONS) * 20,
+    )
 
 
 def capped(rng: random.Random, groups: Iterable[Group], most: int) -> list[Group]:
-    kept = list(groups)
-    rng.shuffle(kept)
-    return kept[:most]
+    shuffled = list(groups)
+    rng.shuffle(shuffled)
+    return shuffled[:most]
 
 
-def collect(root: Path, scenes: int, notes: int) -> dict[str, list[Group]]:
+def prose(root: Path) -> dict[str, list[Group]]:
+    """Text that people wrote: dictionaries, games, handbooks, aphorisms."""
     rng = random.Random(20)
-    nouns = rare_nouns(root)
     endless_sky = sorted((root / "usr/share/games/endless-sky/data").rglob("*.txt"))
     anarchism = sorted((root / "usr/share/doc/anarchism/markdown").glob("*.md*"))
     return {
-        "scenes": [grammar.scene_group(rng, nouns) for _ in range(scenes)],
-        "notes": [grammar.note_group(rng) for _ in range(notes)],
-        "wordnet": capped(rng, wordnet(root), 45_000),
-        "gcide": capped(rng, gcide(root), 14_000),
-        "foldoc": capped(rng, foldoc(rng, root), 5_000),
-        "anarchism": capped(rng, grouped(markdown_prose(rng, anarchism)), 4_500),
+        "wordnet": capped(rng, wordnet(root), 26_000),
+        "gcide": capped(rng, gcide(root), 4_000),
+        "foldoc": capped(rng, foldoc(rng, root), 2_500),
+        "anarchism": capped(rng, grouped(markdown_prose(rng, anarchism)), 1_500),
         "endless-sky": capped(rng, grouped(quoted_strings(rng, endless_sky)), 8_000),
         "cataclysm": capped(rng, grouped(cataclysm(rng, root)), 9_000),
-        "fortunes": capped(rng, grouped(fortunes(rng, root)), 8_000),
-        "help": capped(rng, grouped(help_pages(rng, root)), 2_000),
-        "packages": capped(rng, grouped(package_summaries()), 2_500),
+        "fortunes": capped(rng, grouped(fortunes(rng, root)), 6_000),
+        "help": capped(rng, grouped(help_pages(rng, root)), 1_500),
+        "packages": capped(rng, grouped(package_summaries()), 2_000),
     }
+
+
+def asked(rng: random.Random, root: Path) -> Iterator[Group]:
+    """WordNet's entries in the forms of questions, notes and reports."""
+    for part, _, lemmas, gloss, examples, held_out in synsets(root):
+        if held_out or part not in ("noun", "verb"):
+            continue
+        lemma, name = lemmas[0], rng.choice(frames.NAMES)
+        thing = lemma if part == "verb" else grammar.article(lemma)
+        yield [
+            rng.choice((f"what is {thing}?", f"explain {lemma}", f"what does {lemma} mean?", f"do you know what {thing} is")),
+            rng.choice((f"what do you call {gloss}?", f"the word for {gloss}", f"{lemma} = {gloss}", f"note: {lemma}, {gloss}")),
+            rng.choice((f"What did {name} say about {thing}?", f"when did {name} mention {lemma}?", f"does {name} know about {lemma}?")),
+            *(f"{name}: {example}" for example in examples[:2]),
+            *([rng.choice((f"{name} says {examples[0]}", f"{name} wrote: {examples[0]}"))] if examples else []),
+        ]
+
+
+def generated(root: Path, groups: int) -> dict[str, list[Group]]:
+    """Text of the project's own grammars."""
+    rng = random.Random(22)
+    words = vocabulary(root)
+    return {
+        "views": [views.view_group(rng, words) for _ in range(groups)],
+        "frames": [frames.frame_group(rng, words) for _ in range(groups * 2)],
+        "scenes": [grammar.scene_group(rng, words.things) for _ in range(groups)],
+        "notes": [grammar.note_group(rng) for _ in range(groups)],
+        "asked": capped(rng, asked(rng, root), groups),
+    }
+
+
+def kept(groups: list[Group]) -> list[Group]:
+    """The groups without the texts that name a word of the held-out tests."""
+    clean = [[text for text in dict.fromkeys(group) if not names_reserved(text)] for group in groups]
+    return [group for group in clean if group]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=("prose", "generated"))
     parser.add_argument("--text-root", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--scenes", type=int, default=14_000)
-    parser.add_argument("--notes", type=int, default=14_000)
+    parser.add_argument("--groups", type=int, default=6_000, help="of each grammar, twice as many of frames")
     args = parser.parse_args()
 
-    sources = collect(args.text_root, args.scenes, args.notes)
+    raw = prose(args.text_root) if args.part == "prose" else generated(args.text_root, args.groups)
+    sources = {name: kept(groups) for name, groups in raw.items()}
     for name, groups in sources.items():
         texts = [text for group in groups for text in group]
         print(f"{name:12} {len(groups):7} groups {len(texts):8} texts {sum(map(len, texts)) / max(1, len(texts)):6.0f} characters each")

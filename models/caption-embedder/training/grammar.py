@@ -373,7 +373,7 @@ _EVENTS = (
 ).split("|")
 
 
-def _dialogue(rng: random.Random) -> list[str]:
+def dialogue_group(rng: random.Random) -> list[str]:
     one, other = rng.sample(NAMES, 2)
     event, second, when = rng.choice(_EVENTS), rng.choice(_EVENTS), rng.choice(TIMES)
     theirs = event.replace(" my ", " their ")
@@ -390,7 +390,7 @@ def _dialogue(rng: random.Random) -> list[str]:
 
 def note_group(rng: random.Random) -> list[str]:
     """Notes as people write them, with the questions that look for them."""
-    make = rng.choice((_code_note, _appointment, _preference, _incident, _command, _dialogue, _dialogue))
+    make = rng.choice((_code_note, _appointment, _preference, _incident, _command, dialogue_group, dialogue_group))
     group = make(rng)
     if rng.random() < 0.3:
         group = [text.lower().rstrip(".?!") for text in group]

@@ -1,7 +1,8 @@
 """Held-out test text: sources and wordings that no training text shares.
 
 Dictionaries (jargon, devil), story dialogue (three Wesnoth campaigns), each twentieth WordNet synset,
-and scenes, notes, synonyms and attributes written for this test alone, in templates of their own.
+and scenes, notes, synonyms and attributes written for this test alone, in templates and words of
+their own (``reserved.py``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpus import dictionary, passages, squeeze, synsets
+from reserved import FIGURES, GOODS, PURSUITS, SPOTS
 
 MOST_TEXTS = 800
 CAMPAIGNS = ("Liberty", "Descent_Into_Darkness", "Sceptre_of_Fire")
@@ -53,30 +55,55 @@ def held_out_synsets(root: Path) -> list[tuple[list[str], str, list[str]]]:
 
 
 _HUES = ["scarlet", "teal", "mustard-coloured", "violet", "charcoal", "white", "olive", "pink", "striped", "transparent"]
-_GOODS = (
-    "thermos,lunchbox,paper towel roll,hand cream,blood pressure monitor,hearing aid case,knitting basket,"
-    "board marker,cable drum,label printer,spirit level,glue gun,welding mask,ear defenders,stretch wrap,"
-    "cordless screwdriver,power bank,walkie-talkie,tripod,projector,flip chart,stethoscope,syringe,walking frame,"
-    "cookie tin,rolling pin,salad bowl,corkscrew,coat hanger,doormat,bird cage,rocking horse,tricycle,"
-    "hula hoop,rain jacket,wellington boots,garden gnome,rake,flower pot,sprinkler,bollard,manhole cover,"
-    "ticket machine,kiosk,parasol,deck chair,scaffold,cement mixer,wheel loader,hi-fi,record player"
+_LIGHT = (
+    "Daylight falls in from above.,It is rather dim.,Shadows stretch across the ground.,A neon tube flickers overhead.,"
+    "Low sun throws everything into relief.,The picture is slightly out of focus."
 ).split(",")
-_SPOTS = (
-    "windowsill of the sewing room,bottom step of the cellar stairs,counter of the print shop,"
-    "second tier of rack B7,trolley outside room 214,passenger seat of the delivery van,"
-    "bench by the duck pond,ledge under the noticeboard,lab bench beside the incubator,"
-    "kitchenette on the third floor,edge of the sandpit,tiled area around the pool,"
-    "platform at the tram stop,desk of the night porter,corner behind the photocopier"
-).split(",")
+_FILLERS = (
+    "A faint reflection hints at a pane between camera and subject.|Scuff marks tell of heavy use.|"
+    "One cannot read the small print on the sticker.|Apart from that the surroundings are bare.|"
+    "Judging by the puddles it must have rained not long ago.|A strip of tape divides the ground in two."
+).split("|")
 
 
-def scenes(rng: random.Random, count: int) -> list[tuple[str, str, str]]:
-    """Triples of question, short caption and long caption of the same scene, all scenes different."""
-    pairs = rng.sample(list(itertools.product(_GOODS, _SPOTS)), count)
+@dataclass(frozen=True)
+class Scene:
+    """One held-out scene in words: what somebody may ask, a short caption, a detailed one."""
+
+    question: str
+    short: str
+    detailed_question: str
+    detailed: str
+
+
+def _detailed(rng: random.Random, thing: str, others: list[str], spot: str, who: str, pursuit: str) -> str:
+    """About seventy words in one of several manners of describing."""
+    light, filler = rng.choice(_LIGHT), rng.choice(_FILLERS)
+    one, two, three = others
+    return rng.choice(
+        (
+            f"We are looking at the {spot}. What stands out is one {thing}, roughly in the middle of the picture. "
+            f"{one.capitalize()} has been put down beside it, and further back one makes out {two}. {light} "
+            f"{who.capitalize()}, {pursuit}, occupies the rear. {filler} Close to the border the camera caught {three}.",
+            f"{who.capitalize()}, busy {pursuit}, takes up a third of the view. Nearer to us somebody set down one {thing}; "
+            f"the place is evidently the {spot}. {light} Half hidden one recognises {one}. {two.capitalize()} completes the "
+            f"arrangement, whereas {three} got cropped at the margin. {filler}",
+            f"Pictured: the {spot}. Inventory from near to far: one {thing}, {one}, {two}, {three}. {filler} "
+            f"A figure, presumably {who}, is absorbed in {pursuit}. {light} Nothing else draws attention, and no lettering is legible.",
+            f"Snapshot of the {spot}, taken at chest height. {one.capitalize()} dominates at first glance, yet the eye soon wanders "
+            f"to one {thing} placed with some care. {filler} {three.capitalize()} rests askew against {two}. {light} "
+            f"{who.capitalize()} passes the time {pursuit}.",
+        )
+    )
+
+
+def scenes(rng: random.Random, count: int) -> list[Scene]:
+    """Different scenes: no two share both the thing and the spot."""
     result = []
-    for good, spot in pairs:
-        hue, other_hue = rng.sample(_HUES, 2)
-        other, third = rng.sample(_GOODS, 2)
+    for good, spot in rng.sample(list(itertools.product(GOODS, SPOTS)), count):
+        hue = rng.choice(_HUES)
+        others = [f"a {rng.choice(_HUES)} {other}" for other in rng.sample(GOODS, 3)]
+        who, pursuit = rng.choice(FIGURES), rng.choice(PURSUITS)
         question = rng.choice(
             (
                 f"Any idea whereabouts the {hue} {good} ended up?",
@@ -85,58 +112,26 @@ def scenes(rng: random.Random, count: int) -> list[tuple[str, str, str]]:
                 f"which spot did you notice the {good} at",
             )
         )
-        short = f"{hue} {good} lying at the {spot}"
-        long = (
-            f"We are looking at the {spot}. What stands out is one {hue} {good}, roughly in the middle of the picture. "
-            f"A {other_hue} {other} has been put down beside it, and further back one makes out a {third}. "
-            f"{rng.choice(('Daylight falls in from above.', 'It is rather dim.', 'Nobody is around.', 'Shadows stretch across the ground.'))}"
+        detailed_question = rng.choice(
+            (
+                f"Any idea whereabouts the {hue} {good} ended up?",
+                f"did {who} at the {spot} happen to have {others[0]} around",
+                f"Recall the moment with {who} {pursuit} beside the {good}.",
+                f"what was going on at the {spot} when the {good} turned up",
+                f"Somebody was {pursuit} near {others[1]}, I believe; who?",
+                f"which spot did you notice the {hue} {good} at",
+            )
         )
-        result.append((question, short, long))
+        short = f"{hue} {good} lying at the {spot}"
+        result.append(Scene(question, short, detailed_question, _detailed(rng, f"{hue} {good}", others, spot, who, pursuit)))
     return result
 
 
-NOTES: list[tuple[str, str]] = [
-    ("how do I get into the bike cellar?", "Bike cellar: turn the key twice to the left, then lift the handle."),
-    ("which pills does Grandpa take in the evening", "evening meds for Grandpa = half a bisoprolol + one statin, after food"),
-    ("What is the guest network called?", "Visitors can use the SSID 'Lindenhof-Guests', passphrase birdsong77."),
-    ("who feeds the neighbour's cat while they are away?", "Lena from upstairs looks after Minka until the Kowalskis are back."),
-    ("when is the chimney sweep coming", "Chimney sweep announced himself for the 9th, between ten and twelve."),
-    ("Why is the centrifuge switched off?", "Do not use the Eppendorf: rotor imbalance, service technician ordered."),
-    ("where do we store the spare fuses?", "Spare fuses moved from the hall cupboard to the biscuit tin under the stairs."),
-    ("how long does the rice cooker need for brown rice", "brown rice: 1 cup + 2 1/4 water, setting 3, forty minutes"),
-    ("Who broke the blue vase?", "Theo knocked over grandmother's vase while playing football indoors."),
-    ("which shelf is reserved for returned goods?", "Returns go on level zero of rack R, never mixed with outbound pallets."),
-    ("What did the electrician recommend?", "Sparky says the fuse box should be replaced before winter, quote follows."),
-    ("Is anyone vegetarian among the guests?", "Saturday dinner: Ravi and Mia don't eat meat, Olga no shellfish."),
-    ("how did the exam go for Leonie", "Leonie: I got a B+ in statistics, I honestly expected to fail!"),
-    ("what present did Max want", "Max keeps talking about that telescope in the window of the optician's."),
-    ("When was the robot's wheel replaced?", "left drive wheel swapped on Sept 2nd, odometer at 412 km"),
-    ("Which parking space belongs to the physiotherapist?", "Bay 17 is for the physio, people get towed."),
-    ("statement to find late parcels", "SELECT parcel, due FROM parcels WHERE delivered IS NULL AND due < now();"),
-    ("how to reboot the lidar driver", "sudo systemctl restart lidar-driver.service fixes the frozen point cloud"),
-    ("What did Nadia do on her holiday?", "Nadia: we hiked from hut to hut in the Dolomites, eleven days, my feet are ruined."),
-    ("does the upstairs tap still drip?", "Plumber tightened the washer in the top-floor bathroom; no more dripping."),
-    ("what music does Dad enjoy", "My old man will listen to nothing but Fado and a bit of Satie."),
-    ("Where was the ladder last?", "The ladder is leaning against the cherry tree, Paul used it for picking."),
-    ("who is the contact for fire alarms", "In case of a false alarm call Mr Brandt on extension 118."),
-    ("how much did the new tyres cost?", "Paid 480 for four winter tyres including fitting."),
-    ("When do the bins get emptied?", "Collection: paper every second Monday, residual waste on Fridays before 6."),
-    ("What is wrong with the scanner at gate 3?", "Gate three keeps rejecting wet labels, wipe the optics first."),
-    ("which child is afraid of the vacuum", "Little Ida starts crying as soon as somebody hoovers."),
-    ("did we order more gloves", "500 pairs nitrile size M are on their way, should arrive midweek"),
-    ("Where does Aunt Rita live now?", "Rita has sold the farm and taken a flat near the harbour in Bremen."),
-    ("what was the reason for the power cut", "A digger hit the cable in Mill Lane, half the quarter was dark for two hours."),
-    ("How should the orchids be watered?", "Orchids: dip them for ten minutes once a week, no standing water!"),
-    ("Which room is too cold?", "Thermostat in the archive does not get above 16 degrees."),
-    ("who won the chess tournament?", "Surprise of the weekend: Bela beat all of us and took home the cup."),
-    ("did the courier leave anything", "UPS dropped a flat package at number 12 because no one opened."),
-    ("what time does the night shift begin?", "Nights start at 21:45 with a ten-minute handover."),
-    ("Where can I charge the scooter?", "Only the socket next to the washing line has enough ampere for the e-scooter."),
-    ("how many visitors came to the open day", "We counted 326 people at the doors-open event, most before noon."),
-    ("When did Sofia start her new job?", "Sofia: today was my first day at the bakery, I smell like cinnamon."),
-    ("what does the red blinking light mean?", "LED flashing red twice a second = gripper has lost air pressure."),
-    ("which key opens the attic hatch", "The tiny brass one with the green ribbon fits the hatch to the loft."),
-]
+def notes() -> list[tuple[str, str]]:
+    """Questions and the notes that answer them, each written by hand."""
+    rows = Path(__file__).with_name("heldout_notes.tsv").read_text().splitlines()
+    return [(question, note) for question, note in (row.split("\t") for row in rows)]
+
 
 SYNONYMS = (
     "mug/cup,sofa/couch,trash can/waste bin,fridge/refrigerator,television/tv set,spectacles/glasses,rug/carpet,"
@@ -161,7 +156,7 @@ def attribute_tests(rng: random.Random, count: int = 300) -> list[tuple[str, str
     tests = []
     for _ in range(count):
         noun, (one, other) = rng.choice(ATTRIBUTE_NOUNS), rng.choice(ATTRIBUTE_PAIRS).split("/")
-        spot, distractor = rng.choice(_SPOTS), rng.choice(_GOODS)
+        spot, distractor = rng.choice(SPOTS), rng.choice(GOODS)
         if rng.random() < 0.5:
             one, other = other, one
         query = rng.choice((f"{one} {noun}", f"is the {noun} {one}?", f"spotted the {one} {noun} anywhere?"))
@@ -181,9 +176,10 @@ def retrievals(root: Path, rng: random.Random) -> list[Retrieval]:
         return Retrieval(name, [query for query, _ in kept], [text for _, text in kept])
 
     return [
-        test("question -> caption", [(question, short) for question, short, _ in captions]),
-        test("short -> long caption", [(short, long) for _, short, long in captions]),
-        test("question -> note", NOTES),
+        test("question -> short caption", [(scene.question, scene.short) for scene in captions]),
+        test("question -> long caption", [(scene.detailed_question, scene.detailed) for scene in captions]),
+        test("short -> long caption", [(scene.short, scene.detailed) for scene in captions]),
+        test("question -> note", notes()),
         test("gloss -> example", [(gloss, examples[0]) for _, gloss, examples in synset_list if examples]),
         test("word -> gloss", [(lemmas[0], gloss) for lemmas, gloss, _ in synset_list]),
         test("definition -> its next passage", [(entry[0], entry[1]) for entry in entries]),
@@ -194,8 +190,8 @@ def retrievals(root: Path, rng: random.Random) -> list[Retrieval]:
 def related_groups(root: Path, rng: random.Random) -> dict[str, list[list[str]]]:
     """Groups of related texts by kind, for pairs of cosines."""
     return {
-        "captions and questions": [list(triple) for triple in scenes(rng, 600)],
-        "notes": [list(pair) for pair in NOTES],
+        "captions and questions": [[s.question, s.short, s.detailed, s.detailed_question] for s in scenes(rng, 600)],
+        "notes": [list(pair) for pair in notes()],
         "synsets": [[*lemmas[:2], gloss, *examples[:2]] for lemmas, gloss, examples in held_out_synsets(root)],
         "dictionary prose": dictionary_groups(root, "jargon", rng) + dictionary_groups(root, "devil", rng),
         "dialogue": dialogue_groups(root),

@@ -29,14 +29,13 @@ from teach import Teacher
 
 SPAN = 253
 BATCH_TEXTS = 1_024
-PCA_SHARDS = 8
 PEAK_RATE = 0.01
 START_LENGTH = 0.5
 
 
 def principal_projection(shards: Shards) -> torch.Tensor:
     """The teacher's first SPAN principal directions, uncentred, as a 384 x SPAN matrix."""
-    vectors = torch.cat([s.vectors for s in list(shards.loaded.values())[:PCA_SHARDS]]).float()
+    vectors = torch.cat([s.vectors for s in list(shards.loaded.values())[::4]]).float()
     values, directions = torch.linalg.eigh(vectors.T @ vectors)
     print(f"PCA to {SPAN} dimensions keeps {values[-SPAN:].sum() / values.sum():.4f} of the energy")
     return directions[:, -SPAN:].flip(1).contiguous()
@@ -68,7 +67,7 @@ def embed(table: torch.Tensor, batch: Batch) -> torch.Tensor:
 
 def train(shards: Shards, table: torch.Tensor, projection: torch.Tensor, steps: int) -> torch.Tensor:
     table = torch.nn.Parameter(table)
-    optimiser = torch.optim.Adam([table], betas=(0.9, 0.98))
+    optimiser = torch.optim.Adam([table], betas=(0.9, 0.98), fused=True)
     batches = shards.batches(random.Random(7), BATCH_TEXTS)
     for step in range(steps):
         batch = next(batches)
@@ -85,10 +84,10 @@ def train(shards: Shards, table: torch.Tensor, projection: torch.Tensor, steps: 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--teacher", type=Path, required=True)
-    parser.add_argument("--shards", type=Path, required=True)
+    parser.add_argument("--shards", type=Path, nargs="+", required=True)
     parser.add_argument("--vocabulary", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--steps", type=int, default=800)
     args = parser.parse_args()
     torch.set_num_threads(1)
 
