@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 import textures
-from geometry import Colour, Mesh
+from mesh import Colour, Mesh
 
 SIZE = 256
 """Width and height while drawing; the camera's picture is half of that."""
@@ -22,7 +22,7 @@ SIZE = 256
 NEAR = 0.06
 """Polygons with a corner nearer than this, or behind the camera, are left out."""
 
-BACKGROUND, FURNITURE, FIRST_OBJECT = 1, 2, 10
+BACKGROUND, FURNITURE, PERSON, FIRST_OBJECT = 1, 2, 3, 10
 """Object ids; 0 is the wall."""
 
 _SUBPIXEL_BITS = 4

@@ -13,15 +13,15 @@ import argparse
 import json
 import math
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import cv2
 import numpy as np
 
+from invent import clear_scenes, invent_wide_scene
 from render import jpeg_bytes
-from scene import LABEL_SIZE, PICTURE_SIZE, clear_scenes
+from scene import LABEL_SIZE, PICTURE_SIZE
 from world import Truth
 
 SCENES_PER_SHARD = 500
@@ -42,8 +42,11 @@ class Sample(NamedTuple):
 # Writing
 
 
-def render_shard(seed: int, number: int, out: Path) -> None:
-    """Renders shard `number` of the data set of a seed, unless it is there already."""
+def render_shard(seed: int, number: int, out: Path, varied: bool) -> None:
+    """Renders shard `number` of the data set of a seed, unless it is there already.
+
+    Of varied scenes every other one is seen through a wide and tilted camera.
+    """
     final = out / f"{number:05}"
     if final.exists():
         return
@@ -53,7 +56,9 @@ def render_shard(seed: int, number: int, out: Path) -> None:
     images = np.zeros((SCENES_PER_SHARD, PICTURE_SIZE, PICTURE_SIZE, 3), np.uint8)
     labels = np.zeros((SCENES_PER_SHARD, 2, LABEL_SIZE, LABEL_SIZE), np.uint8)
     with (unfinished / _TRUTH).open("w") as truths:
-        for i, (_, rendering) in enumerate(islice(clear_scenes(rng), SCENES_PER_SHARD)):
+        level, wide = clear_scenes(rng), clear_scenes(rng, invent_wide_scene)
+        for i in range(SCENES_PER_SHARD):
+            _, rendering = next(wide if varied and i % 2 else level)
             images[i] = through_jpeg(rendering.picture, int(rng.integers(75, 97)))
             labels[i] = np.stack(rendering.labels)
             truths.write(json.dumps(rendering.truth.to_json()) + "\n")
@@ -185,9 +190,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--scenes", type=int, required=True, help=f"a multiple of {SCENES_PER_SHARD}")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--varied", action="store_true", help="half of the scenes through wide and tilted cameras")
     args = parser.parse_args()
     for number in range(args.scenes // SCENES_PER_SHARD):
-        render_shard(args.seed, number, args.out)
+        render_shard(args.seed, number, args.out, args.varied)
 
 
 if __name__ == "__main__":

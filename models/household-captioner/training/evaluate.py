@@ -24,8 +24,9 @@ from transformers import BlipForConditionalGeneration
 from transformers.utils.logging import disable_progress_bar
 
 from dataset import through_jpeg
-from model import greedy_captions, to_tensor
-from scene import Scene, invent_scene, render
+from invent import invent_scene
+from model import Decoded, decode_greedily, to_tensor
+from scene import Scene, render
 from scoring import Score, score
 from world import Truth
 
@@ -102,9 +103,11 @@ class Model:
         self._captioner = BlipForConditionalGeneration.from_pretrained(directory, dtype=torch.float32).eval()
         self._tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
 
+    def decode(self, pictures: list[np.ndarray]) -> list[Decoded]:
+        return decode_greedily(self._captioner, self._tokenizer, to_tensor(np.stack(pictures)))
+
     def score(self, pictures: Pictures) -> Score:
-        pixels = to_tensor(np.stack([picture for picture, _ in pictures]))
-        captions = greedy_captions(self._captioner, self._tokenizer, pixels)
+        captions = [decoded.caption for decoded in self.decode([picture for picture, _ in pictures])]
         return score(captions, [truth for _, truth in pictures])
 
 

@@ -18,31 +18,19 @@ import math
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 
 import household
+from invent import invent_individual, invent_light, invent_person, invent_place, new_seed, put_down
+from people import Person
 from render import jpeg_bytes
-from scene import (
-    Individual,
-    Item,
-    Light,
-    Place,
-    Rendering,
-    Scene,
-    Sensor,
-    invent_individual,
-    invent_light,
-    invent_place,
-    new_seed,
-    put_down,
-    render,
-)
+from scene import Individual, Item, Light, Place, Rendering, Scene, Sensor, render
 from world import FURNITURE, Seen
 
-MIDNIGHT = datetime(2025, 1, 1, tzinfo=timezone.utc)
+MIDNIGHT = datetime(2025, 1, 1, tzinfo=UTC)
 DAYS = 3
 ROUNDS = [8.05, 10.4, 12.75, 15.2, 17.75, 20.1]
 """Hours of the day at which a round begins."""
@@ -67,7 +55,10 @@ class Flat:
 
     def __init__(self, rng: np.random.Generator):
         self._rng = rng
-        self.places = {name: _invent_spot(rng, spot) for name, spot in household.SPOTS.items()}
+        activities = {stay.spot: stay.activity for stay in household.STAYS}
+        spots = {name: _invent_spot(rng, spot, activities.get(name)) for name, spot in household.SPOTS.items()}
+        self.places = {name: place for name, (place, _) in spots.items()}
+        self._people = {name: person for name, (_, person) in spots.items()}
         self._individuals = {name: invent_individual(rng, *thing) for name, thing in household.OBJECTS.items()}
         self._lying: dict[str, dict[str, Item]] = {name: {} for name in self.places}
         self._moves = sorted(household.MOVES, key=lambda move: (move.day, move.hour))
@@ -86,24 +77,43 @@ class Flat:
     def at(self, spot: str) -> tuple[Item, ...]:
         return tuple(self._lying[spot].values())
 
+    def person_at(self, spot: str, time: datetime) -> Person | None:
+        """Who is there at that time."""
+        is_there = any(
+            stay.spot == spot and _time_of(stay.day, stay.begins) <= time < _time_of(stay.day, stay.ends)
+            for stay in household.STAYS
+        )
+        return self._people[spot] if is_there else None
+
     def id_of(self, type_name: str, colour: str | None) -> str:
         return next(name for name, thing in household.OBJECTS.items() if thing == (type_name, colour))
 
     def _put(self, thing: str, spot: str) -> None:
         individual, lying = self._individuals[thing], self._lying[spot]
-        lying[thing] = _find_room(self._rng, self.places[spot], tuple(lying.values()), individual)
+        lying[thing] = _find_room(self._rng, self.places[spot], tuple(lying.values()), individual, self._people[spot])
 
 
-def _invent_spot(rng: np.random.Generator, spot: household.Spot) -> Place:
-    return invent_place(rng, spot.room, spot.furniture, spot.material, crowd=3)
+def _invent_spot(rng: np.random.Generator, spot: household.Spot, activity: str | None) -> tuple[Place, Person | None]:
+    """The spot, from where somebody can be seen who is there at times."""
+    while True:
+        is_inhabited = activity is not None
+        place = invent_place(rng, spot.room, spot.furniture, spot.material, crowd=3, inhabited=is_inhabited)
+        person = invent_person(rng, place, activity) if is_inhabited else None
+        if render(Scene(place, (), _even_light(), person=person)).truth.activity == activity:
+            return place, person
 
 
-def _find_room(rng: np.random.Generator, place: Place, others: tuple[Item, ...], individual: Individual) -> Item:
-    """Puts the thing where it neither hides nor is hidden."""
+def _find_room(
+    rng: np.random.Generator, place: Place, others: tuple[Item, ...], individual: Individual, person: Person | None
+) -> Item:
+    """Puts the thing where it neither hides nor is hidden, whether or not the person is there."""
     assert individual.type in FURNITURE[place.furniture].holds, (individual, place)
     for _ in range(400):
-        item = put_down(rng, place, others, individual)
-        if item and len(_clear_view(Scene(place, (*others, item), _even_light()))) == len(others) + 1:
+        item = put_down(rng, place, others, individual, person=person)
+        if item and all(
+            len(_clear_view(Scene(place, (*others, item), _even_light(), person=who))) == len(others) + 1
+            for who in {None, person}
+        ):
             return item
     raise RuntimeError(f"no room for {individual} on {place}")
 
@@ -155,10 +165,10 @@ def _daylight(rng: np.random.Generator, time: datetime) -> tuple[Light, Sensor]:
 
 def _take_picture(rng: np.random.Generator, flat: Flat, visit: Visit) -> Iterator[Rendering]:
     """All pictures of a visit: one scene, noise anew in each."""
-    items = flat.at(visit.spot)
+    items, person = flat.at(visit.spot), flat.person_at(visit.spot, visit.time)
     while True:
         light, sensor = _daylight(rng, visit.time)
-        scene = Scene(flat.places[visit.spot], items, light, sensor)
+        scene = Scene(flat.places[visit.spot], items, light, sensor, person)
         if len(_clear_view(scene)) == len(items):
             break
     for _ in range(visit.pictures):
@@ -225,6 +235,15 @@ def write_household(out: Path) -> None:
         "moves": [
             {"time": _stamp(_time_of(move.day, move.hour)), "thing": move.thing, "to": move.to}
             for move in household.MOVES
+        ],
+        "stays": [
+            {
+                "from": _stamp(_time_of(stay.day, stay.begins)),
+                "to": _stamp(_time_of(stay.day, stay.ends)),
+                "place": stay.spot,
+                "activity": stay.activity,
+            }
+            for stay in household.STAYS
         ],
     }
     (out / "household.json").write_text(json.dumps(story, indent=1) + "\n")

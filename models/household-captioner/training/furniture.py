@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from canvas import FURNITURE, Canvas
-from geometry import Colour, block, join, lathe, moved, shade_of
+from belongings import disc_towards_viewer
+from canvas import BACKGROUND, FURNITURE, Canvas
+from mesh import Colour, Mesh, block, join, lathe, moved, panel, shade_of
 
 _BLACK_LACQUER = np.array([54, 54, 58], np.float32)
 """Lighter than the black of small things, or nothing black could be seen on it."""
@@ -33,11 +34,23 @@ _SURFACES = {
     "sofa": Surface(0.34, 0.16, -0.08),
     "bed": Surface(0.34, 0.2, -0.12),
     "floor": Surface(0.38, 0.26),
+    "armchair": Surface(0.26, 0.14, -0.08),
+    "nightstand": Surface(0.21, 0.14),
+    "washing machine": Surface(0.26, 0.2),
+    "windowsill": Surface(0.37, 0.07, -0.02),
 }
 
 
 def surface_of(furniture: str) -> Surface:
     return _SURFACES[furniture]
+
+
+_DEPTHS = {"table": 0.4, "desk": 0.36, "counter": 0.32, "floor": 0.26}
+
+
+def depth_of(furniture: str) -> float:
+    """How far it reaches behind its middle, in metres; 0 where nobody sits behind it."""
+    return _DEPTHS.get(furniture, 0.0)
 
 
 def shade_of_material(rng: np.random.Generator, material: str) -> np.ndarray:
@@ -60,7 +73,10 @@ class _Builder:
         self.is_white = material == "white"
 
     def block(self, centre: tuple[float, float, float], size: tuple[float, float, float], colour: Colour) -> None:
-        self.canvas.draw(block(centre, size, colour), FURNITURE)
+        self.draw(block(centre, size, colour))
+
+    def draw(self, mesh: Mesh, object_id: int = FURNITURE) -> None:
+        self.canvas.draw(mesh, object_id)
 
     def top(
         self,
@@ -174,6 +190,70 @@ def _bed(b: _Builder) -> None:
     b.canvas.draw(join(pillows), FURNITURE)
 
 
+def _armchair(b: _Builder) -> None:
+    w, d, h, c = b.rng.uniform(0.33, 0.38), 0.34, b.height, b.colour
+    b.block((0, d + 0.05, 0.05), (2 * w + 0.3, 0.18, 0.85), c * 0.88)
+    b.block((0, 0, 0.08), (2 * w, 2 * d, h - 0.14), c * 0.78)
+    b.block((0, 0.02, h - 0.1), (2 * w - 0.02, 2 * d - 0.04, 0.099), c)
+    b.top((-w + 0.01, w - 0.01), (-d + 0.04, d - 0.01), "carpet", c * 1.05, 0.5)
+    b.block((0, d - 0.06, h), (2 * w - 0.03, 0.12, 0.4), c * 0.96)
+    for x in (-w - 0.09, w + 0.09):
+        b.block((x, -0.02, 0.05), (0.17, 2 * d + 0.08, 0.6), c * 0.92)
+        # The rolled front of the arm.
+        b.block((x, -d - 0.07, 0.56), (0.19, 0.03, 0.1), c * 0.72)
+
+
+def _nightstand(b: _Builder) -> None:
+    w, d, h = b.rng.uniform(0.25, 0.3), 0.2, b.height
+    side = float(b.rng.choice([-1, 1]))
+    blanket = b.rng.uniform(90, 225, 3)
+    b.block((side * (w + 0.5), -0.1, 0.1), (0.8, 1.2, 0.22), np.array(WOODS[b.rng.integers(len(WOODS))]) * 0.8)
+    b.block((side * (w + 0.5), -0.1, 0.3), (0.8, 1.2, 0.16), (228, 228, 228))
+    b.block((side * (w + 0.5), -0.3, 0.31), (0.82, 0.8, 0.17), blanket)
+    b.block((0, 0, 0.08), (2 * w, 2 * d, h - 0.1), b.colour * 0.82)
+    for low in (0.12, 0.12 + (h - 0.18) / 2):
+        high = (h - 0.22) / 2
+        b.block((0, -d, low), (2 * w - 0.06, 0.02, high), b.colour * 0.95)
+        b.block((0, -d - 0.015, low + high * 0.5), (0.05, 0.02, 0.025), (70, 66, 60))
+    b.block((0, 0, h - 0.03), (2 * w + 0.03, 2 * d + 0.03, 0.029), b.colour * 0.9)
+    b.top((-w - 0.015, w + 0.015), (-d - 0.015, d + 0.015))
+
+
+def _washing_machine(b: _Builder) -> None:
+    w, d, h, c = b.rng.uniform(0.31, 0.34), 0.3, b.height, b.colour
+    b.block((0, 0, 0.02), (2 * w, 2 * d, h - 0.022), c * 0.93)
+    front = -d - 0.002
+    rim = np.array([185, 188, 192], np.float32) if not b.is_white else np.array([120, 124, 130], np.float32)
+    b.draw(disc_towards_viewer((0, front, h * 0.45), 0.21, rim, 16))
+    b.draw(disc_towards_viewer((0, front - 0.004, h * 0.45), 0.165, (38, 46, 58), 16))
+    b.draw(disc_towards_viewer((-0.04, front - 0.008, h * 0.47), 0.06, (85, 105, 125), 10))
+    b.draw(panel(-w + 0.01, w - 0.01, h - 0.15, h - 0.04, front - 0.002, c * 0.8))
+    b.draw(disc_towards_viewer((0.1, front - 0.006, h - 0.095), 0.036, (60, 62, 66), 10))
+    b.draw(panel(-w + 0.05, -w + 0.2, h - 0.125, h - 0.065, front - 0.005, (30, 60, 70)))
+    b.top((-w, w), (-d, d), "plain")
+    b.block((0, d - 0.02, h), (2 * w, 0.03, 0.035), c * 0.85)
+
+
+def _windowsill(b: _Builder) -> None:
+    w, back, h = b.rng.uniform(0.6, 0.8), 0.13, b.height
+    by_day = b.rng.random() < 0.75
+    sky = np.array([178, 212, 242] if by_day else [36, 46, 80], np.float32) * b.rng.uniform(0.9, 1.05)
+    garden = np.array([105, 150, 85] if by_day else [22, 34, 34], np.float32) * b.rng.uniform(0.8, 1.15)
+    horizon = h + b.rng.uniform(0.12, 0.3)
+    frame = np.array([236, 236, 232] if b.rng.random() < 0.7 else [118, 78, 45], np.float32)
+    b.draw(panel(-w, w, h - 0.02, h + 1.1, back + 0.004, sky), BACKGROUND)
+    b.draw(panel(-w, w, h - 0.02, horizon, back + 0.003, garden), BACKGROUND)
+    for _ in range(int(b.rng.integers(1, 4))):
+        at, size = b.rng.uniform(-w, w), b.rng.uniform(0.08, 0.18)
+        b.draw(disc_towards_viewer((at, back + 0.002, horizon + size * 0.4), size, garden * 0.8, 10), BACKGROUND)
+    middle = b.rng.uniform(-0.15, 0.15)
+    for x in (-w, middle, w):
+        b.draw(panel(x - 0.03, x + 0.03, h, h + 1.1, back, frame), BACKGROUND)
+    b.draw(panel(-w, w, h, h + 0.05, back - 0.001, frame * 0.95), BACKGROUND)
+    b.block((0, 0, h - 0.045), (2 * w + 0.16, 0.28, 0.044), b.colour * 0.88)
+    b.top((-w - 0.08, w + 0.08), (-0.14, 0.13))
+
+
 _BUILDERS: dict[str, Callable[[_Builder], None]] = {
     "table": _table,
     "desk": _desk,
@@ -181,6 +261,10 @@ _BUILDERS: dict[str, Callable[[_Builder], None]] = {
     "shelf": _shelf,
     "sofa": _sofa,
     "bed": _bed,
+    "armchair": _armchair,
+    "nightstand": _nightstand,
+    "washing machine": _washing_machine,
+    "windowsill": _windowsill,
 }
 
 

@@ -42,7 +42,7 @@ SPOTS: dict[str, Spot] = {
     "living room shelf": Spot("living room", "shelf", "wooden", (9.3, 2.6), (8.3, 2.4)),
     "living room carpet": Spot("living room", "floor", "carpet", (5.3, 1.2), (4.6, 2.1)),
     "bed": Spot("bedroom", "bed", "blue", (1.1, 7.4), (1.6, 6.2)),
-    "bedroom table": Spot("bedroom", "table", "white", (3.7, 7.7), (3.3, 6.8)),
+    "nightstand": Spot("bedroom", "nightstand", "white", (3.7, 7.7), (3.3, 6.8)),
     "desk": Spot("office", "desk", "wooden", (8.6, 7.8), (8.2, 6.8)),
     "office shelf": Spot("office", "shelf", "white", (5.0, 7.9), (5.4, 6.9)),
 }
@@ -68,6 +68,9 @@ OBJECTS: dict[str, tuple[str, str | None]] = {
     "red-cushion": ("cushion", "red"),
     "orange-car": ("car", "orange"),
     "parcel": ("box", "brown"),
+    "black-phone": ("phone", "black"),
+    "brown-bear": ("teddy bear", "brown"),
+    "wooden-clock": ("clock", "wooden"),
 }
 """Each thing by its id, with its type and colour."""
 
@@ -77,7 +80,7 @@ AWAY = None
 AT_FIRST: dict[str, str] = {
     "red-mug": "kitchen counter",
     "blue-mug": "kitchen table",
-    "purple-book": "bedroom table",
+    "purple-book": "nightstand",
     "green-book": "office shelf",
     "keys": "hallway table",
     "grey-laptop": "desk",
@@ -91,9 +94,12 @@ AT_FIRST: dict[str, str] = {
     "green-backpack": "hallway floor",
     "red-shoe": "hallway floor",
     "yellow-ball": "living room carpet",
-    "pink-lamp": "bedroom table",
+    "pink-lamp": "nightstand",
     "red-cushion": "sofa",
     "orange-car": "living room carpet",
+    "black-phone": "living room table",
+    "brown-bear": "bed",
+    "wooden-clock": "office shelf",
 }
 """Where things are when the robot starts; what is not here is away."""
 
@@ -114,6 +120,7 @@ MOVES: list[Move] = [
     Move(1, 9.5, "blue-bottle", "desk"),
     Move(1, 11.5, "green-book", "desk"),
     Move(1, 12.2, "green-apple", AWAY),
+    Move(1, 12.4, "black-phone", "kitchen table"),
     Move(1, 14.0, "orange-car", "kitchen table"),
     Move(1, 14.5, "yellow-ball", "hallway floor"),
     Move(1, 16.8, "keys", "hallway table"),
@@ -125,11 +132,13 @@ MOVES: list[Move] = [
     Move(1, 19.4, "black-remote", "sofa"),
     Move(1, 19.6, "orange-bowl", "living room table"),
     Move(1, 21.5, "purple-book", "bed"),
+    Move(1, 21.8, "black-phone", "nightstand"),
     Move(1, 22.0, "red-mug", "kitchen counter"),
     Move(1, 22.0, "green-book", "office shelf"),
     # Day 2. A parcel comes; the keys are put down in the wrong room.
     Move(2, 8.8, "red-mug", "desk"),
-    Move(2, 9.1, "purple-book", "bedroom table"),
+    Move(2, 9.0, "black-phone", "hallway table"),
+    Move(2, 9.1, "purple-book", "nightstand"),
     Move(2, 9.2, "orange-bowl", "kitchen counter"),
     Move(2, 9.3, "black-remote", "living room table"),
     Move(2, 10.0, "green-backpack", AWAY),
@@ -143,8 +152,9 @@ MOVES: list[Move] = [
     Move(2, 16.0, "keys", "kitchen counter"),
     Move(2, 16.3, "parcel", "office shelf"),
     Move(2, 16.6, "red-shoe", "living room carpet"),
-    Move(2, 17.2, "red-mug", "bedroom table"),
+    Move(2, 17.2, "red-mug", "nightstand"),
     Move(2, 17.4, "blue-bottle", "kitchen table"),
+    Move(2, 18.5, "black-phone", "living room table"),
     Move(2, 19.2, "red-cushion", "bed"),
     Move(2, 19.3, "grey-laptop", "bed"),
     Move(2, 19.5, "blue-mug", "living room table"),
@@ -161,6 +171,7 @@ MOVES: list[Move] = [
     Move(3, 10.9, "red-shoe", "hallway floor"),
     Move(3, 11.4, "green-book", "sofa"),
     Move(3, 12.4, "black-remote", "bed"),
+    Move(3, 13.9, "brown-bear", "living room carpet"),
     Move(3, 14.2, "yellow-ball", "office shelf"),
     Move(3, 14.5, "white-plant", "living room table"),
     Move(3, 16.2, "orange-car", "hallway floor"),
@@ -171,3 +182,27 @@ MOVES: list[Move] = [
     Move(3, 19.4, "pink-lamp", "desk"),
 ]
 """Who moves things is not seen; the robot only finds them elsewhere."""
+
+
+class Stay(NamedTuple):
+    day: int
+    begins: float
+    ends: float
+    """Hours of the day."""
+    spot: str
+    activity: str
+
+
+STAYS: list[Stay] = [
+    Stay(1, 12.4, 13.5, "desk", "reading"),
+    Stay(1, 17.4, 18.4, "kitchen counter", "cooking"),
+    Stay(1, 19.9, 21.0, "living room table", "watching television"),
+    Stay(2, 7.5, 8.6, "bed", "sleeping"),
+    Stay(2, 17.4, 18.4, "kitchen counter", "cooking"),
+    Stay(2, 12.4, 13.5, "desk", "reading"),
+    Stay(2, 19.9, 21.0, "living room table", "watching television"),
+    Stay(3, 7.5, 8.6, "bed", "sleeping"),
+    Stay(3, 14.9, 15.9, "desk", "reading"),
+    Stay(3, 17.4, 18.4, "kitchen counter", "cooking"),
+]
+"""When somebody is to be seen, and what they do; one spot has one activity."""

@@ -1,8 +1,9 @@
 """The Muon optimizer: momentum, made orthogonal, so that a matrix learns in all its directions at once.
 
-As `torch.optim.Muon` with `adjust_lr_fn="match_rms_adamw"`, but it computes in
-f32: on a CPU without AMX bf16 is half as fast, and with matrices this small the
-optimizer would take a quarter of the training.
+As `torch.optim.Muon` with `adjust_lr_fn="match_rms_adamw"`, but in the precision
+that is asked for: on a CPU without bf16 instructions f32 is twice as fast, on one
+with them bf16 is three times as fast, and with matrices this small the optimizer
+would take a quarter of the training.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ _ADAM_RMS = 0.2
 class Muon(torch.optim.Optimizer):
     """For the matrices inside the layers; everything else is AdamW's."""
 
-    def __init__(self, matrices: Iterable[nn.Parameter], lr: float, weight_decay: float, momentum: float = 0.95):
+    def __init__(
+        self,
+        matrices: Iterable[nn.Parameter],
+        lr: float,
+        weight_decay: float,
+        momentum: float = 0.95,
+        precision: torch.dtype = torch.float32,
+    ):
+        self._precision = precision
         super().__init__(matrices, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
 
     @torch.no_grad()
@@ -41,7 +50,7 @@ class Muon(torch.optim.Optimizer):
         average = state["momentum_buffer"].lerp_(matrix.grad, 1 - momentum)
         ahead = matrix.grad.lerp(average, momentum)
         rate = lr * _ADAM_RMS * math.sqrt(max(matrix.shape))
-        matrix.mul_(1 - lr * weight_decay).add_(orthogonal(ahead), alpha=-rate)
+        matrix.mul_(1 - lr * weight_decay).add_(orthogonal(ahead.to(self._precision)), alpha=-rate)
 
 
 def orthogonal(matrix: torch.Tensor) -> torch.Tensor:

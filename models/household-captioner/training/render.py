@@ -1,6 +1,11 @@
-"""Writes rendered scenes: JPEG frames and a JSONL file with the true caption and the objects of each.
+"""Writes rendered scenes: JPEG frames and `truth.jsonl` with the true caption and the objects of each.
 
     python render.py --seed 7 --scenes 100 --out /tmp/scenes --sheet
+
+A line of `truth.jsonl` has `file`, `caption`, `room`, `furniture`, `material`, `activity` (of a
+person in the picture, or null) and `objects` from left to right: `type`, `colour` (null if it is
+not named), `box` (left, top, right, bottom in pixels of the frame), `share` of the frame that
+shows it, and `u`, `v` (where it stands) and `pixels` as counted in a picture of twice the size.
 """
 
 from __future__ import annotations
@@ -13,7 +18,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from scene import clear_scenes
+from canvas import SIZE
+from invent import clear_scenes
+from scene import Rendering
 from world import caption
 
 
@@ -31,6 +38,14 @@ def contact_sheet(pictures: list[np.ndarray], columns: int = 8) -> np.ndarray:
     return cv2.resize(np.concatenate(rows), None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
 
 
+def line_of(name: str, rendering: Rendering) -> dict:
+    """What `truth.jsonl` says of a frame."""
+    line = {"file": name, **rendering.truth.to_json()}
+    for seen, box in zip(line["objects"], rendering.boxes, strict=True):
+        seen.update(box=list(box), share=round(seen["pixels"] / SIZE**2, 4))
+    return line
+
+
 def write_scenes(seed: int, count: int, out: Path, quality: int) -> list[np.ndarray]:
     frames = out / "frames"
     frames.mkdir(parents=True, exist_ok=True)
@@ -40,7 +55,7 @@ def write_scenes(seed: int, count: int, out: Path, quality: int) -> list[np.ndar
         for number, (_, rendering) in enumerate(islice(scenes, count), 1):
             name = f"frames/{number:06}.jpg"
             (out / name).write_bytes(jpeg_bytes(rendering.picture, quality))
-            truth_file.write(json.dumps({"file": name, **rendering.truth.to_json()}) + "\n")
+            truth_file.write(json.dumps(line_of(name, rendering)) + "\n")
             pictures.append(rendering.picture)
             if number <= 12:
                 print(f"{number:4} {caption(rendering.truth)}")

@@ -1,4 +1,4 @@
-"""Rooms: floor, back wall, and on the wall what gives a room away (cabinets, curtains, a whiteboard, a door)."""
+"""Rooms: floor, back wall, and on the wall what gives a room away (cabinets, curtains, a door, a mirror)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from canvas import BACKGROUND, NEAR, SIZE, Canvas
 from furniture import WOODS, shade_of_material
-from geometry import Colour
+from mesh import Colour
+from world import ROOMLESS
 
 _ROOM_FLOORS = {
     "kitchen": ["tiled", "wooden"],
@@ -16,6 +17,7 @@ _ROOM_FLOORS = {
     "bedroom": ["wooden", "carpet"],
     "office": ["wooden", "carpet"],
     "hallway": ["tiled", "wooden", "carpet"],
+    "bathroom": ["tiled"],
 }
 _TILE_TINTS = [(215, 212, 205), (170, 175, 180), (205, 190, 165), (150, 160, 150)]
 _CARPET_TINTS = [(150, 140, 125), (110, 120, 140), (140, 95, 90), (120, 130, 110), (180, 170, 150)]
@@ -34,6 +36,7 @@ _WALLS: dict[str, tuple[dict[str, float], list[Colour], float]] = {
     ),
     "office": ({"plain": 1.0}, [(225, 228, 232), (205, 212, 220), (190, 200, 205)], 1.0),
     "hallway": ({"plain": 1.0}, [(215, 205, 170), (180, 190, 165), (205, 200, 190), (220, 190, 150)], 1.0),
+    "bathroom": ({"tile": 1.0}, [(120, 190, 208), (95, 150, 195), (232, 175, 190), (120, 175, 160)], 0.6),
 }
 """For each room: what its wall may be made of, in which tints, and the metres after which the pattern repeats."""
 
@@ -59,25 +62,33 @@ class _Wall:
             lit = np.clip(np.array(colour, np.float32) * min(self.brightness, 1.1), 0, 255)
             self.canvas.fill(pixels, lit, 0)
 
+    def show(self, screen: list[tuple[float, float, float, float, Colour]], height: float) -> None:
+        """A picture made of rectangles (x0, x1, z0, z1, colour), which shines whatever the light."""
+        for layer, (x0, x1, z0, z1, colour) in enumerate(screen):
+            bright = np.array(colour, np.float32) / min(self.brightness, 1.1)
+            self.rectangle(x0, x1, height + z0, height + z1, bright, 0.03 + 0.002 * layer)
+
 
 def draw_room(
     canvas: Canvas, rng: np.random.Generator, room: str, furniture: str, material: str, height: float
-) -> None:
-    """Floor and back wall behind a piece of furniture whose surface is at `height`."""
+) -> _Wall:
+    """Floor and back wall behind a piece of furniture whose surface is at `height`; returns the wall."""
     _draw_floor(canvas, rng, material if furniture == "floor" else choose(rng, _ROOM_FLOORS[room]))
     wall = _Wall(canvas, _wall_distance(rng, furniture))
     tint = _draw_wall(wall, rng, room)
     skirting = (120, 110, 100) if room == "kitchen" else np.array(tint) * 0.75
     wall.rectangle(-3, 3, 0, 0.09, skirting)
-    if furniture != "shelf":
+    if furniture not in ROOMLESS:
         x, z = rng.uniform(-0.5, 0.5), _cue_height(rng, furniture, height)
         _CUES[room](wall, rng, x, z)
+    return wall
 
 
 def _wall_distance(rng: np.random.Generator, furniture: str) -> float:
-    fixed = {"shelf": 0.24, "sofa": 0.65}
-    extra = {"floor": 0.5, "bed": 0.35}
-    anywhere = rng.uniform(0.45, 0.75)
+    fixed = {"shelf": 0.24, "sofa": 0.65, "armchair": 0.6, "nightstand": 0.4, "windowsill": 0.15}
+    extra = {"floor": 0.3, "bed": 0.15, "washing machine": -0.25}
+    # Farther than furniture stands from a wall, so that somebody can sit behind it.
+    anywhere = rng.uniform(0.68, 0.92)
     return fixed.get(furniture, anywhere + extra.get(furniture, 0))
 
 
@@ -206,10 +217,26 @@ def _hallway(wall: _Wall, rng: np.random.Generator, x: float, z: float) -> None:
             wall.rectangle(x + 0.38 + i * 0.2, x + 0.4 + i * 0.2, z + 0.12, z + 0.24, (60, 60, 60), 0.01)
 
 
+def _bathroom(wall: _Wall, rng: np.random.Generator, x: float, z: float) -> None:
+    left, right = x - 0.45, x + 0.15
+    wall.rectangle(left, right, z, z + 0.8, (205, 208, 212), 0.01)
+    wall.rectangle(left + 0.03, right - 0.03, z + 0.03, z + 0.77, (168, 192, 206), 0.014)
+    for i in range(2):
+        at = left + 0.12 + i * 0.2
+        wall.rectangle(at, at + 0.05, z + 0.08, z + 0.7, (200, 218, 228), 0.016)
+    wall.rectangle(x + 0.25, x + 0.75, z + 0.3, z + 0.32, (180, 182, 186), 0.02)
+    for i in range(2):
+        towel = rng.uniform(70, 240, 3)
+        at = x + 0.29 + i * 0.23
+        wall.rectangle(at, at + 0.19, z - 0.08, z + 0.33, towel, 0.024)
+        wall.rectangle(at, at + 0.19, z - 0.03, z, towel * 0.75, 0.026)
+
+
 _CUES: dict[str, Callable[[_Wall, np.random.Generator, float, float], None]] = {
     "kitchen": _kitchen,
     "living room": _living_room,
     "bedroom": _bedroom,
     "office": _office,
     "hallway": _hallway,
+    "bathroom": _bathroom,
 }

@@ -1,14 +1,13 @@
-"""Scenes: a description of what stands where under which light, how to invent one, and how to take its picture.
+"""Scenes: a description of what stands where under which light, and how to take its picture.
 
 A description is plain data and drawing it is a pure function of it, so a place
 can be looked at again and again: `flat.py` keeps the `Place` and the `Item`s and
-changes the light and the sensor, the training invents everything anew.
+changes the light and the sensor, the training invents everything anew (`invent.py`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,18 +16,17 @@ import numpy as np
 
 import furniture as furniture_shapes
 import geometry
+import mesh
+import people
 import rooms
-from canvas import FIRST_OBJECT, SIZE, Camera, Canvas
+from canvas import FIRST_OBJECT, PERSON, SIZE, Camera, Canvas
+from people import Person
 from world import (
     COLOUR_NAMES,
-    FURNITURE,
     OBJECTS,
-    ROOM_NAMES,
-    ROOMS,
     TYPE_NAMES,
     ObjectType,
     Seen,
-    Thing,
     Truth,
 )
 
@@ -37,8 +35,11 @@ LABEL_SIZE = 16
 """Cells across a label grid: two for every patch of the encoder."""
 UNCOLOURED = len(COLOUR_NAMES) + 1
 """The colour label of an object whose colour is not named."""
+PERSON_TYPE = len(TYPE_NAMES) + 1
+"""The type label of a person."""
 
-_SEED_LIMIT = 2**31
+_ENOUGH_OF_A_PERSON = 1500
+"""Pixels, with the head among them, that show what somebody is doing."""
 _ENOUGH_PIXELS, _HIDDEN_PIXELS = 150, 25
 """At least so many of the 256×256 pixels make an object worth a word; at most so many make it no sight at all."""
 _ENOUGH_VISIBLE = 0.45
@@ -137,6 +138,7 @@ class Scene:
     items: tuple[Item, ...]
     light: Light
     sensor: Sensor = field(default_factory=Sensor)
+    person: Person | None = None
 
 
 class Labels(NamedTuple):
@@ -146,143 +148,19 @@ class Labels(NamedTuple):
     colours: np.ndarray
 
 
+Box = tuple[int, int, int, int]
+"""Left, top, right and bottom of what is to be seen of a thing, in pixels of the picture."""
+
+
 class Rendering(NamedTuple):
     picture: np.ndarray
     """RGB, 128×128, 8 bits."""
     labels: Labels
     truth: Truth
+    boxes: list[Box]
+    """Of each object of the truth."""
     is_clear: bool
     """Every object is either plain to see or out of sight, so that nobody can argue about the caption."""
-
-
-# Inventing scenes
-
-
-def new_seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(_SEED_LIMIT))
-
-
-def invent_place(
-    rng: np.random.Generator,
-    room: str | None = None,
-    furniture: str | None = None,
-    material: str | None = None,
-    crowd: int = 2,
-) -> Place:
-    """A place, with what is not given chosen at random; the camera steps back for a crowd of objects."""
-    room = room or ROOM_NAMES[rng.integers(len(ROOM_NAMES))]
-    if furniture is None:
-        weights = np.array(list(ROOMS[room].values()), float)
-        furniture = list(ROOMS[room])[rng.choice(len(weights), p=weights / weights.sum())]
-    kind = FURNITURE[furniture]
-    if material is None:
-        material = kind.materials[rng.integers(len(kind.materials))]
-        if (room, material) == ("kitchen", "carpet"):
-            material = "tiled"
-    height = float(rng.uniform(*kind.height))
-    return Place(room, furniture, material, height, _invent_view(rng, furniture, crowd), new_seed(rng))
-
-
-def _invent_view(rng: np.random.Generator, furniture: str, crowd: int) -> View:
-    on_shelf = furniture == "shelf"
-    farther = 0.15 if furniture in ("floor", "bed", "sofa") else 0
-    return View(
-        distance=rng.uniform(0.85, 1.2) + farther + 0.08 * max(0, crowd - 2),
-        elevation=rng.uniform(0.06, 0.24) if on_shelf else rng.uniform(0.36, 0.72),
-        azimuth=rng.uniform(-0.4, 0.4),
-        target=(rng.normal(0, 0.03), rng.normal(0, 0.03), rng.uniform(0.05, 0.12) + (0.03 if on_shelf else 0)),
-        fov=rng.uniform(0.85, 1.0),
-        roll=rng.normal(0, 0.02),
-    )
-
-
-def invent_light(rng: np.random.Generator) -> Light:
-    towards = np.array([rng.uniform(-0.8, 0.8), rng.uniform(-0.8, 0.1), rng.uniform(0.7, 1.2)])
-    x, y, z = towards / np.linalg.norm(towards)
-    return Light((float(x), float(y), float(z)), rng.uniform(0.48, 0.7), rng.uniform(0.3, 0.55))
-
-
-def invent_sensor(rng: np.random.Generator) -> Sensor:
-    return Sensor(
-        exposure=rng.uniform(0.78, 1.18),
-        red=1 + rng.normal(0, 0.04),
-        blue=1 + rng.normal(0, 0.05),
-        falloff=rng.uniform(0, 0.3),
-        falloff_angle=rng.uniform(0, 2 * np.pi),
-        noise=rng.uniform(1, 7),
-        blur=rng.uniform(0.3, 0.8) if rng.random() < 0.35 else 0.0,
-        smear=(int(rng.integers(5)), int(rng.integers(5))) if rng.random() < 0.12 else None,
-        seed=new_seed(rng),
-    )
-
-
-def invent_individual(rng: np.random.Generator, type_name: str, colour: str | None) -> Individual:
-    return Individual(type_name, colour, new_seed(rng), rng.uniform(0.88, 1.14))
-
-
-def put_down(
-    rng: np.random.Generator, place: Place, others: Sequence[Item], individual: Individual, spread: float = 1.0
-) -> Item | None:
-    """The thing at a random spot of the surface, or None if that spot is taken."""
-    kind = OBJECTS[individual.type]
-    scale = kind.scale * individual.size * (0.85 if place.furniture == "shelf" and kind.bulky else 1)
-    area = furniture_shapes.surface_of(place.furniture)
-    x = rng.uniform(-area.half_width, area.half_width) * spread
-    y = area.centre_y + rng.uniform(-area.half_depth, area.half_depth) * spread
-    item = Item(individual, x, y, _invent_yaw(rng, kind.facing, place), scale)
-    for other in others:
-        if math.hypot(x - other.x, y - other.y) < 0.82 * (item.reach + other.reach):
-            return None
-    return item
-
-
-def _invent_yaw(rng: np.random.Generator, facing: str, place: Place) -> float:
-    if facing == "viewer":
-        return -0.5 * place.view.azimuth + rng.normal(0, 0.45)
-    if facing == "sideways":
-        return float(rng.choice([0, math.pi])) + rng.normal(0, 0.6)
-    return rng.uniform(-math.pi, math.pi)
-
-
-def invent_items(rng: np.random.Generator, place: Place, count: int) -> tuple[Item, ...]:
-    """Up to `count` different things that belong on the furniture."""
-    items: list[Item] = []
-    taken: set[Thing] = set()
-    candidates = FURNITURE[place.furniture].holds
-    for _ in range(60):
-        if len(items) == count:
-            break
-        type_name = candidates[rng.integers(len(candidates))]
-        if type_name in {thing.type for thing in taken} and rng.random() < 0.85:
-            continue
-        colours = OBJECTS[type_name].colours or (None,)
-        thing = Thing(type_name, colours[rng.integers(len(colours))])
-        if thing in taken:
-            continue
-        spread = 0.55 if count == 1 else 1.0
-        item = put_down(rng, place, items, invent_individual(rng, *thing), spread)
-        if item is not None:
-            items.append(item)
-            taken.add(thing)
-    return tuple(items)
-
-
-def invent_scene(rng: np.random.Generator) -> Scene:
-    count = int(rng.choice(5, p=[0.03, 0.24, 0.36, 0.27, 0.10]))
-    place = invent_place(rng, crowd=count)
-    return Scene(place, invent_items(rng, place, count), invent_light(rng), invent_sensor(rng))
-
-
-def clear_scenes(rng: np.random.Generator) -> Iterator[tuple[Scene, Rendering]]:
-    """Endlessly, scenes of which every object can be named or cannot be seen."""
-    while True:
-        scene = invent_scene(rng)
-        rendering = render(scene)
-        if rendering.is_clear:
-            yield scene, rendering
-
-
-# Taking pictures
 
 
 def camera_of(place: Place) -> Camera:
@@ -303,15 +181,32 @@ def render(scene: Scene, texture_seed: int | None = None) -> Rendering:
     light = np.array(scene.light.direction, np.float32)
     canvas = Canvas(camera_of(place), light, scene.light.ambient, texture_seed)
     look = np.random.default_rng(place.seed)
-    rooms.draw_room(canvas, look, place.room, place.furniture, place.material, place.height)
+    figure = _figure_of(scene)
+    wall = rooms.draw_room(canvas, look, place.room, place.furniture, place.material, place.height)
+    if figure:
+        wall.show(figure.screen, place.height)
+        _draw_person(canvas, figure.behind, place.height)
     furniture_shapes.draw_furniture(canvas, look, place.furniture, place.material, place.height)
     canvas.cast_shadows([outline for item in scene.items for outline in _shadow_of(item, scene)], scene.light.shadow)
-    drawn = _draw_items(canvas, scene)
+    drawn = _draw_items(canvas, scene, figure)
     named, is_clear = _judge(canvas, drawn, place.height)
-    labels = _label(canvas.ids, named)
-    seen = sorted((sight for _, sight in named), key=lambda sight: sight.u)
-    truth = Truth(place.room, place.furniture, place.material, seen)
-    return Rendering(expose(canvas.image, scene.sensor), labels, truth, is_clear)
+    activity, is_sure = _judge_person(canvas, scene)
+    labels = _label(canvas.ids, named, activity is not None)
+    named.sort(key=lambda sight: sight[1].u)
+    truth = Truth(place.room, place.furniture, place.material, [seen for _, seen in named], activity)
+    boxes = [_box_of(canvas.ids, object_id) for object_id, _ in named]
+    return Rendering(expose(canvas.image, scene.sensor), labels, truth, boxes, is_clear and is_sure)
+
+
+def _figure_of(scene: Scene) -> people.Figure | None:
+    if scene.person is None:
+        return None
+    return people.figure_of(scene.person, scene.place.furniture, furniture_shapes.depth_of(scene.place.furniture))
+
+
+def _draw_person(canvas: Canvas, part: mesh.Mesh | None, height: float) -> None:
+    if part:
+        canvas.draw(mesh.moved(part, (0, 0, height)), PERSON)
 
 
 def _shadow_of(item: Item, scene: Scene) -> list[np.ndarray]:
@@ -334,7 +229,7 @@ def _shadow_of(item: Item, scene: Scene) -> list[np.ndarray]:
     ]
 
 
-def _draw_items(canvas: Canvas, scene: Scene) -> list[tuple[Item, int, int]]:
+def _draw_items(canvas: Canvas, scene: Scene, figure: people.Figure | None) -> list[tuple[Item, int, int]]:
     """Draws from far to near; returns each item with its object id and the pixels it covers unhidden."""
     eye = canvas.camera.position
 
@@ -342,19 +237,23 @@ def _draw_items(canvas: Canvas, scene: Scene) -> list[tuple[Item, int, int]]:
         return math.hypot(item.x - eye[0], item.y - eye[1])
 
     drawn = []
+    person_is_due = figure is not None
     for object_id, item in enumerate(sorted(scene.items, key=distance, reverse=True), FIRST_OBJECT):
+        if person_is_due and item.y < figure.y:
+            _draw_person(canvas, figure.above, scene.place.height)
+            person_is_due = False
         thing = item.individual
-        mesh = geometry.build(np.random.default_rng(thing.seed), thing.type, thing.colour)
-        yaw = item.yaw / 4 if mesh.faces_viewer else item.yaw
-        mesh = geometry.turned(geometry.scaled(mesh, item.scale), yaw)
-        covered = canvas.draw(geometry.moved(mesh, (item.x, item.y, scene.place.height)), object_id)
+        shape = geometry.build(np.random.default_rng(thing.seed), thing.type, thing.colour)
+        yaw = item.yaw / 4 if shape.faces_viewer else item.yaw
+        shape = mesh.turned(mesh.scaled(shape, item.scale), yaw)
+        covered = canvas.draw(mesh.moved(shape, (item.x, item.y, scene.place.height)), object_id)
         drawn.append((item, object_id, covered))
+    if person_is_due:
+        _draw_person(canvas, figure.above, scene.place.height)
     return drawn
 
 
-def _judge(
-    canvas: Canvas, drawn: list[tuple[Item, int, int]], height: float
-) -> tuple[list[tuple[int, Seen]], bool]:
+def _judge(canvas: Canvas, drawn: list[tuple[Item, int, int]], height: float) -> tuple[list[tuple[int, Seen]], bool]:
     """The objects that can be named, by object id, and whether the rest cannot be seen at all."""
     counts = np.bincount(canvas.ids.ravel(), minlength=FIRST_OBJECT + len(drawn))
     named, is_clear = [], True
@@ -371,6 +270,22 @@ def _judge(
     return named, is_clear
 
 
+def _judge_person(canvas: Canvas, scene: Scene) -> tuple[str | None, bool]:
+    """What the person is seen to do, and whether that is plain or there is nobody to be seen at all."""
+    if scene.person is None:
+        return None, True
+    pixels = int(np.count_nonzero(canvas.ids == PERSON))
+    if pixels >= _ENOUGH_OF_A_PERSON and _head_is_in_view(canvas, scene):
+        return scene.person.activity, True
+    return None, pixels <= _HIDDEN_PIXELS
+
+
+def _head_is_in_view(canvas: Canvas, scene: Scene) -> bool:
+    head = people.head_of(scene.person, scene.place.furniture, furniture_shapes.depth_of(scene.place.furniture))
+    (u, v), _ = canvas.camera.project(np.array(head, np.float32) + np.array([0, 0, scene.place.height], np.float32))
+    return bool(4 < u < SIZE - 4 and 4 < v < SIZE - 4 and canvas.ids[int(v), int(u)] == PERSON)
+
+
 def _contrast(canvas: Canvas, object_id: int) -> float:
     """How far, on average, an object's pixels are from the mean colour just around it."""
     mask = (canvas.ids == object_id).astype(np.uint8)
@@ -379,18 +294,31 @@ def _contrast(canvas: Canvas, object_id: int) -> float:
     return float(np.linalg.norm(canvas.image[mask > 0] - surroundings, axis=1).mean())
 
 
-def _label(ids: np.ndarray, named: list[tuple[int, Seen]]) -> Labels:
+def _box_of(ids: np.ndarray, object_id: int) -> Box:
+    rows, columns = np.nonzero(ids == object_id)
+    scale = SIZE // PICTURE_SIZE
+    left, top = int(columns.min()) // scale, int(rows.min()) // scale
+    return left, top, int(columns.max()) // scale + 1, int(rows.max()) // scale + 1
+
+
+def _label(ids: np.ndarray, named: list[tuple[int, Seen]], has_person: bool) -> Labels:
     """Each cell shows the object that fills most of it, if that is a fair part."""
     types = np.zeros((LABEL_SIZE, LABEL_SIZE), np.uint8)
     colours = np.zeros((LABEL_SIZE, LABEL_SIZE), np.uint8)
     most = np.full((LABEL_SIZE, LABEL_SIZE), 0.3, np.float32)
-    for object_id, seen in named:
+    marks = [
+        (object_id, TYPE_NAMES.index(s.type) + 1, COLOUR_NAMES.index(s.colour) + 1 if s.colour else UNCOLOURED)
+        for object_id, s in named
+    ]
+    if has_person:
+        marks.append((PERSON, PERSON_TYPE, UNCOLOURED))
+    for object_id, type_label, colour_label in marks:
         mask = (ids == object_id).astype(np.float32)
         share = cv2.resize(mask, (LABEL_SIZE, LABEL_SIZE), interpolation=cv2.INTER_AREA)
         cells = share > most
         most[cells] = share[cells]
-        types[cells] = TYPE_NAMES.index(seen.type) + 1
-        colours[cells] = COLOUR_NAMES.index(seen.colour) + 1 if seen.colour else UNCOLOURED
+        types[cells] = type_label
+        colours[cells] = colour_label
     return Labels(types, colours)
 
 

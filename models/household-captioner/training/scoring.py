@@ -46,6 +46,9 @@ class Score:
     surface: int = 0
     with_room: int = 0
     room: int = 0
+    with_person: int = 0
+    """Captions of pictures with somebody in them, or that say so."""
+    activity: int = 0
 
     def add(self, text: str, truth: Truth) -> None:
         claims = parse(text)
@@ -62,6 +65,9 @@ class Score:
         if truth.furniture not in ROOMLESS:
             self.with_room += 1
             self.room += claims.room == truth.room
+        if truth.activity or claims.activity:
+            self.with_person += 1
+            self.activity += claims.activity == truth.activity
 
     def summary(self) -> dict[str, Any]:
         rounded = {
@@ -73,6 +79,7 @@ class Score:
             "exact": self.exact / max(self.captions, 1),
             "surface": self.surface / max(self.captions, 1),
             "room": self.room / max(self.with_room, 1),
+            "activity": self.activity / max(self.with_person, 1),
         }
         return {"captions": self.captions, **{name: round(value, 3) for name, value in rounded.items()}}
 

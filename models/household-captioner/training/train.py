@@ -1,9 +1,11 @@
 """Trains the captioner: the encoder alone at first, on what every cell of the picture shows, then the captions too.
 
-    python train.py --train data/train --valid data/valid --out runs/main --minutes 78
+    python train.py --train data/train --valid data/valid --out runs/main --minutes 80 --start-from .. --bf16
 
 The learning rate follows the time budget, so a busy machine gets fewer steps and
-a whole schedule. `--resume` goes on from the last checkpoint with the optimizer,
+a whole schedule. `--start-from` begins with the weights of a finished model, also
+one of an older and smaller world: words that both know keep their embeddings.
+`--resume` goes on from the last checkpoint with the optimizer,
 the random generators and the time already spent.
 """
 
@@ -20,6 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
 
@@ -38,7 +42,7 @@ from model import (
 )
 from muon import Muon
 from scoring import score
-from world import ROOMLESS, ROOM_NAMES, SURFACES, caption
+from world import ACTIVITY_NAMES, ROOM_NAMES, ROOMLESS, SURFACES, caption
 
 PEAK_RATE, FLOOR = 1.5e-3, 0.02
 MUON_RATE = 2.0
@@ -47,6 +51,9 @@ WARM_UP_STEPS = 150
 BACKGROUND_WEIGHT = 0.4
 """Most cells show no object, and telling that is easy."""
 IGNORED = -100
+
+_PER_WORD = ("word_embeddings.weight", "cls.predictions.bias")
+"""Tensors with a row for each word."""
 
 LOG_EVERY, SAVE_EVERY = 50, 200
 VALIDATED = 300
@@ -65,6 +72,7 @@ class Batch(NamedTuple):
     """(batch, 2, 16, 16): types and colours."""
     surfaces: torch.Tensor
     rooms: torch.Tensor
+    activities: torch.Tensor
     tokens: torch.Tensor
     """From [DEC] to [SEP], padded."""
 
@@ -85,6 +93,7 @@ class Batches:
             torch.from_numpy(np.stack([sample.labels for sample in samples])).long(),
             torch.tensor([SURFACES.index((s.truth.furniture, s.truth.material)) for s in samples]),
             torch.tensor([_room_label(sample) for sample in samples]),
+            torch.tensor([_activity_label(sample) for sample in samples]),
             self._tokens([caption(sample.truth) for sample in samples]),
         )
 
@@ -102,6 +111,10 @@ def _room_label(sample: Sample) -> int:
     return IGNORED if sample.truth.furniture in ROOMLESS else ROOM_NAMES.index(sample.truth.room)
 
 
+def _activity_label(sample: Sample) -> int:
+    return 0 if sample.truth.activity is None else ACTIVITY_NAMES.index(sample.truth.activity) + 1
+
+
 class Trainer:
     def __init__(self, args: argparse.Namespace):
         torch.manual_seed(args.seed)
@@ -112,6 +125,8 @@ class Trainer:
         self._tokenizer = make_tokenizer()
         self._batches = Batches(self._shards, self._rng, args.batch)
         self._captioner = make_captioner(self._tokenizer.get_vocab_size())
+        if args.start_from:
+            start_from(args.start_from, self._captioner, self._tokenizer)
         self._heads = TrainingHeads()
         # Only the training step runs compiled: other shapes would be compiled anew.
         encoder = self._captioner.vision_model
@@ -143,9 +158,10 @@ class Trainer:
             {"params": [p for p in rest if p.dim() >= 2], "weight_decay": 0.05},
             {"params": [p for p in rest if p.dim() < 2], "weight_decay": 0.0},
         ]
+        precision = torch.bfloat16 if self._args.bf16 else torch.float32
         return [
             torch.optim.AdamW(groups, lr=PEAK_RATE, betas=(0.9, 0.98)),
-            Muon(inner, lr=MUON_RATE * PEAK_RATE, weight_decay=0.05),
+            Muon(inner, lr=MUON_RATE * PEAK_RATE, weight_decay=0.05, precision=precision),
         ]
 
     def _set_rate(self, done: float) -> float:
@@ -198,9 +214,10 @@ class Trainer:
         cells = self._heads.cells(encoded)
         types = _cell_loss(cells.types, batch.cells[:, 0], self._type_weights)
         colours = _cell_loss(cells.colours, batch.cells[:, 1], self._colour_weights)
-        surface_logits, room_logits = self._heads.surface_and_room(encoded)
+        surface_logits, room_logits, activity_logits = self._heads.whole_picture(encoded)
         whole = functional.cross_entropy(surface_logits, batch.surfaces)
         whole = whole + functional.cross_entropy(room_logits, batch.rooms, ignore_index=IGNORED)
+        whole = whole + functional.cross_entropy(activity_logits, batch.activities)
         loss = (2.0 if encoder_only else 1.0) * (types + colours) + 0.2 * whole
         losses = {"types": types.item(), "colours": colours.item(), "whole": whole.item()}
         if not encoder_only:
@@ -228,8 +245,7 @@ class Trainer:
         figures = " ".join(f"{name} {value:.4f}" for name, value in losses.items())
         done = self._progress
         print(
-            f"step {done.step} samples {done.samples} seconds {done.seconds:.0f} "
-            f"scenes {len(self._shards)} {figures}",
+            f"step {done.step} samples {done.samples} seconds {done.seconds:.0f} scenes {len(self._shards)} {figures}",
             flush=True,
         )
 
@@ -266,6 +282,19 @@ class Trainer:
         self._progress = Progress(**state["progress"])
 
 
+def start_from(directory: Path, captioner: nn.Module, tokenizer: Tokenizer) -> None:
+    """Takes over the weights of a model directory of the same architecture, each word's by its spelling."""
+    weights = {name: tensor.float() for name, tensor in load_file(directory / "model.safetensors").items()}
+    words = Tokenizer.from_file(str(directory / "tokenizer.json")).get_vocab()
+    shared = [(new, words[word]) for word, new in tokenizer.get_vocab().items() if word in words]
+    to, of = (torch.tensor(rows) for rows in zip(*shared, strict=True))
+    state = captioner.state_dict()
+    for name, tensor in weights.items():
+        if name.endswith(_PER_WORD):
+            tensor = state[name].index_copy(0, to, tensor[of])
+        state[name].copy_(tensor)
+
+
 def _is_inside_layer(name: str) -> bool:
     return "embed" not in name and "cls.predictions" not in name
 
@@ -290,8 +319,9 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--bf16", action="store_true", help="three times as fast with AMX, half as fast without")
-    parser.add_argument("--compile", action="store_true", help="a fifth faster, after two minutes of compiling")
+    parser.add_argument("--start-from", type=Path, help="a model directory, of this world or an older one")
+    parser.add_argument("--bf16", action="store_true", help="three times as fast on a CPU with AVX512-BF16 or AMX")
+    parser.add_argument("--compile", action="store_true", help="a fifth faster in f32, after two minutes of compiling")
     parser.add_argument("--validate-every", type=float, default=5, help="minutes")
     parser.add_argument("--resume", action="store_true")
     args = parser.parse_args()
