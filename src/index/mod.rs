@@ -9,6 +9,7 @@ pub mod columns;
 mod dot;
 pub mod lexical;
 pub mod mention;
+pub mod merge;
 pub mod selection;
 pub mod tail;
 pub mod terms;

@@ -18,14 +18,20 @@ use crate::store::StoreError;
 use crate::store::database::Database;
 use crate::store::keys;
 use crate::store::records::{
-    self, KeyframeOnDisk, PendingOnDisk, RecordOnDisk, SetAsideOnDisk, TallyOnDisk,
+    self, KeyframeOnDisk, PendingOnDisk, RecordOnDisk, RemovedOnDisk, SetAsideOnDisk, TallyOnDisk,
 };
+use crate::store::segments::{SegmentMeta, SegmentNumber};
 
 /// State that changes start from.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) tally: TallyOnDisk,
+    pub(super) removed: RemovedOnDisk,
     pub(super) newest: Option<(u64, u32)>,
+    /// The newest record in the manifest on disk, which may lag.
+    pub(super) promised_newest: Option<u64>,
+    /// Ranges of records that the index's named segments hold.
+    pub(super) segments: BTreeMap<SegmentNumber, (RecordId, RecordId)>,
     pub(super) pending: BTreeSet<u64>,
     pub(super) set_aside: BTreeSet<u64>,
     /// When each source was heard of last.
@@ -40,6 +46,9 @@ pub(super) struct Writer {
 pub(super) struct Published {
     pub(super) counters: Counters,
     pub(super) records: u64,
+    /// Records of lower ids count no more.
+    pub(super) floor: u64,
+    pub(super) failure: Option<String>,
     pub(super) pending: usize,
     pub(super) set_aside: usize,
 }
@@ -47,8 +56,9 @@ pub(super) struct Published {
 impl Writer {
     pub(super) fn load(
         db: &Database,
-        tally: TallyOnDisk,
+        (tally, removed): (TallyOnDisk, RemovedOnDisk),
         newest: Option<(u64, u32)>,
+        segments: &[SegmentMeta],
     ) -> Result<Self, StoreError> {
         let tickets = |kind| -> Result<BTreeSet<u64>, StoreError> {
             db.entries(kind)
@@ -72,9 +82,14 @@ impl Writer {
                 .map_or(Timestamp::EPOCH, |keyframe| keyframe.last_at);
             sources.insert(source.to_owned(), last_at);
         }
+        let segments = segments.iter().map(|it| (it.number, (it.first, it.last))).collect();
         Ok(Self {
             tally,
+            removed,
             newest,
+            // The manifest may promise it until it is written anew.
+            promised_newest: newest.map(|(id, _)| id),
+            segments,
             pending,
             set_aside,
             sources,
@@ -87,9 +102,16 @@ impl Writer {
         Published {
             counters: self.tally.counters(),
             records: self.tally.records,
+            floor: self.removed.below,
+            failure: self.failure.clone(),
             pending: self.pending.len(),
             set_aside: self.set_aside.len(),
         }
+    }
+
+    /// Whether a named segment of the index holds the record.
+    pub(super) fn is_in_segment(&self, id: RecordId) -> bool {
+        self.segments.values().any(|(first, last)| (*first..=*last).contains(&id))
     }
 
     pub(super) fn check_pending(&self, ticket: FrameTicket) -> Result<(), StoreError> {
@@ -131,11 +153,17 @@ pub(super) struct Change {
     pub(super) next_record: u64,
     pub(super) next_ticket: u64,
     pub(super) records: u64,
+    /// Records removed since the store was made.
+    pub(super) removed: u64,
+    /// Floor below which records count no more.
+    pub(super) below: u64,
     pub(super) counters: Counters,
     pub(super) newest: Option<(u64, u32)>,
     pub(super) moves: Vec<Move>,
     /// Sources heard of now, or (`None`) to be forgotten.
     pub(super) sources: Vec<(String, Option<Timestamp>)>,
+    /// Segments named now, with their records, or (`None`) dropped.
+    pub(super) segments: Vec<(SegmentNumber, Option<(RecordId, RecordId)>)>,
 }
 
 impl Change {
@@ -145,10 +173,13 @@ impl Change {
             next_record: writer.tally.next_record,
             next_ticket: writer.tally.next_ticket,
             records: writer.tally.records,
+            removed: writer.removed.removed,
+            below: writer.removed.below,
             counters: writer.tally.counters(),
             newest: writer.newest,
             moves: Vec::new(),
             sources: Vec::new(),
+            segments: Vec::new(),
         }
     }
 

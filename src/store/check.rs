@@ -15,7 +15,9 @@ use crate::store::durable;
 use crate::store::keys;
 use crate::store::lock::DirectoryLock;
 use crate::store::manifest::Manifest;
-use crate::store::records::{self, FormatOnDisk, PromiseOnDisk, RecordOnDisk, TallyOnDisk};
+use crate::store::records::{
+    self, FormatOnDisk, PromiseOnDisk, RecordOnDisk, RemovedOnDisk, TallyOnDisk,
+};
 
 /// A store's parts, found whole.
 #[derive(Debug)]
@@ -26,6 +28,7 @@ pub(super) struct Opened {
     /// `None` in a store that is new.
     pub(super) format: Option<FormatOnDisk>,
     pub(super) tally: TallyOnDisk,
+    pub(super) removed: RemovedOnDisk,
     /// Newest record and its [`records::witness`].
     pub(super) newest: Option<(u64, u32)>,
 }
@@ -53,6 +56,8 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     }
     let format = db.read::<FormatOnDisk>(keys::FORMAT).map_err(|error| blame(error, dir))?;
     let tally = db.read::<TallyOnDisk>(keys::TALLY).map_err(|error| blame(error, dir))?;
+    let removed = db.read::<RemovedOnDisk>(keys::REMOVED).map_err(|error| blame(error, dir))?;
+    let removed = removed.unwrap_or(RemovedOnDisk { removed: 0, below: 0 });
     if format.is_none() && tally.is_none() && !promised && !db.is_empty() {
         let reason = "the database \"db\" there is none of engram's".to_owned();
         return Err(StoreError::Foreign { path: dir.clone(), reason });
@@ -66,9 +71,10 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
         promise => promise.unwrap_or_else(nothing_promised),
     };
     let newest = newest_record(&db, &tally)?;
-    kept(&db, &promise, &tally)?.map_err(|reason| evidence.not_whole(dir, reason))?;
+    kept(&db, &promise, &tally, removed.removed)?
+        .map_err(|reason| evidence.not_whole(dir, reason))?;
     evidence.drop_copy();
-    Ok(Opened { lock, manifest, db, format, tally, newest })
+    Ok(Opened { lock, manifest, db, format, tally, removed, newest })
 }
 
 fn holds_something(promise: &PromiseOnDisk) -> bool {
@@ -93,15 +99,16 @@ fn kept(
     db: &Database,
     promise: &PromiseOnDisk,
     tally: &TallyOnDisk,
+    removed: u64,
 ) -> Result<Result<(), String>, StoreError> {
     let PromiseOnDisk { records, next_record, next_ticket, newest } = *promise;
-    if tally.records < records || tally.next_record < next_record || tally.next_ticket < next_ticket
-    {
+    let stored = tally.records + removed;
+    if stored < records || tally.next_record < next_record || tally.next_ticket < next_ticket {
         return Ok(Err(format!(
             "its manifest promises {records} records and {next_ticket_less} frames, \
              the database holds {found} and {found_ticket_less}",
             next_ticket_less = next_ticket - 1,
-            found = tally.records,
+            found = stored,
             found_ticket_less = tally.next_ticket.saturating_sub(1),
         )));
     }

@@ -65,6 +65,28 @@ impl Database {
         Entries(self.db.scan_prefix(prefix))
     }
 
+    pub(super) fn contains(&self, key: &[u8]) -> Result<bool, StoreError> {
+        Ok(self.db.contains_key(key)?)
+    }
+
+    /// Everything between two keys, both included.
+    pub(super) fn between(&self, first: &[u8], last: &[u8]) -> Entries {
+        Entries(self.db.range(first.to_vec()..=last.to_vec()))
+    }
+
+    /// Puts one value, with no promise that it outlives the process until a
+    /// [`Database::flush`].
+    pub(super) fn put(&self, key: &[u8], sealed: Vec<u8>) -> Result<(), StoreError> {
+        self.db.insert(key, sealed)?;
+        Ok(())
+    }
+
+    /// Makes durable what was put.
+    pub(super) fn flush(&self) -> Result<(), StoreError> {
+        self.db.flush()?;
+        self.log.sync_data().map_err(|error| StoreError::io("sync the log", &self.path, &error))
+    }
+
     /// The first key of a kind that is not below `start`, with its value.
     pub(super) fn first_from(
         &self,
@@ -81,8 +103,7 @@ impl Database {
     /// After an error it is unknown whether the batch is there.
     pub(super) fn commit(&self, batch: Batch) -> Result<(), StoreError> {
         self.db.apply_batch(batch)?;
-        self.db.flush()?;
-        self.log.sync_data().map_err(|error| StoreError::io("sync the log", &self.path, &error))
+        self.flush()
     }
 
     pub(super) fn disk_bytes(&self) -> Result<u64, StoreError> {

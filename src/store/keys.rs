@@ -5,6 +5,7 @@
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::store::segments::{PartId, SegmentNumber};
 
 /// Format, embedding space and vector generation.
 pub(super) const FORMAT: &[u8] = b"f";
@@ -13,11 +14,20 @@ pub(super) const TALLY: &[u8] = b"c";
 /// A reindex under way, if any.
 pub(super) const REINDEX: &[u8] = b"g";
 
+/// How many records were removed, and the floor below which none counts.
+pub(super) const REMOVED: &[u8] = b"w";
+
 pub(super) const RECORDS: &[u8] = b"r";
 pub(super) const VECTORS: &[u8] = b"v";
 pub(super) const SPOOL: &[u8] = b"s";
 pub(super) const SET_ASIDE: &[u8] = b"a";
 pub(super) const KEYFRAMES: &[u8] = b"k";
+/// Names of the index's segments.
+pub(super) const SEGMENTS: &[u8] = b"i";
+/// Their blobs.
+pub(super) const CHUNKS: &[u8] = b"j";
+/// What became of records after their segment was made.
+pub(super) const AMENDMENTS: &[u8] = b"x";
 
 pub(super) fn record(id: RecordId) -> Vec<u8> {
     numbered(RECORDS, id.0)
@@ -44,10 +54,34 @@ pub(super) fn keyframe(source: &str) -> Vec<u8> {
     [KEYFRAMES, source.as_bytes()].concat()
 }
 
-/// Number at the end of a numbered key; `None` where the key is of another kind.
+pub(super) fn segment(number: SegmentNumber) -> Vec<u8> {
+    numbered(SEGMENTS, number.0)
+}
+
+/// First key of a segment's chunks; a prefix of all of them.
+pub(super) fn chunks(number: SegmentNumber) -> Vec<u8> {
+    numbered(CHUNKS, number.0)
+}
+
+/// First key of a blob's chunks; a prefix of all of them.
+pub(super) fn chunks_of(number: SegmentNumber, part: PartId) -> Vec<u8> {
+    [CHUNKS, &number.0.to_be_bytes(), &[part.0]].concat()
+}
+
+pub(super) fn chunk(number: SegmentNumber, part: PartId, at: u32) -> Vec<u8> {
+    [CHUNKS, &number.0.to_be_bytes(), &[part.0], &at.to_be_bytes()].concat()
+}
+
+pub(super) fn amendment(id: RecordId) -> Vec<u8> {
+    numbered(AMENDMENTS, id.0)
+}
+
+/// Number in a numbered key, the segment's in that of a chunk; `None` where the key
+/// is of another kind.
 pub(super) fn number(key: &[u8]) -> Option<u64> {
     let at = match key.split_first()? {
-        (b'r' | b's' | b'a', rest) => rest,
+        (b'r' | b's' | b'a' | b'i' | b'x', rest) => rest,
+        (b'j', rest) => rest.get(..8)?,
         (b'v', rest) => rest.get(4..)?,
         _ => return None,
     };
@@ -72,6 +106,10 @@ pub(super) fn describe(key: &[u8]) -> String {
             let source = key.get(1..).unwrap_or_default();
             format!("the last keyframe of source {:?}", String::from_utf8_lossy(source))
         }
+        Some(b'i') => format!("segment {number} of the index"),
+        Some(b'j') => format!("a chunk of segment {number} of the index"),
+        Some(b'x') => format!("the amendment of record {number}"),
+        Some(b'w') => "the count of removed records".to_owned(),
         Some(b'f') => "the format entry".to_owned(),
         Some(b'c') => "the counters".to_owned(),
         Some(b'g') => "the state of a reindex".to_owned(),
@@ -103,7 +141,9 @@ mod tests {
 
         #[test]
         fn numbers_come_back(n in any::<u64>(), g in any::<u32>()) {
-            for key in [record(RecordId(n)), vector(g, RecordId(n)), set_aside(FrameTicket(n))] {
+            let chunk = chunk(SegmentNumber(n), PartId(3), g);
+            let keys = [record(RecordId(n)), vector(g, RecordId(n)), set_aside(FrameTicket(n))];
+            for key in keys.into_iter().chain([segment(SegmentNumber(n)), chunk]) {
                 assert_eq!(number(&key), Some(n));
             }
             assert_eq!(generation(&vector(g, RecordId(n))), Some(g));
@@ -117,8 +157,8 @@ mod tests {
 
     #[test]
     fn kinds_do_not_overlap() {
-        let singles = [FORMAT, TALLY, REINDEX];
-        let kinds = [RECORDS, VECTORS, SPOOL, SET_ASIDE, KEYFRAMES];
+        let singles = [FORMAT, TALLY, REINDEX, REMOVED];
+        let kinds = [RECORDS, VECTORS, SPOOL, SET_ASIDE, KEYFRAMES, SEGMENTS, CHUNKS, AMENDMENTS];
         for single in singles {
             assert!(kinds.iter().all(|kind| !single.starts_with(kind)));
         }

@@ -16,6 +16,7 @@ mod change;
 mod check;
 mod database;
 mod durable;
+pub mod forget;
 mod format;
 mod frames;
 mod keys;
@@ -24,9 +25,11 @@ mod manifest;
 mod records;
 pub mod reindex;
 mod scan;
+pub mod segments;
 mod write;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::base::FrameTicket;
@@ -40,6 +43,7 @@ use crate::store::lock::DirectoryLock;
 use crate::store::manifest::Manifest;
 use crate::store::records::Fault;
 use crate::store::scan::Scan;
+use crate::store::segments::SegmentNumber;
 
 /// Where the store lies and how large it may grow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,6 +236,8 @@ pub enum StoreError {
     Dimension { found: usize, expected: usize },
     #[error("{field} has {bytes} bytes, accepted are at most {max}")]
     TooLong { field: &'static str, bytes: usize, max: usize },
+    #[error("{field} has {found} items, accepted are at most {max}")]
+    TooMany { field: &'static str, found: usize, max: usize },
     #[error("the records from {first} on have no vector of the new embedder yet")]
     ReindexUnfinished { first: RecordId },
 }
@@ -270,6 +276,7 @@ struct Inner {
     limits: Limits,
     space: EmbeddingSpace,
     generation: u32,
+    next_segment: AtomicU64,
     published: RwLock<Published>,
     writer: Mutex<Writer>,
     #[expect(dead_code, reason = "held for its drop")]
@@ -298,11 +305,14 @@ impl Store {
         opened: check::Opened,
         format: format::Format,
     ) -> Result<Self, StoreError> {
-        let check::Opened { lock, manifest, db, format: _, tally, newest } = opened;
+        let check::Opened { lock, manifest, db, format: _, tally, removed, newest } = opened;
         let frames =
             Frames::open(&options.dir.join("frames"), options.images_bytes_max, tally.next_ticket)?;
-        let writer = Writer::load(&db, tally, newest)?;
         let format::Format { space, generation } = format;
+        let named = segments::named(&db, generation)?;
+        segments::remove_leftovers(&db, &named)?;
+        let next_segment = AtomicU64::new(segments::free_number(&db)?);
+        let writer = Writer::load(&db, (tally, removed), newest, &named)?;
         let inner = Inner {
             published: RwLock::new(writer.published()),
             writer: Mutex::new(writer),
@@ -312,10 +322,13 @@ impl Store {
             manifest,
             space,
             generation,
+            next_segment,
             lock,
         };
         let store = Self(Arc::new(inner));
         store.flush()?;
+        // Killed while records below the floor were removed: no scan may meet them.
+        while store.remove_below_floor()? > 0 {}
         Ok(store)
     }
 
@@ -327,6 +340,9 @@ impl Store {
     /// The record of this id; `None` where there is none.
     pub fn record(&self, id: RecordId) -> Result<Option<Record>, StoreError> {
         let key = keys::record(id);
+        if id.0 < self.0.floor() {
+            return Ok(None);
+        }
         let Some(on_disk) = self.0.db.read::<records::RecordOnDisk>(&key)? else {
             return Ok(None);
         };
@@ -345,7 +361,19 @@ impl Store {
     /// record that cannot be read; the next ones can. Any other error is the
     /// last item. Records stored after the call may be missing.
     pub fn scan(&self) -> Scan<'_> {
-        Scan::new(&self.0.db, &self.0.frames, &self.0.space, self.0.generation, self.record_count())
+        let (first, last) = (RecordId(0), RecordId(u64::MAX));
+        Scan::new(self.source_of_scans(), first, last, self.record_count())
+    }
+
+    /// As [`Store::scan`], of the records from `first` to `last` alone, however many
+    /// there are.
+    pub fn scan_between(&self, first: RecordId, last: RecordId) -> Scan<'_> {
+        Scan::new(self.source_of_scans(), first, last, 0)
+    }
+
+    fn source_of_scans(&self) -> scan::Source<'_> {
+        let Inner { db, frames, space, generation, .. } = &*self.0;
+        scan::Source { db, frames, dimension: space.dimension, generation: *generation }
     }
 
     /// The gate's state for a source; `None` before its first frame.
@@ -430,12 +458,34 @@ impl Store {
     }
 
     fn published<T>(&self, read: impl FnOnce(&Published) -> T) -> T {
+        self.0.published(read)
+    }
+}
+
+impl Inner {
+    fn published<T>(&self, read: impl FnOnce(&Published) -> T) -> T {
         // Replaced as a whole: a panicking holder leaves no half of it.
-        read(&self.0.published.read().unwrap_or_else(PoisonError::into_inner))
+        read(&self.published.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Records of lower ids count no more.
+    fn floor(&self) -> u64 {
+        self.published(|it| it.floor)
+    }
+
+    /// Why no more is written.
+    fn failure(&self) -> Option<String> {
+        self.published(|it| it.failure.clone())
+    }
+
+    fn next_segment(&self) -> SegmentNumber {
+        SegmentNumber(self.next_segment.fetch_add(1, Ordering::Relaxed))
     }
 }
 
 #[cfg(test)]
 mod model_test;
+#[cfg(test)]
+mod segment_tests;
 #[cfg(test)]
 mod tests;

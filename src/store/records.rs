@@ -22,6 +22,7 @@ use crate::store::Keyframe;
 use crate::store::PendingFrame;
 use crate::store::Record;
 use crate::store::SetAside;
+use crate::store::segments::{Amendment, PARTS_MAX, PartId, SegmentMeta, SegmentNumber};
 
 /// Version of everything written here. Another one is refused, never guessed at.
 pub(super) const FORMAT: u8 = 1;
@@ -362,9 +363,70 @@ impl SetAsideOnDisk {
     }
 }
 
+/// Under [`super::keys::REMOVED`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub(super) struct RemovedOnDisk {
+    /// Records removed since the store was made.
+    pub(super) removed: u64,
+    /// Records of lower ids count no more.
+    pub(super) below: u64,
+}
+
+/// Under [`super::keys::segment`].
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct SegmentOnDisk {
+    /// Of the vectors that it was made from.
+    pub(super) generation: u32,
+    first: u64,
+    last: u64,
+    rows: u32,
+    unreadable: u32,
+    parts: Vec<(u8, u64)>,
+}
+
+impl SegmentOnDisk {
+    pub(super) fn of(meta: &SegmentMeta, generation: u32) -> Self {
+        let SegmentMeta { number: _, first, last, rows, unreadable, parts } = meta;
+        let parts = parts.iter().take(PARTS_MAX).map(|(part, bytes)| (part.0, *bytes)).collect();
+        let (rows, unreadable) = (*rows, *unreadable);
+        Self { generation, first: first.0, last: last.0, rows, unreadable, parts }
+    }
+
+    pub(super) fn into_meta(self, number: SegmentNumber) -> SegmentMeta {
+        let Self { generation: _, first, last, rows, unreadable, parts } = self;
+        let parts = parts.into_iter().map(|(part, bytes)| (PartId(part), bytes)).collect();
+        let (first, last) = (RecordId(first), RecordId(last));
+        SegmentMeta { number, first, last, rows, unreadable, parts }
+    }
+}
+
+/// Under [`super::keys::amendment`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub(super) enum AmendmentOnDisk {
+    Gone,
+    EndsAt(i64),
+}
+
+impl AmendmentOnDisk {
+    pub(super) fn of(amendment: Amendment) -> Self {
+        match amendment {
+            Amendment::Gone => Self::Gone,
+            Amendment::EndsAt(end_at) => Self::EndsAt(end_at.micros()),
+        }
+    }
+
+    pub(super) fn into_amendment(self) -> Result<Amendment, Fault> {
+        Ok(match self {
+            Self::Gone => Amendment::Gone,
+            Self::EndsAt(micros) => Amendment::EndsAt(timestamp(micros)?),
+        })
+    }
+}
+
 /// What the store has promised, for the manifest beside the database.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub(super) struct PromiseOnDisk {
+    /// Records that were ever stored.
     pub(super) records: u64,
     pub(super) next_record: u64,
     pub(super) next_ticket: u64,

@@ -2,7 +2,6 @@
 
 use crate::base::RecordId;
 use crate::base::embedding::Embedding;
-use crate::store::EmbeddingSpace;
 use crate::store::Record;
 use crate::store::StoreError;
 use crate::store::database::{Database, Entries};
@@ -20,32 +19,37 @@ pub struct Scan<'a> {
     vectors: Entries,
     /// Vector that was read and belongs to a later record.
     ahead: Option<Numbered>,
-    frames: &'a Frames,
-    dimension: usize,
-    generation: u32,
+    source: Source<'a>,
     left: u64,
+    /// The record that was read last.
+    at: RecordId,
     ended: bool,
 }
 
 /// Number of a record and its vector, or what is wrong with that.
 type Numbered = (u64, Result<Embedding, Fault>);
 
+/// What a scan reads from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) db: &'a Database,
+    pub(super) frames: &'a Frames,
+    pub(super) dimension: usize,
+    pub(super) generation: u32,
+}
+
 impl<'a> Scan<'a> {
-    pub(super) fn new(
-        db: &Database,
-        frames: &'a Frames,
-        space: &EmbeddingSpace,
-        generation: u32,
-        expected: u64,
-    ) -> Self {
+    /// The records from `first` to `last`, of which there are `expected` at least.
+    pub(super) fn new(source: Source<'a>, first: RecordId, last: RecordId, expected: u64) -> Self {
+        let Source { db, generation, .. } = source;
+        let vectors = (keys::vector(generation, first), keys::vector(generation, last));
         Self {
-            records: db.entries(keys::RECORDS),
-            vectors: db.entries(&keys::vectors(generation)),
+            records: db.between(&keys::record(first), &keys::record(last)),
+            vectors: db.between(&vectors.0, &vectors.1),
             ahead: None,
-            frames,
-            dimension: space.dimension,
-            generation,
+            source,
             left: expected,
+            at: RecordId(0),
             ended: false,
         }
     }
@@ -60,13 +64,15 @@ impl<'a> Scan<'a> {
         let number = keys::number(&key)
             .ok_or_else(|| StoreError::damaged(&key, &Fault::Content("its key".to_owned())))?;
         let id = RecordId(number);
+        self.at = id;
         let vector = self.vector_of(number)?;
         let record = records::decode::<RecordOnDisk>(&key, &sealed)
             .and_then(|on_disk| on_disk.into_record(id))
             .map_err(|fault| StoreError::damaged(&key, &fault))?;
-        let vector = vector
-            .map_err(|fault| StoreError::damaged(&keys::vector(self.generation, id), &fault))?;
-        Ok(Some((self.frames.without_dropped_image(record), vector)))
+        let vector = vector.map_err(|fault| {
+            StoreError::damaged(&keys::vector(self.source.generation, id), &fault)
+        })?;
+        Ok(Some((self.source.frames.without_dropped_image(record), vector)))
     }
 
     /// Steps the vectors up to `number`.
@@ -93,11 +99,24 @@ impl<'a> Scan<'a> {
         let Some(entry) = self.vectors.next() else { return Ok(None) };
         let (key, sealed) = entry?;
         let number = keys::number(&key).unwrap_or_default();
-        Ok(Some((number, records::decode_vector(&key, &sealed, self.dimension))))
+        Ok(Some((number, records::decode_vector(&key, &sealed, self.source.dimension))))
     }
 
     fn lost(&self) -> StoreError {
         StoreError::Database { reason: format!("{} records are missing from it", self.left) }
+    }
+}
+
+impl<'a> Scan<'a> {
+    /// The same, each with its id, which is known of a record that cannot be read as
+    /// well.
+    pub fn numbered(
+        mut self,
+    ) -> impl Iterator<Item = (RecordId, Result<(Record, Embedding), StoreError>)> + 'a {
+        std::iter::from_fn(move || {
+            let item = self.next()?;
+            Some((self.at, item))
+        })
     }
 }
 

@@ -35,7 +35,7 @@ fn other_space() -> EmbeddingSpace {
     EmbeddingSpace { model: "large".to_owned(), fingerprint: "bbbb".to_owned(), dimension: 2 }
 }
 
-fn open(dir: &Path) -> Store {
+pub(super) fn open(dir: &Path) -> Store {
     Store::open(&options(dir), &space()).unwrap()
 }
 
@@ -43,11 +43,11 @@ fn refused(dir: &Path) -> StoreError {
     Store::open(&options(dir), &space()).unwrap_err()
 }
 
-fn at(seconds: u32) -> Timestamp {
+pub(super) fn at(seconds: u32) -> Timestamp {
     Timestamp::from_seconds(f64::from(seconds)).unwrap()
 }
 
-fn meta(source: &str, seconds: u32) -> FrameMeta {
+pub(super) fn meta(source: &str, seconds: u32) -> FrameMeta {
     FrameMeta {
         taken_at: at(seconds),
         pose: Some(Pose { position: [1.5, -0.25, 0.0], heading: Some(-1.0) }),
@@ -57,33 +57,33 @@ fn meta(source: &str, seconds: u32) -> FrameMeta {
     }
 }
 
-fn vector(seed: u32) -> Embedding {
+pub(super) fn vector(seed: u32) -> Embedding {
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let raw = (0..DIMENSION).map(|i| 1.0 + ((seed as usize * 7 + i * 3) % 11) as f32).collect();
     Embedding::new(raw, DIMENSION).unwrap()
 }
 
-fn jpeg(content: u8) -> Vec<u8> {
+pub(super) fn jpeg(content: u8) -> Vec<u8> {
     [&[0xFF, 0xD8, 0xFF], [content; 40].as_slice()].concat()
 }
 
-fn observation(seconds: u32) -> (NewObservation, Embedding) {
+pub(super) fn observation(seconds: u32) -> (NewObservation, Embedding) {
     let caption = format!("a mug at {seconds}");
     (NewObservation { meta: meta("front", seconds), caption, layer: None }, vector(seconds))
 }
 
-fn filled(dir: &Path, records: u32) {
+pub(super) fn filled(dir: &Path, records: u32) {
     let store = open(dir);
     let observations: Vec<_> = (1..=records).map(observation).collect();
     store.commit_observations(&observations).unwrap();
 }
 
-fn all(store: &Store) -> Vec<(Record, Embedding)> {
+pub(super) fn all(store: &Store) -> Vec<(Record, Embedding)> {
     store.scan().map(Result::unwrap).collect()
 }
 
 /// The database behind the store's back.
-fn raw(dir: &Path) -> sled::Db {
+pub(super) fn raw(dir: &Path) -> sled::Db {
     loop {
         match sled::open(dir.join("db")) {
             Ok(db) => return db,
@@ -97,7 +97,7 @@ fn raw(dir: &Path) -> sled::Db {
 }
 
 /// Changes the bytes under a key.
-fn tamper(dir: &Path, key: &[u8], change: impl FnOnce(&mut Vec<u8>)) {
+pub(super) fn tamper(dir: &Path, key: &[u8], change: impl FnOnce(&mut Vec<u8>)) {
     let db = raw(dir);
     let mut bytes = db.get(key).unwrap().unwrap().to_vec();
     change(&mut bytes);

@@ -23,8 +23,12 @@ use crate::store::SetAside;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::change::{Change, Move, Writer};
+use crate::store::forget;
 use crate::store::keys;
-use crate::store::records::{self, Fault, PendingOnDisk, PromiseOnDisk, RecordOnDisk, TallyOnDisk};
+use crate::store::records::{
+    self, Fault, PendingOnDisk, PromiseOnDisk, RecordOnDisk, RemovedOnDisk, TallyOnDisk,
+};
+use crate::store::segments::Amendment;
 
 /// Commits between two manifests: how many the witness may lag behind.
 const COMMITS_A_MANIFEST: u32 = 32;
@@ -91,7 +95,7 @@ impl Store {
                 _ if state.pending.contains(&ticket.0) => {
                     self.extend_pending(ticket, last_at, change)
                 }
-                Some(id) => self.extend_record(id, last_at, change),
+                Some(id) => self.extend_record(state, id, last_at, change),
                 None => Ok(()),
             };
             match extended {
@@ -227,7 +231,7 @@ impl Store {
         self.0.write_manifest(&mut self.0.lock_writer())
     }
 
-    fn change<T>(
+    pub(super) fn change<T>(
         &self,
         work: impl FnOnce(&Writer, &mut Change) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -264,6 +268,7 @@ impl Store {
 
     fn extend_record(
         &self,
+        state: &Writer,
         id: RecordId,
         last_at: Timestamp,
         change: &mut Change,
@@ -276,6 +281,9 @@ impl Store {
             .map_err(|fault| StoreError::damaged(&key, &fault))?;
         record.end_at = record.end_at.max(last_at);
         change.batch.insert(key.as_slice(), records::encode(&key, &RecordOnDisk::of(&record)));
+        if state.is_in_segment(id) {
+            change.put_amendment(id, Amendment::EndsAt(record.end_at));
+        }
         Ok(())
     }
 
@@ -305,19 +313,34 @@ impl super::Inner {
             next_record,
             next_ticket,
             records,
+            removed,
+            below,
             counters,
             newest,
             moves,
             sources,
+            segments,
         } = change;
         let tally = TallyOnDisk::of((next_record, next_ticket), records, counters);
         batch.insert(keys::TALLY, records::encode(keys::TALLY, &tally));
+        let removed = RemovedOnDisk { removed, below };
+        if removed != writer.removed {
+            batch.insert(keys::REMOVED, forget::sealed(&removed));
+        }
         if let Err(error) = self.db.commit(batch) {
             writer.failure = Some(error.to_string());
+            self.publish(writer);
             return Err(error);
         }
         writer.tally = tally;
+        writer.removed = removed;
         writer.newest = newest;
+        for (number, range) in segments {
+            match range {
+                Some(range) => writer.segments.insert(number, range),
+                None => writer.segments.remove(&number),
+            };
+        }
         for it in moves {
             writer.make(it);
         }
@@ -327,7 +350,7 @@ impl super::Inner {
                 None => writer.sources.remove(&source),
             };
         }
-        *self.published.write().unwrap_or_else(PoisonError::into_inner) = writer.published();
+        self.publish(writer);
         writer.commits_since_manifest += 1;
         if writer.commits_since_manifest >= COMMITS_A_MANIFEST
             && let Err(error) = self.write_manifest(writer)
@@ -338,15 +361,20 @@ impl super::Inner {
         Ok(())
     }
 
+    fn publish(&self, writer: &Writer) {
+        *self.published.write().unwrap_or_else(PoisonError::into_inner) = writer.published();
+    }
+
     fn write_manifest(&self, writer: &mut Writer) -> Result<(), StoreError> {
-        self.manifest.write(&PromiseOnDisk {
-            records: writer.tally.records,
-            next_record: writer.tally.next_record,
-            next_ticket: writer.tally.next_ticket,
-            newest: writer.newest,
-        })?;
+        self.manifest.write(&promise(writer, writer.newest))?;
+        writer.promised_newest = writer.newest.map(|(id, _)| id);
         writer.commits_since_manifest = 0;
         Ok(())
+    }
+
+    /// Takes the promise of a newest record back, before that record is removed.
+    pub(super) fn promise_no_newest(&self, writer: &Writer) -> Result<(), StoreError> {
+        self.manifest.write(&promise(writer, None))
     }
 }
 
@@ -358,6 +386,15 @@ impl Drop for super::Inner {
         {
             log::warn!(error:%; "the manifest could not be written");
         }
+    }
+}
+
+fn promise(writer: &Writer, newest: Option<(u64, u32)>) -> PromiseOnDisk {
+    PromiseOnDisk {
+        records: writer.tally.records + writer.removed.removed,
+        next_record: writer.tally.next_record,
+        next_ticket: writer.tally.next_ticket,
+        newest,
     }
 }
 

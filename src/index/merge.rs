@@ -1,0 +1,190 @@
+//! Decides which neighbouring segments become one.
+//!
+//! Pure: sees how large segments are and which time they span, not what is in them.
+//! Holds, once nothing is left to merge: a segment has at least [`RATIO`] times the
+//! rows of all newer ones that could still be merged into it, so that there are few
+//! segments to search; and a row is rewritten only when its segment grows by half at
+//! least, so that it is rewritten a few times in its life.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::base::time::Timestamp;
+
+/// A segment, as the policy sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Rows that can be found.
+    pub live: u32,
+    /// Rows that were forgotten and are still in it.
+    pub gone: u32,
+    /// First and last moment of its rows.
+    pub span: (Timestamp, Timestamp),
+}
+
+/// How large a segment may become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    pub rows_max: u32,
+    /// Time that one segment spans at most, where old ones are to be dropped whole.
+    pub span_max: Option<Duration>,
+}
+
+/// A segment is merged with newer ones that together have more than its rows
+/// divided by this.
+const RATIO: u64 = 2;
+/// A segment of which more than one in so many rows is gone is made anew.
+const GONE_SHARE: u64 = 4;
+
+/// The neighbours to merge next, from the oldest to the newest segment; one alone
+/// is to be made anew without what is gone. `None` when all is well.
+pub fn next(segments: &[Size], limits: &Limits) -> Option<Range<usize>> {
+    let ends = (1..=segments.len()).rev();
+    let mut runs = ends.map(|end| run_before(segments, end, limits));
+    runs.find(|run| run.len() > 1).or_else(|| {
+        let wasted = segments.iter().position(|it| {
+            u64::from(it.gone) * GONE_SHARE > u64::from(it.live) + u64::from(it.gone)
+        })?;
+        Some(wasted..wasted + 1)
+    })
+}
+
+/// The longest run of segments before `end` in which each is small beside all newer
+/// ones of the run.
+fn run_before(segments: &[Size], end: usize, limits: &Limits) -> Range<usize> {
+    let older = segments.get(..end).unwrap_or_default();
+    let Some(newest) = older.last() else { return end..end };
+    let (mut rows, mut span) = (u64::from(newest.live), newest.span);
+    let mut start = end - 1;
+    for it in older.iter().rev().skip(1) {
+        let live = u64::from(it.live);
+        let together = (span.0.min(it.span.0), span.1.max(it.span.1));
+        let is_long = limits.span_max.is_some_and(|max| together.1.since(together.0) > max);
+        if live >= rows * RATIO || rows + live > u64::from(limits.rows_max) || is_long {
+            break;
+        }
+        (rows, span) = (rows + live, together);
+        start -= 1;
+    }
+    start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{prop, proptest};
+
+    const LIMITS: Limits = Limits { rows_max: 1_000, span_max: None };
+
+    fn at(seconds: u64) -> Timestamp {
+        Timestamp::EPOCH.plus(Duration::from_secs(seconds))
+    }
+
+    fn sizes(live: &[u32]) -> Vec<Size> {
+        let span = |place: u64| (at(place * 10), at(place * 10 + 9));
+        (0..)
+            .zip(live)
+            .map(|(place, live)| Size { live: *live, gone: 0, span: span(place) })
+            .collect()
+    }
+
+    /// What a merge makes of the segments, and how many rows it writes.
+    fn apply(segments: &mut Vec<Size>, run: Range<usize>) -> u64 {
+        let merged: Vec<Size> = segments.drain(run.clone()).collect();
+        let live = merged.iter().map(|it| it.live).sum();
+        let first = merged.iter().map(|it| it.span.0).min().unwrap();
+        let last = merged.iter().map(|it| it.span.1).max().unwrap();
+        segments.insert(run.start, Size { live, gone: 0, span: (first, last) });
+        u64::from(live)
+    }
+
+    fn settle(segments: &mut Vec<Size>, limits: &Limits) -> u64 {
+        let mut written = 0;
+        for _ in 0..=segments.len() * 2 {
+            let Some(run) = next(segments, limits) else { return written };
+            written += apply(segments, run);
+        }
+        panic!("does not come to an end: {segments:?}");
+    }
+
+    #[test]
+    fn small_neighbours_become_one_and_large_ones_stay() {
+        assert_eq!(next(&[], &LIMITS), None);
+        assert_eq!(next(&sizes(&[8]), &LIMITS), None);
+        assert_eq!(next(&sizes(&[8, 8]), &LIMITS), Some(0..2));
+        assert_eq!(next(&sizes(&[16, 8]), &LIMITS), None);
+        assert_eq!(next(&sizes(&[16, 8, 8]), &LIMITS), Some(0..3));
+        assert_eq!(next(&sizes(&[64, 16, 8, 8]), &LIMITS), Some(1..4));
+        assert_eq!(next(&sizes(&[8, 8, 64, 16]), &LIMITS), Some(0..3), "small ones left behind");
+        assert_eq!(next(&sizes(&[700, 400]), &LIMITS), None, "beyond the largest");
+    }
+
+    #[test]
+    fn a_segment_spans_no_more_time_than_it_may() {
+        let limits = Limits { span_max: Some(Duration::from_secs(25)), ..LIMITS };
+        assert_eq!(next(&sizes(&[8, 8, 8, 8]), &limits), Some(2..4));
+        let mut segments = sizes(&[8; 9]);
+        settle(&mut segments, &limits);
+        let spans = segments.iter().map(|it| it.span.1.since(it.span.0).as_secs());
+        assert!(spans.max() <= Some(25), "{segments:?}");
+    }
+
+    #[test]
+    fn a_segment_with_many_forgotten_rows_is_made_anew() {
+        let mut segments = sizes(&[700, 60]);
+        segments[0].gone = 200;
+        assert_eq!(next(&segments, &LIMITS), None);
+        segments[0].gone = 300;
+        assert_eq!(next(&segments, &LIMITS), Some(0..1));
+        segments[0] = Size { live: 0, gone: 1, ..segments[0] };
+        segments[1].live = 0;
+        assert_eq!(next(&segments[..1], &LIMITS), Some(0..1));
+    }
+
+    proptest! {
+        #[test]
+        fn merging_ends_with_few_segments_each_within_its_limits(
+            live in prop::collection::vec(0_u32..1_500, 0..40),
+            gone in prop::collection::vec(0_u32..500, 40),
+            span_max in prop::option::of(0_u64..200),
+        ) {
+            let limits = Limits { span_max: span_max.map(Duration::from_secs), ..LIMITS };
+            let mut segments = sizes(&live);
+            for (segment, gone) in segments.iter_mut().zip(&gone) {
+                segment.gone = *gone;
+            }
+            while let Some(run) = next(&segments, &limits) {
+                assert!(run.start < run.end && run.end <= segments.len(), "{run:?}");
+                if run.len() > 1 {
+                    let merged = &segments[run.clone()];
+                    let rows: u32 = merged.iter().map(|it| it.live).sum();
+                    let span = merged[merged.len() - 1].span.1.since(merged[0].span.0);
+                    assert!(rows <= limits.rows_max);
+                    assert!(limits.span_max.is_none_or(|max| span <= max));
+                }
+                let before = segments.len() + segments.iter().filter(|it| it.gone > 0).count();
+                apply(&mut segments, run);
+                let after = segments.len() + segments.iter().filter(|it| it.gone > 0).count();
+                assert!(after < before, "nothing gained");
+            }
+            let all = |it: &[Size]| it.iter().map(|it| u64::from(it.live)).sum::<u64>();
+            assert_eq!(all(&segments), live.iter().map(|it| u64::from(*it)).sum::<u64>());
+        }
+
+        /// As a robot's memory grows: sealed tails of one size, merged as they come.
+        #[test]
+        fn the_work_and_the_number_of_segments_stay_bounded(tails in 1_u32..600, rows in 1_u32..20) {
+            let limits = Limits { rows_max: rows * 64, span_max: None };
+            let (mut segments, mut written) = (Vec::new(), 0);
+            for place in 0..u64::from(tails) {
+                segments.push(Size { live: rows, gone: 0, span: (at(place), at(place)) });
+                written += u64::from(rows) + settle(&mut segments, &limits);
+                let large = segments.iter().filter(|it| it.live * 2 > limits.rows_max).count();
+                assert!(large <= 2 * (place as usize / 64 + 1));
+                assert!(segments.len() - large <= 6, "{segments:?}");
+            }
+            // log 64 to the base of 1.5, and the sealing itself.
+            assert!(written <= u64::from(tails) * u64::from(rows) * 12, "{written}");
+        }
+    }
+}

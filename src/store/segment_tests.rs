@@ -1,0 +1,228 @@
+//! Segments and forgetting through restarts and damage, from outside the files.
+
+use crate::base::FrameTicket;
+use crate::base::RecordId;
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::forget::FORGET_MAX;
+use crate::store::keys;
+use crate::store::segments::{Amendment, NewSegment, PartId, SegmentMeta};
+use crate::store::tests::{all, at, filled, jpeg, meta, observation, open, raw, tamper, vector};
+
+const GRAPH: PartId = PartId(2);
+
+fn blob(bytes: usize, seed: u8) -> Vec<u8> {
+    (0..bytes).map(|at| (at % 251) as u8 ^ seed).collect()
+}
+
+fn written(store: &Store, records: (u64, u64), seed: u8) -> SegmentMeta {
+    let (first, last) = (RecordId(records.0), RecordId(records.1));
+    let parts = [(PartId(0), blob(10, seed)), (GRAPH, blob(50_000, seed)), (PartId(3), Vec::new())];
+    let new = NewSegment { first, last, rows: 2, unreadable: 1, parts: &parts };
+    store.write_segment(&new).unwrap()
+}
+
+fn named(store: &Store, records: (u64, u64), seed: u8) -> SegmentMeta {
+    let meta = written(store, records, seed);
+    store.replace_segments(&[], std::slice::from_ref(&meta), &[]).unwrap();
+    meta
+}
+
+fn chunks(store: &Store) -> usize {
+    store.0.db.entries(keys::CHUNKS).count()
+}
+
+fn ids(store: &Store) -> Vec<u64> {
+    all(store).iter().map(|(record, _)| record.id.0).collect()
+}
+
+#[test]
+fn a_segment_comes_back_whole_after_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let meta = named(&store, (1, 2), 7);
+    drop(store);
+    let store = open(dir.path());
+    assert_eq!(store.segments().unwrap(), [meta.clone()]);
+    for (part, bytes) in
+        [(PartId(0), blob(10, 7)), (GRAPH, blob(50_000, 7)), (PartId(3), Vec::new())]
+    {
+        assert_eq!(store.read_segment_part(&meta, part).unwrap(), bytes);
+    }
+    let missing = store.read_segment_part(&meta, PartId(9)).unwrap_err();
+    assert!(missing.concerns_one_value(), "{missing}");
+    let next = written(&store, (3, 4), 1);
+    assert!(next.number > meta.number, "a number is used twice");
+}
+
+#[test]
+fn segments_replace_others_in_one_step_and_leave_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let (first, second) = (named(&store, (1, 2), 1), named(&store, (3, 4), 2));
+    let merged = written(&store, (1, 4), 3);
+    let both = [first.number, second.number];
+    let before = chunks(&store);
+    store.replace_segments(&both, std::slice::from_ref(&merged), &[]).unwrap();
+    assert_eq!(store.segments().unwrap(), [merged.clone()]);
+    assert!(chunks(&store) * 3 == before, "{} of {before} chunks", chunks(&store));
+    assert_eq!(store.read_segment_part(&merged, GRAPH).unwrap(), blob(50_000, 3));
+}
+
+#[test]
+fn what_was_written_and_never_named_is_removed_by_the_next_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let kept = named(&store, (1, 2), 1);
+    let whole = chunks(&store);
+    written(&store, (3, 4), 2);
+    assert!(chunks(&store) > whole);
+    drop(store);
+    let store = open(dir.path());
+    assert_eq!((store.segments().unwrap(), chunks(&store)), (vec![kept], whole));
+}
+
+#[test]
+fn segments_of_the_same_records_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let first = named(&store, (1, 5), 1);
+    let second = written(&store, (5, 9), 2);
+    let refused = store.replace_segments(&[], &[second], &[]).unwrap_err();
+    assert!(refused.to_string().contains("overlaps"), "{refused}");
+    assert_eq!(store.segments().unwrap(), [first]);
+}
+
+#[test]
+fn a_damaged_chunk_concerns_its_segment_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let (first, second) = (named(&store, (1, 2), 1), named(&store, (3, 4), 2));
+    drop(store);
+    tamper(dir.path(), &keys::chunk(first.number, GRAPH, 3), |bytes| bytes[100] ^= 1);
+    let store = open(dir.path());
+    let damaged = store.read_segment_part(&first, GRAPH).unwrap_err();
+    assert!(damaged.concerns_one_value() && damaged.to_string().contains("segment 1"), "{damaged}");
+    assert_eq!(store.read_segment_part(&second, GRAPH).unwrap(), blob(50_000, 2));
+    drop(store);
+    for at in [0, 3, 6] {
+        let db = raw(dir.path());
+        db.remove(keys::chunk(second.number, GRAPH, at)).unwrap();
+        drop(db);
+        let store = open(dir.path());
+        let damaged = store.read_segment_part(&second, GRAPH).unwrap_err();
+        assert!(damaged.concerns_one_value(), "{damaged}");
+    }
+}
+
+#[test]
+fn a_damaged_name_is_as_good_as_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let (first, second) = (named(&store, (1, 2), 1), named(&store, (3, 4), 2));
+    drop(store);
+    tamper(dir.path(), &keys::segment(first.number), |bytes| bytes[6] ^= 1);
+    let store = open(dir.path());
+    assert_eq!(store.segments().unwrap(), [second]);
+}
+
+#[test]
+fn what_becomes_of_a_record_in_a_segment_is_noted_until_the_segment_is_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), vec![9]).unwrap();
+    store.commit_frame(ticket, "a red mug", &vector(1)).unwrap();
+    store.commit_observations(&[observation(2), observation(3)]).unwrap();
+    store.merge_frame("front", at(11)).unwrap();
+    assert_eq!(store.amendments().unwrap(), [], "in no segment");
+
+    let meta = named(&store, (1, 2), 1);
+    store.merge_frame("front", at(12)).unwrap();
+    store.delete_records(&[RecordId(2), RecordId(3)]).unwrap();
+    let amendments = [(RecordId(1), Amendment::EndsAt(at(12))), (RecordId(2), Amendment::Gone)];
+    assert_eq!(store.amendments().unwrap(), amendments);
+    drop(store);
+    let store = open(dir.path());
+    assert_eq!(store.amendments().unwrap(), amendments);
+
+    let anew = written(&store, (1, 2), 2);
+    let still = [(RecordId(1), Amendment::EndsAt(at(13)))];
+    store.replace_segments(&[meta.number], &[anew.clone()], &still).unwrap();
+    assert_eq!(store.amendments().unwrap(), still);
+    store.replace_segments(&[anew.number], &[], &[]).unwrap();
+    drop(store);
+    assert_eq!(open(dir.path()).amendments().unwrap(), [], "of no segment");
+}
+
+#[test]
+fn a_forgotten_record_is_gone_with_its_image_and_its_keyframe() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), vec![9]).unwrap();
+    let seen = store.commit_frame(ticket, "a red mug", &vector(1)).unwrap();
+    store.commit_observations(&[observation(2), observation(3)]).unwrap();
+    let unknown = RecordId(77);
+    let gone = store.delete_records(&[RecordId(3), unknown, seen.id, seen.id]).unwrap();
+    assert_eq!(gone, [seen.id, RecordId(3)]);
+    let check = |store: &Store| {
+        assert_eq!((store.record(seen.id).unwrap(), store.image(ticket).unwrap()), (None, None));
+        assert_eq!((ids(store), store.record_count()), (vec![2], 1));
+        assert_eq!(store.keyframe("front").unwrap(), None, "frames would be merged into it");
+        assert_eq!(store.sources().unwrap(), []);
+    };
+    check(&store);
+    drop(store);
+    let store = open(dir.path());
+    check(&store);
+    let next = store.commit_observations(&[observation(4)]).unwrap();
+    assert_eq!(next[0].id, RecordId(4), "an id is used twice");
+    let everything = store.delete_records(&[RecordId(2), RecordId(4)]).unwrap();
+    assert_eq!(everything.len(), 2);
+    drop(store);
+    let store = open(dir.path());
+    assert_eq!((ids(&store), store.record_count()), (vec![], 0));
+    assert_eq!(store.delete_records(&[RecordId(4)]).unwrap(), []);
+}
+
+#[test]
+fn too_many_at_once_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let ids: Vec<RecordId> = (0..=FORGET_MAX as u64).map(RecordId).collect();
+    let refused = store.delete_records(&ids).unwrap_err();
+    assert!(matches!(refused, StoreError::TooMany { field: "ids", .. }), "{refused}");
+}
+
+#[test]
+fn what_lies_below_the_floor_counts_no_more_whatever_happens() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 6);
+    let store = open(dir.path());
+    let ticket = store.accept_frame(&meta("rear", 10), &jpeg(1), vec![9]).unwrap();
+    let (old, new) = (named(&store, (1, 4), 1), named(&store, (5, 6), 2));
+    store.delete_records(&[RecordId(2)]).unwrap();
+    store.raise_floor(RecordId(5), &[old.number]).unwrap();
+    assert_eq!(store.record(RecordId(4)).unwrap(), None);
+    assert_eq!(store.delete_records(&[RecordId(4)]).unwrap(), []);
+    assert_eq!(store.segments().unwrap(), [new.clone()]);
+    // Killed before the records are removed.
+    drop(store);
+    let store = open(dir.path());
+    assert_eq!((ids(&store), store.record_count()), (vec![5, 6], 2));
+    assert_eq!(
+        (store.amendments().unwrap(), store.segments().unwrap()),
+        (vec![], vec![new.clone()])
+    );
+    assert_eq!(store.read_segment_part(&new, GRAPH).unwrap(), blob(50_000, 2));
+    assert_eq!(store.remove_below_floor().unwrap(), 0);
+
+    store.commit_frame(ticket, "a blue mug", &vector(7)).unwrap();
+    store.raise_floor(RecordId(99), &[new.number]).unwrap();
+    while store.remove_below_floor().unwrap() > 0 {}
+    assert_eq!((ids(&store), store.record_count(), chunks(&store)), (vec![], 0, 0));
+    assert_eq!(store.image(FrameTicket(1)).unwrap(), None);
+    drop(store);
+    let store = open(dir.path());
+    assert_eq!(store.commit_observations(&[observation(9)]).unwrap()[0].id, RecordId(8));
+    assert_eq!(ids(&store), [8]);
+}
