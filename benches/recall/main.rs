@@ -32,7 +32,7 @@ use engram::base::embedding::Embedding;
 use engram::base::time::{Clock as _, SystemClock};
 use engram::memory::episodic::Episodic;
 use engram::model::TextRole;
-use engram::model::embedder::{EmbedderHandle, EmbedderHost};
+use engram::model::embedder::EmbedderHandle;
 use engram::search::{Corpus, Filter, Query};
 use engram::store::{EmbeddingSpace, Options, Store};
 use serde_json::{Map, json};
@@ -62,10 +62,10 @@ fn main() -> Fallible<()> {
     // Cargo passes `--bench`.
     let sizes: Vec<usize> = std::env::args().filter_map(|it| it.parse().ok()).collect();
     let sizes = if sizes.is_empty() { SIZES.to_vec() } else { sizes };
-    let embedder = EmbedderHost::start(engram::model::bert::load(&daemon::embedder_dir())?)?;
+    let embedder = EmbedderHandle::new(engram::model::bert::load(&daemon::embedder_dir())?);
     println!("{}", report::heading(QUESTIONS));
     for size in sizes {
-        println!("{}", measure(size, &embedder.handle())?);
+        println!("{}", measure(size, &embedder)?);
     }
     Ok(())
 }

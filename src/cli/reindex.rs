@@ -19,8 +19,7 @@ const BATCH: usize = 64;
 /// Runs to the end, or until killed; then the old vectors still count, and the
 /// next run goes on where this one was.
 pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
-    let host = daemon::open_embedder(config, places)?;
-    let embedder = host.handle();
+    let embedder = daemon::open_embedder(config, places)?;
     let space = daemon::embedding_space(&embedder);
     let mut reindex = Reindex::open(&daemon::store_options(config, places), &space)?;
     let bar = ProgressBar::new(reindex.total()).with_style(ProgressStyle::with_template(

@@ -17,7 +17,7 @@ use crate::capture::gate;
 use crate::config::{Config, ConfigError, Places};
 use crate::ingest::{self, Ingest, Parts};
 use crate::memory::episodic::{Episodic, MemoryError};
-use crate::model::embedder::{EmbedderHandle, EmbedderHost};
+use crate::model::embedder::EmbedderHandle;
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
@@ -49,7 +49,6 @@ pub enum DaemonError {
 pub struct Daemon {
     server: Server,
     ingest: Arc<Ingest>,
-    embedder: EmbedderHost,
     store: Store,
 }
 
@@ -60,9 +59,8 @@ impl Daemon {
         let started = clock.tick();
         let captioner_dir = config.captioner_dir(places)?;
         let embedder = open_embedder(config, places)?;
-        let handle = embedder.handle();
-        let store = Store::open(&store_options(config, places), &embedding_space(&handle))?;
-        let episodic = Arc::new(Episodic::open(store.clone(), handle)?);
+        let store = Store::open(&store_options(config, places), &embedding_space(&embedder))?;
+        let episodic = Arc::new(Episodic::open(store.clone(), embedder)?);
         let stop = Stop::default();
         let captioner = WorkerCaptioner::new(
             worker_options(config, places, captioner_dir),
@@ -88,26 +86,24 @@ impl Daemon {
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let records = store.record_count();
         info!(socket:% = server.socket().display(), records, millis; "ready");
-        Ok(Self { server, ingest, embedder, store })
+        Ok(Self { server, ingest, store })
     }
 
     /// Stops everything, clients first. What was acknowledged is on disk before
     /// this; frames that wait for their caption wait for the next start.
     pub fn stop(self) -> Result<(), DaemonError> {
-        let Self { server, ingest, embedder, store } = self;
+        let Self { server, ingest, store } = self;
         server.stop();
         ingest.stop();
-        drop(embedder);
         store.flush()?;
         info!("stopped");
         Ok(())
     }
 }
 
-/// Loads the configured embedder on its own thread.
-pub fn open_embedder(config: &Config, places: &Places) -> Result<EmbedderHost, DaemonError> {
-    let model = bert::load(&config.embedder_dir(places)?)?;
-    Ok(EmbedderHost::start(model)?)
+/// Loads the configured embedder.
+pub fn open_embedder(config: &Config, places: &Places) -> Result<EmbedderHandle, DaemonError> {
+    Ok(EmbedderHandle::new(bert::load(&config.embedder_dir(places)?)?))
 }
 
 /// The space of the vectors that an embedder makes.

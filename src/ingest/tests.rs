@@ -12,7 +12,7 @@ use super::*;
 use crate::base::embedding::Embedding;
 use crate::base::pose::Pose;
 use crate::base::time::StandingClock;
-use crate::model::embedder::EmbedderHost;
+use crate::model::embedder::EmbedderHandle;
 use crate::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
 use crate::model::{CaptionError, Embedder, ModelError, TextRole};
 use crate::store::{EmbeddingSpace, Options as StoreOptions, Record};
@@ -47,7 +47,6 @@ fn png(colour: [u8; 3]) -> Vec<u8> {
 struct Rig {
     ingest: Ingest,
     store: Store,
-    _embedder: EmbedderHost,
 }
 
 impl Rig {
@@ -62,13 +61,13 @@ impl Rig {
         stop: Stop,
         spool_frames_max: usize,
     ) -> Self {
-        let host = EmbedderHost::start(embedder).unwrap();
         let store = Store::open(
             &StoreOptions { spool_frames_max, ..StoreOptions::at(dir.to_owned()) },
             &space(),
         )
         .unwrap();
-        let episodic = Arc::new(Episodic::open(store.clone(), host.handle()).unwrap());
+        let episodic =
+            Arc::new(Episodic::open(store.clone(), EmbedderHandle::new(embedder)).unwrap());
         let clock = Arc::new(StandingClock::at(Timestamp::from_seconds(NOW).unwrap()));
         let options = Options {
             zone: Zone::from_name("UTC").unwrap(),
@@ -78,7 +77,7 @@ impl Rig {
         };
         let parts = Parts { store: store.clone(), episodic, captioner, clock, stop };
         let ingest = Ingest::start(parts, options).unwrap();
-        Self { ingest, store, _embedder: host }
+        Self { ingest, store }
     }
 
     fn see(&self, colour: [u8; 3], seconds: f64) -> Result<Observed, ObserveError> {
@@ -415,7 +414,7 @@ fn an_idle_pipeline_stops_and_twice_is_once() {
 #[derive(Debug)]
 struct Stubborn {
     embedder: ScriptedEmbedder,
-    failures: u32,
+    failures: AtomicU32,
 }
 
 impl Embedder for Stubborn {
@@ -427,9 +426,10 @@ impl Embedder for Stubborn {
         self.embedder.dimension()
     }
 
-    fn embed(&mut self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError> {
-        if self.failures > 0 {
-            self.failures -= 1;
+    fn embed(&self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError> {
+        let left = self.failures.load(Ordering::Relaxed);
+        if left > 0 {
+            self.failures.store(left - 1, Ordering::Relaxed);
             return Err(ModelError::Failed("not today".to_owned()));
         }
         self.embedder.embed(role, texts)
@@ -444,7 +444,7 @@ fn a_memory_that_fails_is_tried_again_without_captioning_twice() {
     let captioner = ScriptedCaptioner::new(move |_| {
         Ok(format!("try {}", counted.fetch_add(1, Ordering::SeqCst)))
     });
-    let embedder = Box::new(Stubborn { embedder: ScriptedEmbedder::new(32), failures: 9 });
+    let embedder = Box::new(Stubborn { embedder: ScriptedEmbedder::new(32), failures: 9.into() });
     let rig = Rig::with(dir.path(), captioner, embedder, Stop::default(), 100);
     rig.see(RED, 0.0).unwrap();
     rig.see(BLUE, 1.0).unwrap();

@@ -1,5 +1,5 @@
 //! Text embedders of the BERT family, from a directory as sentence-transformers
-//! or `transformers` save it, on one CPU thread.
+//! or `transformers` save it, on the thread that asks.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,6 +12,7 @@ use tokenizers::Tokenizer;
 use crate::base::embedding::Embedding;
 use crate::model::encoder::{Config, Encoder};
 use crate::model::sentence::{Pooling, SentenceSettings};
+use crate::model::threads::multiply_on_one_thread;
 use crate::model::weights::{ModelDir, Tensors};
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
 
@@ -22,6 +23,7 @@ const BATCH_TEXTS_MAX: usize = 32;
 /// `tokenizer.json`, `model.safetensors`, and sentence-transformers' files where
 /// there are any.
 pub fn load(path: &Path) -> Result<Box<dyn Embedder>, ModelError> {
+    multiply_on_one_thread();
     let dir = ModelDir::open(path)?;
     let identity = dir.identity()?;
     let config = config_of(&dir)?;
@@ -68,7 +70,7 @@ impl Embedder for BertEmbedder {
         self.dimension
     }
 
-    fn embed(&mut self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError> {
+    fn embed(&self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError> {
         let tokens = texts
             .iter()
             .map(|text| self.tokens(role, text))

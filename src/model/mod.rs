@@ -6,10 +6,12 @@ pub mod bert;
 pub mod blip;
 pub mod embedder;
 pub(crate) mod encoder;
+mod in_place;
 pub(crate) mod preprocess;
 pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;
+mod threads;
 pub mod weights;
 pub mod worker;
 
@@ -46,18 +48,18 @@ pub enum TextRole {
     Passage,
 }
 
-/// Turns text into vectors. Belongs to one thread.
+/// Turns text into vectors, for many threads at once.
 ///
 /// The same text and role always give the same vector, alone or in a batch
 /// (to float rounding). Text beyond the model's length is cut, never refused.
-pub trait Embedder: Send {
+pub trait Embedder: Send + Sync + fmt::Debug {
     fn identity(&self) -> &ModelIdentity;
 
     /// Components of every vector that [`Embedder::embed`] returns.
     fn dimension(&self) -> usize;
 
     /// One vector a text, in the order of `texts`.
-    fn embed(&mut self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError>;
+    fn embed(&self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError>;
 }
 
 /// Says in a sentence what an encoded image (JPEG or PNG) shows. Belongs to one thread.
@@ -100,6 +102,4 @@ pub enum ModelError {
     Unusable { path: String, reason: String },
     #[error("the model failed: {0}")]
     Failed(String),
-    #[error("the model's thread has ended")]
-    Gone,
 }

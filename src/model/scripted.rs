@@ -70,7 +70,7 @@ impl Embedder for ScriptedEmbedder {
         self.dimension
     }
 
-    fn embed(&mut self, _role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError> {
+    fn embed(&self, _role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError> {
         texts.iter().map(|text| self.vector(text)).collect()
     }
 }

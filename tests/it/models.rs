@@ -30,7 +30,7 @@ fn golden(dir: &Path) -> Vec<Value> {
 fn check_embeddings(dir: &Path) {
     let rows = golden(dir);
     assert!(!rows.is_empty());
-    let mut embedder = bert::load(dir).unwrap();
+    let embedder = bert::load(dir).unwrap();
     for (name, role) in [("query", TextRole::Query), ("passage", TextRole::Passage)] {
         // A file without roles is of a model that does not care.
         let of_role = |row: &&Value| row["role"].as_str().is_none_or(|role| role == name);
@@ -67,7 +67,7 @@ fn the_default_embedder_equals_its_golden_file() {
 
 #[test]
 fn the_longest_text_is_cut_not_refused() {
-    let mut embedder = bert::load(&fixture("bert-mean")).unwrap();
+    let embedder = bert::load(&fixture("bert-mean")).unwrap();
     let long = "mug ".repeat(10_000);
     let vectors = embedder.embed(TextRole::Passage, &[&long, &"mug ".repeat(30)]).unwrap();
     assert_eq!(vectors[0], vectors[1]);

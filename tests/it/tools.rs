@@ -12,7 +12,7 @@ use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
 use engram::daemon::embedding_space;
 use engram::ingest::{self, Ingest, Parts};
 use engram::memory::episodic::Episodic;
-use engram::model::embedder::EmbedderHost;
+use engram::model::embedder::EmbedderHandle;
 use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
 use engram::store::{Options, Store};
 use engram::tools::context::{self, Context};
@@ -29,14 +29,12 @@ const NOON: f64 = 1_735_905_600.0;
 struct Memory {
     tools: Tools,
     _state: tempfile::TempDir,
-    _embedder: EmbedderHost,
 }
 
 impl Memory {
     fn new() -> Self {
         let state = tempfile::tempdir().unwrap();
-        let embedder = EmbedderHost::start(Box::new(ScriptedEmbedder::new(64))).unwrap();
-        let handle = embedder.handle();
+        let handle = EmbedderHandle::new(Box::new(ScriptedEmbedder::new(64)));
         let store =
             Store::open(&Options::at(state.path().join("s")), &embedding_space(&handle)).unwrap();
         let episodic = Arc::new(Episodic::open(store.clone(), handle.clone()).unwrap());
@@ -55,7 +53,7 @@ impl Memory {
             context::Options { zone: Zone::from_name("UTC").unwrap(), text_max_chars: 400 };
         let context = Context::new(episodic, ingest, clock, options);
         let tools = Tools::new(context, Limits::default());
-        Self { tools, _state: state, _embedder: embedder }
+        Self { tools, _state: state }
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Result<ToolReply, ToolError> {

@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, Signal};
 
 use crate::base::picture::Limits;
 use crate::model::blip;
-use crate::model::embedder::compute_on_this_thread_only;
+use crate::model::threads::compute_on_this_thread_only;
 use crate::model::worker::protocol;
 use crate::model::worker::protocol::{Reply, Request};
 use crate::model::{CaptionError, Captioner, ModelError};

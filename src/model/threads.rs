@@ -1,0 +1,22 @@
+//! Keeps candle to the thread that computes.
+//!
+//! By default it spreads every larger product over all cores, and some row-wise
+//! operations over rayon's global pool. For one short text or one image that is
+//! slower than one thread (dozens of operations, each handed over and waited
+//! for), and it takes the cores from whoever else works.
+
+use rayon::ThreadPoolBuilder;
+
+/// Products never count as large enough for more threads, in the whole process.
+pub(super) fn multiply_on_one_thread() {
+    gemm::set_threading_threshold(usize::MAX);
+}
+
+/// The same, and the calling thread becomes a rayon pool of one, where candle's
+/// row-wise operations run on the spot.
+pub(super) fn compute_on_this_thread_only() {
+    multiply_on_one_thread();
+    if let Err(error) = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
+        log::warn!("models compute on all cores: {error}");
+    }
+}
