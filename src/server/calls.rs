@@ -1,11 +1,15 @@
 //! Runs tool calls: so many at once, each with a deadline, each with an answer.
 //!
 //! A call blocks (it computes, it waits for the disk), so it runs on a thread
-//! of its own and never on the ones that serve the sockets.
+//! of its own. Only brief ones are answered on a thread that serves the sockets,
+//! since waking another and being woken by it takes longer than they do; never
+//! on all of these threads at once, so that a call that turns out not to be
+//! brief holds up nobody else.
 
 use std::any::Any;
 use std::fmt::Display;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,11 +20,22 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+/// How long a call takes, as far as one can say before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// About a millisecond.
+    Brief,
+    /// Anything up to the deadline.
+    Long,
+}
+
 /// Where all clients' calls run.
 #[derive(Debug)]
 pub(super) struct Calls {
     /// Calls beyond the bound wait in order of arrival.
     places: Arc<Semaphore>,
+    /// Threads that serve the sockets and may answer brief calls themselves.
+    here: Semaphore,
     deadline: Duration,
     /// Set when the server stops and waits no longer.
     abandoned: watch::Sender<bool>,
@@ -30,10 +45,12 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn new(at_once: usize, deadline: Duration, start: String) -> Self {
+    /// `servers` is how many threads serve the sockets: one is always left to them.
+    pub(super) fn new(at_once: usize, servers: usize, deadline: Duration, start: String) -> Self {
         let places = Arc::new(Semaphore::new(at_once));
+        let here = Semaphore::new(servers.saturating_sub(1));
         let abandoned = watch::Sender::new(false);
-        Self { places, deadline, abandoned, start, faults: AtomicU64::new(0) }
+        Self { places, here, deadline, abandoned, start, faults: AtomicU64::new(0) }
     }
 
     /// Answers every call still under way with an error, as the server stops.
@@ -43,16 +60,24 @@ impl Calls {
 
     /// Runs `work` and gives its result, or the fault that came instead.
     ///
-    /// The deadline counts from here, so it covers the wait for a place. At the
-    /// deadline the caller gets a fault; the work itself cannot be interrupted
-    /// and keeps its place until it ends. When `cancelled` ends first, work
-    /// that has not begun never does.
+    /// Brief work runs here and now where there is room for it, other work on a
+    /// thread of its own. The deadline counts from here, so it covers the wait
+    /// for a place. At the deadline the caller gets a fault; the work itself
+    /// cannot be interrupted and keeps its place until it ends. When `cancelled`
+    /// ends first, work that has not begun never does.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         what: &str,
+        pace: Pace,
         cancelled: impl Future<Output = ()>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
+        if pace == Pace::Brief
+            && let (Ok(_here), Ok(_place)) = (self.here.try_acquire(), self.places.try_acquire())
+        {
+            let outcome = catch_unwind(AssertUnwindSafe(work));
+            return outcome.map_err(|panic| self.fault(what, &panicked(panic)));
+        }
         let finished = async {
             let place =
                 Arc::clone(&self.places).acquire_owned().await.map_err(|e| e.to_string())?;
@@ -61,7 +86,7 @@ impl Calls {
                 work()
             });
             task.await.map_err(|failed| match failed.try_into_panic() {
-                Ok(panic) => format!("panicked: {}", panic_text(panic)),
+                Ok(panic) => panicked(panic),
                 Err(failed) => failed.to_string(),
             })
         };
@@ -97,6 +122,10 @@ impl Calls {
             Some(data),
         )
     }
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> String {
+    format!("panicked: {}", panic_text(panic))
 }
 
 fn panic_text(panic: Box<dyn Any + Send>) -> String {

@@ -18,7 +18,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use crate::server::calls::Calls;
+use crate::server::calls::{Calls, Pace};
 use crate::server::convert;
 use crate::tools::{ToolBox, ToolError};
 
@@ -140,8 +140,9 @@ impl ServerHandler for Handler {
         let arguments = request.arguments.unwrap_or_default();
         let tools = Arc::clone(&self.shared.tools);
         let session = Arc::clone(&self.session);
+        let pace = if tools.is_brief(&name) { Pace::Brief } else { Pace::Long };
         let work = move || tools.call(&session.name, &name, arguments).map(convert::result);
-        let outcome = self.shared.calls.run(&what, context.ct.cancelled(), work).await?;
+        let outcome = self.shared.calls.run(&what, pace, context.ct.cancelled(), work).await?;
         let result = outcome.or_else(|error| self.error_of(&what, error))?;
         Ok(CallToolResponse::Complete(result))
     }
@@ -185,7 +186,7 @@ impl ServerHandler for Handler {
             let image = tools.resource(&uri)?;
             Ok(image.map(|image| convert::contents(uri, image)))
         };
-        match self.shared.calls.run(&what, context.ct.cancelled(), work).await? {
+        match self.shared.calls.run(&what, Pace::Long, context.ct.cancelled(), work).await? {
             Ok(Some(contents)) => Ok(contents.into()),
             Ok(None) => {
                 Err(ErrorData::resource_not_found(format!("there is no resource {shown:?}"), None))

@@ -193,10 +193,13 @@ fn run(runtime: Runtime, bound: BoundSocket, peers: Peers, listener: UnixListene
     runtime.shutdown_timeout(LAST_WAIT);
 }
 
+/// Threads that serve the sockets. Two, so that one client's large line or brief
+/// call does not hold up the others.
+const SERVERS: usize = 2;
+
 fn runtime(options: &Options) -> io::Result<Runtime> {
     Builder::new_multi_thread()
-        // Two, so that one client's large line does not hold up the others.
-        .worker_threads(2)
+        .worker_threads(SERVERS)
         // Each of a call's threads is held by a place in `Calls`.
         .max_blocking_threads(options.calls_at_once)
         .thread_name("server-call")
@@ -206,7 +209,7 @@ fn runtime(options: &Options) -> io::Result<Runtime> {
 }
 
 fn calls(options: &Options, start: String) -> Calls {
-    Calls::new(options.calls_at_once, options.call_deadline, start)
+    Calls::new(options.calls_at_once, SERVERS, options.call_deadline, start)
 }
 
 fn limits(options: &Options) -> PeerLimits {

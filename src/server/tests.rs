@@ -37,7 +37,20 @@ impl Stub {
             hints: Hints { read_only: true, destructive: false, idempotent: true },
             toolset: Toolset::Admin,
         };
-        let names = ["echo", "wait", "panic", "big", "image", "argument", "fault", "session"];
+        let names = [
+            "echo",
+            "wait",
+            "panic",
+            "big",
+            "image",
+            "argument",
+            "fault",
+            "session",
+            "thread",
+            "brief thread",
+            "brief wait",
+            "brief panic",
+        ];
         Arc::new(Self {
             catalog: names.map(spec).to_vec(),
             release: Stop::default(),
@@ -52,6 +65,10 @@ impl ToolBox for Stub {
         &self.catalog
     }
 
+    fn is_brief(&self, tool: &str) -> bool {
+        tool.starts_with("brief ")
+    }
+
     fn call(
         &self,
         session: &str,
@@ -61,8 +78,9 @@ impl ToolBox for Stub {
         self.called.lock().unwrap().push(tool.to_owned());
         let mut reply =
             ToolReply { structured: arguments, text: "done".to_owned(), images: Vec::new() };
-        match tool {
+        match tool.trim_start_matches("brief ") {
             "echo" => {}
+            "thread" => reply.text = format!("{:?}", thread::current().id()),
             "wait" => {
                 self.release.sleep(Duration::from_secs(30));
             }
@@ -244,7 +262,7 @@ fn the_initialize_era() {
         client.send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
         let listed = client.ask(r#"{"jsonrpc":"2.0","id":"a","method":"tools/list"}"#);
         assert_eq!(listed["id"], "a");
-        assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 8);
+        assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), bench.stub.catalog.len());
         assert_eq!(listed["result"].get("resultType"), None);
         let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}}"#;
         assert_eq!(client.ask(call)["result"]["structuredContent"], json!({}));
@@ -499,6 +517,55 @@ fn requests_with_one_id_are_not_confused() {
     bench.stub.release.ask();
     assert_eq!(client.line()["result"]["content"][0]["text"], "done");
     assert_eq!(client.call(1, "echo", json!({}))["result"]["isError"], false, "free again");
+}
+
+#[test]
+fn a_brief_call_that_takes_long_holds_up_nobody_else() {
+    let bench = Bench::new();
+    let mut stuck = [bench.client(), bench.client()];
+    for client in &mut stuck {
+        client.send(request(1, "tools/call", json!({ "name": "brief wait" })) + "\n");
+    }
+    eventually(|| bench.stub.called.lock().unwrap().len() == 2);
+    for id in 0..20 {
+        let mut other = bench.client();
+        assert_eq!(other.call(id, "brief thread", json!({}))["id"], id);
+        assert_eq!(other.call(id + 1, "thread", json!({}))["id"], id + 1);
+    }
+    bench.stub.release.ask();
+    for client in &mut stuck {
+        assert_eq!(client.line()["id"], 1);
+    }
+}
+
+#[test]
+fn brief_calls_are_answered_on_the_threads_that_serve_the_sockets() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let mut threads = |tool: &str| {
+        let mut ids: Vec<String> = (0..50)
+            .map(|id| {
+                let answer = client.call(id, tool, json!({}));
+                answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        ids.sort();
+        ids.dedup();
+        ids
+    };
+    let (brief, long) = (threads("brief thread"), threads("thread"));
+    assert!(brief.len() <= crate::server::SERVERS, "{brief:?}");
+    assert!(long.iter().all(|id| !brief.contains(id)), "{brief:?} {long:?}");
+}
+
+#[test]
+fn a_brief_call_that_panics_is_a_fault_and_the_server_goes_on() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    for id in 0..10 {
+        assert_eq!(code(&client.call(id, "brief panic", json!({}))), -32603);
+    }
+    assert_eq!(client.call(99, "brief thread", json!({}))["id"], 99);
 }
 
 #[test]

@@ -85,6 +85,18 @@ impl ToolBox for Tools {
         &self.catalog
     }
 
+    fn is_brief(&self, tool: &str) -> bool {
+        // Not those that write, or read images.
+        matches!(
+            tool,
+            "recall_best_match"
+                | "recall_last_seen"
+                | "retrieve_from_text_with_time"
+                | "get_record_count_within_time_range"
+                | "ingest_status"
+        )
+    }
+
     fn call(
         &self,
         session: &str,

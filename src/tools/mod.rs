@@ -92,6 +92,11 @@ pub trait ToolBox: Send + Sync + 'static {
     /// In the order in which clients see them listed.
     fn catalog(&self) -> &[ToolSpec];
 
+    /// Whether a call of this tool takes about a millisecond: it computes and
+    /// reads memory, and waits for nothing. A server may answer such a call on
+    /// the thread that read it.
+    fn is_brief(&self, tool: &str) -> bool;
+
     /// Runs one call to its end. `session` is the connection's own session; a
     /// `session` argument of the call overrides it. A session named by an
     /// argument outlives the connection, the connection's own does not.
