@@ -203,6 +203,11 @@ impl Ingest {
         observed
     }
 
+    /// Frames that wait for a caption. Cheap, unlike the whole of [`Ingest::status`].
+    pub fn pending(&self) -> usize {
+        self.store.pending_count()
+    }
+
     pub fn status(&self) -> Status {
         let counters = self.store.counters();
         let shown = self.board.shown();

@@ -19,7 +19,7 @@ pub(crate) fn recalled(
     why_empty: impl FnOnce() -> String,
 ) -> ToolReply {
     let zone = context.options.zone;
-    let pending = context.ingest.status().pending;
+    let pending = context.ingest.pending();
     let searchable = context.episodic.len();
     let mut structured = Map::new();
     let records: Vec<Value> = found.iter().map(|it| recalled_json(it, zone)).collect();
@@ -118,7 +118,7 @@ pub(crate) fn nothing_within(context: &Context, window: &Window) -> String {
 /// "memory holds 12,482 records from … to …"
 pub(crate) fn holdings(context: &Context) -> String {
     let zone = context.options.zone;
-    let pending = context.ingest.status().pending;
+    let pending = context.ingest.pending();
     let waiting =
         if pending == 0 { String::new() } else { format!(", {} frames pending", grouped(pending)) };
     match context.episodic.span() {
