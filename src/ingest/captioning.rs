@@ -12,6 +12,7 @@ use crossbeam::channel::Receiver;
 use log::warn;
 
 use crate::base::FrameTicket;
+use crate::base::caption::Caption;
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::ingest::board::Board;
@@ -45,7 +46,7 @@ pub(super) struct Captioning<C> {
     /// How often the captioner died over the frame in this run.
     deaths: Option<(FrameTicket, u32)>,
     /// A caption that the memory did not take yet: not made twice.
-    unkept: Option<(FrameTicket, String)>,
+    unkept: Option<(FrameTicket, Caption)>,
 }
 
 /// What to do after a step.
@@ -141,8 +142,8 @@ impl<C: Captioner> Captioning<C> {
         let caption = self.captioner.caption(&image);
         self.board.show_captioner(&self.captioner);
         match caption {
-            Ok(caption) => match presentable(&caption) {
-                Some(caption) => self.keep(ticket, caption.to_owned()),
+            Ok(Caption { text, confidence }) => match presentable(&text) {
+                Some(text) => self.keep(ticket, Caption { text: text.to_owned(), confidence }),
                 None => self.set_aside(ticket, "the captioner said nothing about it"),
             },
             Err(failure) => self.judge(ticket, &failure),
@@ -188,7 +189,7 @@ impl<C: Captioner> Captioning<C> {
     }
 
     /// Puts the captioned frame into memory.
-    fn keep(&mut self, ticket: FrameTicket, caption: String) -> Result<Next, StoreError> {
+    fn keep(&mut self, ticket: FrameTicket, caption: Caption) -> Result<Next, StoreError> {
         match self.episodic.remember_frame(ticket, &caption) {
             Ok(_record) => {
                 self.unkept = None;

@@ -247,12 +247,9 @@ fn a_frame_over_which_the_captioner_dies_twice_is_set_aside_and_the_rest_goes_on
     let dir = dir();
     let poison = png(BLUE);
     let mut colours = ScriptedCaptioner::by_colour();
-    let captioner =
-        ScriptedCaptioner::new(
-            move |image| {
-                if image == poison { Err(died()) } else { colours.caption(image) }
-            },
-        );
+    let captioner = ScriptedCaptioner::new(move |image| {
+        if image == poison { Err(died()) } else { Ok(colours.caption(image)?.text) }
+    });
     let rig = Rig::start(dir.path(), captioner);
     for (colour, seconds) in [(RED, 0.0), (BLUE, 1.0), (GREEN, 2.0)] {
         rig.see(colour, seconds).unwrap();
@@ -365,7 +362,7 @@ fn a_panic_in_the_captioner_costs_the_frame_and_not_the_thread() {
     let mut colours = ScriptedCaptioner::by_colour();
     let captioner = ScriptedCaptioner::new(move |image| {
         assert!(image != poison, "scripted panic");
-        colours.caption(image)
+        Ok(colours.caption(image)?.text)
     });
     let rig = Rig::start(dir.path(), captioner);
     rig.see(RED, 0.0).unwrap();

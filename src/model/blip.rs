@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokenizers::Tokenizer;
 
+use crate::base::caption::Caption;
 use crate::base::picture;
 use crate::base::picture::Limits;
 use crate::model::preprocess::Preprocessor;
@@ -71,13 +72,14 @@ impl Captioner for BlipCaptioner {
         &self.identity
     }
 
-    fn caption(&mut self, image: &[u8]) -> Result<String, CaptionError> {
+    fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError> {
         let picture = picture::decode(image, self.limits)
             .map_err(|bad| CaptionError::BadImage(bad.to_string()))?;
         let failed = |error: &dyn fmt::Display| CaptionError::Died(error.to_string());
         let pixels = self.preprocessor.pixels(&picture).map_err(|error| failed(&error))?;
         let tokens = self.tokens(&pixels).map_err(|error| failed(&error))?;
-        self.tokenizer.decode(&tokens, true).map_err(|error| failed(&error))
+        let text = self.tokenizer.decode(&tokens, true).map_err(|error| failed(&error))?;
+        Ok(Caption { text, confidence: None })
     }
 
     fn process_id(&self) -> Option<u32> {

@@ -18,6 +18,7 @@ pub mod worker;
 use std::fmt;
 use std::time::Duration;
 
+use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 
 /// Which model made a vector or a caption.
@@ -67,7 +68,7 @@ pub trait Captioner: Send {
     fn identity(&self) -> &ModelIdentity;
 
     /// Blocks until the caption is there or the captioner's own deadline passed.
-    fn caption(&mut self, image: &[u8]) -> Result<String, CaptionError>;
+    fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError>;
 
     /// Process that captions, if it is another than this one: for memory figures.
     fn process_id(&self) -> Option<u32>;

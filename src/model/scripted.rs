@@ -6,6 +6,7 @@ use std::fmt;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::base::picture;
 use crate::base::picture::Limits;
@@ -81,6 +82,7 @@ type Answer = Box<dyn FnMut(&[u8]) -> Result<String, CaptionError> + Send>;
 pub struct ScriptedCaptioner {
     identity: ModelIdentity,
     answer: Answer,
+    confidence: Option<f32>,
     failures: VecDeque<CaptionError>,
     restarts: u64,
 }
@@ -90,6 +92,7 @@ impl ScriptedCaptioner {
         Self {
             identity: identity_of("scripted-captioner", "scripted-captioner"),
             answer: Box::new(answer),
+            confidence: None,
             failures: VecDeque::new(),
             restarts: 0,
         }
@@ -104,6 +107,13 @@ impl ScriptedCaptioner {
         })
     }
 
+    /// Every caption comes with this confidence.
+    #[must_use]
+    pub fn with_confidence(mut self, confidence: f32) -> Self {
+        self.confidence = Some(confidence);
+        self
+    }
+
     /// The first calls fail like this, one each, before any image is looked at.
     #[must_use]
     pub fn failing_first(mut self, failures: impl IntoIterator<Item = CaptionError>) -> Self {
@@ -114,9 +124,10 @@ impl ScriptedCaptioner {
 
 impl fmt::Debug for ScriptedCaptioner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, answer: _, failures, restarts } = self;
+        let Self { identity, answer: _, confidence, failures, restarts } = self;
         f.debug_struct("ScriptedCaptioner")
             .field("identity", identity)
+            .field("confidence", confidence)
             .field("failures", failures)
             .field("restarts", restarts)
             .finish_non_exhaustive()
@@ -128,15 +139,14 @@ impl Captioner for ScriptedCaptioner {
         &self.identity
     }
 
-    fn caption(&mut self, image: &[u8]) -> Result<String, CaptionError> {
-        match self.failures.pop_front() {
-            Some(failure) => {
-                let died = matches!(failure, CaptionError::Died(_) | CaptionError::Hung(_));
-                self.restarts += u64::from(died);
-                Err(failure)
-            }
-            None => (self.answer)(image),
+    fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError> {
+        if let Some(failure) = self.failures.pop_front() {
+            let died = matches!(failure, CaptionError::Died(_) | CaptionError::Hung(_));
+            self.restarts += u64::from(died);
+            return Err(failure);
         }
+        let text = (self.answer)(image)?;
+        Ok(Caption { text, confidence: self.confidence })
     }
 
     fn process_id(&self) -> Option<u32> {
@@ -249,7 +259,8 @@ mod tests {
         for (name, rgb) in [("red", [210, 20, 40]), ("white", [250, 250, 240])] {
             let mut png = Cursor::new(Vec::new());
             RgbImage::from_pixel(4, 4, Rgb(rgb)).write_to(&mut png, ImageFormat::Png).unwrap();
-            assert_eq!(captioner.caption(png.get_ref()).unwrap(), format!("a {name} picture"));
+            let caption = captioner.caption(png.get_ref()).unwrap();
+            assert_eq!(caption, Caption::unrated(&format!("a {name} picture")));
         }
         assert!(matches!(captioner.caption(b"no image"), Err(CaptionError::BadImage(_))));
     }
@@ -262,7 +273,7 @@ mod tests {
             .failing_first([hung.clone(), away.clone()]);
         assert_eq!(captioner.caption(&[]), Err(hung));
         assert_eq!(captioner.caption(&[]), Err(away));
-        assert_eq!(captioner.caption(&[]), Ok("a mug".to_owned()));
+        assert_eq!(captioner.caption(&[]), Ok(Caption::unrated("a mug")));
         assert_eq!(captioner.restarts(), 1);
     }
 }

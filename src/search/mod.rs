@@ -268,7 +268,8 @@ mod tests {
         };
         let end_at = meta.taken_at;
         let caption = caption.to_owned();
-        Record { id: RecordId(id), meta, end_at, caption, layer: None, image: None }
+        let (layer, image) = (None, None);
+        Record { id: RecordId(id), meta, end_at, caption, confidence: None, layer, image }
     }
 
     fn filled(records: &[(Record, Embedding)]) -> Corpus {

@@ -11,7 +11,7 @@ use sled::{Batch, IVec};
 
 use crate::store::StoreError;
 use crate::store::durable;
-use crate::store::records;
+use crate::store::records::{self, WrittenIn};
 
 /// For sled's own lock. The directory's lock is ours by now, so that only a store
 /// that this process closed just now can hold it: sled's threads let go of it a
@@ -55,7 +55,7 @@ impl Database {
     }
 
     /// The value under `key`; an error where it is damaged.
-    pub(super) fn read<T: Decode<()>>(&self, key: &[u8]) -> Result<Option<T>, StoreError> {
+    pub(super) fn read<T: Decode<WrittenIn>>(&self, key: &[u8]) -> Result<Option<T>, StoreError> {
         let Some(sealed) = self.db.get(key)? else { return Ok(None) };
         records::decode(key, &sealed).map(Some).map_err(|fault| StoreError::damaged(key, &fault))
     }

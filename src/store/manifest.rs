@@ -65,7 +65,7 @@ fn parse(bytes: &[u8], path: &Path) -> Result<PromiseOnDisk, StoreError> {
         return Err(StoreError::Foreign { path: path.to_owned(), reason });
     };
     let (found, expected) = (u32::from_le_bytes(*format), u32::from(records::FORMAT));
-    if found != expected {
+    if !(u32::from(records::OLDEST_FORMAT)..=expected).contains(&found) {
         return Err(StoreError::Format { found, expected, path: path.to_owned() });
     }
     records::decode(KEY, sealed).map_err(|fault| damaged(fault.to_string()))
@@ -106,7 +106,7 @@ mod tests {
         let mut bytes = print(&promise());
         bytes[MAGIC.len()] = 7;
         let error = parse(&bytes, Path::new("m")).unwrap_err();
-        assert!(matches!(error, StoreError::Format { found: 7, expected: 1, .. }), "{error}");
+        assert!(matches!(error, StoreError::Format { found: 7, expected: 2, .. }), "{error}");
     }
 
     #[test]

@@ -103,6 +103,8 @@ pub struct Record {
     /// where there is one frame only.
     pub end_at: Timestamp,
     pub caption: String,
+    /// How likely the caption is right, from 0 to 1, where its captioner says so.
+    pub confidence: Option<f32>,
     /// Kind of a ready-made observation ("battery"); `None` for what a camera saw.
     pub layer: Option<String>,
     /// Frame whose image can be read with [`Store::image`].
@@ -193,7 +195,7 @@ pub enum StoreError {
     #[error("cannot {doing}: {reason}: {path:?}")]
     Io { doing: &'static str, path: PathBuf, reason: String },
     #[error(
-        "the store is written in format {found}, this build reads format {expected}; \
+        "the store is written in format {found}, this build reads up to format {expected}; \
          open it with the engram that wrote it: {path:?}"
     )]
     Format { found: u32, expected: u32, path: PathBuf },
@@ -483,6 +485,8 @@ impl Inner {
     }
 }
 
+#[cfg(test)]
+mod kept;
 #[cfg(test)]
 mod model_test;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use proptest::prelude::{ProptestConfig, Strategy, prop, prop_oneof, proptest};
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::base::frame::FrameMeta;
 use crate::base::time::Timestamp;
@@ -152,13 +153,15 @@ impl Model {
 
     fn commit(&mut self, store: &Store, ticket: FrameTicket) {
         let id = self.next_id();
-        let caption = format!("frame {ticket}");
+        let confidence = (!ticket.0.is_multiple_of(3)).then(|| 1.0 / ticket.0 as f32);
+        let caption = Caption { text: format!("frame {ticket}"), confidence };
         let record = store.commit_frame(ticket, &caption, &vector(id.0)).unwrap();
         let PendingFrame { meta, end_at, .. } = self.pending.remove(&ticket.0).unwrap();
         for keyframe in self.keyframes.values_mut().filter(|it| it.ticket == ticket) {
             keyframe.record = Some(id);
         }
-        let expected = Record { id, meta, end_at, caption, layer: None, image: Some(ticket) };
+        let (caption, image) = (caption.text, Some(ticket));
+        let expected = Record { id, meta, end_at, caption, confidence, layer: None, image };
         assert_eq!(record, expected);
         self.records.insert(id.0, expected);
         self.counters.captioned += 1;

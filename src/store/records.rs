@@ -8,6 +8,8 @@
 //! Structs here mirror the domain's and are converted by hand, so that a change
 //! of the domain cannot change the disk by accident.
 
+use bincode::de::Decoder;
+use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
 use crate::base::FrameTicket;
@@ -24,8 +26,16 @@ use crate::store::Record;
 use crate::store::SetAside;
 use crate::store::segments::{Amendment, PARTS_MAX, PartId, SegmentMeta, SegmentNumber};
 
-/// Version of everything written here. Another one is refused, never guessed at.
-pub(super) const FORMAT: u8 = 1;
+/// Version of everything written here. A later one is refused, never guessed at.
+///
+/// 2: records carry a confidence.
+pub(super) const FORMAT: u8 = 2;
+/// Values written from this version on are read; there is none before it.
+pub(super) const OLDEST_FORMAT: u8 = 1;
+
+/// The version that a value was written in, which decides its layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WrittenIn(u8);
 
 /// Version byte and checksum.
 const HEADER_BYTES: usize = 5;
@@ -35,7 +45,7 @@ const HEADER_BYTES: usize = 5;
 pub(super) enum Fault {
     #[error("its {0} bytes are fewer than a header")]
     Short(usize),
-    #[error("it is written in format {found}, this build reads {FORMAT}")]
+    #[error("it is written in format {found}, this build reads {OLDEST_FORMAT} to {FORMAT}")]
     Version { found: u8 },
     #[error("its checksum does not match")]
     Checksum,
@@ -56,6 +66,10 @@ pub(super) fn seal(key: &[u8], payload: &[u8]) -> Vec<u8> {
 
 /// Payload of what [`seal`] made for the same key.
 pub(super) fn unseal<'a>(key: &[u8], sealed: &'a [u8]) -> Result<&'a [u8], Fault> {
+    versioned(key, sealed).map(|(_version, payload)| payload)
+}
+
+fn versioned<'a>(key: &[u8], sealed: &'a [u8]) -> Result<(WrittenIn, &'a [u8]), Fault> {
     let Some((&[version, a, b, c, d], payload)) = sealed.split_first_chunk::<HEADER_BYTES>() else {
         return Err(Fault::Short(sealed.len()));
     };
@@ -63,10 +77,10 @@ pub(super) fn unseal<'a>(key: &[u8], sealed: &'a [u8]) -> Result<&'a [u8], Fault
     if u32::from_le_bytes([a, b, c, d]) != checksum(version, key, payload) {
         return Err(Fault::Checksum);
     }
-    if version != FORMAT {
+    if !(OLDEST_FORMAT..=FORMAT).contains(&version) {
         return Err(Fault::Version { found: version });
     }
-    Ok(payload)
+    Ok((WrittenIn(version), payload))
 }
 
 fn checksum(version: u8, key: &[u8], payload: &[u8]) -> u32 {
@@ -87,9 +101,10 @@ pub(super) fn encode<T: Encode>(key: &[u8], value: &T) -> Vec<u8> {
 }
 
 /// The value that [`encode`] sealed under the same key.
-pub(super) fn decode<T: Decode<()>>(key: &[u8], sealed: &[u8]) -> Result<T, Fault> {
-    let payload = unseal(key, sealed)?;
-    let (value, read) = bincode::decode_from_slice(payload, bincode::config::standard())
+pub(super) fn decode<T: Decode<WrittenIn>>(key: &[u8], sealed: &[u8]) -> Result<T, Fault> {
+    let (version, payload) = versioned(key, sealed)?;
+    let config = bincode::config::standard();
+    let (value, read) = bincode::decode_from_slice_with_context(payload, config, version)
         .map_err(|error| Fault::Content(error.to_string()))?;
     if read != payload.len() {
         return Err(Fault::Content(format!("{} bytes left over", payload.len() - read)));
@@ -262,31 +277,52 @@ impl PoseOnDisk {
 }
 
 /// Under [`super::keys::record`].
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode)]
 pub(super) struct RecordOnDisk {
     meta: MetaOnDisk,
     end_at: i64,
     caption: String,
     layer: Option<String>,
     image: Option<u64>,
+    /// Since format 2.
+    confidence: Option<f32>,
+}
+
+impl Decode<WrittenIn> for RecordOnDisk {
+    fn decode<D: Decoder<Context = WrittenIn>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let WrittenIn(version) = *decoder.context();
+        Ok(Self {
+            meta: Decode::decode(decoder)?,
+            end_at: Decode::decode(decoder)?,
+            caption: Decode::decode(decoder)?,
+            layer: Decode::decode(decoder)?,
+            image: Decode::decode(decoder)?,
+            confidence: if version < 2 { None } else { Decode::decode(decoder)? },
+        })
+    }
 }
 
 impl RecordOnDisk {
     pub(super) fn of(record: &Record) -> Self {
-        let Record { id: _, meta, end_at, caption, layer, image } = record;
+        let Record { id: _, meta, end_at, caption, confidence, layer, image } = record;
         Self {
             meta: MetaOnDisk::of(meta),
             end_at: end_at.micros(),
             caption: caption.clone(),
             layer: layer.clone(),
             image: image.map(|ticket| ticket.0),
+            confidence: *confidence,
         }
     }
 
     pub(super) fn into_record(self, id: RecordId) -> Result<Record, Fault> {
-        let Self { meta, end_at, caption, layer, image } = self;
+        let Self { meta, end_at, caption, layer, image, confidence } = self;
         let (meta, end_at) = (meta.into_meta()?, timestamp(end_at)?);
-        Ok(Record { id, meta, end_at, caption, layer, image: image.map(FrameTicket) })
+        if let Some(confidence) = confidence.filter(|it| !(0.0..=1.0).contains(it)) {
+            return Err(Fault::Content(format!("confidence {confidence}")));
+        }
+        let image = image.map(FrameTicket);
+        Ok(Record { id, meta, end_at, caption, confidence, layer, image })
     }
 }
 
@@ -471,12 +507,14 @@ mod tests {
     }
 
     fn stored() -> impl Strategy<Value = Record> {
+        let confidence = prop::option::of(0.0_f32..=1.0);
         let rest = (".{0,80}", prop::option::of(".{0,9}"), prop::option::of(any::<u64>()));
-        (metas(), rest).prop_map(|(meta, (caption, layer, image))| Record {
+        (metas(), confidence, rest).prop_map(|(meta, confidence, (caption, layer, image))| Record {
             id: RecordId(7),
             end_at: meta.taken_at,
             meta,
             caption,
+            confidence,
             layer,
             image: image.map(FrameTicket),
         })
@@ -562,9 +600,57 @@ mod tests {
 
     #[test]
     fn a_value_of_another_version_is_refused_by_its_number() {
-        let mut sealed = vec![9];
-        sealed.extend_from_slice(&checksum(9, KEY, b"later").to_le_bytes());
-        sealed.extend_from_slice(b"later");
-        assert_eq!(unseal(KEY, &sealed), Err(Fault::Version { found: 9 }));
+        for version in [0, FORMAT + 1, 9] {
+            let sealed = sealed_in(version, b"other");
+            assert_eq!(unseal(KEY, &sealed), Err(Fault::Version { found: version }));
+        }
+    }
+
+    #[test]
+    fn a_record_of_format_1_has_no_confidence() {
+        let meta = FrameMeta {
+            taken_at: Timestamp::from_micros(5).unwrap(),
+            pose: None,
+            frame_id: String::new(),
+            map_id: String::new(),
+            source: "front".to_owned(),
+        };
+        let caption = "a mug".to_owned();
+        let before = (MetaOnDisk::of(&meta), 9_i64, caption.clone(), None::<String>, Some(3_u64));
+        let payload = bincode::encode_to_vec(before, bincode::config::standard()).unwrap();
+        let record = Record {
+            id: RecordId(7),
+            end_at: Timestamp::from_micros(9).unwrap(),
+            meta,
+            caption,
+            confidence: None,
+            layer: None,
+            image: Some(FrameTicket(3)),
+        };
+        assert_eq!(read(&sealed_in(1, &payload)), Ok(record));
+        read(&sealed_in(FORMAT, &payload)).unwrap_err();
+    }
+
+    #[test]
+    fn a_confidence_that_is_no_share_is_damage() {
+        for (confidence, fits) in [(0.0, true), (1.0, true), (1.1, false), (f32::NAN, false)] {
+            let meta = MetaOnDisk {
+                taken_at: 0,
+                pose: None,
+                frame_id: String::new(),
+                map_id: String::new(),
+                source: String::new(),
+            };
+            let (caption, confidence) = (String::new(), Some(confidence));
+            let (layer, image) = (None, None);
+            let stored = RecordOnDisk { meta, end_at: 0, caption, layer, image, confidence };
+            let read = stored.into_record(RecordId(1));
+            assert_eq!(read.is_err(), !fits, "{confidence:?}: {read:?}");
+        }
+    }
+
+    fn sealed_in(version: u8, payload: &[u8]) -> Vec<u8> {
+        let check = checksum(version, KEY, payload).to_le_bytes();
+        [&[version], check.as_slice(), payload].concat()
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::base::caption::Caption;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::forget::FORGET_MAX;
@@ -131,7 +132,7 @@ fn what_becomes_of_a_record_in_a_segment_is_noted_until_the_segment_is_made_anew
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), vec![9]).unwrap();
-    store.commit_frame(ticket, "a red mug", &vector(1)).unwrap();
+    store.commit_frame(ticket, &Caption::unrated("a red mug"), &vector(1)).unwrap();
     store.commit_observations(&[observation(2), observation(3)]).unwrap();
     store.merge_frame("front", at(11)).unwrap();
     assert_eq!(store.amendments().unwrap(), [], "in no segment");
@@ -159,7 +160,7 @@ fn a_forgotten_record_is_gone_with_its_image_and_its_keyframe() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), vec![9]).unwrap();
-    let seen = store.commit_frame(ticket, "a red mug", &vector(1)).unwrap();
+    let seen = store.commit_frame(ticket, &Caption::unrated("a red mug"), &vector(1)).unwrap();
     store.commit_observations(&[observation(2), observation(3)]).unwrap();
     let unknown = RecordId(77);
     let gone = store.delete_records(&[RecordId(3), unknown, seen.id, seen.id]).unwrap();
@@ -216,7 +217,7 @@ fn what_lies_below_the_floor_counts_no_more_whatever_happens() {
     assert_eq!(store.read_segment_part(&new, GRAPH).unwrap(), blob(50_000, 2));
     assert_eq!(store.remove_below_floor().unwrap(), 0);
 
-    store.commit_frame(ticket, "a blue mug", &vector(7)).unwrap();
+    store.commit_frame(ticket, &Caption::unrated("a blue mug"), &vector(7)).unwrap();
     store.raise_floor(RecordId(99), &[new.number]).unwrap();
     while store.remove_below_floor().unwrap() > 0 {}
     assert_eq!((ids(&store), store.record_count(), chunks(&store)), (vec![], 0, 0));

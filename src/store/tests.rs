@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
@@ -120,7 +121,7 @@ fn a_frame_goes_from_spool_to_record_through_restarts() {
 
     let store = open(dir.path());
     assert_eq!(store.next_pending(None).unwrap().unwrap().attempts, 1);
-    let record = store.commit_frame(ticket, "a red mug", &vector(1)).unwrap();
+    let record = store.commit_frame(ticket, &Caption::unrated("a red mug"), &vector(1)).unwrap();
     assert_eq!((record.id, record.end_at, record.image), (RecordId(1), at(12), Some(ticket)));
     assert_eq!(store.next_pending(None).unwrap(), None);
     let merged = store.merge_frame("front", at(15)).unwrap();
@@ -234,7 +235,7 @@ fn a_record_whose_image_was_dropped_says_so() {
     for seconds in 1..=3 {
         let meta = meta("front", seconds);
         let ticket = store.accept_frame(&meta, &jpeg(1), Vec::new()).unwrap();
-        store.commit_frame(ticket, "a mug", &vector(1)).unwrap();
+        store.commit_frame(ticket, &Caption::unrated("a mug"), &vector(1)).unwrap();
     }
     let images: Vec<_> = all(&store).into_iter().map(|(record, _)| record.image).collect();
     assert_eq!(images, [None, Some(FrameTicket(2)), Some(FrameTicket(3))]);
@@ -256,7 +257,8 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let short = Embedding::new(vec![1.0], 1).unwrap();
     let error = store.commit_observations(&[(observation, short)]).unwrap_err();
     assert_eq!(error, StoreError::Dimension { found: 1, expected: DIMENSION });
-    let error = store.commit_frame(FrameTicket(1), "a mug", &vector(1)).unwrap_err();
+    let error =
+        store.commit_frame(FrameTicket(1), &Caption::unrated("a mug"), &vector(1)).unwrap_err();
     assert_eq!(error, StoreError::NotPending { ticket: FrameTicket(1) });
     assert_eq!((store.record_count(), store.pending_count()), (0, 0));
     assert_eq!(store.accept_frame(&meta("front", 1), &jpeg(1), Vec::new()), Ok(FrameTicket(1)));
@@ -267,7 +269,7 @@ fn a_damaged_record_costs_no_frame_that_merges_into_it() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 1), &jpeg(1), Vec::new()).unwrap();
-    let record = store.commit_frame(ticket, "a mug", &vector(1)).unwrap();
+    let record = store.commit_frame(ticket, &Caption::unrated("a mug"), &vector(1)).unwrap();
     drop(store);
     tamper(dir.path(), &super::keys::record(record.id), |bytes| bytes[7] ^= 1);
     let store = open(dir.path());
@@ -542,9 +544,10 @@ fn an_unfinished_or_abandoned_reindex_changes_nothing() {
     assert_eq!(Reindex::open(&options(dir.path()), &third).unwrap().done(), 0);
 }
 
-fn stored(n: u32) -> Record {
+pub(super) fn stored(n: u32) -> Record {
     let (NewObservation { meta, caption, layer }, _) = observation(n);
-    Record { id: RecordId(u64::from(n)), end_at: meta.taken_at, meta, caption, layer, image: None }
+    let (id, end_at) = (RecordId(u64::from(n)), meta.taken_at);
+    Record { id, end_at, meta, caption, confidence: None, layer, image: None }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::sync::PoisonError;
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
 use crate::base::time::Timestamp;
@@ -135,10 +136,11 @@ impl Store {
     pub fn commit_frame(
         &self,
         ticket: FrameTicket,
-        caption: &str,
+        caption: &Caption,
         vector: &Embedding,
     ) -> Result<Record, StoreError> {
-        self.check_content(caption, vector)?;
+        let Caption { text, confidence } = caption;
+        self.check_content(text, vector)?;
         self.change(|state, change| {
             state.check_pending(ticket)?;
             let PendingFrame { ticket: _, meta, end_at, attempts: _ } = self.pending(ticket)?;
@@ -146,7 +148,8 @@ impl Store {
                 id: change.take_id(),
                 meta,
                 end_at,
-                caption: caption.to_owned(),
+                caption: text.clone(),
+                confidence: *confidence,
                 layer: None,
                 image: Some(ticket),
             };
@@ -184,8 +187,15 @@ impl Store {
             let stored = observations.iter().map(|(observation, vector)| {
                 let NewObservation { meta, caption, layer } = observation.clone();
                 let end_at = meta.taken_at;
-                let record =
-                    Record { id: change.take_id(), meta, end_at, caption, layer, image: None };
+                let record = Record {
+                    id: change.take_id(),
+                    meta,
+                    end_at,
+                    caption,
+                    confidence: None,
+                    layer,
+                    image: None,
+                };
                 change.put_record(&record, vector, self.0.generation);
                 change.counters.observed += 1;
                 record

@@ -184,6 +184,10 @@ fn record_schema() -> Value {
             "timestamp": {"type": "number", "description": "Seconds since 1970."},
             "end_time": {"type": "string"},
             "caption": {"type": "string"},
+            "confidence": {
+                "type": "number", "minimum": 0, "maximum": 1,
+                "description": "How likely the caption is right; absent where nobody says.",
+            },
             "position": {
                 "type": ["array", "null"], "items": {"type": "number"},
                 "description": "Where the robot stood: metres in frame_id.",

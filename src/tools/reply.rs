@@ -45,13 +45,16 @@ pub(crate) fn recalled(
 
 /// A record as every tool gives it; see the tool contract.
 pub(crate) fn record_json(record: &Record, zone: Zone) -> Map<String, Value> {
-    let Record { id, meta, end_at, caption, layer, image } = record;
+    let Record { id, meta, end_at, caption, confidence, layer, image } = record;
     let mut json = Map::new();
     json.insert("id".to_owned(), json!(id.0));
     json.insert("time".to_owned(), json!(zone.format(meta.taken_at)));
     json.insert("timestamp".to_owned(), json!(meta.taken_at.seconds()));
     json.insert("end_time".to_owned(), json!(zone.format(*end_at)));
     json.insert("caption".to_owned(), json!(caption));
+    if let Some(confidence) = confidence {
+        json.insert("confidence".to_owned(), json!(rounded(*confidence)));
+    }
     json.insert("position".to_owned(), json!(meta.pose.map(|pose| pose.position)));
     json.insert("theta".to_owned(), json!(meta.pose.and_then(|pose| pose.heading)));
     json.insert("frame_id".to_owned(), json!(meta.frame_id));
@@ -74,12 +77,18 @@ pub(crate) const FRAME_URI: &str = "engram://frames/";
 
 fn recalled_json(recalled: &Recalled, zone: Zone) -> Value {
     let mut json = record_json(&recalled.record, zone);
-    // Four digits say all that a score can.
-    let score = (f64::from(recalled.score) * 1e4).round() / 1e4;
-    json.insert("score".to_owned(), json!(score));
+    json.insert("score".to_owned(), json!(rounded(recalled.score)));
     json.insert("matched".to_owned(), json!(recalled.matched));
     Value::Object(json)
 }
+
+/// Four digits say all that a score or a confidence can.
+fn rounded(share: f32) -> f64 {
+    (f64::from(share) * 1e4).round() / 1e4
+}
+
+/// Captions below this are more likely wrong than right, and the text says so.
+const UNSURE_BELOW: f32 = 0.5;
 
 /// `#42 2025-01-03 09:14:07 (1.2, -0.4) a red mug on a desk [.83 red mug]`
 pub(crate) fn line(record: &Record, recalled: Option<&Recalled>, zone: Zone) -> String {
@@ -93,6 +102,9 @@ pub(crate) fn line(record: &Record, recalled: Option<&Recalled>, zone: Zone) -> 
         line.push_str(&format!(" ({x:.1}, {y:.1})"));
     }
     line.push_str(&format!(" {}", record.caption));
+    if let Some(confidence) = record.confidence.filter(|it| *it < UNSURE_BELOW) {
+        line.push_str(&format!(" (caption unsure, {:.0} % likely right)", 100.0 * confidence));
+    }
     if let Some(it) = recalled {
         let matched = it.matched.join(", ");
         let matched = if matched.is_empty() { matched } else { format!(" {matched}") };

@@ -77,7 +77,7 @@ fn captions_and_tells_who_it_is() {
     let mut worker = start(Options { start: Start::AtOnce, ..options(None) });
     assert_eq!(worker.identity(), &engram::model::weights::identity(&model()).unwrap());
     assert!(worker.process_id().is_some());
-    assert_eq!(worker.caption(&image()).unwrap(), CAPTION);
+    assert_eq!(worker.caption(&image()).unwrap().text, CAPTION);
     assert_eq!(worker.identity().name, "blip");
     assert_eq!(worker.restarts(), 0);
 }
@@ -87,7 +87,7 @@ fn a_killed_worker_is_started_again() {
     let mut worker = start(options(None));
     assert_eq!(worker.process_id(), None);
     for restarts in 0..3 {
-        assert_eq!(worker.caption(&image()).unwrap(), CAPTION);
+        assert_eq!(worker.caption(&image()).unwrap().text, CAPTION);
         assert_eq!(worker.restarts(), restarts);
         signal(&worker, Signal::KILL);
         wait_for_its_end(worker.process_id().unwrap());
@@ -98,7 +98,7 @@ fn a_killed_worker_is_started_again() {
 fn a_worker_that_hangs_is_ended_at_its_deadline() {
     let deadline = Duration::from_secs(3);
     let mut worker = start(Options { caption_deadline: deadline, ..options(None) });
-    assert_eq!(worker.caption(&image()).unwrap(), CAPTION);
+    assert_eq!(worker.caption(&image()).unwrap().text, CAPTION);
     let id = worker.process_id().unwrap();
     signal(&worker, Signal::STOP);
     // Larger than a pipe: writing to a stopped process must not block for ever.
@@ -106,14 +106,14 @@ fn a_worker_that_hangs_is_ended_at_its_deadline() {
     large.resize(1 << 20, 0);
     assert_eq!(worker.caption(&large), Err(CaptionError::Hung(deadline)));
     assert!(!is_alive(id));
-    assert_eq!(worker.caption(&image()).unwrap(), CAPTION);
+    assert_eq!(worker.caption(&image()).unwrap().text, CAPTION);
     assert_eq!(worker.restarts(), 1);
 }
 
 #[test]
 fn a_worker_that_dies_over_a_frame_says_how() {
     // Says hello as the real one does, then dies with the request.
-    let hello = r"printf '\010\000\000\000\000\001\002md\002ff'; head -c 1 >/dev/null; echo ouch >&2; kill -SEGV $$";
+    let hello = r"printf '\010\000\000\000\000\002\002md\002ff'; head -c 1 >/dev/null; echo ouch >&2; kill -SEGV $$";
     let mut worker = start(shell(hello));
     let error = worker.caption(&image()).unwrap_err();
     assert_eq!(error, CaptionError::Died("ended by signal 11: ouch".to_owned()));
@@ -126,7 +126,7 @@ fn what_is_no_image_ends_nothing() {
     for _ in 0..2 {
         assert!(matches!(worker.caption(b"no image"), Err(CaptionError::BadImage(_))));
     }
-    assert_eq!(worker.caption(&image()).unwrap(), CAPTION);
+    assert_eq!(worker.caption(&image()).unwrap().text, CAPTION);
     assert_eq!(worker.restarts(), 0);
 }
 
@@ -140,7 +140,7 @@ fn a_worker_out_of_memory_takes_nobody_with_it() {
     RgbImage::new(4000, 2000).write_to(&mut large, ImageFormat::Png).unwrap();
     let error = worker.caption(large.get_ref()).unwrap_err();
     assert!(matches!(&error, CaptionError::Died(how) if how.contains("memory")), "{error}");
-    assert_eq!(worker.caption(&image()).unwrap(), CAPTION);
+    assert_eq!(worker.caption(&image()).unwrap().text, CAPTION);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_stop_ends_every_wait_and_the_worker() {
 #[test]
 fn the_worker_ends_with_its_captioner() {
     let mut worker = start(options(None));
-    assert_eq!(worker.caption(&image()).unwrap(), CAPTION);
+    assert_eq!(worker.caption(&image()).unwrap().text, CAPTION);
     let id = worker.process_id().unwrap();
     drop(worker);
     assert!(!is_alive(id));

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use engram::base::FrameTicket;
 use engram::base::RecordId;
+use engram::base::caption::Caption;
 use engram::base::embedding::Embedding;
 use engram::base::frame::FrameMeta;
 use engram::base::time::Timestamp;
@@ -84,7 +85,8 @@ fn commit_oldest(store: &Store) -> Result<(), StoreError> {
         return Ok(());
     }
     let id = store.record_count() + 1;
-    let record = store.commit_frame(ticket, &frame_caption(ticket), &vector(id))?;
+    let record =
+        store.commit_frame(ticket, &Caption::unrated(&frame_caption(ticket)), &vector(id))?;
     println!("ACK record {}", record.id);
     Ok(())
 }

@@ -80,7 +80,7 @@ fn equal_captions(dir: &Path, images: &Path) -> (usize, usize) {
     let mut captioner = blip::load(dir, Limits::default()).unwrap();
     let is_equal = |row: &&Value| {
         let image = fs::read(images.join(row["file"].as_str().unwrap())).unwrap();
-        captioner.caption(&image).unwrap() == row["caption"]
+        captioner.caption(&image).unwrap().text == row["caption"]
     };
     (rows.iter().filter(is_equal).count(), rows.len())
 }

@@ -33,6 +33,10 @@ struct Memory {
 
 impl Memory {
     fn new() -> Self {
+        Self::with(|captioner| captioner)
+    }
+
+    fn with(adapted: impl FnOnce(ScriptedCaptioner) -> ScriptedCaptioner) -> Self {
         let state = tempfile::tempdir().unwrap();
         let handle = EmbedderHandle::new(Box::new(ScriptedEmbedder::new(64)));
         let store =
@@ -44,7 +48,7 @@ impl Memory {
         let parts = Parts {
             store,
             episodic: Arc::clone(&episodic),
-            captioner,
+            captioner: adapted(captioner),
             clock: Arc::clone(&clock),
             stop: Stop::default(),
         };
@@ -327,5 +331,21 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
                 spec.name
             );
         }
+    }
+}
+
+#[test]
+fn a_captions_confidence_is_told_where_there_is_one() {
+    for (confidence, told) in [(0.25, true), (0.75, false)] {
+        let memory = Memory::with(|captioner| captioner.with_confidence(confidence));
+        memory.ask(
+            "observe",
+            json!({"image": STANDARD.encode(png(9)), "time": "2025-01-03 09:00:00"}),
+        );
+        wait_for(|| memory.ask("ingest_status", json!({}))["captioned"] == 1);
+        let reply = memory.call("recall_best_match", json!({"query": "a green ball"})).unwrap();
+        assert_eq!(reply.structured["records"][0]["confidence"], json!(confidence));
+        let unsure = "a green ball on the floor (caption unsure, 25 % likely right) [";
+        assert_eq!(reply.text.contains(unsure), told, "{}", reply.text);
     }
 }

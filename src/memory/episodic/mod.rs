@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use log::error;
 
+use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::base::time::Timestamp;
 use crate::base::{FrameTicket, RecordId};
@@ -82,9 +83,9 @@ impl Episodic {
     pub fn remember_frame(
         &self,
         ticket: FrameTicket,
-        caption: &str,
+        caption: &Caption,
     ) -> Result<Record, MemoryError> {
-        let vector = self.embedder.embed(TextRole::Passage, caption)?;
+        let vector = self.embedder.embed(TextRole::Passage, &caption.text)?;
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let record = self.store.commit_frame(ticket, caption, &vector)?;
         self.corpus.insert(&record, &vector)?;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use rustix::process::{Resource, Rlimit, Signal};
 
+use crate::base::caption::Caption;
 use crate::base::picture::Limits;
 use crate::model::blip;
 use crate::model::threads::compute_on_this_thread_only;
@@ -73,7 +74,7 @@ fn serve(
     protocol::write(output, &hello)?;
     while let Some(Request::Caption { image }) = protocol::read(input)? {
         let reply = match captioner.caption(&image) {
-            Ok(text) => Reply::Caption { text },
+            Ok(Caption { text, confidence }) => Reply::Caption { text, confidence },
             Err(CaptionError::BadImage(reason)) => Reply::BadImage { reason },
             Err(error) => return Err(ChildError::Caption(error)),
         };
@@ -130,9 +131,10 @@ mod tests {
         let mut captioner = ScriptedCaptioner::new(|image| match image {
             b"bad" => Err(CaptionError::BadImage("no pixels".to_owned())),
             other => Ok(String::from_utf8_lossy(other).into_owned()),
-        });
+        })
+        .with_confidence(0.25);
         let (replies, error) = answers(&mut captioner, &["mug", "bad", "book"]);
-        let caption = |text: &str| Reply::Caption { text: text.to_owned() };
+        let caption = |text: &str| Reply::Caption { text: text.to_owned(), confidence: Some(0.25) };
         let bad = Reply::BadImage { reason: "no pixels".to_owned() };
         assert_eq!(replies, [caption("mug"), bad, caption("book")]);
         assert!(error.is_none());

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::base::caption::Caption;
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::model::weights;
@@ -215,16 +216,16 @@ impl Captioner for WorkerCaptioner {
         &self.identity
     }
 
-    fn caption(&mut self, image: &[u8]) -> Result<String, CaptionError> {
+    fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError> {
         self.make_ready()?;
         if let Some(worker) = &self.worker {
             worker.send(Request::Caption { image: image.to_vec() });
         }
         let deadline = self.options.caption_deadline;
         match self.wait(deadline)? {
-            Waited::Reply(Reply::Caption { text }) => {
+            Waited::Reply(Reply::Caption { text, confidence }) => {
                 self.note_success();
-                Ok(text)
+                Ok(Caption { text, confidence })
             }
             Waited::Reply(Reply::BadImage { reason }) => {
                 self.note_success();

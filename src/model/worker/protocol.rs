@@ -11,7 +11,7 @@ use bincode::config;
 use bincode::{Decode, Encode};
 
 /// Counts up with every change of the messages.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Longest message: twice the largest image that [`crate::base::picture`] accepts.
 const MESSAGE_BYTES_MAX: usize = 32 << 20;
@@ -35,6 +35,7 @@ pub(crate) enum Reply {
     },
     Caption {
         text: String,
+        confidence: Option<f32>,
     },
     BadImage {
         reason: String,

@@ -1,0 +1,69 @@
+//! Stores that earlier formats wrote, kept as files: they open, and hold what
+//! went in.
+//!
+//! The store of format 1 was made by these calls on an empty directory: two
+//! observations at 1 and 2 s (the first in layer "battery"); a frame of "front"
+//! accepted at 10 s, merged at 12 s, captioned "a red mug", merged at 15 s; one
+//! accepted at 20 s and set aside; one of "rear" without a pose accepted at 30 s
+//! with one attempt counted; closed, opened and closed once more.
+
+use std::fs;
+use std::fs::OpenOptions;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::base::FrameTicket;
+use crate::base::RecordId;
+use crate::base::caption::Caption;
+use crate::store::check::copy_tree;
+use crate::store::tests::{all, at, jpeg, meta, observation, open, stored, vector};
+
+/// sled's log is as long as its segment; the fixture leaves out the zeros at its end.
+const LOG_BYTES: u64 = 524_287;
+
+fn kept(name: &str) -> TempDir {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let dir = tempfile::tempdir().unwrap();
+    copy_tree(&fixture, dir.path()).unwrap();
+    let log = OpenOptions::new().write(true).open(dir.path().join("db/db")).unwrap();
+    log.set_len(LOG_BYTES).unwrap();
+    dir
+}
+
+#[test]
+fn a_store_of_format_1_is_read_and_written_on() {
+    let dir = kept("store-format-1");
+    let manifest = |dir: &TempDir| fs::read(dir.path().join("manifest")).unwrap()[8];
+    assert_eq!(manifest(&dir), 1);
+    let store = open(dir.path());
+    assert_eq!(manifest(&dir), 2, "an earlier build must not open it from now on");
+
+    let records = all(&store);
+    assert_eq!(records.len(), 3);
+    let mut battery = stored(1);
+    battery.layer = Some("battery".to_owned());
+    assert_eq!(records[0], (battery, vector(1)));
+    assert_eq!(records[1], (stored(2), vector(2)));
+    let (mug, mug_vector) = &records[2];
+    assert_eq!((mug.caption.as_str(), mug.confidence), ("a red mug", None));
+    assert_eq!(
+        (mug.meta.clone(), mug.end_at, mug.image),
+        (meta("front", 10), at(15), Some(FrameTicket(1)))
+    );
+    assert_eq!(mug_vector, &vector(3));
+    assert_eq!(store.image(FrameTicket(1)).unwrap(), Some(jpeg(1)));
+    assert_eq!(store.set_asides(9).unwrap()[0].reason, "broken");
+    assert_eq!(store.keyframe("front").unwrap().unwrap().signature, [8]);
+    let waiting = store.next_pending(None).unwrap().unwrap();
+    assert_eq!((waiting.ticket, waiting.meta.pose, waiting.attempts), (FrameTicket(3), None, 1));
+
+    let caption = Caption { text: "a blue book".to_owned(), confidence: Some(0.25) };
+    let id = store.commit_frame(waiting.ticket, &caption, &vector(4)).unwrap().id;
+    store.commit_observations(&[observation(40)]).unwrap();
+    drop(store);
+    let store = open(dir.path());
+    assert_eq!(store.record(id).unwrap().unwrap().confidence, Some(0.25));
+    assert_eq!(store.record(RecordId(3)).unwrap().unwrap().confidence, None);
+    assert_eq!(store.record_count(), 5);
+}
