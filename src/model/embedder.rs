@@ -9,17 +9,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::base::embedding::Embedding;
+use crate::model::calibration::Calibration;
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
 
 /// A shared embedder; clones ask the same model.
 #[derive(Debug, Clone)]
 pub struct EmbedderHandle {
     model: Arc<dyn Embedder>,
+    calibration: Arc<Calibration>,
 }
 
 impl EmbedderHandle {
     pub fn new(model: Box<dyn Embedder>) -> Self {
-        Self { model: model.into() }
+        Self { model: model.into(), calibration: Arc::default() }
     }
 
     pub fn identity(&self) -> &ModelIdentity {
@@ -29,6 +31,24 @@ impl EmbedderHandle {
     /// Components of every vector.
     pub fn dimension(&self) -> usize {
         self.model.dimension()
+    }
+
+    /// A handle of the same model with this scale of similarity; without it,
+    /// cosines are taken as they are.
+    #[must_use]
+    pub fn calibrated(self, calibration: Calibration) -> Self {
+        Self { calibration: Arc::new(calibration), ..self }
+    }
+
+    /// How alike two texts are, from 0 to 1, on a scale that means the same for
+    /// every embedder (see [`Calibration`]); thresholds are on this scale.
+    pub fn similarity(&self, a: &Embedding, b: &Embedding) -> f32 {
+        self.calibration.similarity(a.cosine(b))
+    }
+
+    /// The scale itself, for whoever has the cosine already.
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
     }
 
     pub fn embed(&self, role: TextRole, text: &str) -> Result<Embedding, ModelError> {

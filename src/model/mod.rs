@@ -4,6 +4,7 @@
 
 pub mod bert;
 pub mod blip;
+pub mod calibration;
 pub mod embedder;
 pub(crate) mod encoder;
 mod in_place;
