@@ -141,7 +141,7 @@ pub enum CaptureError {
 }
 
 /// Whether a file of this name is a frame by its ending.
-fn is_image_name(name: &str) -> bool {
+pub(crate) fn is_image_name(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png"))
 }

@@ -3,6 +3,7 @@
 //! The one place that reads the environment and writes to standard output.
 
 pub mod call;
+mod caption;
 pub mod client;
 mod demo;
 mod ingest;
@@ -60,6 +61,8 @@ enum Command {
     Serve,
     /// Sends a directory of frames with their times and poses to the daemon
     Ingest(ingest::Flags),
+    /// Captions images, or directories of them, without a daemon
+    Caption(caption::Flags),
     /// Calls one tool: engram call health
     Call(call::Flags),
     /// Carries MCP between standard input and output and the daemon, for agent hosts
@@ -122,6 +125,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Ingest(flags) => {
             ingest::run(&socket, &flags.with_zone(&config.settings.time.zone))
         }
+        Command::Caption(flags) => caption::run(&config, &places, &flags),
         Command::Call(flags) => call::run(&socket, &flags),
         Command::Mcp => {
             mcp::run(&socket, io::stdin(), io::stdout())?;

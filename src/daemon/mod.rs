@@ -126,7 +126,8 @@ pub fn store_options(config: &Config, places: &Places) -> store::Options {
     }
 }
 
-fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worker::Options {
+/// How the captioner in `model` is run and supervised.
+pub fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worker::Options {
     let settings = &config.settings.captioner;
     let memory_limit = settings.memory_limit_mb << 20;
     let child = ChildOptions {
@@ -143,7 +144,8 @@ fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worker::O
     }
 }
 
-fn image_limits(config: &Config) -> Limits {
+/// Images that are taken in.
+pub fn image_limits(config: &Config) -> Limits {
     let settings = &config.settings.ingest;
     Limits {
         bytes_max: settings.image_max_mb << 20,

@@ -25,7 +25,7 @@ pub struct Knot {
 }
 
 impl Knot {
-    fn is_valid(&self) -> bool {
+    fn is_valid(self) -> bool {
         let range = -1.0..=1.0;
         range.contains(&self.own) && range.contains(&self.reference)
     }
@@ -45,7 +45,7 @@ impl Calibration {
     /// The map that fits `pairs`, each the cosines of the same two texts in both
     /// models. Pairs that are not finite are left out.
     pub fn fit(pairs: &[Knot]) -> Self {
-        let mut pairs: Vec<Knot> = pairs.iter().copied().filter(Knot::is_valid).collect();
+        let mut pairs: Vec<Knot> = pairs.iter().copied().filter(|knot| knot.is_valid()).collect();
         pairs.sort_by(|a, b| a.own.total_cmp(&b.own).then(a.reference.total_cmp(&b.reference)));
         let mut blocks: Vec<Block> = Vec::new();
         for group in pairs.chunks(PAIRS_A_KNOT) {
@@ -59,7 +59,7 @@ impl Calibration {
     /// make it fall is left out.
     pub fn through(knots: impl IntoIterator<Item = Knot>) -> Self {
         let mut rising = vec![LEAST];
-        for knot in knots.into_iter().filter(Knot::is_valid) {
+        for knot in knots.into_iter().filter(|knot| knot.is_valid()) {
             let last = rising.last().copied().unwrap_or(LEAST);
             if knot.own > last.own && knot.reference >= last.reference && knot.own < MOST.own {
                 rising.push(knot);
