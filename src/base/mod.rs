@@ -1,7 +1,8 @@
-//! The words every layer shares: ids, time, caption, embedding, pose, stop.
+//! The words every layer shares: ids, time, caption, embedding, pose, area, stop.
 //!
 //! Knows no other module, no I/O, and of the outside world only the clock.
 
+pub mod area;
 pub mod caption;
 pub mod embedding;
 pub mod frame;

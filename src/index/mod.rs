@@ -4,6 +4,7 @@
 //! Knows numbers and texts, not records: a record is a [`Row`] here. The store
 //! is the truth; everything in here can be made from it again.
 
+pub mod bytes;
 mod coarse;
 pub mod columns;
 mod dot;

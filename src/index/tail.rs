@@ -136,7 +136,7 @@ mod tests {
         ) {
             let vectors: Vec<_> = rows.iter().map(|row| embedding(row)).collect();
             let (tail, query) = (filled(&vectors), embedding(&query));
-            let within = marked.map_or(Selection::All, Selection::Only);
+            let within = marked.map_or(Selection::All, |marks| Selection::from_marks(&marks));
             let found = tail.search(&query, n, &within);
 
             let mut exact: Vec<(f32, usize)> = vectors.iter().enumerate()

@@ -11,25 +11,31 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::base::RecordId;
+use crate::base::area::Area;
 use crate::base::embedding::Embedding;
 use crate::base::time::{Timestamp, Window};
 use crate::index::Row;
 use crate::index::VectorIndex as _;
 use crate::index::columns::{Cells, Columns, Condition};
-use crate::index::lexical::{Lexical, Text, WordScores};
+use crate::index::lexical::Text;
+use crate::index::lexical::growing::GrowingWords;
+use crate::index::lexical::query::WordQuery;
 use crate::index::selection::Selection;
 use crate::index::tail::FlatTail;
 use crate::search::plan::Plan;
 use crate::store::Record;
 
 /// What records must fulfil to be found; where absent, any value does.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Filter {
     /// Touched by the record's time from its first to its last frame.
     pub window: Window,
     pub source: Option<String>,
     pub map_id: Option<String>,
     pub layer: Option<String>,
+    /// Around a place; a record without a pose, or with one of another frame or
+    /// map, is outside.
+    pub area: Option<Area>,
 }
 
 /// A question.
@@ -81,7 +87,7 @@ struct State {
     rows: HashMap<RecordId, Row>,
     columns: Columns,
     tail: FlatTail,
-    lexical: Lexical,
+    lexical: GrowingWords,
 }
 
 impl Corpus {
@@ -92,7 +98,7 @@ impl Corpus {
             rows: HashMap::new(),
             columns: Columns::default(),
             tail: FlatTail::new(dimension),
-            lexical: Lexical::default(),
+            lexical: GrowingWords::default(),
         };
         Self { dimension, state: RwLock::new(state) }
     }
@@ -125,7 +131,7 @@ impl Corpus {
     /// ids of no record are left out.
     pub fn score(&self, query: &Query<'_>, ids: &[RecordId]) -> Vec<Hit> {
         let state = self.read();
-        let words = state.lexical.score(query.text);
+        let words = state.words(query);
         let rows = ids.iter().filter_map(|id| state.rows.get(id).copied());
         rows.filter_map(|row| state.hit(query, &words, row)).collect()
     }
@@ -182,8 +188,10 @@ impl State {
             first: record.meta.taken_at,
             last: record.end_at,
             source: &record.meta.source,
+            frame_id: &record.meta.frame_id,
             map_id: &record.meta.map_id,
             layer: record.layer.as_deref(),
+            position: record.meta.pose.map(|pose| pose.position),
         });
         self.lexical.push(text);
         Ok(())
@@ -194,9 +202,9 @@ impl State {
             return Vec::new();
         };
         let within = self.columns.select(&condition(query.filter));
-        let words = self.lexical.score(query.text);
+        let words = self.words(query);
         let by_meaning = self.tail.search(query.vector, candidates, &within);
-        let by_words = words.top(candidates, &within);
+        let by_words = words.top(&self.lexical, candidates, &within, 0.0);
         let mut rows: Vec<Row> = by_meaning.iter().chain(&by_words).map(|it| it.row).collect();
         rows.sort_unstable();
         rows.dedup();
@@ -208,36 +216,35 @@ impl State {
         hits
     }
 
-    fn hit(&self, query: &Query<'_>, words: &WordScores, row: Row) -> Option<Hit> {
+    fn words(&self, query: &Query<'_>) -> WordQuery {
+        WordQuery::new(query.text, &[&self.lexical])
+    }
+
+    fn hit(&self, query: &Query<'_>, words: &WordQuery, row: Row) -> Option<Hit> {
         let dense = fuse::dense(self.tail.cosine(query.vector, row)?);
-        let (id, lexical) = (*self.ids.get(row.at())?, words.of(row));
+        let (id, lexical) = (*self.ids.get(row.at())?, words.score(&self.lexical, row));
         Some(Hit { id, score: fuse::fuse(dense, lexical), dense, lexical })
     }
 
     fn newest(&self, filter: &Filter, limit: usize, words: &[String]) -> Vec<RecordId> {
-        let within = self.columns.select(&condition(filter));
-        let holding = if words.is_empty() { Selection::All } else { self.lexical.holding(words) };
-        let rows = (0..).map(Row).zip(&self.ids);
-        let mut seen: Vec<(Timestamp, RecordId)> = rows
-            .filter(|(row, _)| within.contains(*row) && holding.contains(*row))
-            .filter_map(|(row, id)| Some((self.columns.last(row)?, *id)))
-            .collect();
-        if limit < seen.len() {
-            seen.select_nth_unstable_by(limit, |a, b| b.cmp(a));
-            seen.truncate(limit);
+        let mut within = self.columns.select(&condition(filter));
+        if !words.is_empty() {
+            let holding = self.lexical.holding_any(words);
+            within = within.and(&Selection::Only(holding), self.ids.len());
         }
-        seen.sort_unstable_by(|a, b| b.cmp(a));
-        seen.into_iter().map(|(_, id)| id).collect()
+        let newest = self.columns.newest(&within, limit);
+        newest.into_iter().filter_map(|(_, row)| self.ids.get(row.at()).copied()).collect()
     }
 }
 
 fn condition(filter: &Filter) -> Condition<'_> {
-    let Filter { window, source, map_id, layer } = filter;
+    let Filter { window, source, map_id, layer, area } = filter;
     Condition {
         window: *window,
         source: source.as_deref(),
         map_id: map_id.as_deref(),
         layer: layer.as_deref(),
+        area: area.as_ref(),
     }
 }
 
@@ -392,7 +399,8 @@ mod tests {
             let (corpus, vector) = (filled(&records), embedding([2, 1, 0]));
             let hits = corpus.search(&Query { text: &text, vector: &vector, filter: &filter, k });
 
-            let words = corpus.read().lexical.score(&text);
+            let state = corpus.read();
+            let words = WordQuery::new(&text, &[&state.lexical]);
             let passing: Vec<_> = (0..).map(Row).zip(&records).filter(|(_, (record, _))| {
                 window.touches(record.meta.taken_at, record.end_at)
                     && source.as_ref().is_none_or(|source| *source == record.meta.source)
@@ -400,7 +408,7 @@ mod tests {
             assert_eq!(corpus.count(&filter), passing.len());
             let mut expected: Vec<(f32, RecordId)> = passing.into_iter().map(|(row, it)| {
                 let dense = it.1.cosine(&vector).max(0.0);
-                ((dense + 0.6 * words.of(row)) / 1.6, it.0.id)
+                ((dense + 0.6 * words.score(&state.lexical, row)) / 1.6, it.0.id)
             }).collect();
             expected.sort_by(|a, b| b.0.total_cmp(&a.0));
             assert_eq!(hits.len(), k.min(expected.len()));

@@ -1,0 +1,24 @@
+//! The columns of several parts as one.
+
+use roaring::RoaringBitmap;
+
+use crate::index::Row;
+use crate::index::columns::Columns;
+
+impl Columns {
+    /// The rows of all parts, one part after the other, but for those that each
+    /// part's bitmap names.
+    pub fn merge(parts: &[(&Self, &RoaringBitmap)]) -> Self {
+        let mut merged = Self::default();
+        for (part, gone) in parts {
+            let rows = (0..u32::try_from(part.len()).unwrap_or(u32::MAX)).map(Row);
+            for row in rows.filter(|row| !gone.contains(row.0)) {
+                if let Some(cells) = part.cells(row) {
+                    merged.push(cells);
+                }
+            }
+        }
+        merged.order_places();
+        merged
+    }
+}

@@ -1,0 +1,297 @@
+//! Finds texts by their words: BM25 over inverted indexes of parts of the rows.
+//!
+//! A part is [`growing::GrowingWords`] or, sealed, [`frozen::FrozenWords`]; to a
+//! [`query::WordQuery`] both are [`Words`]. How rare a word is and how long a
+//! text is usual are counted over all parts, so that scores of rows of different
+//! parts compare. Knows neither vectors nor records.
+
+mod chunk;
+mod codec;
+pub mod frozen;
+pub mod growing;
+pub mod query;
+
+use crate::index::Row;
+use crate::index::lexical::query::Window;
+use crate::index::terms::terms;
+
+/// A text, ready to be inserted. Made outside of locks, as cutting it is the
+/// greater part of the work.
+#[derive(Debug, Clone)]
+pub struct Text {
+    /// Distinct terms, ascending, each with how often it is there.
+    terms: Vec<(Box<str>, u16)>,
+    length: u16,
+}
+
+impl Text {
+    pub fn new(text: &str) -> Self {
+        let mut all = terms(text);
+        let length = u16::try_from(all.len()).unwrap_or(u16::MAX);
+        all.sort_unstable();
+        let runs = all.chunk_by(|a, b| a == b);
+        let terms = runs.filter_map(|run| {
+            let times = u16::try_from(run.len()).unwrap_or(u16::MAX);
+            run.first().map(|term| (Box::from(term.as_str()), times))
+        });
+        Self { terms: terms.collect(), length }
+    }
+}
+
+/// A term of one part, as the part numbers them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Term(u32);
+
+/// How often a term is in a text and how many terms the text has. Both are within
+/// [`crate::index::terms::TERMS_MAX`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Weight {
+    times: u16,
+    length: u16,
+}
+
+impl Weight {
+    /// Whether a text of this weight scores at least as high as one of the other,
+    /// whatever the mean length.
+    fn covers(self, other: Self) -> bool {
+        self.times >= other.times && self.length <= other.length
+    }
+
+    /// Adds a weight to those of which none covers another.
+    fn join(self, peaks: &mut Vec<Self>) {
+        if !peaks.iter().any(|peak| peak.covers(self)) {
+            peaks.retain(|peak| !self.covers(*peak));
+            peaks.push(self);
+        }
+    }
+}
+
+/// The words of a part of the rows, numbered from 0.
+pub trait Words: std::fmt::Debug {
+    /// How many rows there are.
+    fn rows(&self) -> usize;
+
+    /// Terms of all rows together.
+    fn length(&self) -> u64;
+
+    /// Terms of one row; 0 for a row that is not there.
+    fn length_of(&self, row: Row) -> u16;
+
+    fn find(&self, term: &str) -> Option<Term>;
+
+    /// How many rows hold a term.
+    fn holding(&self, term: Term) -> usize;
+
+    /// The weights that a term's best one is among, whatever the mean length.
+    fn peaks(&self, term: Term) -> &[Weight];
+
+    /// Greatest times and least length of the rows of a window of [`WINDOW_ROWS`]
+    /// that hold a term; `None` where none does, no less than the true ones.
+    fn bound(&self, term: Term, window: usize) -> Option<Weight>;
+
+    /// Adds `worth` to each row of a window that holds a term once, and in
+    /// proportion to those that hold it more often.
+    fn add(&self, term: Term, window: usize, worth: f32, into: &mut Window<'_>);
+
+    /// How often a row holds a term; 0 where it does not.
+    fn times(&self, term: Term, row: Row) -> u16;
+}
+
+/// Rows that a search scores together: their sums fit into the processor's
+/// nearest cache, and their bounds are looked at first.
+pub const WINDOW_ROWS: usize = 4_096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::bytes::tests::{check_damage, check_nonsense};
+    use crate::index::lexical::frozen::FrozenWords;
+    use crate::index::lexical::growing::GrowingWords;
+    use crate::index::lexical::query::WordQuery;
+    use crate::index::selection::Selection;
+    use proptest::prelude::{Just, Strategy, any, prop, proptest};
+    use roaring::RoaringBitmap;
+    use std::collections::BTreeSet;
+
+    fn filled(texts: &[String]) -> GrowingWords {
+        let mut words = GrowingWords::default();
+        for text in texts {
+            words.push(Text::new(text));
+        }
+        words
+    }
+
+    fn owned(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn frozen(texts: &[String]) -> FrozenWords {
+        let bytes = FrozenWords::freeze(&filled(texts)).to_bytes();
+        FrozenWords::from_bytes(&bytes).unwrap()
+    }
+
+    /// BM25 as in its definition, over the texts themselves.
+    fn by_definition(texts: &[String], query: &str) -> Vec<f64> {
+        let cut: Vec<Vec<String>> = texts.iter().map(|text| terms(text)).collect();
+        let all = cut.len() as f64;
+        let mean = cut.iter().map(Vec::len).sum::<usize>() as f64 / all;
+        let query: BTreeSet<String> = terms(query).into_iter().collect();
+        let rarity = |term: &String| {
+            let holding = cut.iter().filter(|text| text.contains(term)).count() as f64;
+            (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()
+        };
+        let rarity: Vec<(&String, f64)> = query.iter().map(|term| (term, rarity(term))).collect();
+        let share = |(term, rarity): &(&String, f64), text: &Vec<String>| {
+            let tf = text.iter().filter(|it| it == term).count() as f64;
+            if tf == 0.0 {
+                return 0.0;
+            }
+            rarity * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * text.len() as f64 / mean))
+        };
+        let best = |term| cut.iter().map(|text| share(term, text)).fold(0.0, f64::max);
+        let bound: f64 = rarity.iter().map(best).sum();
+        let score = |text| rarity.iter().map(|term| share(term, text)).sum::<f64>();
+        cut.iter().map(|text| score(text) / bound.max(1e-9)).collect()
+    }
+
+    /// Some texts, now and then so many that they fill several windows.
+    fn texts() -> impl Strategy<Value = Vec<String>> {
+        let some = prop::collection::vec("((mug|red|books?|on|the|table) ){0,9}", 1..30);
+        (some, prop::sample::select(vec![1_usize, 1, 1, 400]))
+            .prop_map(|(texts, times)| (0..times).flat_map(|_| texts.clone()).collect())
+    }
+
+    /// Texts with a mark for each.
+    fn marked() -> impl Strategy<Value = (Vec<String>, Vec<bool>)> {
+        texts().prop_flat_map(|texts| {
+            let len = texts.len();
+            (Just(texts), prop::collection::vec(any::<bool>(), len))
+        })
+    }
+
+    fn check(texts: &[String], query: &str, n: usize, marks: &[bool], cut: usize) {
+        let cut = cut % (texts.len() + 1);
+        let (old, new) = (frozen(&texts[..cut]), filled(&texts[cut..]));
+        let parts: [&dyn Words; 2] = [&old, &new];
+        let asked = WordQuery::new(query, &parts);
+        let expected = by_definition(texts, query);
+        let (expected, marks) = (expected.split_at(cut), marks.split_at(cut));
+        let of_parts = [(parts[0], expected.0, marks.0), (parts[1], expected.1, marks.1)];
+        for (part, expected, marks) in of_parts {
+            for (row, expected) in (0..).map(Row).zip(expected) {
+                let found = asked.score(part, row);
+                assert!((f64::from(found) - expected).abs() < 1e-5, "{row:?} {found} {expected}");
+                assert!((0.0..=1.0).contains(&found));
+            }
+            let within = Selection::from_marks(marks);
+            let top = asked.top(part, n, &within, 0.0);
+            let inside = expected.iter().zip(marks).filter(|(score, mark)| **mark && **score > 0.0);
+            let holding = inside.clone().count();
+            assert_eq!(top.len(), n.min(holding));
+            assert!(top.windows(2).all(|pair| pair[0] > pair[1]));
+            for found in &top {
+                assert!(within.contains(found.row));
+                let expected = expected[found.row.at()];
+                assert!((f64::from(found.score) - expected).abs() < 1e-5);
+                assert_eq!(found.score.to_bits(), asked.score(part, found.row).to_bits());
+            }
+            if let Some(worst) = top.last().filter(|_| top.len() == n) {
+                let better = inside.filter(|(it, _)| **it > f64::from(worst.score) + 1e-5);
+                assert!(better.count() < n);
+                let above = asked.top(part, n, &within, worst.score);
+                assert_eq!(above, top[..above.len()]);
+                let left_out = top[above.len()..].iter().map(|it| it.score - worst.score);
+                assert!(left_out.clone().all(|more| more < 1e-5), "{above:?} {top:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn is_bm25_over_all_parts(
+            (texts, marks) in marked(),
+            query in "((red|mugs|Book|lamp|the) ){0,5}",
+            n in 0_usize..8,
+            cut: usize,
+        ) {
+            check(&texts, &query, n, &marks, cut);
+        }
+
+        #[test]
+        fn merged_parts_are_their_texts_but_those_that_are_gone(
+            parts in prop::collection::vec((texts(), prop::collection::btree_set(0_u32..40, 0..30)), 0..4),
+        ) {
+            let held: Vec<(FrozenWords, RoaringBitmap)> = parts.iter()
+                .map(|(texts, gone)| (frozen(texts), gone.iter().copied().collect())).collect();
+            let borrowed: Vec<_> = held.iter().map(|(words, gone)| (words, gone)).collect();
+            let kept: Vec<String> = parts.iter().flat_map(|(texts, gone)| {
+                let kept = (0..).zip(texts).filter(|(row, _)| !gone.contains(row));
+                kept.map(|(_, text)| text.clone())
+            }).collect();
+            let merged = FrozenWords::merge(&borrowed).to_bytes();
+            assert_eq!(merged, FrozenWords::freeze(&filled(&kept)).to_bytes());
+        }
+
+        #[test]
+        fn nonsense_is_an_error_or_other_words(
+            texts in texts(),
+            flips in prop::collection::vec((any::<usize>(), 1_u8..), 1..4),
+        ) {
+            let bytes = FrozenWords::freeze(&filled(&texts)).to_bytes();
+            if let Some(read) = check_nonsense(&bytes, &flips, FrozenWords::from_bytes) {
+                let asked = WordQuery::new("red mug on the table", &[&read]);
+                asked.top(&read, 5, &Selection::All, 0.0);
+                FrozenWords::merge(&[(&read, &RoaringBitmap::new())]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_of_rows_is_searched_as_each_of_them() {
+        let texts: Vec<String> = (0..9_000)
+            .map(|row| if row % 3 == 0 { "a red mug" } else { "a book" }.to_owned())
+            .collect();
+        let words = frozen(&texts);
+        let asked = WordQuery::new("mug", &[&words]);
+        let run = Selection::Run(Row(4_097), Row(8_200));
+        let found = asked.top(&words, 9_000, &run, 0.0);
+        let rows: Vec<u32> = found.iter().map(|it| it.row.0).collect();
+        assert_eq!(rows, (4_097..8_200).filter(|row| row % 3 == 0).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn a_word_said_often_counts_for_more_and_a_long_text_for_less() {
+        let texts = owned(&["mug mug mug book book", "mug book book book book", "mug"]);
+        let words = frozen(&texts);
+        let found = WordQuery::new("mug", &[&words]).top(&words, 9, &Selection::All, 0.0);
+        let rows: Vec<u32> = found.iter().map(|it| it.row.0).collect();
+        assert_eq!(rows, [0, 2, 1]);
+        check(&texts, "mug", 9, &[true; 3], 0);
+    }
+
+    #[test]
+    fn a_text_that_holds_all_there_is_to_hold_scores_one() {
+        let words = frozen(&owned(&["a red mug", "a blue mug", "a red book"]));
+        let asked = WordQuery::new("where is the red mug?", &[&words]);
+        assert!((asked.score(&words, Row(0)) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn words_that_nobody_wrote_find_nothing() {
+        let words = frozen(&owned(&["a red mug"]));
+        for query in ["", "?!", "zebra"] {
+            let asked = WordQuery::new(query, &[&words]);
+            assert!(asked.is_empty());
+            assert_eq!(asked.top(&words, 9, &Selection::All, 0.0), []);
+            assert!(asked.score(&words, Row(0)).abs() < f32::EPSILON);
+        }
+        let none = frozen(&[]);
+        assert_eq!(WordQuery::new("mug", &[&none]).top(&none, 9, &Selection::All, 0.0), []);
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let texts = owned(&["a red mug on a red table", "a mug", "books"]);
+        check_damage(&FrozenWords::freeze(&filled(&texts)).to_bytes(), FrozenWords::from_bytes);
+    }
+}
