@@ -1,0 +1,233 @@
+//! Cuts a sentence into the things it mentions, each with its attributes:
+//! "a purple book next to a red mug" mentions a *book* that is purple and a
+//! *mug* that is red.
+//!
+//! Pure. English, by the closed lists of [`words`]. Knows neither vectors nor
+//! records.
+
+pub mod fit;
+mod sentence;
+mod words;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use crate::index::mention::sentence::Sentence;
+
+/// One thing that a sentence mentions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// As written, without article: "dark red mugs".
+    pub phrase: String,
+    /// What the thing is, as written: "mugs"; two words where the second one says
+    /// little: "living room".
+    pub head: String,
+    /// Stems of [`Mention::head`]: "mug", "live room".
+    pub head_stem: String,
+    /// The words before the head, in their order, then what is said of it after.
+    pub attributes: Vec<Attribute>,
+}
+
+/// A word that says which one is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attribute {
+    /// Canonical spelling: "grey" for "gray".
+    pub word: String,
+    pub kind: AttributeKind,
+}
+
+/// Attributes of one kind exclude each other: what is red is not blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttributeKind {
+    Colour,
+    Material,
+    Size,
+    Pattern,
+    State,
+    Number,
+    /// Any other word: "coffee" in "coffee mug". Excludes nothing.
+    Other,
+}
+
+/// Most mentions taken from one text; a caption of eighty words has about twenty.
+pub const MENTIONS_MAX: usize = 64;
+
+/// Cuts `text` into its mentions, in the order in which they stand.
+pub fn mentions(text: &str) -> Vec<Mention> {
+    let stemmer = Stemmer::create(Algorithm::English);
+    let lower = text.to_lowercase();
+    let mut found = Vec::new();
+    for sentence in lower.split(['.', ';', ':', '!', '?', '(', ')', '"', '\n']) {
+        Sentence::cut(sentence, &stemmer, &mut found);
+        if found.len() >= MENTIONS_MAX {
+            found.truncate(MENTIONS_MAX);
+            break;
+        }
+    }
+    found
+}
+
+impl Mention {
+    /// Whether this is a kind of what `other` names: a mug of a mug, a living room
+    /// of a room, no room of a living room.
+    pub fn is_named_as(&self, other: &Self) -> bool {
+        self.head_stem == other.head_stem || self.bare_stem() == Some(other.head_stem.as_str())
+    }
+
+    /// The last word's stem of a head of two words.
+    pub fn bare_stem(&self) -> Option<&str> {
+        self.head_stem.split_once(' ').map(|(_, bare)| bare)
+    }
+
+    /// The head as one of them is called, for a model to make a vector of.
+    pub fn singular_head(&self) -> String {
+        let stemmer = Stemmer::create(Algorithm::English);
+        let (start, last) = self.head.rsplit_once(' ').unwrap_or(("", &self.head));
+        let stem = stemmer.stem(last);
+        let candidates = [
+            last.strip_suffix("ies").map(|start| format!("{start}y")),
+            last.strip_suffix("es").filter(|it| ends_hissing(it)).map(str::to_owned),
+            last.strip_suffix('s').filter(|it| !it.ends_with('s')).map(str::to_owned),
+        ];
+        // "scissors" keeps its end, as "this" does: only what stays one word is cut.
+        let same = |it: &String| it.len() > 2 && stemmer.stem(it) == stem;
+        let last = candidates.into_iter().flatten().find(same).unwrap_or_else(|| last.to_owned());
+        if start.is_empty() { last } else { format!("{start} {last}") }
+    }
+}
+
+fn ends_hissing(word: &str) -> bool {
+    ["s", "x", "z", "ch", "sh"].iter().any(|end| word.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, phrases: &[&str]) {
+        let found: Vec<String> = mentions(text).into_iter().map(|it| it.phrase).collect();
+        assert_eq!(found, phrases, "{text}");
+    }
+
+    #[test]
+    fn cuts_captions() {
+        check(
+            "a purple book next to a red mug on a wooden table in the kitchen",
+            &["purple book", "red mug", "wooden table", "kitchen"],
+        );
+        check("a set of keys on a white desk", &["keys", "white desk"]);
+        check(
+            "there is a plant in a red pot on the tiled floor",
+            &["plant", "red pot", "tiled floor"],
+        );
+        check("a person reading a book in the living room", &["person", "book", "living room"]);
+        check("Two cups, a laptop and the cat's bowl.", &["two cups", "laptop", "cat bowl"]);
+        check("a family dining at a dining table", &["family", "dining table"]);
+    }
+
+    #[test]
+    fn cuts_what_people_ask() {
+        check("the mug that I use the most", &["mug"]);
+        check("a book user was reading", &["book user"]);
+        check("where are my keys?", &["keys"]);
+        check("bring me something red", &[]);
+        check("", &[]);
+        check("— ' - …", &[]);
+    }
+
+    #[test]
+    fn attributes_have_kinds_and_one_spelling() {
+        let found = mentions("a small dark gray wood coffee tables");
+        let [table] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((table.head.as_str(), table.head_stem.as_str()), ("tables", "tabl"));
+        let kinds: Vec<(&str, AttributeKind)> =
+            table.attributes.iter().map(|it| (it.word.as_str(), it.kind)).collect();
+        assert_eq!(
+            kinds,
+            [
+                ("small", AttributeKind::Size),
+                ("dark", AttributeKind::Other),
+                ("grey", AttributeKind::Colour),
+                ("wooden", AttributeKind::Material),
+                ("coffee", AttributeKind::Other),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_sentence_without_end_is_bounded() {
+        let text = "a red mug and ".repeat(1_000);
+        assert_eq!(mentions(&text).len(), MENTIONS_MAX);
+    }
+
+    #[test]
+    fn cuts_long_captions() {
+        check(
+            "The image shows a man wearing a blue shirt who is sitting at a wooden desk with a \
+             laptop. In the background, there are two large windows. He appears to be working.",
+            &["man", "blue shirt", "wooden desk", "laptop", "two large windows"],
+        );
+        check(
+            "This photo captures a cozy living room. A grey cat sleeps on the sofa, and several \
+             books stacked on the floor add to the atmosphere of the scene.",
+            &["cozy living room", "grey cat", "sofa", "books", "floor"],
+        );
+        check(
+            "In the image, a neatly folded white towel hangs beside a stainless steel sink.",
+            &["folded white towel", "stainless steel sink"],
+        );
+        check("A picture of a dog hangs on the wall", &["dog", "wall"]);
+        check("The picture on the wall is crooked", &["picture", "wall"]);
+    }
+
+    #[test]
+    fn several_attributes_meet_at_their_thing() {
+        let of = |text: &str| -> Vec<String> {
+            let first = mentions(text).remove(0);
+            first.attributes.into_iter().map(|it| it.word).collect()
+        };
+        assert_eq!(of("a red and white mug"), ["red", "white"]);
+        assert_eq!(of("a small, red mug"), ["small", "red"]);
+        assert_eq!(of("the door is closed"), ["closed"]);
+        assert_eq!(of("the door next to the lamp is closed"), [""; 0]);
+        assert_eq!(of("a mug that is red and empty on a table"), ["red", "empty"]);
+        assert_eq!(of("paint the wall white"), [""; 0]);
+        assert_eq!(of("2 red mugs"), ["two", "red"]);
+    }
+
+    #[test]
+    fn a_material_alone_is_a_thing_where_an_article_says_so() {
+        check("a glass on the table", &["glass", "table"]);
+        check("an orange in a glass bowl", &["orange", "glass bowl"]);
+        check("something red or blue", &[]);
+    }
+
+    #[test]
+    fn a_head_that_says_little_takes_the_word_before() {
+        let head = |text: &str| {
+            let first = mentions(text).remove(0);
+            (first.head, first.head_stem)
+        };
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(head("the large living room"), pair("living room", "live room"));
+        assert_eq!(head("a large room"), pair("room", "room"));
+        let named = |a: &str, b: &str| mentions(a)[0].is_named_as(&mentions(b)[0]);
+        assert!(named("living room", "room") && named("mugs", "a mug"));
+        assert!(!named("room", "living room") && !named("living room", "dining room"));
+    }
+
+    #[test]
+    fn one_of_many() {
+        for (text, one) in [
+            ("mugs", "mug"),
+            ("glasses", "glass"),
+            ("dishes", "dish"),
+            ("batteries", "battery"),
+            ("shoes", "shoe"),
+            ("living rooms", "living room"),
+            ("a glass", "glass"),
+            ("a bus", "bus"),
+        ] {
+            assert_eq!(mentions(text)[0].singular_head(), one);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! One sentence, word by word.
+//!
+//! Pure.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use rust_stemmers::Stemmer;
+
+use crate::index::mention::words::{
+    ARTICLES, BOUNDARY, COLLECTIVE, COLOURS, COPULAS, DEPICTIONS, DEPICTS, GENERIC, MATERIALS,
+    MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS, SIZES, STATES,
+    THINGS_TOO,
+};
+use crate::index::mention::{Attribute, AttributeKind, Mention};
+
+/// A sentence while it is cut.
+pub(super) struct Sentence<'a> {
+    stemmer: &'a Stemmer,
+    found: &'a mut Vec<Mention>,
+    /// Words that belong together so far.
+    run: Vec<&'a str>,
+    /// Attributes that wait for their thing: the "red" of "a red and white mug".
+    waiting: Vec<&'a str>,
+    /// Whether an article stands right before the run.
+    has_article: bool,
+    subject: Subject,
+}
+
+/// What a word after "is" is said of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    None,
+    /// A mention that has just ended.
+    Near(usize),
+    /// It, and "is" follows.
+    Said(usize),
+}
+
+impl<'a> Sentence<'a> {
+    /// Appends the mentions of a sentence, which is in lower case.
+    pub(super) fn cut(sentence: &'a str, stemmer: &'a Stemmer, found: &'a mut Vec<Mention>) {
+        let tokens = tokens(sentence);
+        let mut cutter = Self {
+            stemmer,
+            found,
+            run: Vec::new(),
+            waiting: Vec::new(),
+            has_article: false,
+            subject: Subject::None,
+        };
+        let mut at = preamble(&tokens);
+        while let Some(word) = tokens.get(at).copied() {
+            let next = tokens.get(at + 1).copied();
+            at += 1;
+            if word == "," || word == "and" || word == "or" {
+                cutter.close();
+            } else if class(word) == Some(Class::Collective) && next == Some("of") {
+                // "a set of keys" mentions keys.
+                at += 1;
+            } else if is_boundary(word)
+                || is_verb(word, next)
+                || is_past(word, next)
+                || is_self_reference(&tokens, at - 1)
+            {
+                cutter.end(word);
+            } else if !is_adverb(word) {
+                cutter.run.push(word);
+            }
+        }
+        cutter.close();
+    }
+
+    /// Closes the run at a word that no name goes across.
+    fn end(&mut self, word: &str) {
+        self.close();
+        self.waiting.clear();
+        self.has_article = ARTICLES.contains(&word);
+        let is_relative = word == "that" || word == "which";
+        self.subject = match self.subject {
+            Subject::Near(it) | Subject::Said(it) if COPULAS.contains(&word) => Subject::Said(it),
+            Subject::Near(it) if is_relative => Subject::Near(it),
+            Subject::Near(_) | Subject::Said(_) | Subject::None => Subject::None,
+        };
+    }
+
+    fn close(&mut self) {
+        let mut words = std::mem::take(&mut self.run);
+        let has_article = std::mem::take(&mut self.has_article);
+        let is_said = |word: &&str| attribute(word).kind != AttributeKind::Other;
+        let is_thing_too = |word: &&str| THINGS_TOO.contains(word);
+        let Some(last) = words.last().copied() else { return };
+        if words.iter().all(is_said) && !(is_thing_too(&last) && (has_article || words.len() > 1)) {
+            match self.subject {
+                // "the door is closed"
+                Subject::Said(of) => {
+                    if let Some(mention) = self.found.get_mut(of) {
+                        mention.attributes.extend(words.iter().map(|word| attribute(word)));
+                    }
+                }
+                // "something red" names no thing, unless one follows.
+                Subject::Near(_) | Subject::None => self.waiting.append(&mut words),
+            }
+            return;
+        }
+        // "the wall white" is a wall.
+        let head_at = words.iter().rposition(|word| !is_said(word) || is_thing_too(word));
+        let head_at = head_at.unwrap_or(words.len() - 1);
+        let after = words.split_off(head_at + 1);
+        let mut before = std::mem::take(&mut self.waiting);
+        before.append(&mut words);
+        self.mention(&before, &after);
+    }
+
+    /// `before` ends with the head.
+    fn mention(&mut self, before: &[&str], after: &[&str]) {
+        let Some((last, mut attributes)) = before.split_last() else { return };
+        let mut head = (*last).to_owned();
+        let mut head_stem = self.stem(last);
+        if GENERIC.contains(last) || GENERIC.iter().any(|it| last.strip_suffix('s') == Some(*it)) {
+            let (name, rest) = attributes.split_last().unzip();
+            if let (Some(name), Some(rest)) = (name, rest)
+                && attribute(name).kind == AttributeKind::Other
+            {
+                head = format!("{name} {last}");
+                head_stem = format!("{} {head_stem}", self.stem(name));
+                attributes = rest;
+            }
+        }
+        let attributes = attributes.iter().chain(after).map(|word| attribute(word)).collect();
+        let mut phrase = before.join(" ");
+        for word in after {
+            phrase.push(' ');
+            phrase.push_str(word);
+        }
+        self.subject = Subject::Near(self.found.len());
+        self.found.push(Mention { phrase, head, head_stem, attributes });
+    }
+
+    fn stem(&self, word: &str) -> String {
+        self.stemmer.stem(word).into_owned()
+    }
+}
+
+/// Words and commas.
+fn tokens(sentence: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    for (at, part) in sentence.split(',').enumerate() {
+        if at > 0 {
+            tokens.push(",");
+        }
+        let words = part.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'');
+        let words = words.map(|word| word.trim_matches(|c| c == '-' || c == '\''));
+        let words = words.map(|word| word.strip_suffix("'s").unwrap_or(word));
+        tokens.extend(words.filter(|word| !word.is_empty()));
+    }
+    tokens
+}
+
+/// Tokens at the start that say only that this is a caption: "the image shows".
+fn preamble(tokens: &[&str]) -> usize {
+    let depiction = tokens.iter().take(4).position(|word| DEPICTIONS.contains(word));
+    let Some(at) = depiction else { return 0 };
+    let starts =
+        tokens.first().is_some_and(|word| ARTICLES.contains(word) || DEPICTIONS.contains(word));
+    let depicts = tokens.get(at + 1).is_some_and(|word| DEPICTS.contains(word));
+    if starts && depicts { at + 1 } else { 0 }
+}
+
+/// "in the image", "of this scene".
+fn is_self_reference(tokens: &[&str], at: usize) -> bool {
+    let word = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at)).copied();
+    word(0).is_some_and(|it| DEPICTIONS.contains(&it))
+        && matches!(word(1), Some("the" | "this"))
+        && matches!(word(2), Some("in" | "of" | "throughout" | "from" | "to"))
+        && tokens.get(at + 1).is_none_or(|next| is_boundary(next) || !is_name(next))
+}
+
+fn is_name(word: &str) -> bool {
+    word != "," && word != "and"
+}
+
+/// A participle or verb that parts two things: "a person *reading* a book".
+///
+/// Words in -ing that name a thing or belong to its name ("dining table",
+/// "painting") are listed; the other ones are verbs.
+fn is_verb(word: &str, next: Option<&str>) -> bool {
+    if !word.ends_with("ing") || word.len() < 5 || NOUNS_IN_ING.contains(&word) {
+        return false;
+    }
+    !(MODIFIERS_IN_ING.contains(&word) && goes_on(next))
+}
+
+/// "books *stacked* on the floor", but "stacked books".
+fn is_past(word: &str, next: Option<&str>) -> bool {
+    word.ends_with("ed")
+        && word.len() > 4
+        && class(word).is_none()
+        && !NOUNS_IN_ED.contains(&word)
+        && !goes_on(next)
+}
+
+/// "a *neatly* folded towel".
+fn is_adverb(word: &str) -> bool {
+    word.ends_with("ly") && word.len() > 4 && !NOUNS_IN_LY.contains(&word)
+}
+
+/// Whether a name goes on with the next word.
+fn goes_on(next: Option<&str>) -> bool {
+    next.is_some_and(|next| is_name(next) && next != "or" && !is_boundary(next))
+}
+
+fn attribute(word: &str) -> Attribute {
+    let word = match word {
+        "gray" | "greyish" | "grayish" => "grey",
+        "blond" => "blonde",
+        "wood" => "wooden",
+        "metallic" => "metal",
+        "golden" => "gold",
+        "tile" => "tiled",
+        "large" | "huge" => "big",
+        "little" | "tiny" => "small",
+        "opened" => "open",
+        "shut" => "closed",
+        "1" => "one",
+        "2" => "two",
+        "3" => "three",
+        "4" => "four",
+        "5" => "five",
+        "6" => "six",
+        "7" => "seven",
+        "8" => "eight",
+        "9" => "nine",
+        "10" => "ten",
+        other => other,
+    };
+    let kind = match class(word) {
+        Some(Class::Attribute(kind)) => kind,
+        Some(Class::Boundary | Class::Collective) | None => AttributeKind::Other,
+    };
+    Attribute { word: word.to_owned(), kind }
+}
+
+/// What is known of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Boundary,
+    Collective,
+    Attribute(AttributeKind),
+}
+
+/// All listed words, since every word of every caption is looked up.
+static CLASSES: LazyLock<HashMap<&'static str, Class>> = LazyLock::new(|| {
+    let lists = [
+        (COLOURS, Class::Attribute(AttributeKind::Colour)),
+        (MATERIALS, Class::Attribute(AttributeKind::Material)),
+        (SIZES, Class::Attribute(AttributeKind::Size)),
+        (PATTERNS, Class::Attribute(AttributeKind::Pattern)),
+        (STATES, Class::Attribute(AttributeKind::State)),
+        (NUMBERS, Class::Attribute(AttributeKind::Number)),
+        (COLLECTIVE, Class::Collective),
+        (BOUNDARY, Class::Boundary),
+    ];
+    let words = lists.iter().flat_map(|(words, class)| words.iter().map(|word| (*word, *class)));
+    words.collect()
+});
+
+fn class(word: &str) -> Option<Class> {
+    CLASSES.get(word).copied()
+}
+
+fn is_boundary(word: &str) -> bool {
+    class(word) == Some(Class::Boundary)
+}
