@@ -22,3 +22,7 @@ bench:
 # The official MCP clients that the tests drive the daemon with.
 sdk:
     tests/sdk/install.sh
+
+# engram and its peers on the same vectors, into benches/RESULTS.md.
+peers *flags:
+    benches/peers/run.sh {{flags}}

@@ -1,20 +1,16 @@
 //! `engram demo`: a simulated flat's three days captioned, remembered and asked
 //! about, by a real daemon over its real socket; leaves nothing behind.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
-use tempfile::TempDir;
 
 use crate::base::time::{Clock as _, SystemClock};
-use crate::cli::client::{Client, ClientOptions, Reply};
+use crate::cli::client::{Client, Reply};
 use crate::cli::output::say;
+use crate::cli::own_daemon::OwnDaemon;
 use crate::cli::{Common, ingest, places};
 use crate::config::{Config, Places};
 
@@ -88,7 +84,7 @@ pub(super) fn run(common: &Common) -> anyhow::Result<ExitCode> {
     let state = tempfile::tempdir().context("no temporary directory")?;
     say("engram demo: three days in a simulated flat, on this machine alone\n")?;
     let started = SystemClock.tick();
-    let daemon = Daemon::start(common, &places.program, &state)?;
+    let daemon = OwnDaemon::start(common, &places.program, state.path())?;
     let mut client = daemon.connect()?;
     let seconds = started.elapsed().as_secs_f64();
     say(&format!("  daemon     answered after {seconds:.2} s"))?;
@@ -156,77 +152,4 @@ fn record_line(record: &Value) -> String {
         _ => "no place".to_owned(),
     };
     format!("{}  {place:14}  {}", text("time"), text("caption"))
-}
-
-/// A daemon of this program in a temporary directory, killed when dropped.
-struct Daemon {
-    child: Child,
-    socket: PathBuf,
-}
-
-/// How long the daemon may take to answer, or to end.
-const PATIENCE: Duration = Duration::from_secs(30);
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
-
-impl Daemon {
-    fn start(common: &Common, program: &Path, state: &TempDir) -> anyhow::Result<Self> {
-        let socket = state.path().join("engram.sock");
-        let log = fs::File::create(state.path().join("log"))?;
-        let mut command = Command::new(program);
-        command.arg("serve").arg("--state-dir").arg(state.path().join("state"));
-        command.arg("--socket").arg(&socket).args(["--set", "time.zone=UTC"]);
-        if let Some(file) = &common.config {
-            command.arg("--config").arg(file);
-        }
-        for setting in &common.settings {
-            command.arg("--set").arg(setting);
-        }
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?;
-        Ok(Self { child, socket })
-    }
-
-    /// Waits until the daemon listens, and says what its log says if it ends.
-    fn connect(&self) -> anyhow::Result<Client> {
-        let started = SystemClock.tick();
-        loop {
-            match Client::connect(&self.socket, ClientOptions::default()) {
-                Ok(client) => return Ok(client),
-                Err(error) if started.elapsed() > PATIENCE || self.has_ended() => {
-                    let log = self.socket.with_file_name("log");
-                    let log = fs::read_to_string(log).unwrap_or_default();
-                    return Err(anyhow::Error::new(error)
-                        .context(format!("the daemon did not start:\n{log}")));
-                }
-                Err(_) => thread::sleep(LOOK_AGAIN),
-            }
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        // A zombie is dead, and its parent has not asked yet.
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
-        stat.map_or(true, |stat| stat.contains(") Z "))
-    }
-
-    /// Asks the daemon to end, as a service manager does, and waits for it.
-    fn stop(mut self) -> anyhow::Result<()> {
-        kill_process(Pid::from_child(&self.child), Signal::TERM)?;
-        let asked = SystemClock.tick();
-        while asked.elapsed() < PATIENCE {
-            if let Some(status) = self.child.try_wait()? {
-                anyhow::ensure!(status.success(), "the daemon ended with {status}");
-                return Ok(());
-            }
-            thread::sleep(LOOK_AGAIN);
-        }
-        bail!("the daemon did not end within {PATIENCE:?}")
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // After `stop` both find a process that is gone, which is what they are for.
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
 }

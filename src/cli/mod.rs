@@ -2,6 +2,7 @@
 //!
 //! The one place that reads the environment and writes to standard output.
 
+mod bench;
 pub mod call;
 mod caption;
 pub mod client;
@@ -10,6 +11,7 @@ mod ingest;
 mod log;
 pub mod mcp;
 mod output;
+mod own_daemon;
 mod reindex;
 mod serve;
 mod status;
@@ -73,6 +75,11 @@ enum Command {
     Reindex,
     /// Prints the settings in force and where each came from
     Config,
+    /// Measures this program on this machine
+    Bench {
+        #[command(subcommand)]
+        bench: bench::Bench,
+    },
     /// The captioner's own process; started by the daemon
     #[command(hide = true)]
     CaptionWorker(serve::WorkerFlags),
@@ -112,7 +119,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     if let Command::CaptionWorker(flags) = command {
         return serve::caption_worker(&flags);
     }
-    if matches!(command, Command::Serve | Command::Reindex) {
+    if matches!(command, Command::Serve | Command::Reindex | Command::Bench { .. }) {
         compute_on_one_thread();
     }
     let config = common.load()?;
@@ -134,6 +141,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Status => status::run(&socket),
         Command::Reindex => reindex::run(&config, &places),
         Command::Config => print_config(&config, &places),
+        Command::Bench { bench } => bench::run(&bench, &common),
         Command::CaptionWorker(_) => Ok(ExitCode::SUCCESS),
     }
 }

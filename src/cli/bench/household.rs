@@ -1,12 +1,5 @@
 //! Captions and questions of a simulated household, from a seed.
 
-use std::time::Duration;
-
-use engram::base::frame::FrameMeta;
-use engram::base::pose::Pose;
-use engram::base::time::Timestamp;
-use engram::store::NewObservation;
-
 const COLOURS: &[&str] =
     &["red", "blue", "green", "yellow", "purple", "white", "black", "grey", "orange", "brown"];
 const THINGS: &[&str] = &[
@@ -24,36 +17,37 @@ const PLACES: &[&str] = &[
     "the carpet in the living room",
 ];
 
-/// A seeded stream of captions and questions.
-pub(crate) struct Household(u64);
+/// A seeded stream of words and numbers, the same on every machine.
+#[derive(Debug, Clone)]
+pub(super) struct Household(u64);
 
 impl Household {
-    pub(crate) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// One to four things somewhere, half a minute after the one before.
-    pub(crate) fn observation(&mut self, index: usize) -> NewObservation {
+    /// One to four things somewhere.
+    pub(super) fn caption(&mut self) -> String {
         let things: Vec<String> = (0..=self.below(4)).map(|_| self.thing()).collect();
         let place = self.pick(PLACES);
-        let caption = format!("{} on {place}", things.join(" next to "));
-        let start = Timestamp::from_seconds(1_735_689_600.0).unwrap_or(Timestamp::EPOCH);
-        let taken_at = start.plus(Duration::from_secs(30 * index as u64));
-        let coordinate = |it: usize| it as f64 / 10.0;
-        let position = [coordinate(self.below(100)), coordinate(self.below(100)), 0.0];
-        let meta = FrameMeta {
-            taken_at,
-            pose: Pose::new(position, Some(0.0)).ok(),
-            frame_id: "map".to_owned(),
-            map_id: "bench".to_owned(),
-            source: "camera".to_owned(),
-        };
-        NewObservation { meta, caption, layer: None }
+        format!("{} on {place}", things.join(" next to "))
     }
 
     /// About ten words.
-    pub(crate) fn question(&mut self) -> String {
+    pub(super) fn question(&mut self) -> String {
         format!("where is {} on {}", self.thing(), self.pick(PLACES))
+    }
+
+    /// A place in a flat of ten metres square.
+    pub(super) fn position(&mut self) -> [f64; 3] {
+        let mut coordinate = || self.below(100) as f64 / 10.0;
+        [coordinate(), coordinate(), 0.0]
+    }
+
+    /// A number from 0 to below `bound`, which is at least 1.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        let below = self.next() % u64::try_from(bound).unwrap_or(u64::MAX).max(1);
+        usize::try_from(below).unwrap_or(0)
     }
 
     fn thing(&mut self) -> String {
@@ -61,11 +55,7 @@ impl Household {
     }
 
     fn pick(&mut self, words: &[&'static str]) -> &'static str {
-        words[self.below(words.len())]
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
+        words.get(self.below(words.len())).copied().unwrap_or_default()
     }
 
     /// `SplitMix64` (Steele, Lea and Flood, 2014).
@@ -75,5 +65,20 @@ impl Household {
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_seed_says_the_same_again() {
+        let mut household = Household::new(0);
+        let said: Vec<String> = (0..2).map(|_| household.caption()).collect();
+        let mut again = Household::new(0);
+        assert_eq!(said, [again.caption(), again.caption()]);
+        assert_ne!(said, [Household::new(1).caption(), Household::new(2).caption()]);
+        assert!(said.iter().all(|caption| caption.contains(" on ")), "{said:?}");
     }
 }

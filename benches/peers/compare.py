@@ -1,0 +1,200 @@
+"""Measures engram and its peers on the same vectors and questions, and writes benches/RESULTS.md.
+
+Each is measured in processes of its own on two cores at most, one question at a time, with a limit on
+time. What was measured is kept in the working directory, so that a run goes on where the last one
+stopped; ``--only`` measures again what it names, ``--search-only`` keeps what was built.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import report
+import stores
+from dataset import HERE, Dataset, prepare
+from vectors import K, Truth, read_fvecs, write_vecs
+
+CORES = 2
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS RAYON_NUM_THREADS TOKIO_WORKER_THREADS LANCE_CPU_THREADS LANCE_IO_THREADS "
+    "OPENBLAS_NUM_THREADS MKL_NUM_THREADS"
+).split()
+ENGRAM, SOCKET, EMEM, GROWTH = "engram", "engram-socket", "emem", "engram-growth"
+NAMES = [ENGRAM, *stores.NAMES, SOCKET, EMEM]
+LAST_WORDS = 300
+
+Result = dict[str, object]
+
+
+class Failed(Exception):
+    """Why a stage gave no figures, for the report."""
+
+
+def two_cores() -> None:
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
+
+
+def run(command: list[object], limit: float, own_threads: bool = False) -> Result:
+    """The JSON at the end of a command's output."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    if not own_threads:
+        environment |= dict.fromkeys(THREAD_VARIABLES, str(CORES))
+    child = subprocess.Popen(
+        [str(part) for part in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        preexec_fn=two_cores,
+        start_new_session=True,
+    )
+    try:
+        out, errors = child.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, 9)
+        child.communicate()
+        raise Failed(f"did not end within {limit:.0f} s") from None
+    if child.returncode != 0:
+        last = errors.strip().splitlines() or [f"ended with {child.returncode} without a word"]
+        raise Failed(last[-1][:LAST_WORDS])
+    start = 0 if out.lstrip().startswith("{\n") else out.rstrip().rfind("\n") + 1
+    return json.loads(out[start:])
+
+
+def store_result(name: str, data: Dataset, folder: Path, args: argparse.Namespace, old: Result) -> Result:
+    """Builds a peer's store, unless it is there and asked to be kept, and searches it."""
+    worker = [sys.executable, HERE / "worker.py"]
+    common = [name, "--base", data.base, "--records", data.records, "--folder", folder]
+    built = old.get("build")
+    if not (args.search_only and built and folder.exists()):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        built = run([*worker, "build", *common], args.build_limit)
+    found = run([*worker, "search", *common, "--queries", data.queries], args.search_limit)
+    return {"build": built, "search": found}
+
+
+def emem_result(data: Dataset, folder: Path, args: argparse.Namespace, old: Result) -> Result:
+    worker = [sys.executable, HERE / "emem_worker.py"]
+    common = ["--records", data.records, "--folder", folder]
+    built = old.get("build")
+    if not (args.search_only and built and folder.exists()):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        build = [*worker, "build", "--captions", data.captions, "--base", data.base, *common]
+        built = run(build, args.build_limit)
+    ask = [*worker, "search", "--captions", data.questions, "--base", data.queries, *common]
+    return {"build": built, "search": run(ask, args.search_limit)}
+
+
+def engram_result(data: Dataset, folder: Path, args: argparse.Namespace) -> Result:
+    """``engram bench ann`` on the same vectors, with the true neighbours given."""
+    folder.mkdir(parents=True, exist_ok=True)
+    truth = folder / "truth.ivecs"
+    exact = Truth.scan(read_fvecs(data.base, data.records), read_fvecs(data.queries))
+    write_vecs(truth, exact.ids)
+    command = [args.engram, "bench", "ann", "--base", data.base, "--queries", data.queries]
+    command += ["--truth", truth, "--k", K, "--windows", "--json"]
+    return {"ann": run(command, args.build_limit, own_threads=True)}
+
+
+def socket_result(data: Dataset, args: argparse.Namespace) -> Result:
+    command = [args.engram, "bench", "recall", "--captions", data.captions, "--ask", data.questions]
+    command += ["--records", data.records, "--questions", args.questions, "--clients", CORES, "--json"]
+    return {"recall": run(command, args.build_limit, own_threads=True)}
+
+
+def growth_result(args: argparse.Namespace) -> Result:
+    command = [args.engram, "bench", "recall", "--records", args.growth]
+    command += ["--questions", args.questions, "--json"]
+    return {"recall": run(command, args.growth_limit, own_threads=True)}
+
+
+def measure(name: str, data: Dataset, args: argparse.Namespace, old: Result) -> Result:
+    folder = args.dir / "stores" / f"{data.records}x{data.dimension}" / name
+    started = time.time()
+    load = os.getloadavg()[0]
+    try:
+        if name == ENGRAM:
+            result = engram_result(data, folder, args)
+        elif name == SOCKET:
+            result = socket_result(data, args)
+        elif name == GROWTH:
+            result = growth_result(args)
+        elif name == EMEM:
+            result = emem_result(data, folder, args, old)
+        else:
+            result = store_result(name, data, folder, args, old)
+    except Failed as error:
+        result = {"failed": str(error)}
+    took = time.time() - started
+    said = result.get("failed", "measured")
+    print(f"{name}: {said} ({took:.0f} s)", flush=True)
+    return {"name": name, "started": started, "load": load, "took_seconds": took, **result}
+
+
+def machine() -> Result:
+    cpu = next(
+        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
+        platform.machine(),
+    )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {"cpu": cpu, "cores": os.cpu_count(), "memory_bytes": memory, "system": platform.platform()}
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dir", type=Path, default=HERE.parents[1] / "target/peers", help="working directory")
+    parser.add_argument("--engram", default=os.environ.get("ENGRAM", "engram"))
+    parser.add_argument("--records", type=int, default=100_000)
+    parser.add_argument("--model", choices=("teacher", "default"), default="teacher", help="whose vectors")
+    parser.add_argument("--only", default="", metavar="NAME,..", help=f"of {', '.join(NAMES)} and {GROWTH}")
+    parser.add_argument("--again", action="store_true", help="measure all again")
+    parser.add_argument("--search-only", action="store_true", help="keep the stores that are built")
+    parser.add_argument("--questions", type=int, default=2_000, help="through the socket, a measurement")
+    parser.add_argument("--growth", default="10000,100000,1000000", help=f"sizes of {GROWTH}")
+    parser.add_argument("--build-limit", type=float, default=400, metavar="SECONDS")
+    parser.add_argument("--search-limit", type=float, default=240, metavar="SECONDS")
+    parser.add_argument("--growth-limit", type=float, default=3_600, metavar="SECONDS")
+    parser.add_argument("--results", type=Path, default=HERE.parent / "RESULTS.md")
+    args = parser.parse_args()
+    unknown = {name for name in args.only.split(",") if name} - {*NAMES, GROWTH}
+    if unknown:
+        parser.error(f"--only names {', '.join(sorted(unknown))}; accepted are {', '.join([*NAMES, GROWTH])}")
+    return args
+
+
+def main() -> None:
+    args = arguments()
+    args.dir = args.dir.resolve()
+    args.dir.mkdir(parents=True, exist_ok=True)
+    data = prepare(args.dir, args.records, args.model)
+    results = args.dir / "results" / f"{data.records}x{data.dimension}"
+    results.mkdir(parents=True, exist_ok=True)
+    chosen = [name for name in args.only.split(",") if name]
+    for name in chosen or NAMES:
+        path = results / f"{name}.json"
+        old = json.loads(path.read_text()) if path.exists() else {}
+        if old and not chosen and not args.again:
+            continue
+        new = measure(name, data, args, old)
+        if "failed" in new and old and "failed" not in old:
+            print(f"{name}: the figures of the last run stay", flush=True)
+            continue
+        path.write_text(json.dumps(new, indent=1))
+    about = {"records": data.records, "model": data.label, "dimension": data.dimension, "machine": machine()}
+    (results / "about.json").write_text(json.dumps(about, indent=1))
+    report.write(args.dir / "results", args.results)
+    print(f"{args.results} is written")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+//! `engram bench`: what this program does on this machine, measured; each file
+//! here is one measurement or a part of one.
+
+mod ask;
+mod camera;
+mod figures;
+mod fill;
+mod household;
+mod interrupt;
+mod recall;
+mod report;
+mod workload;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::cli::Common;
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub(super) enum Bench {
+    /// Fills a memory with captions and times recalls through its socket; leaves nothing behind
+    Recall(recall::Flags),
+}
+
+pub(super) fn run(bench: &Bench, common: &Common) -> anyhow::Result<ExitCode> {
+    match bench {
+        Bench::Recall(flags) => recall::run(flags, common),
+    }
+}

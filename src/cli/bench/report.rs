@@ -1,0 +1,75 @@
+//! The table for people.
+
+use crate::cli::bench::figures::{Percentiles, Report, Size};
+
+/// A table of Markdown, a column a size.
+pub(super) fn table(report: &Report) -> String {
+    let Report { version, embedder, dimension, cores, questions, k, sizes } = report;
+    let mut lines = vec![
+        format!(
+            "engram {version} on {cores} cores, {embedder} ({dimension} components): \
+             recall_best_match through the socket,\n{questions} questions a measurement, k = {k}; \
+             p50 / p95 / p99 in milliseconds where nothing else is said\n"
+        ),
+        row("records", sizes, |it| it.records.to_string()),
+        format!("|---|{}", "--:|".repeat(sizes.len())),
+        row("recall", sizes, |it| three(it.recall())),
+    ];
+    let shares = sizes.first().map_or(&[][..], |it| it.windows.as_slice());
+    for (index, window) in shares.iter().enumerate().skip(1) {
+        let figure =
+            |it: &Size| it.windows.get(index).map_or_else(String::new, |it| three(it.recall));
+        lines.push(row(
+            &format!("within {:.0} % of the time", window.share * 100.0),
+            sizes,
+            figure,
+        ));
+    }
+    if let Some(together) = sizes.first().and_then(|it| it.together.as_ref()) {
+        let name = format!("{} clients at once", together.clients);
+        lines.push(row(&name, sizes, |it| {
+            it.together.as_ref().map_or_else(String::new, |it| three(it.recall))
+        }));
+        lines.push(row("questions a second of all", sizes, |it| {
+            it.together
+                .as_ref()
+                .map_or_else(String::new, |it| format!("{:.0}", it.questions_per_second))
+        }));
+    }
+    lines.extend([
+        row("captioner busy", sizes, |it| three(it.busy)),
+        row("p99 against idle", sizes, |it| ratio(it.busy, it.recall())),
+        row("200 a second", sizes, |it| three(it.paced)),
+        row("200 a second, inserting", sizes, |it| three(it.inserting)),
+        row("p99 against not inserting", sizes, |it| ratio(it.inserting, it.paced)),
+        row("inserts a second", sizes, |it| format!("{:.0}", it.inserts_per_second)),
+        row("p50 of embedding", sizes, |it| format!("{:.3}", it.parts.embed_millis)),
+        row("p50 of searching", sizes, |it| format!("{:.3}", it.parts.search_millis)),
+        row("p50 of reading the records", sizes, |it| format!("{:.3}", it.parts.hydrate_millis)),
+        row("p50 of the rest", sizes, |it| format!("{:.3}", it.parts.wire_millis)),
+        row("start to first answer", sizes, |it| format!("{:.0}", it.first_answer_millis)),
+        row("daemon, MiB of memory", sizes, |it| mebibytes(it.daemon_bytes)),
+        row("caption worker, MiB of memory", sizes, |it| mebibytes(it.worker_bytes)),
+        row("MiB on disk", sizes, |it| mebibytes(it.disk_bytes)),
+        row("filled in seconds", sizes, |it| format!("{:.1}", it.fill_seconds)),
+    ]);
+    lines.join("\n")
+}
+
+fn row(name: &str, sizes: &[Size], figure: impl Fn(&Size) -> String) -> String {
+    let figures: Vec<String> = sizes.iter().map(figure).collect();
+    format!("| {name} | {} |", figures.join(" | "))
+}
+
+fn three(latency: Percentiles) -> String {
+    let Percentiles { p50_millis, p95_millis, p99_millis } = latency;
+    format!("{p50_millis:.2} / {p95_millis:.2} / {p99_millis:.2}")
+}
+
+fn ratio(loaded: Percentiles, idle: Percentiles) -> String {
+    format!("{:.1} ×", loaded.p99_millis / idle.p99_millis)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.0}", bytes as f64 / f64::from(1 << 20))
+}
