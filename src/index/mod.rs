@@ -4,13 +4,23 @@
 //! Knows numbers and texts, not records: a record is a [`Row`] here. The store
 //! is the truth; everything in here can be made from it again.
 
+pub mod allowed;
+pub mod approach;
+pub mod build;
 pub mod bytes;
 mod coarse;
+pub mod codec;
+pub mod codes;
 pub mod columns;
-mod dot;
+mod connect;
+mod distance;
+pub mod frozen;
+mod graph;
+mod join;
 pub mod lexical;
 pub mod mention;
 pub mod merge;
+pub mod segment;
 pub mod selection;
 pub mod tail;
 pub mod terms;

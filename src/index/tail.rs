@@ -4,7 +4,7 @@ use crate::base::embedding::Embedding;
 use crate::index::Row;
 use crate::index::VectorIndex;
 use crate::index::coarse::{CoarseQuery, CoarseRows};
-use crate::index::dot;
+use crate::index::distance;
 use crate::index::selection::Selection;
 use crate::index::top::{Scored, Top};
 
@@ -90,7 +90,7 @@ impl VectorIndex for FlatTail {
 
     fn cosine(&self, query: &Embedding, row: Row) -> Option<f32> {
         let vector = self.vector(row).filter(|_| query.dimension() == self.dimension)?;
-        Some(dot::dot(query.as_slice(), vector).clamp(-1.0, 1.0))
+        Some(distance::floats(query.as_slice(), vector).clamp(-1.0, 1.0))
     }
 
     fn len(&self) -> usize {

@@ -1,0 +1,351 @@
+//! Builds the graph of a segment: `hnsw_rs` in parts, joined by our own search.
+//!
+//! `hnsw_rs` takes 4.3 KB a point while it builds and slows down as it grows, so it
+//! builds parts of some thousands of rows, each in one thread, which makes the same
+//! graph of the same rows every time.
+
+use std::borrow::Borrow;
+use std::io;
+use std::num::NonZeroUsize;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hnsw_rs::prelude::{Distance, Hnsw};
+
+use crate::base::embedding::Embedding;
+use crate::index::Row;
+use crate::index::codes::Codes;
+use crate::index::connect;
+use crate::index::distance;
+use crate::index::frozen::View;
+use crate::index::graph::{Graph, Layer, ROWS_MAX};
+use crate::index::join::{Choice, in_threads, join};
+use crate::index::segment::Segment;
+
+/// How a graph is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Links of a row in the upper layers; twice as many in the lowest.
+    pub m: usize,
+    /// Rows kept in view while a row's neighbours are looked for.
+    pub ef_construction: usize,
+    /// Threads that work at the same time.
+    pub threads: NonZeroUsize,
+}
+
+impl Default for Options {
+    /// M = 16 and two threads.
+    fn default() -> Self {
+        let threads = NonZeroUsize::MIN.saturating_add(1);
+        Self { m: 16, ef_construction: 96, threads }
+    }
+}
+
+/// Why there is no segment.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error("building was stopped")]
+    Stopped,
+    #[error("vector {row} has {found} components, the segment's have {expected}")]
+    Dimension { row: usize, found: usize, expected: usize },
+    #[error("{rows} rows are more than the {max} that a segment can hold", max = ROWS_MAX)]
+    TooMany { rows: usize },
+    #[error("m is {found}, accepted is 2 to 128")]
+    Links { found: usize },
+    #[error("a thread that builds cannot be started")]
+    Thread(#[source] io::Error),
+    #[error("a thread that builds has panicked")]
+    Panicked,
+}
+
+/// A segment and which of its rows go on.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    pub segment: &'a Segment,
+    pub keeps: &'a (dyn Fn(Row) -> bool + Sync),
+}
+
+impl std::fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source").field("rows", &self.segment.len()).finish_non_exhaustive()
+    }
+}
+
+/// Is asked again and again, from several threads, whether to go on.
+pub type Hook<'a> = &'a (dyn Fn() -> ControlFlow<()> + Sync);
+
+/// Builds a segment whose n-th row is the n-th vector. Asks `goes_on` every few
+/// milliseconds.
+pub fn build<V: Borrow<Embedding>>(
+    dimension: usize,
+    vectors: impl ExactSizeIterator<Item = V>,
+    options: &Options,
+    goes_on: Hook<'_>,
+) -> Result<Segment, BuildError> {
+    let watch = Watch(goes_on);
+    let mut codes = Codes::with_capacity(vectors.len().min(ROWS_MAX), dimension);
+    for (row, vector) in vectors.enumerate() {
+        let vector = vector.borrow();
+        let (found, expected) = (vector.dimension(), dimension);
+        if found != expected {
+            return Err(BuildError::Dimension { row, found, expected });
+        }
+        codes.push(vector.as_slice());
+    }
+    check(&codes, options)?;
+    let parts = parts(0..codes.len(), &codes, options, &watch)?;
+    finished(codes, parts, options, &watch)
+}
+
+/// Builds one segment of the rows that the sources keep, in the order of the sources
+/// and of their rows. Keeps what is built: sources are joined, not built again, but
+/// for those that lose a large share of their rows.
+pub fn merge(
+    dimension: usize,
+    sources: &[Source<'_>],
+    options: &Options,
+    goes_on: Hook<'_>,
+) -> Result<Segment, BuildError> {
+    let watch = Watch(goes_on);
+    let rows = sources.iter().map(|it| it.segment.len()).sum();
+    let mut codes = Codes::with_capacity(rows, dimension);
+    let mut kept: Vec<Kept> = Vec::with_capacity(sources.len());
+    for Source { segment, keeps } in sources {
+        let (row, found, expected) = (codes.len(), segment.dimension(), dimension);
+        if found != expected {
+            return Err(BuildError::Dimension { row, found, expected });
+        }
+        kept.push(Kept::copy(segment, *keeps, &mut codes));
+    }
+    check(&codes, options)?;
+    let mut graphs = Vec::with_capacity(sources.len());
+    for (Source { segment, .. }, kept) in sources.iter().zip(&kept) {
+        let Range { start, end } = kept.rows;
+        if (end - start) * REBUILT_SHARE < segment.len()
+            || segment.graph.widths() != options.widths()
+        {
+            graphs.extend(parts(start..end, &codes, options, &watch)?);
+        } else {
+            graphs.push(kept.graph(View::of(&codes), &segment.graph));
+        }
+    }
+    finished(codes, graphs, options, &watch)
+}
+
+/// Rows of a part. Of 4,096, 8,192 and 16,384 the middle one built fastest: smaller
+/// parts are built faster and joined more often.
+const PART_ROWS: usize = 8_192;
+/// Parts this small are joined to others rather than built on their own.
+const PART_ROWS_MIN: usize = PART_ROWS / 2;
+/// A source that keeps less than one in so many of its rows is built again.
+const REBUILT_SHARE: usize = 2;
+/// Layers at most: of 16 million rows, each layer has a sixteenth of the one below.
+const LAYERS_MAX: usize = 16;
+
+impl Options {
+    fn widths(&self) -> (usize, usize) {
+        (2 * self.m, self.m)
+    }
+}
+
+/// The caller's hook.
+#[derive(Clone, Copy)]
+pub(super) struct Watch<'a>(Hook<'a>);
+
+impl Watch<'_> {
+    pub(super) fn look(&self) -> Result<(), BuildError> {
+        match (self.0)() {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(BuildError::Stopped),
+        }
+    }
+}
+
+fn check(codes: &Codes, options: &Options) -> Result<(), BuildError> {
+    if codes.len() >= ROWS_MAX {
+        return Err(BuildError::TooMany { rows: codes.len() });
+    }
+    if !(2..=128).contains(&options.m) {
+        return Err(BuildError::Links { found: options.m });
+    }
+    Ok(())
+}
+
+/// Joins graphs of successive rows, neighbours first, so that each join is of graphs
+/// of about one size or of a small one with a large one, which cost the same.
+fn finished(
+    codes: Codes,
+    graphs: Vec<Graph>,
+    options: &Options,
+    watch: &Watch<'_>,
+) -> Result<Segment, BuildError> {
+    let view = View::of(&codes);
+    let mut joined = Graph::empty(options.widths());
+    for graph in graphs {
+        joined = if joined.len() == 0 {
+            graph
+        } else {
+            join(view.until(joined.len() + graph.len()), &joined, &graph, options, watch)?
+        };
+    }
+    connect::connect(view, &mut joined);
+    Ok(Segment { codes, graph: joined })
+}
+
+/// Graphs of successive parts of some rows, each counting its own from 0.
+fn parts(
+    rows: Range<usize>,
+    codes: &Codes,
+    options: &Options,
+    watch: &Watch<'_>,
+) -> Result<Vec<Graph>, BuildError> {
+    // `hnsw_rs` panics when it is asked for the points of an empty graph.
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let parts = (rows.len() + PART_ROWS - PART_ROWS_MIN).div_euclid(PART_ROWS).max(1);
+    let bounds = move |part: usize| rows.start + rows.len() * part / parts;
+    let next = AtomicUsize::new(0);
+    let built = in_threads((0..options.threads.get().min(parts)).map(|_| {
+        let (next, bounds) = (&next, &bounds);
+        move || {
+            let mut built = Vec::new();
+            loop {
+                let part = next.fetch_add(1, Ordering::Relaxed);
+                if part >= parts {
+                    return Ok(built);
+                }
+                let (start, end) = (bounds(part), bounds(part + 1));
+                let view = View::of(codes).from(start).until(end - start);
+                built.push((part, part_graph(view, options, watch)?));
+            }
+        }
+    }))?;
+    let mut built: Vec<(usize, Graph)> = built.into_iter().flatten().collect();
+    built.sort_unstable_by_key(|(part, _)| *part);
+    Ok(built.into_iter().map(|(_, graph)| graph).collect())
+}
+
+/// Compares rows by their numbers, which are what `hnsw_rs` holds as their vectors.
+struct Apart<'a>(View<'a>);
+
+impl Distance<u32> for Apart<'_> {
+    fn eval(&self, a: &[u32], b: &[u32]) -> f32 {
+        let (Some(a), Some(b)) = (a.first(), b.first()) else { return 2.0 };
+        let view = self.0;
+        let product = distance::bytes(view.rows.row(*a), view.rows.row(*b));
+        // Never negative, as codes of like vectors can have more than length 1.
+        (1.0 - view.score(product, *b) * view.scale(*a)).max(0.0)
+    }
+}
+
+/// The graph that `hnsw_rs` makes of the rows of a view.
+fn part_graph(view: View<'_>, options: &Options, watch: &Watch<'_>) -> Result<Graph, BuildError> {
+    let rows = view.weights.len();
+    let Options { m, ef_construction, threads: _ } = *options;
+    let hnsw = Hnsw::new(m, rows, LAYERS_MAX, ef_construction, Apart(view));
+    for row in 0..rows {
+        if row % 64 == 0 {
+            watch.look()?;
+        }
+        if let Ok(vector) = u32::try_from(row) {
+            hnsw.insert((&[vector], row));
+        }
+    }
+    // By row: the highest layer that it is in, and its links in each.
+    let mut nodes: Vec<(usize, Vec<Vec<u32>>)> = vec![(0, Vec::new()); rows];
+    for point in hnsw.get_point_indexation() {
+        let level = usize::from(point.get_point_id().0);
+        let links = point.get_neighborhood_id().into_iter().take(level + 1);
+        let links = links.map(|layer| {
+            layer.into_iter().filter_map(|it| u32::try_from(it.get_origin_id()).ok()).collect()
+        });
+        if let Some(node) = nodes.get_mut(point.get_origin_id()) {
+            *node = (level, links.collect());
+        }
+    }
+    let height = nodes.iter().map(|(level, _)| level + 1).max().unwrap_or(1);
+    let (ground, above) = options.widths();
+    let layers = (0..height).map(|floor| {
+        let mut layer = if floor == 0 {
+            Layer::ground(rows, ground)
+        } else {
+            let held = (0..).zip(&nodes).filter(|(_, (level, _))| *level >= floor);
+            Layer::above(held.map(|(row, _)| row).collect(), above)
+        };
+        for (row, (_, links)) in (0..).zip(&nodes) {
+            if let (Some(place), Some(links)) = (layer.place(row), links.get(floor)) {
+                let to: Vec<u32> = links.iter().filter_map(|to| layer.place(*to)).collect();
+                layer.link(place, to.into_iter().filter(|to| *to != place));
+            }
+        }
+        layer
+    });
+    Ok(Graph { layers: layers.collect() })
+}
+
+/// What of a segment goes on.
+#[derive(Debug)]
+struct Kept {
+    /// The new rows.
+    rows: Range<usize>,
+    /// By old row, the new one counted from the first.
+    moved: Vec<Option<u32>>,
+}
+
+impl Kept {
+    fn copy(segment: &Segment, keeps: &dyn Fn(Row) -> bool, codes: &mut Codes) -> Self {
+        let start = codes.len();
+        let mut next = 0;
+        let moved = (0..).take(segment.len()).map(|row| {
+            keeps(Row(row)).then(|| {
+                codes.push_from(&segment.codes, row);
+                next += 1;
+                next - 1
+            })
+        });
+        let moved = moved.collect();
+        Self { rows: start..codes.len(), moved }
+    }
+
+    /// The graph among the rows that are kept. Where a neighbour is not, its neighbours
+    /// are candidates for its place.
+    fn graph(&self, view: View<'_>, old: &Graph) -> Graph {
+        let view = view.from(self.rows.start).until(self.rows.len());
+        let layers = old.layers.iter().map(|layer| self.layer(view, layer));
+        let mut layers: Vec<Layer> = layers.collect();
+        while layers.len() > 1 && layers.last().is_some_and(|layer| layer.len() == 0) {
+            layers.pop();
+        }
+        Graph { layers }
+    }
+
+    fn layer(&self, view: View<'_>, old: &Layer) -> Layer {
+        let moved = |place: u32| *self.moved.get(old.row(place) as usize)?;
+        let places = (0_u32..).take(old.len()).filter(|place| moved(*place).is_some());
+        let mut layer = match old.rows() {
+            None => Layer::ground(self.rows.len(), old.width()),
+            Some(_) => Layer::above(places.clone().filter_map(moved).collect(), old.width()),
+        };
+        let mut choice = Choice::default();
+        for place in places {
+            let Some(new) = moved(place).and_then(|row| layer.place(row)) else { continue };
+            let to = |place: u32| moved(place).and_then(|row| layer.place(row));
+            let stays = old.links(place).all(|it| moved(it).is_some());
+            let links: Vec<u32> = if stays {
+                old.links(place).filter_map(to).collect()
+            } else {
+                let beyond = old.links(place).filter(|it| moved(*it).is_none());
+                let beyond = beyond.flat_map(|it| old.links(it)).filter_map(to);
+                let candidates = old.links(place).filter_map(to).chain(beyond);
+                let others = candidates.filter(|it| *it != new);
+                choice.candidates.clear();
+                choice.offer_unscored(view, layer.rows(), new, others);
+                choice.choose(view, layer.rows(), layer.width());
+                choice.chosen.iter().map(|it| it.place).collect()
+            };
+            layer.link(new, links);
+        }
+        layer
+    }
+}

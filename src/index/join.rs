@@ -1,0 +1,337 @@
+//! Makes one graph of two, by searching the rows of the smaller in the larger.
+//!
+//! The links that each graph has are kept as candidates, so a join costs one search
+//! for each row of the smaller one, however large the other is. The result depends
+//! on the graphs alone, not on the number of threads.
+
+use std::thread::{self, ScopedJoinHandle};
+
+use crate::index::build::{BuildError, Options, Watch};
+use crate::index::distance;
+use crate::index::frozen::{Scratch, View};
+use crate::index::graph::{Graph, Layer};
+
+/// The graph of the rows of `left` and then those of `right`. `view` has them all.
+pub(super) fn join(
+    view: View<'_>,
+    left: &Graph,
+    right: &Graph,
+    options: &Options,
+    watch: &Watch<'_>,
+) -> Result<Graph, BuildError> {
+    let height = left.layers.len().max(right.layers.len());
+    let middle = left.layers.first().map_or(0, Layer::len);
+    let sides = Sides { view, left, right, middle };
+    let mut layers = Vec::with_capacity(height);
+    for floor in 0..height {
+        layers.push(sides.join_floor(floor, options, watch)?);
+    }
+    Ok(Graph { layers })
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sides<'a> {
+    view: View<'a>,
+    left: &'a Graph,
+    right: &'a Graph,
+    /// Rows of the left side.
+    middle: usize,
+}
+
+/// A place and how near it is to another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) place: u32,
+    pub(super) similarity: f32,
+}
+
+/// What of the other side is near each place of one, by place.
+#[derive(Debug, Default)]
+struct Near {
+    starts: Vec<usize>,
+    candidates: Vec<Candidate>,
+}
+
+impl Near {
+    fn of(&self, place: usize) -> &[Candidate] {
+        match (self.starts.get(place), self.starts.get(place + 1)) {
+            (Some(start), Some(end)) => self.candidates.get(*start..*end).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// The same seen from the other side, which has `places`.
+    fn turned(&self, places: usize) -> Self {
+        let mut starts = vec![0; places + 1];
+        for candidate in &self.candidates {
+            if let Some(count) = starts.get_mut(candidate.place as usize + 1) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut next = starts.clone();
+        let mut candidates = vec![Candidate { place: 0, similarity: 0.0 }; self.candidates.len()];
+        for (place, _) in (0_u32..).zip(self.starts.iter().skip(1)) {
+            for candidate in self.of(place as usize) {
+                if let Some(next) = next.get_mut(candidate.place as usize)
+                    && let Some(slot) = candidates.get_mut(*next)
+                {
+                    *slot = Candidate { place, similarity: candidate.similarity };
+                    *next += 1;
+                }
+            }
+        }
+        Self { starts, candidates }
+    }
+}
+
+impl Sides<'_> {
+    fn join_floor(
+        &self,
+        floor: usize,
+        options: &Options,
+        watch: &Watch<'_>,
+    ) -> Result<Layer, BuildError> {
+        let (left, right) = (self.left.layers.get(floor), self.right.layers.get(floor));
+        let (left_len, right_len) = (left.map_or(0, Layer::len), right.map_or(0, Layer::len));
+        let width = left.or(right).map_or(0, Layer::width);
+        let near = if left_len == 0 || right_len == 0 {
+            [Near::default(), Near::default()]
+        } else if left_len < right_len {
+            let near = self.search(floor, Side::Left, options, watch)?;
+            let turned = near.turned(right_len);
+            [near, turned]
+        } else {
+            let near = self.search(floor, Side::Right, options, watch)?;
+            [near.turned(left_len), near]
+        };
+        let mut joined = if floor == 0 {
+            Layer::ground(left_len + right_len, width)
+        } else {
+            let rows = (0..).take(left_len).filter_map(|at| Some(left?.row(at)));
+            let more = (0..).take(right_len).filter_map(|at| Some(self.moved(right?.row(at))));
+            Layer::above(rows.chain(more).collect(), width)
+        };
+        let (rows, links) = joined.rows_and_links_mut();
+        let floor = Floor { view: self.view, left, right, left_len, near, rows, width };
+        let each = (left_len + right_len).div_ceil(options.threads.get()).max(1);
+        in_threads(links.chunks_mut(each * width.max(1)).zip(0..).map(|(slots, chunk)| {
+            let floor = &floor;
+            move || {
+                let mut chosen = Choice::default();
+                for (slots, at) in slots.chunks_mut(width.max(1)).zip(each * chunk..) {
+                    if at % WATCHED_ROWS == 0 {
+                        watch.look()?;
+                    }
+                    floor.relink(at, slots, &mut chosen);
+                }
+                Ok(())
+            }
+        }))?;
+        Ok(joined)
+    }
+
+    /// What each place of one side finds on the other.
+    fn search(
+        &self,
+        floor: usize,
+        side: Side,
+        options: &Options,
+        watch: &Watch<'_>,
+    ) -> Result<Near, BuildError> {
+        let (left, right) = (self.view.until(self.middle), self.view.from(self.middle));
+        let (searching, from, target, into) = match side {
+            Side::Left => (self.left, left, self.right, right),
+            Side::Right => (self.right, right, self.left, left),
+        };
+        let Some((searching, ground)) = searching.layers.get(floor).zip(target.layers.get(floor))
+        else {
+            return Ok(Near::default());
+        };
+        let len = searching.len();
+        let each = len.div_ceil(options.threads.get()).max(1);
+        let found = in_threads((0..len).step_by(each).map(|start| {
+            move || {
+                let mut near = Near { starts: vec![], candidates: vec![] };
+                let mut scratch = Scratch::default();
+                for place in (start..len.min(start + each)).filter_map(|it| u32::try_from(it).ok())
+                {
+                    if place as usize % WATCHED_ROWS == 0 {
+                        watch.look()?;
+                    }
+                    let row = searching.row(place);
+                    let query = from.rows.row(row);
+                    near.starts.push(near.candidates.len());
+                    if let Some(entry) = scratch.descend(into, target, query, floor) {
+                        scratch.walk(into, ground, query, entry, options.ef_construction);
+                        let scale = from.scale(row);
+                        near.candidates.extend(
+                            scratch.pool.found().take(ground.width()).map(|(place, score)| {
+                                Candidate { place, similarity: score * scale }
+                            }),
+                        );
+                    }
+                }
+                Ok(near)
+            }
+        }))?;
+        let mut near = Near::default();
+        for part in found {
+            let before = near.candidates.len();
+            near.starts.extend(part.starts.iter().map(|start| before + start));
+            near.candidates.extend(part.candidates);
+        }
+        near.starts.push(near.candidates.len());
+        Ok(near)
+    }
+
+    fn moved(&self, row: u32) -> u32 {
+        // Both sides together have fewer rows than links can name.
+        row.saturating_add(u32::try_from(self.middle).unwrap_or(u32::MAX))
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// Rows between two looks at whether to go on.
+const WATCHED_ROWS: usize = 512;
+
+/// A layer of both sides, about to be joined.
+#[derive(Debug)]
+struct Floor<'a> {
+    view: View<'a>,
+    left: Option<&'a Layer>,
+    right: Option<&'a Layer>,
+    left_len: usize,
+    near: [Near; 2],
+    /// Rows of all places of the joined layer; `None` on the ground.
+    rows: Option<&'a [u32]>,
+    width: usize,
+}
+
+impl Floor<'_> {
+    /// Writes the links of a place of the joined layer.
+    fn relink(&self, at: usize, slots: &mut [[u8; 3]], choice: &mut Choice) {
+        let [of_left, of_right] = &self.near;
+        let shift = u32::try_from(self.left_len).unwrap_or(u32::MAX);
+        let (layer, local, own_shift, near, near_shift) = match at.checked_sub(self.left_len) {
+            None => (self.left, at, 0, of_left.of(at), shift),
+            Some(local) => (self.right, local, shift, of_right.of(local), 0),
+        };
+        let (Some(layer), Ok(place), Ok(local)) = (layer, u32::try_from(at), u32::try_from(local))
+        else {
+            return;
+        };
+        let own = layer.links(local).map(|to| to + own_shift);
+        let more = near.iter().map(|it| Candidate { place: it.place + near_shift, ..*it });
+        choice.candidates.clear();
+        if near.is_empty() {
+            crate::index::graph::fill(slots, own);
+            return;
+        }
+        choice.offer_unscored(self.view, self.rows, place, own);
+        choice.candidates.extend(more);
+        choice.choose(self.view, self.rows, self.width);
+        crate::index::graph::fill(slots, choice.chosen.iter().map(|it| it.place));
+    }
+}
+
+/// Chooses whom a place is linked to, with room that is used again.
+#[derive(Debug, Default)]
+pub(super) struct Choice {
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) chosen: Vec<Candidate>,
+    spare: Vec<Candidate>,
+    rows: Vec<u32>,
+    products: Vec<i32>,
+}
+
+impl Choice {
+    /// Adds candidates for `place`, comparing them with it.
+    pub(super) fn offer_unscored(
+        &mut self,
+        view: View<'_>,
+        rows: Option<&[u32]>,
+        place: u32,
+        candidates: impl Iterator<Item = u32>,
+    ) {
+        let row = row_of(rows, place);
+        let before = self.candidates.len();
+        let unscored = candidates.map(|place| Candidate { place, similarity: 0.0 });
+        self.candidates.extend(unscored);
+        let added = self.candidates.get_mut(before..).unwrap_or_default();
+        self.rows.clear();
+        self.rows.extend(added.iter().map(|it| row_of(rows, it.place)));
+        distance::gathered(view.rows.row(row), view.rows, &self.rows, &mut self.products);
+        let scale = view.scale(row);
+        for ((candidate, row), product) in added.iter_mut().zip(&self.rows).zip(&self.products) {
+            candidate.similarity = view.score(*product, *row) * scale;
+        }
+    }
+
+    /// Leaves in `chosen` at most `width` candidates, best first: those that are nearer
+    /// to the place than to a better one that is chosen, so that links lead in all
+    /// directions; then the best of the others, as far as there is room.
+    pub(super) fn choose(&mut self, view: View<'_>, rows: Option<&[u32]>, width: usize) {
+        let Self { candidates, chosen, spare, rows: near, products } = self;
+        candidates.sort_unstable_by(|a, b| {
+            b.similarity.total_cmp(&a.similarity).then(a.place.cmp(&b.place))
+        });
+        candidates.dedup_by_key(|it| it.place);
+        chosen.clear();
+        if candidates.len() <= width {
+            chosen.append(candidates);
+            return;
+        }
+        spare.clear();
+        near.clear();
+        for candidate in candidates.iter() {
+            if chosen.len() >= width {
+                break;
+            }
+            let row = row_of(rows, candidate.place);
+            distance::gathered(view.rows.row(row), view.rows, near, products);
+            let scale = view.scale(row);
+            let mut others = near.iter().zip(products.iter());
+            if others.any(|(other, it)| view.score(*it, *other) * scale >= candidate.similarity) {
+                spare.push(*candidate);
+            } else {
+                chosen.push(*candidate);
+                near.push(row);
+            }
+        }
+        let room = width.saturating_sub(chosen.len());
+        chosen.extend(spare.iter().take(room));
+    }
+}
+
+fn row_of(rows: Option<&[u32]>, place: u32) -> u32 {
+    match rows {
+        Some(rows) => rows.get(place as usize).copied().unwrap_or_default(),
+        None => place,
+    }
+}
+
+/// What the jobs give, each run in a thread of its own, in their order.
+pub(super) fn in_threads<T: Send>(
+    jobs: impl Iterator<Item = impl FnOnce() -> Result<T, BuildError> + Send>,
+) -> Result<Vec<T>, BuildError> {
+    thread::scope(|scope| {
+        let threads: Vec<ScopedJoinHandle<'_, Result<T, BuildError>>> = jobs
+            .map(|job| {
+                let name = "index-build".to_owned();
+                thread::Builder::new().name(name).spawn_scoped(scope, job)
+            })
+            .collect::<Result<_, _>>()
+            .map_err(BuildError::Thread)?;
+        threads.into_iter().map(|it| it.join().map_err(|_| BuildError::Panicked)?).collect()
+    })
+}

@@ -1,0 +1,334 @@
+//! Rows that no longer change, findable through a graph.
+//!
+//! Rows count from 0 in the order in which they were given. Knows nothing of
+//! records, times or the store.
+
+use crate::index::Row;
+use crate::index::allowed::Allowed;
+use crate::index::approach::{Approach, approach};
+use crate::index::codes::{Codes, Query};
+use crate::index::distance;
+use crate::index::frozen::{Scratch, View};
+use crate::index::graph::Graph;
+use crate::index::top::{Scored, Top};
+
+/// Vectors and the graph among them.
+#[derive(Debug)]
+pub struct Segment {
+    pub(super) codes: Codes,
+    pub(super) graph: Graph,
+}
+
+/// Rows that bytes alone put in reach of the best `n`, which are then compared in
+/// full: of `2 n + 16`, captions had all of the best `n` among them.
+const fn shortlist(n: usize) -> usize {
+    n.saturating_mul(2).saturating_add(16)
+}
+
+impl Segment {
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn dimension(&self) -> usize {
+        self.codes.dimension()
+    }
+
+    /// Bytes that the segment keeps in memory.
+    pub fn memory_bytes(&self) -> usize {
+        let layers = self.graph.layers.iter().map(super::graph::Layer::memory_bytes);
+        self.codes.memory_bytes() + layers.sum::<usize>() + size_of::<Self>()
+    }
+
+    /// The `n` nearest of the allowed rows, best first, equal ones in the order of rows;
+    /// nothing for a query of another dimension. [`approach`] decides how they are found.
+    pub fn search(
+        &self,
+        query: &Query,
+        n: usize,
+        allowed: &impl Allowed,
+        scratch: &mut Scratch,
+    ) -> Vec<Scored> {
+        let count = allowed.size();
+        match approach(self.len(), count, n) {
+            Approach::Walk { ef } if count < self.len() => {
+                self.walk_among(query, n, ef, |row| allowed.allows(row), scratch)
+            }
+            Approach::Walk { ef } => self.walk(query, n, ef, scratch),
+            Approach::Scan => self.scan(query, n, allowed.rows(), scratch),
+        }
+    }
+
+    /// The `n` nearest rows, found by a walk that keeps the best `ef` in view.
+    pub fn walk(&self, query: &Query, n: usize, ef: usize, scratch: &mut Scratch) -> Vec<Scored> {
+        let view = View::of(&self.codes);
+        if let Some((entry, ground)) = self.entry(query, scratch) {
+            scratch.walk(view, ground, query.coarse(), entry, ef.max(n));
+            return self.rescored(query, n, |_| true, scratch);
+        }
+        Vec::new()
+    }
+
+    /// The `n` nearest of the rows that `allows` lets through, found by a walk that
+    /// keeps the best `ef` of those in view.
+    pub fn walk_among(
+        &self,
+        query: &Query,
+        n: usize,
+        ef: usize,
+        allows: impl Fn(Row) -> bool,
+        scratch: &mut Scratch,
+    ) -> Vec<Scored> {
+        let view = View::of(&self.codes);
+        if let Some((entry, ground)) = self.entry(query, scratch) {
+            let ef = ef.max(n);
+            scratch.walk_among(view, ground, query.coarse(), entry, ef, |row| allows(Row(row)));
+            return self.rescored(query, n, allows, scratch);
+        }
+        Vec::new()
+    }
+
+    /// The `n` nearest of the given rows, each of which is compared. Rows that are not
+    /// there are not found.
+    pub fn scan(
+        &self,
+        query: &Query,
+        n: usize,
+        rows: impl Iterator<Item = Row>,
+        scratch: &mut Scratch,
+    ) -> Vec<Scored> {
+        if query.dimension() != self.dimension() || n == 0 {
+            return Vec::new();
+        }
+        let view = View::of(&self.codes);
+        let mut near = Top::new(shortlist(n));
+        let mut rows = rows.map(|row| row.0).filter(|row| (*row as usize) < self.len()).peekable();
+        while rows.peek().is_some() {
+            scratch.listed.clear();
+            scratch.listed.extend(rows.by_ref().take(SCAN_ROWS_A_TIME));
+            distance::gathered(query.coarse(), view.rows, &scratch.listed, &mut scratch.products);
+            for (row, product) in scratch.listed.iter().zip(&scratch.products) {
+                near.offer(Row(*row), view.score(*product, *row));
+            }
+        }
+        let mut top = Top::new(n);
+        for near in near.into_sorted() {
+            if let Some(cosine) = self.codes.cosine(query, near.row.0, &mut scratch.unpacked) {
+                top.offer(near.row, cosine);
+            }
+        }
+        top.into_sorted()
+    }
+
+    /// Cosine of a row with a query, in −1..1, the same that a search gives; `None` for
+    /// a row that is not there or a query of another dimension.
+    pub fn cosine(&self, query: &Query, row: Row, scratch: &mut Scratch) -> Option<f32> {
+        self.codes.cosine(query, row.0, &mut scratch.unpacked)
+    }
+
+    /// Where a walk begins; `None` where there is nothing to find.
+    fn entry(&self, query: &Query, scratch: &mut Scratch) -> Option<(u32, &super::graph::Layer)> {
+        if query.dimension() != self.dimension() {
+            return None;
+        }
+        let view = View::of(&self.codes);
+        let entry = scratch.descend(view, &self.graph, query.coarse(), 0)?;
+        Some((entry, self.graph.layers.first()?))
+    }
+
+    /// The best `n` of what a walk has left in the pool, compared in full.
+    fn rescored(
+        &self,
+        query: &Query,
+        n: usize,
+        allows: impl Fn(Row) -> bool,
+        scratch: &mut Scratch,
+    ) -> Vec<Scored> {
+        let mut top = Top::new(n);
+        let Scratch { pool, unpacked, .. } = scratch;
+        let found = pool.found().map(|(place, _)| Row(place)).filter(|row| allows(*row));
+        for row in found.take(shortlist(n)) {
+            if let Some(cosine) = self.codes.cosine(query, row.0, unpacked) {
+                top.offer(row, cosine);
+            }
+        }
+        top.into_sorted()
+    }
+}
+
+/// Rows whose products are held at a time.
+const SCAN_ROWS_A_TIME: usize = 256;
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::base::embedding::Embedding;
+    use crate::index::allowed::Bitmap;
+    use crate::index::build::{self, Options};
+    use proptest::prelude::{Strategy, prop, proptest};
+    use std::ops::ControlFlow;
+
+    pub(in crate::index) const DIMENSION: usize = 24;
+
+    /// A reproducible stream of numbers.
+    #[derive(Debug, Clone)]
+    pub(in crate::index) struct Stream(pub(in crate::index) u64);
+
+    impl Stream {
+        pub(in crate::index) fn below(&mut self, bound: u64) -> u64 {
+            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut it = self.0;
+            it = (it ^ (it >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            it = (it ^ (it >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            (it ^ (it >> 31)) % bound
+        }
+
+        /// About normal, by a sum.
+        fn normal(&mut self) -> f32 {
+            (0..6).map(|_| self.below(2_001) as f32 / 1_000.0 - 1.0).sum()
+        }
+
+        /// Points around `centres` far apart from each other: what graphs come apart on.
+        pub(in crate::index) fn mixture(&mut self, points: usize, centres: u64) -> Vec<Embedding> {
+            let middles: Vec<Vec<f32>> = (0..centres)
+                .map(|_| (0..DIMENSION).map(|_| 6.0 * self.normal()).collect())
+                .collect();
+            (0..points)
+                .map(|_| {
+                    let middle = &middles[usize::try_from(self.below(centres)).unwrap()];
+                    let raw = middle.iter().map(|x| x + self.normal()).collect();
+                    Embedding::new(raw, DIMENSION).unwrap()
+                })
+                .collect()
+        }
+    }
+
+    pub(in crate::index) fn built(vectors: &[Embedding]) -> Segment {
+        let go_on = || ControlFlow::Continue(());
+        build::build(DIMENSION, vectors.iter(), &Options::default(), &go_on).unwrap()
+    }
+
+    /// The best of some rows by a sort of all exact cosines.
+    fn exact(vectors: &[Embedding], query: &Embedding, n: usize, rows: &[u32]) -> Vec<f32> {
+        let cosine = |row: &u32| vectors[*row as usize].cosine(query);
+        let mut cosines: Vec<f32> = rows.iter().map(cosine).collect();
+        cosines.sort_by(|a, b| b.total_cmp(a));
+        cosines.truncate(n);
+        cosines
+    }
+
+    /// Share of what was found that is as near as what an exact scan finds.
+    fn recall(vectors: &[Embedding], query: &Embedding, found: &[Scored], rows: &[u32]) -> f64 {
+        let best = exact(vectors, query, 10, rows);
+        let bar = best.last().copied().unwrap_or(1.0) - 1e-4;
+        let hits = found.iter().filter(|it| vectors[it.row.at()].cosine(query) >= bar).count();
+        hits as f64 / best.len() as f64
+    }
+
+    #[test]
+    fn every_row_of_a_mixture_finds_itself() {
+        for (points, centres) in [(2_000, 20), (9_000, 300)] {
+            let vectors = Stream(7).mixture(points, centres);
+            let segment = built(&vectors);
+            let mut scratch = Scratch::default();
+            for (row, vector) in vectors.iter().enumerate() {
+                let found = segment.walk(&Query::new(vector), 1, 64, &mut scratch);
+                let found = found.first().map(|it| it.row.at());
+                assert_eq!(found, Some(row), "{points} points around {centres}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_walk_finds_is_what_a_scan_finds() {
+        let mut vectors = Stream(3).mixture(9_100, 300);
+        let queries = vectors.split_off(9_000);
+        let (segment, all) = (built(&vectors), (0..9_000).collect::<Vec<u32>>());
+        let (mut scratch, mut sum) = (Scratch::default(), 0.0);
+        for query in queries {
+            let found = segment.walk(&Query::new(&query), 10, 128, &mut scratch);
+            assert!(found.len() == 10 && found.windows(2).all(|pair| pair[0] > pair[1]));
+            sum += recall(&vectors, &query, &found, &all);
+        }
+        assert!(sum >= 99.0, "recall {}", sum / 100.0);
+    }
+
+    /// With whatever share let through, whether its rows follow each other or not.
+    #[test]
+    fn filters_cost_no_recall() {
+        let mut vectors = Stream(5).mixture(9_050, 300);
+        let queries = vectors.split_off(9_000);
+        let segment = built(&vectors);
+        let mut scratch = Scratch::default();
+        for share in [2, 5, 10, 40, 100, 1_000] {
+            let window: Vec<u32> = (4_000..4_000 + 9_000 / share).collect();
+            let mut stream = Stream(u64::from(share));
+            let scattered: Vec<u32> =
+                (0..9_000).filter(|_| stream.below(u64::from(share)) == 0).collect();
+            for rows in [window, scattered] {
+                let bitmap: Bitmap = rows.iter().copied().map(Row).collect();
+                let mut sum = 0.0;
+                for query in &queries {
+                    let codes = Query::new(query);
+                    let found = segment.search(&codes, 10, &bitmap, &mut scratch);
+                    assert_eq!(found.len(), rows.len().min(10));
+                    assert!(found.iter().all(|it| rows.contains(&it.row.0)));
+                    sum += recall(&vectors, query, &found, &rows);
+                }
+                assert!(sum >= 49.5, "one in {share}: {}", sum / 50.0);
+            }
+        }
+    }
+
+    proptest! {
+        /// Few directions, so that ties and equal vectors are common.
+        #[test]
+        fn small_segments_are_searched_exactly(
+            rows in prop::collection::vec(directions(), 0..60),
+            query in directions(),
+            n in 0_usize..20,
+            first in 0_u32..60,
+        ) {
+            let vectors: Vec<Embedding> = rows;
+            let segment = built(&vectors);
+            let mut scratch = Scratch::default();
+            let codes = Query::new(&query);
+            let len = u32::try_from(vectors.len()).unwrap();
+            let allowed = first.min(len)..len;
+            let found = segment.search(&codes, n, &allowed, &mut scratch);
+            let best = exact(&vectors, &query, n, &allowed.clone().collect::<Vec<_>>());
+            assert_eq!(found.len(), best.len());
+            for (found, best) in found.iter().zip(best) {
+                assert!((found.score - best).abs() < 2e-3, "{found:?} {best}");
+                assert!(allowed.contains(&found.row.0));
+                let again = segment.cosine(&codes, found.row, &mut scratch);
+                assert_eq!(again, Some(found.score));
+            }
+            assert!(found.windows(2).all(|pair| pair[0] > pair[1]), "order and ties");
+            assert_eq!(segment.cosine(&codes, Row(len), &mut scratch), None);
+        }
+    }
+
+    fn directions() -> impl Strategy<Value = Embedding> {
+        prop::collection::vec(-1_i8..=1, DIMENSION).prop_map(|raw| {
+            let mut raw: Vec<f32> = raw.into_iter().map(f32::from).collect();
+            raw[0] += 0.5;
+            Embedding::new(raw, DIMENSION).unwrap()
+        })
+    }
+
+    #[test]
+    fn another_dimension_finds_nothing() {
+        let segment = built(&Stream(1).mixture(50, 3));
+        let query = Query::new(&Embedding::new(vec![1.0], 1).unwrap());
+        let mut scratch = Scratch::default();
+        assert_eq!(segment.search(&query, 5, &(0..50), &mut scratch), []);
+        assert_eq!(segment.walk(&query, 5, 9, &mut scratch), []);
+        assert_eq!(segment.walk_among(&query, 5, 9, |_| true, &mut scratch), []);
+        assert_eq!(segment.cosine(&query, Row(0), &mut scratch), None);
+    }
+}
