@@ -20,6 +20,8 @@ mod join;
 pub mod lexical;
 pub mod mention;
 pub mod merge;
+pub mod nouns;
+pub mod phrases;
 pub mod segment;
 pub mod selection;
 pub mod tail;

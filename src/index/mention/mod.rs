@@ -16,7 +16,8 @@ use crate::index::mention::sentence::Sentence;
 /// One thing that a sentence mentions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
-    /// As written, without article: "dark red mugs".
+    /// As written, without article: "dark red mugs"; with what is said of it:
+    /// "door closed".
     pub phrase: String,
     /// What the thing is, as written: "mugs"; two words where the second one says
     /// little: "living room".

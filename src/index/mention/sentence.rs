@@ -96,6 +96,8 @@ impl<'a> Sentence<'a> {
                 Subject::Said(of) => {
                     if let Some(mention) = self.found.get_mut(of) {
                         mention.attributes.extend(words.iter().map(|word| attribute(word)));
+                        mention.phrase.push(' ');
+                        mention.phrase.push_str(&words.join(" "));
                     }
                 }
                 // "something red" names no thing, unless one follows.

@@ -1,0 +1,337 @@
+//! What the rows of one part of the index mention: every distinct phrase once,
+//! with the rows that hold it, ascending, in compressed bitmaps.
+//!
+//! A robot's world repeats itself: there are thousands of phrases where there are
+//! millions of rows, so what a phrase finds is known without a look at a row.
+//! Knows no vectors: which nouns mean the same is the caller's to say.
+
+mod codec;
+
+use std::collections::HashMap;
+
+use roaring::{MultiOps as _, RoaringBitmap};
+
+use crate::index::mention::fit::{Fit, fit};
+use crate::index::mention::{Attribute, Mention};
+
+/// Most distinct phrases of a part: a home has some thousands. Beyond them a new
+/// phrase counts as its bare noun where that is known; else it is left out here,
+/// and its rows are found by their vectors and words.
+pub const PHRASES_MAX: usize = 65_536;
+
+/// A thing that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sought {
+    pub attributes: Vec<Attribute>,
+    /// Stems of the nouns that name it.
+    pub stems: Vec<String>,
+}
+
+/// Rows that show a thing; no row is in both.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Seen {
+    /// With all its attributes.
+    pub full: RoaringBitmap,
+    /// With nothing against it.
+    pub possible: RoaringBitmap,
+}
+
+impl Seen {
+    /// All of them.
+    pub fn all(&self) -> RoaringBitmap {
+        &self.full | &self.possible
+    }
+}
+
+/// The phrases of a part's rows.
+#[derive(Debug, Default, Clone)]
+pub struct Phrases {
+    entries: Vec<Entry>,
+    by_text: HashMap<Box<str>, u32>,
+    by_stem: HashMap<Box<str>, Vec<u32>>,
+    rows: u32,
+    left_out: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    mention: Mention,
+    rows: RoaringBitmap,
+}
+
+impl Phrases {
+    /// Appends a row that mentions these things.
+    pub fn push(&mut self, mentions: Vec<Mention>) {
+        let row = self.rows;
+        for mention in mentions {
+            if let Some(entry) = self.intern(mention) {
+                entry.rows.insert(row);
+            }
+        }
+        self.rows += 1;
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// Distinct phrases.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Mentions that found no room; see [`PHRASES_MAX`].
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// The rows that show a thing, its attributes bound to it.
+    pub fn seen(&self, sought: &Sought) -> Seen {
+        let (mut full, mut possible) = (Vec::new(), Vec::new());
+        for stem in &sought.stems {
+            for at in self.by_stem.get(stem.as_str()).into_iter().flatten() {
+                let Some(Entry { mention, rows }) = self.entries.get(*at as usize) else {
+                    continue;
+                };
+                match fit(&mention.attributes, &sought.attributes) {
+                    Some(Fit::Full) => full.push(rows),
+                    Some(Fit::Possible) => possible.push(rows),
+                    None => {}
+                }
+            }
+        }
+        let full = full.union();
+        let possible = possible.union() - &full;
+        Seen { full, possible }
+    }
+
+    /// Each noun's stem once, ascending, with the noun as one of them is called.
+    pub fn nouns(&self) -> Vec<(&str, String)> {
+        let mut nouns: Vec<(&str, &Mention)> =
+            self.entries.iter().map(|it| (it.mention.head_stem.as_str(), &it.mention)).collect();
+        nouns.sort_by_key(|(stem, _)| *stem);
+        nouns.dedup_by_key(|(stem, _)| *stem);
+        nouns.into_iter().map(|(stem, mention)| (stem, mention.singular_head())).collect()
+    }
+
+    /// The rows of all parts, one part after the other, but for those that each
+    /// part's bitmap names.
+    pub fn merge(parts: &[(&Self, &RoaringBitmap)]) -> Self {
+        let mut merged = Self::default();
+        for (part, gone) in parts {
+            let start = merged.rows;
+            for Entry { mention, rows } in &part.entries {
+                let kept = rows - *gone;
+                if kept.is_empty() {
+                    continue;
+                }
+                if let Some(entry) = merged.intern(mention.clone()) {
+                    let moved = kept.iter().map(|row| start + row - below(gone, row));
+                    entry.rows.extend(moved);
+                }
+            }
+            let lost = gone.range_cardinality(..part.rows);
+            merged.rows += part.rows - u32::try_from(lost).unwrap_or(part.rows);
+            merged.left_out += part.left_out;
+        }
+        merged.compact();
+        merged
+    }
+
+    /// Stores runs of rows as runs; for a part that grows no more.
+    pub fn compact(&mut self) {
+        for entry in &mut self.entries {
+            entry.rows.optimize();
+        }
+        self.entries.shrink_to_fit();
+    }
+
+    /// Bytes of memory held, about.
+    pub fn memory_bytes(&self) -> usize {
+        let of = |Entry { mention, rows }: &Entry| {
+            let Mention { phrase, head, head_stem, attributes } = mention;
+            let words: usize =
+                attributes.iter().map(|it| it.word.len() + size_of::<Attribute>()).sum();
+            // The phrase and the stem once more as keys.
+            2 * (phrase.len() + head_stem.len() + 32)
+                + head.len()
+                + words
+                + size_of::<Entry>()
+                + rows.serialized_size()
+        };
+        self.entries.iter().map(of).sum()
+    }
+
+    fn intern(&mut self, mention: Mention) -> Option<&mut Entry> {
+        let known = self.by_text.get(mention.phrase.as_str()).copied();
+        let at = if let Some(at) = known {
+            at
+        } else if self.entries.len() < PHRASES_MAX {
+            self.add(mention)?
+        } else if let Some(bare) = self.by_text.get(mention.head.as_str()) {
+            *bare
+        } else {
+            self.left_out += 1;
+            return None;
+        };
+        self.entries.get_mut(at as usize)
+    }
+
+    fn add(&mut self, mention: Mention) -> Option<u32> {
+        let at = u32::try_from(self.entries.len()).ok()?;
+        self.by_text.insert(mention.phrase.as_str().into(), at);
+        let stems = [Some(mention.head_stem.as_str()), mention.bare_stem()];
+        for stem in stems.into_iter().flatten() {
+            self.by_stem.entry(stem.into()).or_default().push(at);
+        }
+        self.entries.push(Entry { mention, rows: RoaringBitmap::new() });
+        Some(at)
+    }
+}
+
+/// How many of a set lie below a row.
+fn below(set: &RoaringBitmap, row: u32) -> u32 {
+    if set.is_empty() {
+        return 0;
+    }
+    u32::try_from(set.range_cardinality(..row)).unwrap_or(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::bytes::tests::{check_damage, check_nonsense};
+    use crate::index::mention::mentions;
+    use proptest::prelude::{Strategy, any, prop, proptest};
+
+    fn filled(captions: &[String]) -> Phrases {
+        let mut phrases = Phrases::default();
+        for caption in captions {
+            phrases.push(mentions(caption));
+        }
+        phrases
+    }
+
+    fn captions() -> impl Strategy<Value = Vec<String>> {
+        let thing = "a (red |blue |small red |closed )?(mug|cup|book|living room|door)";
+        let caption = format!("{thing}( (on|next to|and) {thing})?( is red)?");
+        prop::collection::vec(prop::string::string_regex(&caption).unwrap(), 0..40)
+    }
+
+    fn sought(query: &str, stems: &[&str]) -> Sought {
+        let attributes = mentions(query).remove(0).attributes;
+        Sought { attributes, stems: stems.iter().map(|it| (*it).to_owned()).collect() }
+    }
+
+    /// What a look at each caption finds: by row, the best fit of its mentions.
+    fn by_hand(captions: &[String], sought: &Sought) -> Seen {
+        let mut seen = Seen::default();
+        for (row, caption) in (0..).zip(captions) {
+            let fits = mentions(caption).into_iter().filter_map(|it| {
+                let is_named = sought
+                    .stems
+                    .iter()
+                    .any(|stem| it.head_stem == *stem || it.bare_stem() == Some(stem.as_str()));
+                fit(&it.attributes, &sought.attributes).filter(|_| is_named)
+            });
+            match fits.max() {
+                Some(Fit::Full) => drop(seen.full.insert(row)),
+                Some(Fit::Possible) => drop(seen.possible.insert(row)),
+                None => {}
+            }
+        }
+        seen
+    }
+
+    fn asked() -> impl Strategy<Value = Sought> {
+        let thing = "a (red |blue |closed )?(mug|door)";
+        let stems = prop::collection::vec(
+            prop::sample::select(vec!["mug", "cup", "door", "room", "live room", "lamp"]),
+            1..3,
+        );
+        (thing, stems).prop_map(|(thing, stems)| sought(&thing, &stems))
+    }
+
+    proptest! {
+        #[test]
+        fn sees_what_a_look_at_each_caption_sees(captions in captions(), asked in asked()) {
+            let phrases = filled(&captions);
+            let expected = by_hand(&captions, &asked);
+            assert_eq!(phrases.seen(&asked), expected);
+            let read = Phrases::from_bytes(&phrases.to_bytes()).unwrap();
+            assert_eq!(read.seen(&asked), expected);
+            assert_eq!(read.rows(), captions.len());
+        }
+
+        #[test]
+        fn merged_parts_are_their_captions_but_those_that_are_gone(
+            parts in prop::collection::vec((captions(), prop::collection::btree_set(0_u32..50, 0..30)), 0..4),
+            asked in asked(),
+        ) {
+            let held: Vec<(Phrases, RoaringBitmap)> = parts.iter()
+                .map(|(captions, gone)| (filled(captions), gone.iter().copied().collect())).collect();
+            let borrowed: Vec<_> = held.iter().map(|(phrases, gone)| (phrases, gone)).collect();
+            let kept: Vec<String> = parts.iter().flat_map(|(captions, gone)| {
+                let kept = (0..).zip(captions).filter(|(row, _)| !gone.contains(row));
+                kept.map(|(_, caption)| caption.clone())
+            }).collect();
+            let merged = Phrases::merge(&borrowed);
+            assert_eq!((merged.rows(), merged.seen(&asked)), (kept.len(), by_hand(&kept, &asked)));
+        }
+
+        #[test]
+        fn nonsense_is_an_error_or_other_phrases(
+            captions in captions(),
+            flips in prop::collection::vec((any::<usize>(), 1_u8..), 1..4),
+            asked in asked(),
+        ) {
+            let bytes = filled(&captions).to_bytes();
+            if let Some(read) = check_nonsense(&bytes, &flips, Phrases::from_bytes) {
+                assert!(read.seen(&asked).all().max() < Some(u32::MAX));
+                Phrases::merge(&[(&read, &RoaringBitmap::new())]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_red_mug_is_no_blue_mug_beside_a_red_book() {
+        let captions =
+            ["a blue mug next to a red book", "a mug", "a red mug", "a red cup and a blue mug"];
+        let phrases = filled(&captions.map(str::to_owned));
+        let seen = phrases.seen(&sought("red mug", &["mug"]));
+        assert_eq!((seen.full, seen.possible), ([2].into(), [1].into()));
+        let seen = phrases.seen(&sought("red mug", &["mug", "cup"]));
+        assert_eq!((seen.full, seen.possible), ([2, 3].into(), [1].into()));
+    }
+
+    #[test]
+    fn nouns_come_once_and_as_one_of_them() {
+        let phrases = filled(&["two red mugs on a mug".to_owned(), "glasses".to_owned()]);
+        assert_eq!(phrases.nouns(), [("glass", "glass".to_owned()), ("mug", "mug".to_owned())]);
+    }
+
+    #[test]
+    fn beyond_the_bound_a_phrase_counts_as_its_noun() {
+        let mut phrases = Phrases::default();
+        phrases.push(mentions("a mug"));
+        for at in 1..PHRASES_MAX {
+            phrases.push(mentions(&format!("a x{at}y thing")));
+        }
+        assert_eq!(phrases.len(), PHRASES_MAX);
+        phrases.push(mentions("a red mug beside a lamp"));
+        let row = u32::try_from(PHRASES_MAX).unwrap();
+        let seen = phrases.seen(&sought("red mug", &["mug"]));
+        assert_eq!((seen.full, seen.possible), (RoaringBitmap::new(), [0, row].into()));
+        assert_eq!((phrases.len(), phrases.left_out()), (PHRASES_MAX, 1));
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let captions = ["a red mug", "a red mug on a desk that is wooden"].map(str::to_owned);
+        check_damage(&filled(&captions).to_bytes(), Phrases::from_bytes);
+    }
+}
