@@ -69,6 +69,7 @@ pub struct Settings {
     pub captioner: CaptionerSettings,
     pub embedder: EmbedderSettings,
     pub models: ModelsSettings,
+    pub prompts: PromptsSettings,
     pub ingest: IngestSettings,
     pub time: TimeSettings,
     pub recall: RecallSettings,
@@ -110,6 +111,12 @@ pub struct EmbedderSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelsSettings {
+    pub dir: PathBuf,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PromptsSettings {
     pub dir: PathBuf,
 }
 
@@ -255,17 +262,27 @@ impl Config {
 
     /// Where models are looked for by name, in this order.
     pub fn models_dirs(&self, places: &Places) -> Vec<PathBuf> {
-        let set = &self.settings.models.dir;
-        if !set.as_os_str().is_empty() {
-            return vec![set.clone()];
-        }
-        let beside = places.program.parent().unwrap_or_else(|| Path::new("/"));
-        vec![
-            beside.join("models"),
-            beside.join("../share/engram/models"),
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("models"),
-        ]
+        shared_dirs(&self.settings.models.dir, "models", "models", places)
     }
+
+    /// Where prompt templates are looked for by name, in this order.
+    pub fn prompts_dirs(&self, places: &Places) -> Vec<PathBuf> {
+        shared_dirs(&self.settings.prompts.dir, "prompts", "config/prompts", places)
+    }
+}
+
+/// `set` alone where it is set, else where things of this kind are installed:
+/// beside the program, in its share directory, in the source tree.
+fn shared_dirs(set: &Path, kind: &str, in_sources: &str, places: &Places) -> Vec<PathBuf> {
+    if !set.as_os_str().is_empty() {
+        return vec![set.to_owned()];
+    }
+    let beside = places.program.parent().unwrap_or_else(|| Path::new("/"));
+    vec![
+        beside.join(kind),
+        beside.join("../share/engram").join(kind),
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(in_sources),
+    ]
 }
 
 impl Settings {

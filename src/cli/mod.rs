@@ -7,6 +7,7 @@ pub mod call;
 mod caption;
 pub mod client;
 mod demo;
+mod dev_memory;
 mod ingest;
 mod log;
 pub mod mcp;
@@ -73,6 +74,8 @@ enum Command {
     Status,
     /// Embeds every record again with the configured embedder (the daemon must be stopped)
     Reindex,
+    /// Shows what a model's reply makes of an agent's memory and of a prompt
+    DevMemory(dev_memory::Flags),
     /// Prints the settings in force and where each came from
     Config,
     /// Measures this program on this machine
@@ -119,6 +122,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     if let Command::CaptionWorker(flags) = command {
         return serve::caption_worker(&flags);
     }
+    if let Command::DevMemory(flags) = command {
+        return dev_memory::run(&flags);
+    }
     if matches!(command, Command::Serve | Command::Reindex | Command::Bench { .. }) {
         compute_on_one_thread();
     }
@@ -142,7 +148,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Reindex => reindex::run(&config, &places),
         Command::Config => print_config(&config, &places),
         Command::Bench { bench } => bench::run(&bench, &common),
-        Command::CaptionWorker(_) => Ok(ExitCode::SUCCESS),
+        Command::CaptionWorker(_) | Command::DevMemory(_) => Ok(ExitCode::SUCCESS),
     }
 }
 

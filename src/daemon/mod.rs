@@ -17,6 +17,7 @@ use crate::capture::gate;
 use crate::config::{Config, ConfigError, Places};
 use crate::ingest::{self, Ingest, Parts};
 use crate::memory::episodic::{Episodic, MemoryError};
+use crate::memory::state::State;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
@@ -24,7 +25,7 @@ use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{ModelError, bert};
 use crate::server::{self, Server, ServerError};
 use crate::store::{self, EmbeddingSpace, Store, StoreError};
-use crate::tools::context::{self, Context};
+use crate::tools::context::{self, Context, Domains};
 use crate::tools::dispatch::Tools;
 
 /// Why the daemon did not start.
@@ -70,6 +71,7 @@ impl Daemon {
         let options = context::Options {
             zone: config.zone()?,
             text_max_chars: config.settings.recall.text_max_chars,
+            prompts_dirs: config.prompts_dirs(places),
         };
         let parts = Parts {
             store: store.clone(),
@@ -80,7 +82,8 @@ impl Daemon {
         };
         let ingest = Ingest::start(parts, ingest_options(config)?).map_err(DaemonError::Thread)?;
         let ingest = Arc::new(ingest);
-        let context = Context::new(episodic, Arc::clone(&ingest), Arc::clone(&clock), options);
+        let domains = Domains { episodic, state: State::new(store.clone()) };
+        let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
         let tools = Arc::new(Tools::new(context, image_limits(config)));
         let server = Server::start(server_options(config, places), tools, clock.as_ref())?;
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -28,6 +28,7 @@ pub(super) const SEGMENTS: &[u8] = b"i";
 pub(super) const CHUNKS: &[u8] = b"j";
 /// What became of records after their segment was made.
 pub(super) const AMENDMENTS: &[u8] = b"x";
+pub(super) const AGENT_STATES: &[u8] = b"t";
 
 pub(super) fn record(id: RecordId) -> Vec<u8> {
     numbered(RECORDS, id.0)
@@ -76,6 +77,10 @@ pub(super) fn amendment(id: RecordId) -> Vec<u8> {
     numbered(AMENDMENTS, id.0)
 }
 
+pub(super) fn agent_state(agent: &str) -> Vec<u8> {
+    [AGENT_STATES, agent.as_bytes()].concat()
+}
+
 /// Number in a numbered key, the segment's in that of a chunk; `None` where the key
 /// is of another kind.
 pub(super) fn number(key: &[u8]) -> Option<u64> {
@@ -110,6 +115,10 @@ pub(super) fn describe(key: &[u8]) -> String {
         Some(b'j') => format!("a chunk of segment {number} of the index"),
         Some(b'x') => format!("the amendment of record {number}"),
         Some(b'w') => "the count of removed records".to_owned(),
+        Some(b't') => {
+            let agent = key.get(1..).unwrap_or_default();
+            format!("the state of agent {:?}", String::from_utf8_lossy(agent))
+        }
         Some(b'f') => "the format entry".to_owned(),
         Some(b'c') => "the counters".to_owned(),
         Some(b'g') => "the state of a reindex".to_owned(),
@@ -158,7 +167,17 @@ mod tests {
     #[test]
     fn kinds_do_not_overlap() {
         let singles = [FORMAT, TALLY, REINDEX, REMOVED];
-        let kinds = [RECORDS, VECTORS, SPOOL, SET_ASIDE, KEYFRAMES, SEGMENTS, CHUNKS, AMENDMENTS];
+        let kinds = [
+            RECORDS,
+            VECTORS,
+            SPOOL,
+            SET_ASIDE,
+            KEYFRAMES,
+            SEGMENTS,
+            CHUNKS,
+            AMENDMENTS,
+            AGENT_STATES,
+        ];
         for single in singles {
             assert!(kinds.iter().all(|kind| !single.starts_with(kind)));
         }

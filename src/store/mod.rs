@@ -26,6 +26,7 @@ mod records;
 pub mod reindex;
 mod scan;
 pub mod segments;
+pub mod state;
 mod write;
 
 use std::path::PathBuf;

@@ -33,6 +33,10 @@ pub(crate) enum Kind {
     Position,
     /// Base64 text; its size is bounded by the line that carries it.
     Base64,
+    /// A JSON object, or one as text.
+    Object,
+    /// True or false.
+    Flag,
     /// From one to so many record ids.
     RecordIds { most: usize },
 }
@@ -86,6 +90,8 @@ fn param_schema(param: &Param) -> Value {
         Kind::Position => {
             json!({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3})
         }
+        Kind::Object => json!({"type": "object"}),
+        Kind::Flag => json!({"type": "boolean", "default": false}),
         Kind::RecordIds { most } => {
             json!({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": most})
         }
@@ -248,6 +254,29 @@ impl Args {
         }
     }
 
+    /// Models write an object as text, too.
+    pub(crate) fn object(&self, name: &str) -> Result<Option<Map<String, Value>>, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(None) };
+        let object = match value {
+            Value::Object(object) => Some(object.clone()),
+            Value::String(text) => serde_json::from_str(text).ok(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+        };
+        object.map(Some).ok_or_else(|| wrong(name, value, kind))
+    }
+
+    /// False where absent.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(false) };
+        let written = match value {
+            Value::Bool(flag) => Some(*flag),
+            // As small models write it, in Python or in JSON.
+            Value::String(text) => text.trim().to_lowercase().parse().ok(),
+            Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        written.ok_or_else(|| wrong(name, value, kind))
+    }
+
     pub(crate) fn record_ids(&self, name: &str) -> Result<Vec<RecordId>, ToolError> {
         let Some((kind, value)) = self.find(name) else { return Ok(Vec::new()) };
         let Kind::RecordIds { most } = kind else { return Err(wrong(name, value, kind)) };
@@ -297,6 +326,8 @@ fn accepted(kind: Kind) -> String {
         Kind::Time => TIME_FORMS.to_owned(),
         Kind::Position => "a list of metres: [x, y] or [x, y, z]".to_owned(),
         Kind::Base64 => "a text in base64".to_owned(),
+        Kind::Object => "a JSON object".to_owned(),
+        Kind::Flag => "true or false (false where absent)".to_owned(),
         Kind::RecordIds { most } => format!("a list of 1 to {most} record ids"),
     }
 }
@@ -312,6 +343,8 @@ mod tests {
         Param::optional("to", Kind::Time, "End."),
         Param::optional("position", Kind::Position, "Where."),
         Param::optional("ids", Kind::RecordIds { most: 3 }, "Which."),
+        Param::optional("object", Kind::Object, "What."),
+        Param::optional("flag", Kind::Flag, "Whether."),
     ];
 
     #[expect(clippy::needless_pass_by_value, reason = "so that tests read as calls")]
@@ -334,7 +367,8 @@ mod tests {
         let text = refusal(args(json!({"query": "mug", "q": 1})));
         assert_eq!(
             text,
-            "unknown argument \"q\"; accepted are query, k, from, to, position, ids, session"
+            "unknown argument \"q\"; accepted are query, k, from, to, position, ids, object, flag, \
+             session"
         );
         let text = refusal(args(json!({"query": ""})));
         assert_eq!(
@@ -404,6 +438,23 @@ mod tests {
         assert!(refusal(it.record_ids("ids")).contains("1 to 3 record ids"));
         let it = args(json!({"query": "m", "position": "1,2", "ids": [-1]})).unwrap();
         assert!(it.position("position").is_err() && it.record_ids("ids").is_err());
+    }
+
+    #[test]
+    fn objects_and_flags_are_read_as_models_write_them() {
+        for object in [json!({"b": 1.0, "a": 1}), json!("{\"b\": 1.0, \"a\": 1}")] {
+            let it = args(json!({"query": "m", "object": object})).unwrap();
+            let object = it.object("object").unwrap().unwrap();
+            assert_eq!(Value::Object(object).to_string(), r#"{"b":1.0,"a":1}"#);
+        }
+        for yes in [json!(true), json!("true"), json!("True ")] {
+            assert_eq!(args(json!({"query": "m", "flag": yes})).unwrap().flag("flag"), Ok(true));
+        }
+        let it = args(json!({"query": "m"})).unwrap();
+        assert_eq!((it.object("object"), it.flag("flag")), (Ok(None), Ok(false)));
+        let it = args(json!({"query": "m", "object": [1], "flag": 1})).unwrap();
+        assert!(refusal(it.object("object")).contains("is [1]; accepted is a JSON object"));
+        assert!(refusal(it.flag("flag")).contains("is 1; accepted is true or false"));
     }
 
     #[test]

@@ -3,17 +3,22 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::args::{self, Param};
-use crate::tools::{Hints, ToolSpec, Toolset, inspect, observe, recall};
+use crate::tools::{Hints, ToolSpec, Toolset, inspect, observe, recall, state};
 
 /// Every tool, in the order of listing.
 pub(crate) fn all() -> Vec<ToolSpec> {
-    [object_retrieval(), moment_retrieval(), ingest(), admin()].into_iter().flatten().collect()
+    [object_retrieval(), moment_retrieval(), states(), ingest(), admin()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true };
 /// A recall sets the session's working memory, which repeating it sets again.
 const RECALLS: Hints = READS;
 const ADDS: Hints = Hints { read_only: false, destructive: false, idempotent: false };
+/// What was there before is gone; the same once more changes nothing.
+const REPLACES: Hints = Hints { read_only: false, destructive: true, idempotent: true };
 
 fn object_retrieval() -> Vec<ToolSpec> {
     vec![
@@ -80,6 +85,78 @@ fn moment_retrieval() -> Vec<ToolSpec> {
         hints: RECALLS,
         toolset: Toolset::MomentRetrieval,
     }]
+}
+
+fn states() -> Vec<ToolSpec> {
+    let spec = |name, title, description, params, hints| ToolSpec {
+        name,
+        title,
+        description,
+        input_schema: args::schema(params),
+        output_schema: memory_schema(),
+        hints,
+        toolset: Toolset::State,
+    };
+    vec![
+        spec(
+            "state_set",
+            "Replace an agent's memory",
+            "Replaces the whole memory that an agent carries from step to step: one JSON object.",
+            state::SET,
+            REPLACES,
+        ),
+        spec(
+            "state_merge",
+            "Change part of an agent's memory",
+            "Lays an object over the agent's memory: objects are merged key by key, every other \
+             value replaces what was there. Returns the whole memory.",
+            state::MERGE,
+            REPLACES,
+        ),
+        spec(
+            "state_get",
+            "Read an agent's memory",
+            "Returns the memory that an agent carries from step to step, or the part under a path.",
+            state::GET,
+            READS,
+        ),
+        spec(
+            "state_update_from_reply",
+            "Take an agent's memory from a model's reply",
+            "Replaces the agent's memory by the \"memory\" object in a language model's JSON reply. \
+             A reply without one changes nothing and is refused with what to mend.",
+            state::UPDATE,
+            REPLACES,
+        ),
+        ToolSpec {
+            output_schema: object(
+                &json!({
+                    "text": {"type": "string"},
+                    "missing": {"type": "array", "items": {"type": "string"}},
+                }),
+                &["text", "missing"],
+            ),
+            ..spec(
+                "prompt_render",
+                "Render a prompt",
+                "Fills a prompt template with the agent's memory ($memory[key][inner]) and with \
+                 variables ($name). What is missing in the memory reads None and is listed.",
+                state::RENDER,
+                READS,
+            )
+        },
+    ]
+}
+
+fn memory_schema() -> Map<String, Value> {
+    object(
+        &json!({
+            "agent": {"type": "string"},
+            "memory": {},
+            "why_empty": {"type": "string"},
+        }),
+        &["agent", "memory"],
+    )
 }
 
 fn ingest() -> Vec<ToolSpec> {

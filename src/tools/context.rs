@@ -1,23 +1,33 @@
 //! What the tools work on, and the sessions that callers keep between calls.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::RecordId;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::ingest::Ingest;
 use crate::memory::episodic::Episodic;
+use crate::memory::state::State;
 use crate::tools::args::TimeReading;
 
 /// Everything that a tool may use.
 #[derive(Debug)]
 pub struct Context {
     pub episodic: Arc<Episodic>,
+    pub state: State,
     pub ingest: Arc<Ingest>,
     pub clock: Arc<dyn Clock>,
     pub options: Options,
     sessions: Sessions,
     started_at: Timestamp,
+}
+
+/// The memory's domains.
+#[derive(Debug)]
+pub struct Domains {
+    pub episodic: Arc<Episodic>,
+    pub state: State,
 }
 
 /// How the tools speak.
@@ -26,17 +36,21 @@ pub struct Options {
     pub zone: Zone,
     /// Characters of a reply's text; beyond it the text is cut and says so.
     pub text_max_chars: usize,
+    /// Where templates are looked for by name, in this order.
+    pub prompts_dirs: Vec<PathBuf>,
 }
 
 impl Context {
     pub fn new(
-        episodic: Arc<Episodic>,
+        domains: Domains,
         ingest: Arc<Ingest>,
         clock: Arc<dyn Clock>,
         options: Options,
     ) -> Self {
         let started_at = clock.now();
-        Self { episodic, ingest, clock, options, sessions: Sessions::default(), started_at }
+        let Domains { episodic, state } = domains;
+        let sessions = Sessions::default();
+        Self { episodic, state, ingest, clock, options, sessions, started_at }
     }
 
     pub(crate) fn sessions(&self) -> &Sessions {

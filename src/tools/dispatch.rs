@@ -8,7 +8,7 @@ use crate::base::time::Window;
 use crate::tools::args::Args;
 use crate::tools::context::Context;
 use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec};
-use crate::tools::{admin, catalog, inspect, observe, recall};
+use crate::tools::{admin, catalog, inspect, observe, recall, state};
 
 /// The memory's tools over a running memory.
 #[derive(Debug)]
@@ -28,6 +28,7 @@ enum ToolCall {
     RetrieveFromTextWithTime(recall::Request),
     InspectMemoryRecord(Vec<RecordId>),
     GetRecordCountWithinTimeRange(Window),
+    State(state::Request),
     IngestStatus,
     MemoryStats,
     Health,
@@ -72,6 +73,31 @@ impl Tools {
                 let window = inspect::window(&args, reading)?;
                 (args, ToolCall::GetRecordCountWithinTimeRange(window))
             }
+            "state_set" => {
+                let args = checked(state::SET)?;
+                let request = state::Request::set(&args)?;
+                (args, ToolCall::State(request))
+            }
+            "state_merge" => {
+                let args = checked(state::MERGE)?;
+                let request = state::Request::merge(&args)?;
+                (args, ToolCall::State(request))
+            }
+            "state_get" => {
+                let args = checked(state::GET)?;
+                let request = state::Request::get(&args)?;
+                (args, ToolCall::State(request))
+            }
+            "state_update_from_reply" => {
+                let args = checked(state::UPDATE)?;
+                let request = state::Request::update(&args)?;
+                (args, ToolCall::State(request))
+            }
+            "prompt_render" => {
+                let args = checked(state::RENDER)?;
+                let request = state::Request::render(&args)?;
+                (args, ToolCall::State(request))
+            }
             "ingest_status" => (checked(catalog::NO_ARGUMENTS)?, ToolCall::IngestStatus),
             "memory_stats" => (checked(catalog::NO_ARGUMENTS)?, ToolCall::MemoryStats),
             "health" => (checked(catalog::NO_ARGUMENTS)?, ToolCall::Health),
@@ -114,6 +140,7 @@ impl ToolBox for Tools {
             ToolCall::RecallLastSeen(request) => recall::last_seen(context, session, &request),
             ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, session, ids),
             ToolCall::GetRecordCountWithinTimeRange(window) => Ok(inspect::count(context, window)),
+            ToolCall::State(request) => state::run(context, request),
             ToolCall::IngestStatus => Ok(admin::ingest_status(context)),
             ToolCall::MemoryStats => admin::memory_stats(context),
             ToolCall::Health => Ok(admin::health(context)),

@@ -12,6 +12,7 @@ mod inspect;
 mod observe;
 mod recall;
 mod reply;
+mod state;
 
 use serde_json::{Map, Value};
 
@@ -43,6 +44,7 @@ pub struct Hints {
 pub enum Toolset {
     ObjectRetrieval,
     MomentRetrieval,
+    State,
     Ingest,
     Admin,
 }

@@ -17,3 +17,4 @@ mod models;
 mod running;
 mod sdk;
 mod tools;
+mod transcripts;

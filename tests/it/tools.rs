@@ -12,10 +12,11 @@ use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
 use engram::daemon::embedding_space;
 use engram::ingest::{self, Ingest, Parts};
 use engram::memory::episodic::Episodic;
+use engram::memory::state::State;
 use engram::model::embedder::EmbedderHandle;
 use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
 use engram::store::{Options, Store};
-use engram::tools::context::{self, Context};
+use engram::tools::context::{self, Context, Domains};
 use engram::tools::dispatch::Tools;
 use engram::tools::{ToolBox as _, ToolError, ToolReply};
 use image::{ImageFormat, Rgb, RgbImage};
@@ -26,13 +27,13 @@ use crate::running::wait_for;
 /// 2025-01-03 12:00:00 UTC.
 const NOON: f64 = 1_735_905_600.0;
 
-struct Memory {
-    tools: Tools,
-    _state: tempfile::TempDir,
+pub(crate) struct Memory {
+    pub(crate) tools: Tools,
+    pub(crate) state: tempfile::TempDir,
 }
 
 impl Memory {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(|captioner| captioner)
     }
 
@@ -45,6 +46,7 @@ impl Memory {
         let now = Timestamp::from_seconds(NOON).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(StandingClock::at(now));
         let captioner = ScriptedCaptioner::new(|_| Ok("a green ball on the floor".to_owned()));
+        let state_domain = State::new(store.clone());
         let parts = Parts {
             store,
             episodic: Arc::clone(&episodic),
@@ -53,11 +55,15 @@ impl Memory {
             stop: Stop::default(),
         };
         let ingest = Arc::new(Ingest::start(parts, ingest::Options::default()).unwrap());
-        let options =
-            context::Options { zone: Zone::from_name("UTC").unwrap(), text_max_chars: 400 };
-        let context = Context::new(episodic, ingest, clock, options);
+        let options = context::Options {
+            zone: Zone::from_name("UTC").unwrap(),
+            text_max_chars: 400,
+            prompts_dirs: vec![state.path().join("prompts")],
+        };
+        let context =
+            Context::new(Domains { episodic, state: state_domain }, ingest, clock, options);
         let tools = Tools::new(context, Limits::default());
-        Self { tools, _state: state }
+        Self { tools, state }
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Result<ToolReply, ToolError> {
@@ -313,6 +319,9 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
         }
         "inspect_memory_record" => json!({"record_ids": [1]}),
         "observe" => json!({"caption": "a blue mug"}),
+        "state_set" | "state_merge" => json!({"memory": {"goal": "restroom"}}),
+        "state_update_from_reply" => json!({"reply": "{\"memory\": {\"a\": 1}}"}),
+        "prompt_render" => json!({"template": "$memory[goal]"}),
         _ => json!({}),
     };
     for spec in memory.tools.catalog() {

@@ -1,0 +1,126 @@
+//! Golden transcripts: request and reply lines of each family of tools, as they
+//! go over the socket. Models are scripted and the clock stands, so that every
+//! byte is the same each time but the ids that a server makes up.
+//!
+//! A change on the wire shows as a change of a file under `snapshots/`; review it
+//! with `cargo insta review`, or write it with `INSTA_UPDATE=always`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+use engram::base::time::SystemClock;
+use engram::model::embedder::EmbedderHost;
+use engram::server::{Options, Server};
+use serde_json::{Value, json};
+
+use crate::running::PATIENCE;
+use crate::tools::Memory;
+
+/// A client that notes each line it sends and gets.
+struct Talk {
+    stream: UnixStream,
+    lines: BufReader<UnixStream>,
+    _kept: Kept,
+    written: String,
+    /// Placeholders of the ids met so far.
+    ids: BTreeMap<String, String>,
+    requests: u32,
+}
+
+/// What must live as long as the talk.
+struct Kept {
+    _server: Server,
+    _directory: tempfile::TempDir,
+    _embedder: EmbedderHost,
+}
+
+impl Talk {
+    /// Over a fresh memory with these files in its prompts directory.
+    fn new(prompts: &[(&str, &str)]) -> Self {
+        let memory = Memory::new();
+        let Memory { tools, state, embedder } = memory;
+        fs::create_dir_all(state.path().join("prompts")).unwrap();
+        for (name, text) in prompts {
+            fs::write(state.path().join("prompts").join(name), text).unwrap();
+        }
+        let options = Options::at(&state.path().join("engram.sock"));
+        let server = Server::start(options, Arc::new(tools), &SystemClock).unwrap();
+        let stream = UnixStream::connect(server.socket()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let lines = BufReader::new(stream.try_clone().unwrap());
+        let (written, ids) = (String::new(), BTreeMap::new());
+        let kept = Kept { _server: server, _directory: state, _embedder: embedder };
+        Self { stream, lines, _kept: kept, written, ids, requests: 0 }
+    }
+
+    /// Calls a tool and notes both lines; gives the structured content.
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.requests += 1;
+        let request = json!({
+            "jsonrpc": "2.0", "id": self.requests, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            }},
+        });
+        let mut line = String::new();
+        self.stream.write_all(format!("{request}\n").as_bytes()).unwrap();
+        self.lines.read_line(&mut line).unwrap();
+        let reply: Value = serde_json::from_str(&line).unwrap();
+        let (asked, answered) = (self.redacted(&request.to_string()), self.redacted(line.trim()));
+        self.written.push_str(&format!("> {asked}\n< {answered}\n"));
+        reply["result"]["structuredContent"].clone()
+    }
+
+    /// Ids that are made up, in the order in which they were met.
+    fn redacted(&mut self, line: &str) -> String {
+        let mut line = line.to_owned();
+        for word in line.clone().split(|c: char| !(c.is_ascii_hexdigit() || c == '-')) {
+            if word.len() == 36 && word.matches('-').count() == 4 {
+                let next = format!("<id {}>", self.ids.len() + 1);
+                let placeholder = self.ids.entry(word.to_owned()).or_insert(next);
+                line = line.replace(word, placeholder);
+            }
+        }
+        line
+    }
+}
+
+#[test]
+fn state() {
+    let mut talk = Talk::new(&[(
+        "state.txt",
+        "## Memory (State Continuity)\n- Previous Action: $memory[previous_action]\n- Task \
+         Process: $memory[task_process]\n- Goal only: $memory[task_process][goal]\n",
+    )]);
+    talk.call("state_get", json!({}));
+    let memory = json!({"task_process": {"goal": "restroom", "status": "in_progress"}, "n": 1.0});
+    talk.call("state_set", json!({"memory": memory}));
+    talk.call("state_merge", json!({"memory": {"task_process": {"status": "done"}, "done": true}}));
+    talk.call("state_get", json!({"path": "[task_process][status]"}));
+    talk.call("state_get", json!({"path": "[task_process][step]"}));
+    talk.call("state_get", json!({"path": "a b"}));
+    talk.call("prompt_render", json!({"file": "state.txt"}));
+    talk.call("prompt_render", json!({"template": "$who: $memory[done]", "strict": true}));
+    talk.call(
+        "prompt_render",
+        json!({"template": "$who: $memory[done] $memory[n] $$5", "variables": {"who": "Ada"}, "strict": true}),
+    );
+    talk.call("prompt_render", json!({"file": "../manifest"}));
+    talk.call("prompt_render", json!({}));
+    let reply =
+        "```json\n{\"action\": \"go\", \"memory\": {\"previous_action\": \"move right\"}}\n```";
+    talk.call("state_update_from_reply", json!({"reply": reply, "agent": "scout"}));
+    talk.call(
+        "state_update_from_reply",
+        json!({"reply": "{\"action\": \"go\"}", "agent": "scout"}),
+    );
+    talk.call("state_get", json!({"agent": "scout"}));
+    talk.call("state_set", json!({"memory": {}, "agent": "scout"}));
+    talk.call("state_get", json!({"agent": "scout"}));
+    talk.call("state_set", json!({"memory": "none"}));
+    insta::assert_snapshot!(talk.written);
+}
