@@ -3,6 +3,8 @@
 //!
 //! Pure: bytes in, bytes out; knows neither the database nor what lies behind a key.
 
+use uuid::Uuid;
+
 use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::store::segments::{PartId, SegmentNumber};
@@ -28,6 +30,7 @@ pub(super) const SEGMENTS: &[u8] = b"i";
 pub(super) const CHUNKS: &[u8] = b"j";
 /// What became of records after their segment was made.
 pub(super) const AMENDMENTS: &[u8] = b"x";
+pub(super) const NOTES: &[u8] = b"n";
 pub(super) const AGENT_STATES: &[u8] = b"t";
 
 pub(super) fn record(id: RecordId) -> Vec<u8> {
@@ -77,6 +80,15 @@ pub(super) fn amendment(id: RecordId) -> Vec<u8> {
     numbered(AMENDMENTS, id.0)
 }
 
+pub(super) fn note(id: Uuid) -> Vec<u8> {
+    [NOTES, id.as_bytes()].concat()
+}
+
+/// Id at the end of a note's key.
+pub(super) fn uuid(key: &[u8]) -> Option<Uuid> {
+    Uuid::from_slice(key.strip_prefix(NOTES)?).ok()
+}
+
 pub(super) fn agent_state(agent: &str) -> Vec<u8> {
     [AGENT_STATES, agent.as_bytes()].concat()
 }
@@ -115,6 +127,10 @@ pub(super) fn describe(key: &[u8]) -> String {
         Some(b'j') => format!("a chunk of segment {number} of the index"),
         Some(b'x') => format!("the amendment of record {number}"),
         Some(b'w') => "the count of removed records".to_owned(),
+        Some(b'n') => match uuid(key) {
+            Some(id) => format!("note {id}"),
+            None => format!("entry {number}"),
+        },
         Some(b't') => {
             let agent = key.get(1..).unwrap_or_default();
             format!("the state of agent {:?}", String::from_utf8_lossy(agent))
@@ -156,6 +172,8 @@ mod tests {
                 assert_eq!(number(&key), Some(n));
             }
             assert_eq!(generation(&vector(g, RecordId(n))), Some(g));
+            let id = Uuid::from_u64_pair(n, u64::from(g));
+            assert_eq!(uuid(&note(id)), Some(id));
         }
 
         #[test]
@@ -176,6 +194,7 @@ mod tests {
             SEGMENTS,
             CHUNKS,
             AMENDMENTS,
+            NOTES,
             AGENT_STATES,
         ];
         for single in singles {

@@ -479,7 +479,7 @@ pub(super) fn witness(record: &Record) -> u32 {
     hasher.finalize()
 }
 
-fn timestamp(micros: i64) -> Result<Timestamp, Fault> {
+pub(super) fn timestamp(micros: i64) -> Result<Timestamp, Fault> {
     Timestamp::from_micros(micros).ok_or_else(|| Fault::Content(format!("time {micros} µs")))
 }
 

@@ -33,6 +33,12 @@ pub(crate) enum Kind {
     Position,
     /// Base64 text; its size is bounded by the line that carries it.
     Base64,
+    /// From 0 to 1, and what an absent one counts as.
+    Share { default: f64 },
+    /// One of a few words; the first where absent.
+    Word { of: &'static [&'static str] },
+    /// From one to so many names, as text with commas between them or as a list.
+    Names { most: usize },
     /// A JSON object, or one as text.
     Object,
     /// True or false.
@@ -90,6 +96,11 @@ fn param_schema(param: &Param) -> Value {
         Kind::Position => {
             json!({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3})
         }
+        Kind::Share { default } => {
+            json!({"type": "number", "minimum": 0, "maximum": 1, "default": default})
+        }
+        Kind::Word { of } => json!({"type": "string", "enum": of, "default": of.first()}),
+        Kind::Names { .. } => json!({"type": ["string", "array"], "items": {"type": "string"}}),
         Kind::Object => json!({"type": "object"}),
         Kind::Flag => json!({"type": "boolean", "default": false}),
         Kind::RecordIds { most } => {
@@ -254,6 +265,50 @@ impl Args {
         }
     }
 
+    /// The default where absent.
+    pub(crate) fn share(&self, name: &str) -> Result<f32, ToolError> {
+        let Some(Kind::Share { default }) = self.param(name) else { return Ok(0.0) };
+        let share = match self.find(name) {
+            None => default,
+            Some((kind, value)) => value
+                .as_f64()
+                .or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()))
+                .filter(|share| (0.0..=1.0).contains(share))
+                .ok_or_else(|| wrong(name, value, kind))?,
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
+        let share = share as f32;
+        Ok(share)
+    }
+
+    /// The first word where absent.
+    pub(crate) fn word(&self, name: &str) -> Result<&'static str, ToolError> {
+        let Some(Kind::Word { of }) = self.param(name) else { return Ok("") };
+        let Some((kind, value)) = self.find(name) else {
+            return Ok(of.first().copied().unwrap_or_default());
+        };
+        let found = of.iter().find(|word| value.as_str() == Some(word)).copied();
+        found.ok_or_else(|| wrong(name, value, kind))
+    }
+
+    /// The names, without those that are blank.
+    pub(crate) fn names(&self, name: &str) -> Result<Vec<String>, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(Vec::new()) };
+        let Kind::Names { most } = kind else { return Err(wrong(name, value, kind)) };
+        let names: Option<Vec<&str>> = match value {
+            Value::String(text) => Some(text.split(',').collect()),
+            Value::Array(items) => items.iter().map(Value::as_str).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+        };
+        let names: Option<Vec<String>> = names.map(|names| {
+            let names = names.into_iter().map(str::trim).filter(|name| !name.is_empty());
+            names.map(str::to_owned).collect()
+        });
+        names
+            .filter(|names| (1..=most).contains(&names.len()))
+            .ok_or_else(|| wrong(name, value, kind))
+    }
+
     /// Models write an object as text, too.
     pub(crate) fn object(&self, name: &str) -> Result<Option<Map<String, Value>>, ToolError> {
         let Some((kind, value)) = self.find(name) else { return Ok(None) };
@@ -326,6 +381,9 @@ fn accepted(kind: Kind) -> String {
         Kind::Time => TIME_FORMS.to_owned(),
         Kind::Position => "a list of metres: [x, y] or [x, y, z]".to_owned(),
         Kind::Base64 => "a text in base64".to_owned(),
+        Kind::Share { default } => format!("a number from 0 to 1 ({default} where absent)"),
+        Kind::Word { of } => format!("one of {}", of.join(", ")),
+        Kind::Names { most } => format!("1 to {most} of them, with commas between"),
         Kind::Object => "a JSON object".to_owned(),
         Kind::Flag => "true or false (false where absent)".to_owned(),
         Kind::RecordIds { most } => format!("a list of 1 to {most} record ids"),
@@ -345,6 +403,9 @@ mod tests {
         Param::optional("ids", Kind::RecordIds { most: 3 }, "Which."),
         Param::optional("object", Kind::Object, "What."),
         Param::optional("flag", Kind::Flag, "Whether."),
+        Param::optional("share", Kind::Share { default: 0.6 }, "How much."),
+        Param::optional("word", Kind::Word { of: &["notes", "all"] }, "Of what."),
+        Param::optional("names", Kind::Names { most: 2 }, "Whose."),
     ];
 
     #[expect(clippy::needless_pass_by_value, reason = "so that tests read as calls")]
@@ -367,7 +428,7 @@ mod tests {
         let text = refusal(args(json!({"query": "mug", "q": 1})));
         assert_eq!(
             text,
-            "unknown argument \"q\"; accepted are query, k, from, to, position, ids, object, flag, \
+            "unknown argument \"q\"; accepted are query, k, from, to, position, ids, object, flag, share, word, names, \
              session"
         );
         let text = refusal(args(json!({"query": ""})));
@@ -455,6 +516,34 @@ mod tests {
         let it = args(json!({"query": "m", "object": [1], "flag": 1})).unwrap();
         assert!(refusal(it.object("object")).contains("is [1]; accepted is a JSON object"));
         assert!(refusal(it.flag("flag")).contains("is 1; accepted is true or false"));
+    }
+
+    #[test]
+    fn shares_words_and_names() {
+        let it = args(json!({"query": "m"})).unwrap();
+        assert_eq!((it.share("share"), it.word("word")), (Ok(0.6), Ok("notes")));
+        let it = args(json!({"query": "m", "share": "0.75", "word": "all", "names": " a, b,"}));
+        let it = it.unwrap();
+        assert_eq!((it.share("share"), it.word("word")), (Ok(0.75), Ok("all")));
+        let both = || Ok(vec!["a".to_owned(), "b".to_owned()]);
+        assert_eq!(it.names("names"), both());
+        assert_eq!(
+            args(json!({"query": "m", "names": ["a", "b"]})).unwrap().names("names"),
+            both()
+        );
+        for bad in [json!(1.01), json!(-0.1), json!("half"), json!(true)] {
+            let text = refusal(args(json!({"query": "m", "share": bad})).unwrap().share("share"));
+            assert!(
+                text.ends_with("accepted is a number from 0 to 1 (0.6 where absent)"),
+                "{text}"
+            );
+        }
+        let it = args(json!({"query": "m", "word": "some", "names": "a,b,c"})).unwrap();
+        assert!(refusal(it.word("word")).ends_with("accepted is one of notes, all"));
+        assert!(refusal(it.names("names")).contains("1 to 2 of them"));
+        for bad in [json!(","), json!([1])] {
+            args(json!({"query": "m", "names": bad})).unwrap().names("names").unwrap_err();
+        }
     }
 
     #[test]

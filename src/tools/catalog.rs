@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::args::{self, Param};
-use crate::tools::{Hints, ToolSpec, Toolset, inspect, observe, recall, state};
+use crate::tools::{Hints, ToolSpec, Toolset, inspect, notes, observe, recall, state};
 
 /// Every tool, in the order of listing.
 pub(crate) fn all() -> Vec<ToolSpec> {
-    [object_retrieval(), moment_retrieval(), states(), ingest(), admin()]
+    [object_retrieval(), moment_retrieval(), kept_notes(), states(), ingest(), admin()]
         .into_iter()
         .flatten()
         .collect()
@@ -17,6 +17,8 @@ const READS: Hints = Hints { read_only: true, destructive: false, idempotent: tr
 /// A recall sets the session's working memory, which repeating it sets again.
 const RECALLS: Hints = READS;
 const ADDS: Hints = Hints { read_only: false, destructive: false, idempotent: false };
+/// What is gone is gone; the same once more changes nothing.
+const REMOVES: Hints = Hints { read_only: false, destructive: true, idempotent: true };
 /// What was there before is gone; the same once more changes nothing.
 const REPLACES: Hints = Hints { read_only: false, destructive: true, idempotent: true };
 
@@ -85,6 +87,83 @@ fn moment_retrieval() -> Vec<ToolSpec> {
         hints: RECALLS,
         toolset: Toolset::MomentRetrieval,
     }]
+}
+
+fn kept_notes() -> Vec<ToolSpec> {
+    let spec = |name, title, description, params, output_schema, hints| ToolSpec {
+        name,
+        title,
+        description,
+        input_schema: args::schema(params),
+        output_schema,
+        hints,
+        toolset: Toolset::Notes,
+    };
+    let ids = json!({"type": "array", "items": {"type": "string"}});
+    vec![
+        spec(
+            "memory_save",
+            "Keep a piece of information",
+            "Persists a text in long-term memory, where memory_load finds it by meaning. For what \
+             has a clear, long-term purpose. Returns its id.",
+            notes::SAVE,
+            object(&json!({"id": {"type": "string"}}), &["id"]),
+            ADDS,
+        ),
+        spec(
+            "memory_load",
+            "Recall what was kept",
+            "Finds the saved texts that are similar in meaning to a query, best first, with their \
+             ids; all that pass the filter are looked at.",
+            notes::LOAD,
+            object(
+                &json!({
+                    "memories": {"type": "array", "items": memory_note_schema()},
+                    "why_empty": {"type": "string"},
+                }),
+                &["memories"],
+            ),
+            READS,
+        ),
+        spec(
+            "memory_delete",
+            "Delete kept texts by id",
+            "Permanently removes the saved texts with these ids, which memory_load tells.",
+            notes::DELETE,
+            object(&json!({"deleted": ids, "not_found": ids}), &["deleted", "not_found"]),
+            REMOVES,
+        ),
+        spec(
+            "memory_forget",
+            "Forget a topic",
+            "Permanently removes every saved text that is similar to a query. Broad: try it with \
+             dry_run first.",
+            notes::FORGET,
+            object(
+                &json!({
+                    "deleted": ids,
+                    "count": {"type": "integer"},
+                    "dry_run": {"type": "boolean"},
+                }),
+                &["deleted", "count", "dry_run"],
+            ),
+            REMOVES,
+        ),
+    ]
+}
+
+fn memory_note_schema() -> Value {
+    Value::Object(object(
+        &json!({
+            "id": {"type": "string"},
+            "text": {"type": "string"},
+            "score": {"type": "number", "minimum": 0, "maximum": 1},
+            "area": {"type": "string"},
+            "metadata": {"type": "object"},
+            "time": {"type": "string"},
+        }),
+        &["id", "text", "score", "area", "metadata", "time"],
+    ))
 }
 
 fn states() -> Vec<ToolSpec> {

@@ -8,6 +8,7 @@ use crate::base::RecordId;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::ingest::Ingest;
 use crate::memory::episodic::Episodic;
+use crate::memory::notes::Notes;
 use crate::memory::state::State;
 use crate::tools::args::TimeReading;
 
@@ -15,6 +16,7 @@ use crate::tools::args::TimeReading;
 #[derive(Debug)]
 pub struct Context {
     pub episodic: Arc<Episodic>,
+    pub notes: Notes,
     pub state: State,
     pub ingest: Arc<Ingest>,
     pub clock: Arc<dyn Clock>,
@@ -27,6 +29,7 @@ pub struct Context {
 #[derive(Debug)]
 pub struct Domains {
     pub episodic: Arc<Episodic>,
+    pub notes: Notes,
     pub state: State,
 }
 
@@ -48,9 +51,9 @@ impl Context {
         options: Options,
     ) -> Self {
         let started_at = clock.now();
-        let Domains { episodic, state } = domains;
+        let Domains { episodic, notes, state } = domains;
         let sessions = Sessions::default();
-        Self { episodic, state, ingest, clock, options, sessions, started_at }
+        Self { episodic, notes, state, ingest, clock, options, sessions, started_at }
     }
 
     pub(crate) fn sessions(&self) -> &Sessions {

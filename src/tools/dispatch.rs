@@ -8,7 +8,7 @@ use crate::base::time::Window;
 use crate::tools::args::Args;
 use crate::tools::context::Context;
 use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec};
-use crate::tools::{admin, catalog, inspect, observe, recall, state};
+use crate::tools::{admin, catalog, inspect, notes, observe, recall, state};
 
 /// The memory's tools over a running memory.
 #[derive(Debug)]
@@ -28,6 +28,7 @@ enum ToolCall {
     RetrieveFromTextWithTime(recall::Request),
     InspectMemoryRecord(Vec<RecordId>),
     GetRecordCountWithinTimeRange(Window),
+    Note(notes::Request),
     State(state::Request),
     IngestStatus,
     MemoryStats,
@@ -72,6 +73,26 @@ impl Tools {
                 let args = checked(inspect::COUNT)?;
                 let window = inspect::window(&args, reading)?;
                 (args, ToolCall::GetRecordCountWithinTimeRange(window))
+            }
+            "memory_save" => {
+                let args = checked(notes::SAVE)?;
+                let request = notes::Request::save(&args)?;
+                (args, ToolCall::Note(request))
+            }
+            "memory_load" => {
+                let args = checked(notes::LOAD)?;
+                let request = notes::Request::load(&args)?;
+                (args, ToolCall::Note(request))
+            }
+            "memory_delete" => {
+                let args = checked(notes::DELETE)?;
+                let request = notes::Request::delete(&args)?;
+                (args, ToolCall::Note(request))
+            }
+            "memory_forget" => {
+                let args = checked(notes::FORGET)?;
+                let request = notes::Request::forget(&args)?;
+                (args, ToolCall::Note(request))
             }
             "state_set" => {
                 let args = checked(state::SET)?;
@@ -140,6 +161,7 @@ impl ToolBox for Tools {
             ToolCall::RecallLastSeen(request) => recall::last_seen(context, session, &request),
             ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, session, ids),
             ToolCall::GetRecordCountWithinTimeRange(window) => Ok(inspect::count(context, window)),
+            ToolCall::Note(request) => notes::run(context, request),
             ToolCall::State(request) => state::run(context, request),
             ToolCall::IngestStatus => Ok(admin::ingest_status(context)),
             ToolCall::MemoryStats => admin::memory_stats(context),

@@ -9,6 +9,7 @@ mod catalog;
 pub mod context;
 pub mod dispatch;
 mod inspect;
+mod notes;
 mod observe;
 mod recall;
 mod reply;
@@ -44,6 +45,7 @@ pub struct Hints {
 pub enum Toolset {
     ObjectRetrieval,
     MomentRetrieval,
+    Notes,
     State,
     Ingest,
     Admin,

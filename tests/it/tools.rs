@@ -12,6 +12,7 @@ use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
 use engram::daemon::embedding_space;
 use engram::ingest::{self, Ingest, Parts};
 use engram::memory::episodic::Episodic;
+use engram::memory::notes::Notes;
 use engram::memory::state::State;
 use engram::model::embedder::EmbedderHandle;
 use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
@@ -46,6 +47,8 @@ impl Memory {
         let now = Timestamp::from_seconds(NOON).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(StandingClock::at(now));
         let captioner = ScriptedCaptioner::new(|_| Ok("a green ball on the floor".to_owned()));
+        let zone = Zone::from_name("UTC").unwrap();
+        let notes = Notes::open(store.clone(), handle.clone(), zone).unwrap();
         let state_domain = State::new(store.clone());
         let parts = Parts {
             store,
@@ -56,12 +59,12 @@ impl Memory {
         };
         let ingest = Arc::new(Ingest::start(parts, ingest::Options::default()).unwrap());
         let options = context::Options {
-            zone: Zone::from_name("UTC").unwrap(),
+            zone,
             text_max_chars: 400,
             prompts_dirs: vec![state.path().join("prompts")],
         };
         let context =
-            Context::new(Domains { episodic, state: state_domain }, ingest, clock, options);
+            Context::new(Domains { episodic, notes, state: state_domain }, ingest, clock, options);
         let tools = Tools::new(context, Limits::default());
         Self { tools, state }
     }
@@ -319,6 +322,9 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
         }
         "inspect_memory_record" => json!({"record_ids": [1]}),
         "observe" => json!({"caption": "a blue mug"}),
+        "memory_save" => json!({"text": "the door code is 4711"}),
+        "memory_load" | "memory_forget" => json!({"query": "door code"}),
+        "memory_delete" => json!({"ids": "d1306e36-6a9c-4112-80e2-33b795548116"}),
         "state_set" | "state_merge" => json!({"memory": {"goal": "restroom"}}),
         "state_update_from_reply" => json!({"reply": "{\"memory\": {\"a\": 1}}"}),
         "prompt_render" => json!({"template": "$memory[goal]"}),

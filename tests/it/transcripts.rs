@@ -12,7 +12,6 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use engram::base::time::SystemClock;
-use engram::model::embedder::EmbedderHost;
 use engram::server::{Options, Server};
 use serde_json::{Value, json};
 
@@ -34,14 +33,13 @@ struct Talk {
 struct Kept {
     _server: Server,
     _directory: tempfile::TempDir,
-    _embedder: EmbedderHost,
 }
 
 impl Talk {
     /// Over a fresh memory with these files in its prompts directory.
     fn new(prompts: &[(&str, &str)]) -> Self {
         let memory = Memory::new();
-        let Memory { tools, state, embedder } = memory;
+        let Memory { tools, state } = memory;
         fs::create_dir_all(state.path().join("prompts")).unwrap();
         for (name, text) in prompts {
             fs::write(state.path().join("prompts").join(name), text).unwrap();
@@ -52,7 +50,7 @@ impl Talk {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let lines = BufReader::new(stream.try_clone().unwrap());
         let (written, ids) = (String::new(), BTreeMap::new());
-        let kept = Kept { _server: server, _directory: state, _embedder: embedder };
+        let kept = Kept { _server: server, _directory: state };
         Self { stream, lines, _kept: kept, written, ids, requests: 0 }
     }
 
@@ -122,5 +120,36 @@ fn state() {
     talk.call("state_set", json!({"memory": {}, "agent": "scout"}));
     talk.call("state_get", json!({"agent": "scout"}));
     talk.call("state_set", json!({"memory": "none"}));
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn notes() {
+    let mut talk = Talk::new(&[]);
+    let text = "The user's project identifier is 'proj_X-7'.";
+    talk.call("memory_load", json!({"query": "user project identifier"}));
+    let saved = talk.call("memory_save", json!({"text": text}));
+    let metadata = json!({"year": 2024, "tags": ["lab"], "ratio": 1.0});
+    talk.call(
+        "memory_save",
+        json!({"text": "Project Titan:\nends in May", "area": "solutions", "metadata": metadata}),
+    );
+    talk.call("memory_load", json!({"query": "user project identifier"}));
+    let filter = "area == 'solutions' and year >= 2024 and 'lab' in tags";
+    talk.call(
+        "memory_load",
+        json!({"query": "Titan", "filter": filter, "threshold": 0.5, "limit": 1}),
+    );
+    talk.call("memory_load", json!({"query": "Titan", "filter": "area=='main'"}));
+    talk.call("memory_load", json!({"query": "Titan", "filter": "area=='other'"}));
+    talk.call("memory_load", json!({"query": "Titan", "filter": "len(tags) > 1"}));
+    talk.call("memory_load", json!({"query": "Titan", "threshold": 2}));
+    talk.call("memory_save", json!({"text": "x", "metadata": {"area": "main"}}));
+    talk.call("memory_forget", json!({"query": "Project Titan", "dry_run": true}));
+    talk.call("memory_forget", json!({"query": "Project Titan"}));
+    let ids = format!("{}, d1306e36-6a9c-4112-80e2-33b795548116", saved["id"].as_str().unwrap());
+    talk.call("memory_delete", json!({"ids": ids}));
+    talk.call("memory_delete", json!({"ids": ""}));
+    talk.call("memory_load", json!({"query": "Titan"}));
     insta::assert_snapshot!(talk.written);
 }

@@ -1,0 +1,760 @@
+//! The filter language of notes: a safe subset of Python's expressions.
+//!
+//! Pure. Comparisons (`==`, `!=`, `<`, `<=`, `>`, `>=`, chained as in Python),
+//! `in`, `not in`, `is None`, `is not None`, `and`, `or`, `not`, parentheses,
+//! names, and literals: texts, numbers, `True`, `False`, `None`, lists. There
+//! are no calls, no attributes and no arithmetic; what is not in the language
+//! is an error that shows where it stands.
+//!
+//! A name that a note does not have is `None`. What cannot be compared, such as
+//! a text with a number, is in no order: `<` and the like are false there,
+//! where Python would stop with an error over one odd note.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use serde_json::{Number, Value};
+
+/// Longest filter.
+pub const FILTER_BYTES_MAX: usize = 2_000;
+/// Parentheses, lists and `not` within each other.
+const DEPTH_MAX: usize = 32;
+/// Characters that an error shows of the place where it is.
+const SHOWN_CHARS_MAX: usize = 24;
+
+/// A filter that was understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filter(Expr);
+
+/// Why a filter was not understood, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} at character {at}{shown}; {accepted}")]
+pub struct BadFilter {
+    what: String,
+    /// From 1.
+    at: usize,
+    shown: String,
+    accepted: &'static str,
+}
+
+/// What the language takes, for errors.
+const ACCEPTED: &str = "accepted are comparisons, in, not in, is None, is not None, and, or, not, \
+    parentheses, literals and names, such as area == 'main' and year >= 2024 and 'lab' in tags";
+
+#[derive(Debug, Clone, PartialEq)]
+enum Expr {
+    Any(Vec<Expr>),
+    All(Vec<Expr>),
+    Not(Box<Expr>),
+    /// `a < b <= c` holds where each neighbouring pair does.
+    Chain(Operand, Vec<(Comparison, Operand)>),
+    /// As Python sees a bare value: true unless empty, zero, false or `None`.
+    Truth(Operand),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Operand {
+    Name(String),
+    Literal(Value),
+    List(Vec<Operand>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    In,
+    NotIn,
+    Is,
+    IsNot,
+}
+
+impl Filter {
+    pub fn parse(text: &str) -> Result<Self, BadFilter> {
+        if text.len() > FILTER_BYTES_MAX {
+            let what =
+                format!("the filter has {} bytes, more than {FILTER_BYTES_MAX},", text.len());
+            return Err(BadFilter { what, at: 1, shown: String::new(), accepted: ACCEPTED });
+        }
+        let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
+        let expr = parser.any()?;
+        match parser.peek() {
+            None => Ok(Self(expr)),
+            Some(_) => Err(parser.unexpected()),
+        }
+    }
+
+    /// Whether something with these values of names passes; a name without one
+    /// is `None`.
+    pub fn admits<'a>(&self, value_of: &dyn Fn(&str) -> Option<Cow<'a, Value>>) -> bool {
+        self.0.holds(value_of)
+    }
+}
+
+impl Expr {
+    fn holds<'a>(&self, value_of: &dyn Fn(&str) -> Option<Cow<'a, Value>>) -> bool {
+        match self {
+            Self::Any(parts) => parts.iter().any(|part| part.holds(value_of)),
+            Self::All(parts) => parts.iter().all(|part| part.holds(value_of)),
+            Self::Not(inner) => !inner.holds(value_of),
+            Self::Truth(operand) => is_true(&operand.value(value_of)),
+            Self::Chain(first, rest) => {
+                let mut left = first.value(value_of);
+                rest.iter().all(|(comparison, operand)| {
+                    let right = operand.value(value_of);
+                    let holds = comparison.holds(&left, &right);
+                    left = right;
+                    holds
+                })
+            }
+        }
+    }
+}
+
+impl Operand {
+    fn value<'a>(&self, value_of: &dyn Fn(&str) -> Option<Cow<'a, Value>>) -> Cow<'a, Value> {
+        match self {
+            Self::Name(name) => value_of(name).unwrap_or(Cow::Owned(Value::Null)),
+            Self::Literal(value) => Cow::Owned(value.clone()),
+            Self::List(items) => {
+                let items = items.iter().map(|item| item.value(value_of).into_owned());
+                Cow::Owned(Value::Array(items.collect()))
+            }
+        }
+    }
+}
+
+impl Comparison {
+    fn holds(self, left: &Value, right: &Value) -> bool {
+        let order = || order(left, right);
+        match self {
+            // `is` stands before None only.
+            Self::Equal | Self::Is => equal(left, right),
+            Self::Unequal | Self::IsNot => !equal(left, right),
+            Self::Less => order() == Some(Ordering::Less),
+            Self::LessOrEqual => matches!(order(), Some(Ordering::Less | Ordering::Equal)),
+            Self::Greater => order() == Some(Ordering::Greater),
+            Self::GreaterOrEqual => matches!(order(), Some(Ordering::Greater | Ordering::Equal)),
+            Self::In => contains(right, left),
+            Self::NotIn => !contains(right, left),
+        }
+    }
+}
+
+/// As Python has it: numbers by value, whatever their spelling, and `True` is 1.
+fn equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let same = |(key, value)| b.get(key).is_some_and(|other| equal(value, other));
+            a.len() == b.len() && a.iter().all(same)
+        }
+        _ => match (number(left), number(right)) {
+            (Some(a), Some(b)) => numeric_order(&a, &b) == Some(Ordering::Equal),
+            _ => left == right,
+        },
+    }
+}
+
+fn order(left: &Value, right: &Value) -> Option<Ordering> {
+    match (left, right) {
+        (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
+        (Value::Array(a), Value::Array(b)) => {
+            let differing = a.iter().zip(b).find(|(a, b)| !equal(a, b));
+            differing.map_or_else(|| Some(a.len().cmp(&b.len())), |(a, b)| order(a, b))
+        }
+        _ => numeric_order(&number(left)?, &number(right)?),
+    }
+}
+
+fn number(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(number.clone()),
+        Value::Bool(flag) => Some(Number::from(u8::from(*flag))),
+        Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn numeric_order(a: &Number, b: &Number) -> Option<Ordering> {
+    match (a.as_i128(), b.as_i128()) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}
+
+fn contains(whole: &Value, part: &Value) -> bool {
+    match whole {
+        Value::Array(items) => items.iter().any(|item| equal(item, part)),
+        Value::Object(members) => part.as_str().is_some_and(|key| members.contains_key(key)),
+        Value::String(text) => part.as_str().is_some_and(|part| text.contains(part)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Token {
+    what: What,
+    /// Byte where it starts.
+    at: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum What {
+    Name(String),
+    Literal(Value),
+    Comparison(Comparison),
+    And,
+    Or,
+    Not,
+    In,
+    Is,
+    Open,
+    Close,
+    OpenList,
+    CloseList,
+    Comma,
+}
+
+/// Characters by which people write what Python writes otherwise, and how.
+const INSTEAD: &[(&str, &str)] = &[
+    ("&&", "write and for \"&&\""),
+    ("||", "write or for \"||\""),
+    ("=", "write == for \"=\""),
+    ("!", "write not for \"!\""),
+    (".", "attributes and methods are not part of the filter language"),
+    ("{", "dictionaries and sets are not part of the filter language"),
+];
+
+fn tokens(text: &str) -> Result<Vec<Token>, BadFilter> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let blank = rest.len() - rest.trim_start().len();
+        if blank > 0 {
+            at += blank;
+            continue;
+        }
+        let (what, bytes) = token(rest).map_err(|what| bad(text, at, what))?;
+        tokens.push(Token { what, at });
+        at += bytes;
+    }
+    Ok(tokens)
+}
+
+/// The token at the start of `rest` and its length in bytes.
+fn token(rest: &str) -> Result<(What, usize), String> {
+    for (symbol, what) in [
+        ("==", What::Comparison(Comparison::Equal)),
+        ("!=", What::Comparison(Comparison::Unequal)),
+        ("<=", What::Comparison(Comparison::LessOrEqual)),
+        (">=", What::Comparison(Comparison::GreaterOrEqual)),
+        ("<", What::Comparison(Comparison::Less)),
+        (">", What::Comparison(Comparison::Greater)),
+        ("(", What::Open),
+        (")", What::Close),
+        ("[", What::OpenList),
+        ("]", What::CloseList),
+        (",", What::Comma),
+    ] {
+        if rest.starts_with(symbol) {
+            return Ok((what, symbol.len()));
+        }
+    }
+    let first = rest.chars().next().unwrap_or_default();
+    if first == '\'' || first == '"' {
+        return text_literal(rest, first);
+    }
+    let digit_follows = |sign: &str| {
+        rest.strip_prefix(sign).is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    if first.is_ascii_digit() || digit_follows("-") || digit_follows("+") || digit_follows(".") {
+        return number_literal(rest);
+    }
+    if first.is_alphabetic() || first == '_' {
+        return word(rest);
+    }
+    let hint = INSTEAD.iter().find(|(symbol, _)| rest.starts_with(symbol));
+    Err(hint.map_or_else(|| format!("unexpected {first:?}"), |(_, hint)| (*hint).to_owned()))
+}
+
+fn word(rest: &str) -> Result<(What, usize), String> {
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    let name = rest.get(..end).unwrap_or(rest);
+    let what = match name {
+        "and" => What::And,
+        "or" => What::Or,
+        "not" => What::Not,
+        "in" => What::In,
+        "is" => What::Is,
+        "None" => What::Literal(Value::Null),
+        "True" => What::Literal(Value::Bool(true)),
+        "False" => What::Literal(Value::Bool(false)),
+        // As names they would be None, silently.
+        "none" | "null" | "NULL" => return Err(format!("write None for {name:?}")),
+        "true" | "TRUE" => return Err(format!("write True for {name:?}")),
+        "false" | "FALSE" => return Err(format!("write False for {name:?}")),
+        "AND" | "OR" | "NOT" | "IN" | "IS" => {
+            return Err(format!("write {} for {name:?}", name.to_lowercase()));
+        }
+        "lambda" | "if" | "else" | "for" | "await" | "yield" => {
+            return Err(format!("{name:?} is not part of the filter language"));
+        }
+        _ if rest.get(end..).is_some_and(|it| it.starts_with(['\'', '"'])) => {
+            return Err(format!("texts take no prefix such as {name:?}"));
+        }
+        _ => What::Name(name.to_owned()),
+    };
+    Ok((what, end))
+}
+
+fn text_literal(rest: &str, quote: char) -> Result<(What, usize), String> {
+    let mut text = String::new();
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            c if c == quote => {
+                return Ok((What::Literal(Value::String(text)), at + quote.len_utf8()));
+            }
+            '\\' => match chars.next() {
+                Some((_, c @ ('\\' | '\'' | '"'))) => text.push(c),
+                Some((_, 'n')) => text.push('\n'),
+                Some((_, 't')) => text.push('\t'),
+                Some((_, c)) => return Err(format!("the escape \\{c} is not known in a text")),
+                None => break,
+            },
+            c => text.push(c),
+        }
+    }
+    Err("a text without its closing quote begins".to_owned())
+}
+
+fn number_literal(rest: &str) -> Result<(What, usize), String> {
+    let mut before = 'e';
+    let end = rest.find(|c: char| {
+        // At the start, and in an exponent.
+        let is_sign = matches!(c, '+' | '-') && matches!(before, 'e' | 'E');
+        before = c;
+        !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_') || is_sign)
+    });
+    let bytes = end.unwrap_or(rest.len());
+    let written = rest.get(..bytes).unwrap_or(rest);
+    let number = match written.parse::<i64>() {
+        Ok(whole) => Some(Number::from(whole)),
+        Err(_) => written.parse::<f64>().ok().and_then(Number::from_f64),
+    };
+    let number = number.ok_or_else(|| format!("{written:?} is no number"))?;
+    Ok((What::Literal(Value::Number(number)), bytes))
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+    next: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn any(&mut self) -> Result<Expr, BadFilter> {
+        let mut parts = vec![self.all()?];
+        while self.take(&What::Or) {
+            parts.push(self.all()?);
+        }
+        Ok(one_or(parts, Expr::Any))
+    }
+
+    fn all(&mut self) -> Result<Expr, BadFilter> {
+        let mut parts = vec![self.not()?];
+        while self.take(&What::And) {
+            parts.push(self.not()?);
+        }
+        Ok(one_or(parts, Expr::All))
+    }
+
+    fn not(&mut self) -> Result<Expr, BadFilter> {
+        if self.take(&What::Not) {
+            let inner = self.deeper(Self::not)?;
+            return Ok(Expr::Not(Box::new(inner)));
+        }
+        self.comparison()
+    }
+
+    fn comparison(&mut self) -> Result<Expr, BadFilter> {
+        let primary = self.primary()?;
+        let Expr::Truth(first) = primary else { return Ok(primary) };
+        let mut rest = Vec::new();
+        while let Some(comparison) = self.comparator()? {
+            let at = self.next;
+            let right = self.operand()?;
+            let by_identity = matches!(comparison, Comparison::Is | Comparison::IsNot);
+            if by_identity && right != Operand::Literal(Value::Null) {
+                self.next = at;
+                return Err(
+                    self.fault("\"is\" is accepted before None only: write == here,".to_owned())
+                );
+            }
+            rest.push((comparison, right));
+        }
+        Ok(if rest.is_empty() { Expr::Truth(first) } else { Expr::Chain(first, rest) })
+    }
+
+    /// The next comparison sign, if one comes next.
+    fn comparator(&mut self) -> Result<Option<Comparison>, BadFilter> {
+        if let Some(What::Comparison(comparison)) = self.peek() {
+            let comparison = *comparison;
+            self.next += 1;
+            return Ok(Some(comparison));
+        }
+        if self.take(&What::In) {
+            return Ok(Some(Comparison::In));
+        }
+        if self.take(&What::Is) {
+            let negated = self.take(&What::Not);
+            return Ok(Some(if negated { Comparison::IsNot } else { Comparison::Is }));
+        }
+        if self.take(&What::Not) {
+            return if self.take(&What::In) {
+                Ok(Some(Comparison::NotIn))
+            } else {
+                Err(self.unexpected())
+            };
+        }
+        Ok(None)
+    }
+
+    fn operand(&mut self) -> Result<Operand, BadFilter> {
+        let at = self.next;
+        if let Expr::Truth(operand) = self.primary()? {
+            return Ok(operand);
+        }
+        self.next = at;
+        Err(self.fault("a comparison is compared".to_owned()))
+    }
+
+    /// A name, a literal, a list, or what stands in parentheses.
+    fn primary(&mut self) -> Result<Expr, BadFilter> {
+        let operand = match self.peek() {
+            Some(What::Name(name)) => Operand::Name(name.clone()),
+            Some(What::Literal(value)) => Operand::Literal(value.clone()),
+            Some(What::Open) => {
+                self.next += 1;
+                return self.deeper(Self::in_parentheses);
+            }
+            Some(What::OpenList) => {
+                self.next += 1;
+                return self.deeper(|parser| {
+                    Ok(Expr::Truth(Operand::List(parser.items(&What::CloseList)?)))
+                });
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.next += 1;
+        match self.peek() {
+            Some(What::Open) => {
+                Err(self.fault("calls are not part of the filter language".to_owned()))
+            }
+            Some(What::OpenList) => {
+                Err(self.fault("subscripts are not part of the filter language".to_owned()))
+            }
+            _ => Ok(Expr::Truth(operand)),
+        }
+    }
+
+    fn in_parentheses(&mut self) -> Result<Expr, BadFilter> {
+        let at = self.next;
+        let inner = self.any()?;
+        if self.take(&What::Close) {
+            return Ok(inner);
+        }
+        if self.peek() == Some(&What::Comma) {
+            self.next = at;
+            return Ok(Expr::Truth(Operand::List(self.items(&What::Close)?)));
+        }
+        Err(self.unexpected())
+    }
+
+    fn items(&mut self, close: &What) -> Result<Vec<Operand>, BadFilter> {
+        let mut items = Vec::new();
+        while !self.take(close) {
+            items.push(self.operand()?);
+            if !self.take(&What::Comma) && self.peek() != Some(close) {
+                return Err(self.unexpected());
+            }
+        }
+        Ok(items)
+    }
+
+    fn deeper<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> Result<T, BadFilter>,
+    ) -> Result<T, BadFilter> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(self.fault(format!("more than {DEPTH_MAX} levels within each other")));
+        }
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+
+    fn take(&mut self, what: &What) -> bool {
+        let is_next = self.peek() == Some(what);
+        self.next += usize::from(is_next);
+        is_next
+    }
+
+    fn peek(&self) -> Option<&What> {
+        self.tokens.get(self.next).map(|token| &token.what)
+    }
+
+    fn unexpected(&self) -> BadFilter {
+        let is_over = self.peek().is_none();
+        self.fault(
+            if is_over { "the filter ends too early" } else { "this is unexpected" }.to_owned(),
+        )
+    }
+
+    /// At the next token.
+    fn fault(&self, what: String) -> BadFilter {
+        bad(self.text, self.tokens.get(self.next).map_or(self.text.len(), |token| token.at), what)
+    }
+}
+
+fn one_or(mut parts: Vec<Expr>, several: impl FnOnce(Vec<Expr>) -> Expr) -> Expr {
+    match (parts.pop(), parts.is_empty()) {
+        (Some(only), true) => only,
+        (last, _) => {
+            parts.extend(last);
+            several(parts)
+        }
+    }
+}
+
+fn bad(text: &str, at: usize, what: String) -> BadFilter {
+    let rest = text.get(at..).unwrap_or_default();
+    let cut: String = rest.chars().take(SHOWN_CHARS_MAX).collect();
+    let dots = if cut.len() < rest.len() { "…" } else { "" };
+    let shown = if rest.is_empty() { String::new() } else { format!(" ({cut}{dots})") };
+    let at = text.get(..at).unwrap_or(text).chars().count() + 1;
+    BadFilter { what, at, shown, accepted: ACCEPTED }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{Strategy, any, prop, prop_oneof, proptest};
+    use serde_json::json;
+
+    /// The names of a note about the lab.
+    fn note() -> Value {
+        json!({
+            "area": "main", "year": 2024, "ratio": 1.5, "tags": ["lab", "key"], "done": true,
+            "empty": "", "nothing": null, "who": {"name": "Ada"}, "größe": 3,
+        })
+    }
+
+    fn admits(filter: &str, note: &Value) -> bool {
+        let filter = Filter::parse(filter).unwrap_or_else(|bad| panic!("{filter}: {bad}"));
+        filter.admits(&|name| note.get(name).map(Cow::Borrowed))
+    }
+
+    #[track_caller]
+    fn check(filter: &str, expected: bool) {
+        assert_eq!(admits(filter, &note()), expected, "{filter}");
+    }
+
+    #[test]
+    fn the_seeds_and_the_contracts_examples() {
+        check("area=='main'", true);
+        check("area == 'main' and year >= 2024 and 'lab' in tags", true);
+        check("area == 'main' and year > 2024 and 'lab' in tags", false);
+    }
+
+    #[test]
+    fn comparisons_are_pythons() {
+        for (filter, expected) in [
+            ("year == 2024.0 and ratio < 2 and -1 < ratio <= 1.5e0", true),
+            ("2020 <= year < 2024", false),
+            ("year != '2024'", true),
+            ("area < 'n' and area >= \"main\"", true),
+            ("done == 1 and done is not None", true),
+            ("tags == ['lab', 'key'] and tags != ['lab']", true),
+            ("['lab'] < tags and tags > ['lab', 'a']", true),
+            ("'ai' in area and 'x' not in area and 'name' in who", true),
+            ("area in ('main', 'solutions') and year in [2023, 2024,]", true),
+            ("(area) in [(\"main\")]", true),
+            ("year in (2024.0, 1)", true),
+            ("größe == 3", true),
+        ] {
+            check(filter, expected);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_none_and_in_no_order() {
+        for (filter, expected) in [
+            ("colour is None and nothing is None and area is not None", true),
+            ("colour == None and colour != 'red'", true),
+            ("colour >= 0 or colour < 0 or colour == 0", false),
+            ("'a' in colour", false),
+            ("'a' not in colour", true),
+            ("area > 3 or area < 3", false),
+            ("None in [colour]", true),
+            ("1 in area", false),
+        ] {
+            check(filter, expected);
+        }
+    }
+
+    #[test]
+    fn truth_and_precedence_are_pythons() {
+        for (filter, expected) in [
+            ("done and tags and ratio and who", true),
+            ("empty or nothing or colour or 0 or False or [] or ''", false),
+            ("not done", false),
+            ("not not done", true),
+            ("not empty and done", true),
+            ("done or done and empty", true),
+            ("(done or done) and empty", false),
+            ("not (year == 2024 or empty)", false),
+            ("not year == 2023", true),
+        ] {
+            check(filter, expected);
+        }
+    }
+
+    #[test]
+    fn texts_take_either_quote_and_escapes() {
+        let note = json!({"text": "it's \"quoted\"\n\\"});
+        assert!(admits(r#"text == 'it\'s "quoted"\n\\'"#, &note));
+        assert!(admits(r#""\"quoted\"" in text"#, &note));
+    }
+
+    #[test]
+    fn what_is_not_in_the_language_is_refused_where_it_stands() {
+        for (filter, expected) in [
+            ("", "the filter ends too early at character 1;"),
+            ("area ==", "the filter ends too early at character 8;"),
+            ("area = 'main'", "write == for \"=\" at character 6 (= 'main');"),
+            ("a && b", "write and for \"&&\" at character 3 (&& b);"),
+            ("a || b", "write or for \"||\" at character 3 (|| b);"),
+            ("!a", "write not for \"!\" at character 1 (!a);"),
+            ("done == true", "write True for \"true\" at character 9 (true);"),
+            ("a is null", "write None for \"null\" at character 6 (null);"),
+            ("a AND b", "write and for \"AND\" at character 3 (AND b);"),
+            (
+                "len(tags) > 1",
+                "calls are not part of the filter language at character 4 ((tags) > 1);",
+            ),
+            ("__import__('os')", "calls are not part of the filter language at character 11"),
+            ("tags[0] == 'a'", "subscripts are not part of the filter language at character 5"),
+            (
+                "who.name == 'Ada'",
+                "attributes and methods are not part of the filter language at character 4",
+            ),
+            ("year + 1 == 2", "unexpected '+' at character 6 (+ 1 == 2);"),
+            (
+                "{'a': 1}",
+                "dictionaries and sets are not part of the filter language at character 1",
+            ),
+            ("lambda: 1", "\"lambda\" is not part of the filter language at character 1"),
+            ("a is 3", "\"is\" is accepted before None only: write == here, at character 6 (3);"),
+            ("a not b", "this is unexpected at character 7 (b);"),
+            ("(a == b) == c", "this is unexpected at character 10 (== c);"),
+            ("c == (a == b)", "a comparison is compared at character 6 ((a == b));"),
+            ("a b", "this is unexpected at character 3 (b);"),
+            ("(a", "the filter ends too early at character 3;"),
+            ("[a", "the filter ends too early at character 3;"),
+            ("a == 'x", "a text without its closing quote begins at character 6 ('x);"),
+            (r"a == '\d'", "the escape \\d is not known in a text at character 6"),
+            ("a == f'x'", "texts take no prefix such as \"f\" at character 6"),
+            ("a == 12ab", "\"12ab\" is no number at character 6 (12ab);"),
+            ("a == 1e999", "\"1e999\" is no number at character 6 (1e999);"),
+            ("größe == €", "unexpected '€' at character 10 (€);"),
+        ] {
+            let error = Filter::parse(filter).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{filter}: {error}");
+            assert!(error.ends_with(ACCEPTED), "{error}");
+        }
+    }
+
+    #[test]
+    fn length_and_depth_are_bounded() {
+        let nested = |levels| format!("{}a{}", "(".repeat(levels), ")".repeat(levels));
+        Filter::parse(&nested(DEPTH_MAX)).unwrap();
+        for deep in [nested(DEPTH_MAX + 1), "not ".repeat(400) + "a", "[".repeat(1_000)] {
+            let error = Filter::parse(&deep).unwrap_err().to_string();
+            assert!(error.starts_with("more than 32 levels within each other"), "{error}");
+        }
+        let long = format!("a == '{}'", "x".repeat(FILTER_BYTES_MAX));
+        let error = Filter::parse(&long).unwrap_err().to_string();
+        assert!(error.starts_with("the filter has 2007 bytes, more than 2000,"), "{error}");
+        assert!(error.len() < 400, "{error}");
+    }
+
+    /// Filters as text with what they mean, worked out beside the parser.
+    fn meant() -> impl Strategy<Value = (String, bool)> {
+        let leaf = (0..4_i64, 0..4_i64, 0..6_usize).prop_map(|(a, b, n)| {
+            let (sign, holds) = [
+                ("==", a == b),
+                ("!=", a != b),
+                ("<", a < b),
+                ("<=", a <= b),
+                (">", a > b),
+                (">=", a >= b),
+            ][n];
+            (format!("n{a} {sign} {b}"), holds)
+        });
+        leaf.prop_recursive(4, 24, 3, |inner| {
+            let group = |(text, holds): (String, bool)| (format!("({text})"), holds);
+            prop_oneof![
+                inner.clone().prop_map(move |it| {
+                    let (text, holds) = group(it);
+                    (format!("not {text}"), !holds)
+                }),
+                prop::collection::vec(inner.clone().prop_map(group), 1..4).prop_map(|parts| {
+                    let texts: Vec<&str> = parts.iter().map(|it| it.0.as_str()).collect();
+                    (texts.join(" and "), parts.iter().all(|it| it.1))
+                }),
+                prop::collection::vec(inner.prop_map(group), 1..4).prop_map(|parts| {
+                    let texts: Vec<&str> = parts.iter().map(|it| it.0.as_str()).collect();
+                    (texts.join(" or "), parts.iter().any(|it| it.1))
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn filters_mean_what_they_say((filter, expected) in meant()) {
+            let numbers = json!({"n0": 0, "n1": 1, "n2": 2, "n3": 3.0});
+            if filter.len() <= FILTER_BYTES_MAX {
+                assert_eq!(admits(&filter, &numbers), expected, "{filter}");
+            }
+        }
+
+        #[test]
+        fn any_text_is_a_filter_or_an_error(text in any::<String>(), near in "[a-z0-9=<>!()\\[\\],.'\" \\\\-]{0,40}") {
+            drop(Filter::parse(&text));
+            if let Ok(filter) = Filter::parse(&near) {
+                filter.admits(&|_| None);
+            }
+        }
+    }
+}
