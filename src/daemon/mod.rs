@@ -17,6 +17,7 @@ use crate::capture::gate;
 use crate::config::{Config, ConfigError, Places};
 use crate::ingest::{self, Ingest, Parts};
 use crate::memory::episodic::{Episodic, MemoryError};
+use crate::memory::memos::{Memos, MemosError};
 use crate::memory::notes::{Notes, NotesError};
 use crate::memory::state::State;
 use crate::model::embedder::EmbedderHandle;
@@ -42,6 +43,8 @@ pub enum DaemonError {
     Memory(#[from] MemoryError),
     #[error("the notes cannot be read from the store")]
     Notes(#[from] NotesError),
+    #[error("the memos cannot be read from the store")]
+    Memos(#[from] MemosError),
     #[error("the captioning thread cannot be started: {0}")]
     Thread(io::Error),
     #[error(transparent)]
@@ -64,6 +67,7 @@ impl Daemon {
         let captioner_dir = config.captioner_dir(places)?;
         let embedder = open_embedder(config, places)?;
         let store = Store::open(&store_options(config, places), &embedding_space(&embedder))?;
+        let memos = Memos::open(store.clone(), embedder.clone())?;
         let notes = Notes::open(store.clone(), embedder.clone(), config.zone()?)?;
         let episodic = Arc::new(Episodic::open(store.clone(), embedder)?);
         let stop = Stop::default();
@@ -86,7 +90,7 @@ impl Daemon {
         };
         let ingest = Ingest::start(parts, ingest_options(config)?).map_err(DaemonError::Thread)?;
         let ingest = Arc::new(ingest);
-        let domains = Domains { episodic, notes, state: State::new(store.clone()) };
+        let domains = Domains { episodic, memos, notes, state: State::new(store.clone()) };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
         let tools = Arc::new(Tools::new(context, image_limits(config)));
         let server = Server::start(server_options(config, places), tools, clock.as_ref())?;

@@ -13,6 +13,8 @@ use crate::store::segments::{PartId, SegmentNumber};
 pub(super) const FORMAT: &[u8] = b"f";
 /// Counters and the next ids.
 pub(super) const TALLY: &[u8] = b"c";
+/// The next memo and the next recall of one.
+pub(super) const MEMO_COUNTERS: &[u8] = b"m";
 /// A reindex under way, if any.
 pub(super) const REINDEX: &[u8] = b"g";
 
@@ -31,6 +33,9 @@ pub(super) const CHUNKS: &[u8] = b"j";
 /// What became of records after their segment was made.
 pub(super) const AMENDMENTS: &[u8] = b"x";
 pub(super) const NOTES: &[u8] = b"n";
+pub(super) const MEMOS: &[u8] = b"o";
+pub(super) const MEMO_USES: &[u8] = b"p";
+pub(super) const MEMO_RECALLS: &[u8] = b"q";
 pub(super) const AGENT_STATES: &[u8] = b"t";
 
 pub(super) fn record(id: RecordId) -> Vec<u8> {
@@ -89,6 +94,18 @@ pub(super) fn uuid(key: &[u8]) -> Option<Uuid> {
     Uuid::from_slice(key.strip_prefix(NOTES)?).ok()
 }
 
+pub(super) fn memo(id: u64) -> Vec<u8> {
+    numbered(MEMOS, id)
+}
+
+pub(super) fn memo_use(id: u64) -> Vec<u8> {
+    numbered(MEMO_USES, id)
+}
+
+pub(super) fn memo_recall(number: u64) -> Vec<u8> {
+    numbered(MEMO_RECALLS, number)
+}
+
 pub(super) fn agent_state(agent: &str) -> Vec<u8> {
     [AGENT_STATES, agent.as_bytes()].concat()
 }
@@ -97,7 +114,7 @@ pub(super) fn agent_state(agent: &str) -> Vec<u8> {
 /// is of another kind.
 pub(super) fn number(key: &[u8]) -> Option<u64> {
     let at = match key.split_first()? {
-        (b'r' | b's' | b'a' | b'i' | b'x', rest) => rest,
+        (b'r' | b's' | b'a' | b'i' | b'x' | b'o' | b'p' | b'q', rest) => rest,
         (b'j', rest) => rest.get(..8)?,
         (b'v', rest) => rest.get(4..)?,
         _ => return None,
@@ -131,6 +148,10 @@ pub(super) fn describe(key: &[u8]) -> String {
             Some(id) => format!("note {id}"),
             None => format!("entry {number}"),
         },
+        Some(b'o') => format!("memo {number}"),
+        Some(b'p') => format!("the use of memo {number}"),
+        Some(b'q') => format!("recall {number} of a memo"),
+        Some(b'm') => "the numbers of memos".to_owned(),
         Some(b't') => {
             let agent = key.get(1..).unwrap_or_default();
             format!("the state of agent {:?}", String::from_utf8_lossy(agent))
@@ -184,7 +205,7 @@ mod tests {
 
     #[test]
     fn kinds_do_not_overlap() {
-        let singles = [FORMAT, TALLY, REINDEX, REMOVED];
+        let singles = [FORMAT, TALLY, REINDEX, REMOVED, MEMO_COUNTERS];
         let kinds = [
             RECORDS,
             VECTORS,
@@ -195,6 +216,9 @@ mod tests {
             CHUNKS,
             AMENDMENTS,
             NOTES,
+            MEMOS,
+            MEMO_USES,
+            MEMO_RECALLS,
             AGENT_STATES,
         ];
         for single in singles {

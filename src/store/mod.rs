@@ -22,6 +22,7 @@ mod frames;
 mod keys;
 mod lock;
 mod manifest;
+pub mod memos;
 pub mod notes;
 mod records;
 pub mod reindex;

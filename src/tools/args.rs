@@ -33,12 +33,16 @@ pub(crate) enum Kind {
     Position,
     /// Base64 text; its size is bounded by the line that carries it.
     Base64,
+    /// A number above 0.
+    Positive,
     /// From 0 to 1, and what an absent one counts as.
     Share { default: f64 },
     /// One of a few words; the first where absent.
     Word { of: &'static [&'static str] },
     /// From one to so many names, as text with commas between them or as a list.
     Names { most: usize },
+    /// At most so many texts, of so many bytes together.
+    Texts { most: usize, bytes_max: usize },
     /// A JSON object, or one as text.
     Object,
     /// True or false.
@@ -95,6 +99,10 @@ fn param_schema(param: &Param) -> Value {
         Kind::Base64 => json!({"type": "string", "contentEncoding": "base64"}),
         Kind::Position => {
             json!({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3})
+        }
+        Kind::Positive => json!({"type": "number", "exclusiveMinimum": 0}),
+        Kind::Texts { most, .. } => {
+            json!({"type": "array", "items": {"type": "string"}, "maxItems": most})
         }
         Kind::Share { default } => {
             json!({"type": "number", "minimum": 0, "maximum": 1, "default": default})
@@ -265,6 +273,30 @@ impl Args {
         }
     }
 
+    pub(crate) fn positive(&self, name: &str) -> Result<Option<f32>, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(None) };
+        #[expect(clippy::cast_possible_truncation, reason = "checked to be finite")]
+        let number = value.as_f64().map(|number| number as f32);
+        let number = number.filter(|number| *number > 0.0 && number.is_finite());
+        number.map(Some).ok_or_else(|| wrong(name, value, kind))
+    }
+
+    /// The texts that are not blank; none where absent.
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(Vec::new()) };
+        let Kind::Texts { most, bytes_max } = kind else { return Err(wrong(name, value, kind)) };
+        let items = value.as_array().filter(|items| items.len() <= most);
+        let texts: Option<Vec<&str>> =
+            items.and_then(|items| items.iter().map(Value::as_str).collect());
+        texts
+            .filter(|texts| texts.iter().map(|text| text.len()).sum::<usize>() <= bytes_max)
+            .map(|texts| {
+                let texts = texts.into_iter().filter(|text| !text.trim().is_empty());
+                texts.map(str::to_owned).collect()
+            })
+            .ok_or_else(|| wrong(name, value, kind))
+    }
+
     /// The default where absent.
     pub(crate) fn share(&self, name: &str) -> Result<f32, ToolError> {
         let Some(Kind::Share { default }) = self.param(name) else { return Ok(0.0) };
@@ -381,6 +413,10 @@ fn accepted(kind: Kind) -> String {
         Kind::Time => TIME_FORMS.to_owned(),
         Kind::Position => "a list of metres: [x, y] or [x, y, z]".to_owned(),
         Kind::Base64 => "a text in base64".to_owned(),
+        Kind::Positive => "a number above 0".to_owned(),
+        Kind::Texts { most, bytes_max } => {
+            format!("a list of at most {most} texts of together at most {bytes_max} bytes")
+        }
         Kind::Share { default } => format!("a number from 0 to 1 ({default} where absent)"),
         Kind::Word { of } => format!("one of {}", of.join(", ")),
         Kind::Names { most } => format!("1 to {most} of them, with commas between"),
@@ -406,6 +442,8 @@ mod tests {
         Param::optional("share", Kind::Share { default: 0.6 }, "How much."),
         Param::optional("word", Kind::Word { of: &["notes", "all"] }, "Of what."),
         Param::optional("names", Kind::Names { most: 2 }, "Whose."),
+        Param::optional("positive", Kind::Positive, "How long."),
+        Param::optional("texts", Kind::Texts { most: 2, bytes_max: 9 }, "Which."),
     ];
 
     #[expect(clippy::needless_pass_by_value, reason = "so that tests read as calls")]
@@ -428,7 +466,7 @@ mod tests {
         let text = refusal(args(json!({"query": "mug", "q": 1})));
         assert_eq!(
             text,
-            "unknown argument \"q\"; accepted are query, k, from, to, position, ids, object, flag, share, word, names, \
+            "unknown argument \"q\"; accepted are query, k, from, to, position, ids, object, flag, share, word, names, positive, texts, \
              session"
         );
         let text = refusal(args(json!({"query": ""})));
@@ -543,6 +581,19 @@ mod tests {
         assert!(refusal(it.names("names")).contains("1 to 2 of them"));
         for bad in [json!(","), json!([1])] {
             args(json!({"query": "m", "names": bad})).unwrap().names("names").unwrap_err();
+        }
+    }
+
+    #[test]
+    fn positive_numbers_and_lists_of_texts() {
+        let it = args(json!({"query": "m", "positive": 0.5, "texts": ["a", " ", "b"]})).unwrap();
+        assert_eq!(it.positive("positive"), Ok(Some(0.5)));
+        assert!(refusal(it.texts("texts")).contains("at most 2 texts of together at most 9 bytes"));
+        let it = args(json!({"query": "m", "positive": 0, "texts": ["a", " "]})).unwrap();
+        assert!(refusal(it.positive("positive")).ends_with("is 0; accepted is a number above 0"));
+        assert_eq!(it.texts("texts"), Ok(vec!["a".to_owned()]));
+        for bad in [json!("a"), json!([1]), json!(["12345", "67890"])] {
+            args(json!({"query": "m", "texts": bad})).unwrap().texts("texts").unwrap_err();
         }
     }
 

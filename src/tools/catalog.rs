@@ -3,20 +3,30 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::args::{self, Param};
-use crate::tools::{Hints, ToolSpec, Toolset, inspect, notes, observe, recall, state};
+use crate::tools::{Hints, ToolSpec, Toolset, inspect, memos, notes, observe, recall, state};
 
 /// Every tool, in the order of listing.
 pub(crate) fn all() -> Vec<ToolSpec> {
-    [object_retrieval(), moment_retrieval(), kept_notes(), states(), ingest(), admin()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        object_retrieval(),
+        moment_retrieval(),
+        kept_notes(),
+        kept_memos(),
+        states(),
+        ingest(),
+        admin(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 const READS: Hints = Hints { read_only: true, destructive: false, idempotent: true };
 /// A recall sets the session's working memory, which repeating it sets again.
 const RECALLS: Hints = READS;
 const ADDS: Hints = Hints { read_only: false, destructive: false, idempotent: false };
+/// A recall of a memo counts as a use of it.
+const NOTES_USE: Hints = Hints { read_only: false, destructive: false, idempotent: false };
 /// What is gone is gone; the same once more changes nothing.
 const REMOVES: Hints = Hints { read_only: false, destructive: true, idempotent: true };
 /// What was there before is gone; the same once more changes nothing.
@@ -164,6 +174,100 @@ fn memory_note_schema() -> Value {
         }),
         &["id", "text", "score", "area", "metadata", "time"],
     ))
+}
+
+fn kept_memos() -> Vec<ToolSpec> {
+    let spec = |name, title, description, params, output_schema, hints| ToolSpec {
+        name,
+        title,
+        description,
+        input_schema: args::schema(params),
+        output_schema,
+        hints,
+        toolset: Toolset::Memos,
+    };
+    let ids = json!({"type": "array", "items": {"type": "integer"}});
+    let status = json!({"type": "string", "enum": ["queued", "stored"]});
+    let memo = object(
+        &json!({
+            "id": {"type": "integer"},
+            "memo": {"type": "string"},
+            "score": {"type": "number", "minimum": 0, "maximum": 1},
+        }),
+        &["id", "memo", "score"],
+    );
+    let block = object(
+        &json!({
+            "query": {"type": "string"},
+            "memo_id": {"type": ["integer", "null"]},
+            "memo": {"type": ["string", "null"]},
+        }),
+        &["query", "memo_id", "memo"],
+    );
+    vec![
+        spec(
+            "memo_add",
+            "Keep an answer that was rated up",
+            "Keeps the <reasoning>, <sql> and <chart> of an assistant's messages that a user rated \
+             up, as a <memo> for later prompts; a <dataframe> is left out. Found a moment later.",
+            memos::ADD,
+            object(&json!({"id": {"type": "integer"}, "status": status}), &["id", "status"]),
+            ADDS,
+        ),
+        spec(
+            "memo_delete",
+            "Delete a memo",
+            "Removes a memo by its id, or those of a message by the message's id, on downvote or \
+             undo; one whose creation is still queued is cancelled.",
+            memos::DELETE,
+            object(
+                &json!({"deleted": ids, "cancelled": ids, "why_empty": {"type": "string"}}),
+                &["deleted", "cancelled"],
+            ),
+            REMOVES,
+        ),
+        spec(
+            "memo_recall",
+            "Recall a memo",
+            "Finds the <memo> that best answers a query in words, such as 'examples of run-level \
+             QC summary queries'.",
+            memos::RECALL,
+            object(
+                &json!({
+                    "memos": {"type": "array", "items": memo},
+                    "why_empty": {"type": "string"},
+                }),
+                &["memos"],
+            ),
+            NOTES_USE,
+        ),
+        spec(
+            "memo_expand",
+            "Answer the recalls in a text",
+            "Finds each <recall>query</recall> in a model's output and returns the <memo> to \
+             inject for it, in order.",
+            memos::EXPAND,
+            object(&json!({"blocks": {"type": "array", "items": block}}), &["blocks"]),
+            NOTES_USE,
+        ),
+        spec(
+            "memo_list",
+            "List the memos",
+            "Lists memos, newest first, with where they come from and how often each answered; \
+             with recalls, also which memo answered which recall.",
+            memos::LIST,
+            object(
+                &json!({
+                    "memos": {"type": "array", "items": {"type": "object"}},
+                    "total": {"type": "integer"},
+                    "queued": {"type": "integer"},
+                    "recalls": {"type": "array", "items": {"type": "object"}},
+                }),
+                &["memos", "total", "queued", "recalls"],
+            ),
+            READS,
+        ),
+    ]
 }
 
 fn states() -> Vec<ToolSpec> {

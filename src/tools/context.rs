@@ -8,6 +8,7 @@ use crate::base::RecordId;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::ingest::Ingest;
 use crate::memory::episodic::Episodic;
+use crate::memory::memos::Memos;
 use crate::memory::notes::Notes;
 use crate::memory::state::State;
 use crate::tools::args::TimeReading;
@@ -16,6 +17,7 @@ use crate::tools::args::TimeReading;
 #[derive(Debug)]
 pub struct Context {
     pub episodic: Arc<Episodic>,
+    pub memos: Memos,
     pub notes: Notes,
     pub state: State,
     pub ingest: Arc<Ingest>,
@@ -29,6 +31,7 @@ pub struct Context {
 #[derive(Debug)]
 pub struct Domains {
     pub episodic: Arc<Episodic>,
+    pub memos: Memos,
     pub notes: Notes,
     pub state: State,
 }
@@ -51,9 +54,9 @@ impl Context {
         options: Options,
     ) -> Self {
         let started_at = clock.now();
-        let Domains { episodic, notes, state } = domains;
+        let Domains { episodic, memos, notes, state } = domains;
         let sessions = Sessions::default();
-        Self { episodic, notes, state, ingest, clock, options, sessions, started_at }
+        Self { episodic, memos, notes, state, ingest, clock, options, sessions, started_at }
     }
 
     pub(crate) fn sessions(&self) -> &Sessions {

@@ -8,7 +8,7 @@ use crate::base::time::Window;
 use crate::tools::args::Args;
 use crate::tools::context::Context;
 use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec};
-use crate::tools::{admin, catalog, inspect, notes, observe, recall, state};
+use crate::tools::{admin, catalog, inspect, memos, notes, observe, recall, state};
 
 /// The memory's tools over a running memory.
 #[derive(Debug)]
@@ -29,6 +29,7 @@ enum ToolCall {
     InspectMemoryRecord(Vec<RecordId>),
     GetRecordCountWithinTimeRange(Window),
     Note(notes::Request),
+    Memo(memos::Request),
     State(state::Request),
     IngestStatus,
     MemoryStats,
@@ -93,6 +94,31 @@ impl Tools {
                 let args = checked(notes::FORGET)?;
                 let request = notes::Request::forget(&args)?;
                 (args, ToolCall::Note(request))
+            }
+            "memo_add" => {
+                let args = checked(memos::ADD)?;
+                let request = memos::Request::add(&args)?;
+                (args, ToolCall::Memo(request))
+            }
+            "memo_delete" => {
+                let args = checked(memos::DELETE)?;
+                let request = memos::Request::delete(&args)?;
+                (args, ToolCall::Memo(request))
+            }
+            "memo_recall" => {
+                let args = checked(memos::RECALL)?;
+                let request = memos::Request::recall(&args)?;
+                (args, ToolCall::Memo(request))
+            }
+            "memo_expand" => {
+                let args = checked(memos::EXPAND)?;
+                let request = memos::Request::expand(&args)?;
+                (args, ToolCall::Memo(request))
+            }
+            "memo_list" => {
+                let args = checked(memos::LIST)?;
+                let request = memos::Request::list(&args)?;
+                (args, ToolCall::Memo(request))
             }
             "state_set" => {
                 let args = checked(state::SET)?;
@@ -162,6 +188,7 @@ impl ToolBox for Tools {
             ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, session, ids),
             ToolCall::GetRecordCountWithinTimeRange(window) => Ok(inspect::count(context, window)),
             ToolCall::Note(request) => notes::run(context, request),
+            ToolCall::Memo(request) => memos::run(context, request),
             ToolCall::State(request) => state::run(context, request),
             ToolCall::IngestStatus => Ok(admin::ingest_status(context)),
             ToolCall::MemoryStats => admin::memory_stats(context),

@@ -9,6 +9,7 @@ mod catalog;
 pub mod context;
 pub mod dispatch;
 mod inspect;
+mod memos;
 mod notes;
 mod observe;
 mod recall;
@@ -46,6 +47,7 @@ pub enum Toolset {
     ObjectRetrieval,
     MomentRetrieval,
     Notes,
+    Memos,
     State,
     Ingest,
     Admin,

@@ -12,6 +12,7 @@ use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
 use engram::daemon::embedding_space;
 use engram::ingest::{self, Ingest, Parts};
 use engram::memory::episodic::Episodic;
+use engram::memory::memos::Memos;
 use engram::memory::notes::Notes;
 use engram::memory::state::State;
 use engram::model::embedder::EmbedderHandle;
@@ -48,6 +49,7 @@ impl Memory {
         let clock: Arc<dyn Clock> = Arc::new(StandingClock::at(now));
         let captioner = ScriptedCaptioner::new(|_| Ok("a green ball on the floor".to_owned()));
         let zone = Zone::from_name("UTC").unwrap();
+        let memos = Memos::open(store.clone(), handle.clone()).unwrap();
         let notes = Notes::open(store.clone(), handle.clone(), zone).unwrap();
         let state_domain = State::new(store.clone());
         let parts = Parts {
@@ -63,8 +65,12 @@ impl Memory {
             text_max_chars: 400,
             prompts_dirs: vec![state.path().join("prompts")],
         };
-        let context =
-            Context::new(Domains { episodic, notes, state: state_domain }, ingest, clock, options);
+        let context = Context::new(
+            Domains { episodic, memos, notes, state: state_domain },
+            ingest,
+            clock,
+            options,
+        );
         let tools = Tools::new(context, Limits::default());
         Self { tools, state }
     }
@@ -322,6 +328,10 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
         }
         "inspect_memory_record" => json!({"record_ids": [1]}),
         "observe" => json!({"caption": "a blue mug"}),
+        "memo_add" => json!({"user_message": "users", "message": "<sql>SELECT 1</sql>"}),
+        "memo_delete" => json!({"id": 1}),
+        "memo_recall" => json!({"query": "users"}),
+        "memo_expand" => json!({"text": "<recall>users</recall>"}),
         "memory_save" => json!({"text": "the door code is 4711"}),
         "memory_load" | "memory_forget" => json!({"query": "door code"}),
         "memory_delete" => json!({"ids": "d1306e36-6a9c-4112-80e2-33b795548116"}),

@@ -15,7 +15,7 @@ use engram::base::time::SystemClock;
 use engram::server::{Options, Server};
 use serde_json::{Value, json};
 
-use crate::running::PATIENCE;
+use crate::running::{PATIENCE, wait_for};
 use crate::tools::Memory;
 
 /// A client that notes each line it sends and gets.
@@ -71,6 +71,13 @@ impl Talk {
         let (asked, answered) = (self.redacted(&request.to_string()), self.redacted(line.trim()));
         self.written.push_str(&format!("> {asked}\n< {answered}\n"));
         reply["result"]["structuredContent"].clone()
+    }
+
+    /// Waits until no memo is queued; notes nothing.
+    fn settle(&mut self) {
+        let (written, requests) = (std::mem::take(&mut self.written), self.requests);
+        wait_for(|| self.call("memo_list", json!({}))["queued"] == 0);
+        (self.written, self.requests) = (written, requests);
     }
 
     /// Ids that are made up, in the order in which they were met.
@@ -151,5 +158,36 @@ fn notes() {
     talk.call("memory_delete", json!({"ids": ids}));
     talk.call("memory_delete", json!({"ids": ""}));
     talk.call("memory_load", json!({"query": "Titan"}));
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn memos() {
+    let mut talk = Talk::new(&[]);
+    talk.call("memo_recall", json!({"query": "QC summary"}));
+    let message = "<reasoning>Show recent sequencing runs with QC status</reasoning>\n\
+        <sql>SELECT a < b, '</memo>' FROM dim_sequencing_runs</sql><dataframe>x</dataframe>";
+    let prompt = "Which runs passed QC?";
+    let user = json!({"user_message": prompt, "message": message, "message_ids": ["m-1", "m-2"]});
+    talk.call("memo_add", user);
+    talk.settle();
+    let messages = json!(["<sql>SELECT count(*) FROM users</sql>", "<chart>bar</chart>"]);
+    talk.call("memo_add", json!({"user_message": "How many users?", "messages": messages}));
+    talk.settle();
+    talk.call("memo_add", json!({"user_message": "Hello", "message": "Hello!"}));
+    talk.call("memo_add", json!({"user_message": "Hello"}));
+    talk.call("memo_recall", json!({"query": "examples of run-level QC summary queries"}));
+    let weighed = json!({"query": "users", "k": 2, "time_decay": 30, "usage_weight": 0.2});
+    talk.call("memo_recall", weighed);
+    let output = "First <recall>count of users</recall> then <recall>QC of runs</recall>, not \
+        <recall>this";
+    talk.call("memo_expand", json!({"text": output}));
+    talk.call("memo_expand", json!({"text": "nothing"}));
+    talk.call("memo_list", json!({"recalls": 2}));
+    talk.call("memo_list", json!({"before": 2}));
+    talk.call("memo_delete", json!({"message_id": "m-2"}));
+    talk.call("memo_delete", json!({"id": 1}));
+    talk.call("memo_delete", json!({}));
+    talk.call("memo_list", json!({"limit": 1}));
     insta::assert_snapshot!(talk.written);
 }
