@@ -28,7 +28,8 @@ THREAD_VARIABLES = (
     "OPENBLAS_NUM_THREADS MKL_NUM_THREADS"
 ).split()
 ENGRAM, SOCKET, EMEM, GROWTH = "engram", "engram-socket", "emem", "engram-growth"
-NAMES = [ENGRAM, *stores.NAMES, SOCKET, EMEM]
+NAMES = [ENGRAM, SOCKET, EMEM, *stores.NAMES]
+"""In the order of a run: what the goals are about comes first."""
 LAST_WORDS = 300
 
 Result = dict[str, object]
@@ -69,33 +70,34 @@ def run(command: list[object], limit: float, own_threads: bool = False) -> Resul
     return json.loads(out[start:])
 
 
-def store_result(name: str, data: Dataset, folder: Path, args: argparse.Namespace, old: Result) -> Result:
+def two_stages(
+    build: list[object], search: list[object], folder: Path, args: argparse.Namespace, result: Result
+) -> None:
     """Builds a peer's store, unless it is there and asked to be kept, and searches it."""
+    if not (args.search_only and "build" in result and folder.exists()):
+        result.pop("build", None)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        result["build"] = run(build, args.build_limit)
+    result["search"] = run(search, args.search_limit)
+
+
+def store_result(name: str, data: Dataset, folder: Path, args: argparse.Namespace, result: Result) -> None:
     worker = [sys.executable, HERE / "worker.py"]
     common = [name, "--base", data.base, "--records", data.records, "--folder", folder]
-    built = old.get("build")
-    if not (args.search_only and built and folder.exists()):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        built = run([*worker, "build", *common], args.build_limit)
-    found = run([*worker, "search", *common, "--queries", data.queries], args.search_limit)
-    return {"build": built, "search": found}
+    build = [*worker, "build", *common]
+    two_stages(build, [*worker, "search", *common, "--queries", data.queries], folder, args, result)
 
 
-def emem_result(data: Dataset, folder: Path, args: argparse.Namespace, old: Result) -> Result:
+def emem_result(data: Dataset, folder: Path, args: argparse.Namespace, result: Result) -> None:
     worker = [sys.executable, HERE / "emem_worker.py"]
     common = ["--records", data.records, "--folder", folder]
-    built = old.get("build")
-    if not (args.search_only and built and folder.exists()):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        build = [*worker, "build", "--captions", data.captions, "--base", data.base, *common]
-        built = run(build, args.build_limit)
-    ask = [*worker, "search", "--captions", data.questions, "--base", data.queries, *common]
-    return {"build": built, "search": run(ask, args.search_limit)}
+    build = [*worker, "build", "--captions", data.captions, "--base", data.base, *common]
+    search = [*worker, "search", "--captions", data.questions, "--base", data.queries, *common]
+    two_stages(build, search, folder, args, result)
 
 
-def engram_result(data: Dataset, folder: Path, args: argparse.Namespace) -> Result:
+def engram_result(data: Dataset, folder: Path, args: argparse.Namespace, result: Result) -> None:
     """``engram bench ann`` on the same vectors, with the true neighbours given."""
     folder.mkdir(parents=True, exist_ok=True)
     truth = folder / "truth.ivecs"
@@ -103,42 +105,43 @@ def engram_result(data: Dataset, folder: Path, args: argparse.Namespace) -> Resu
     write_vecs(truth, exact.ids)
     command = [args.engram, "bench", "ann", "--base", data.base, "--queries", data.queries]
     command += ["--truth", truth, "--k", K, "--windows", "--json"]
-    return {"ann": run(command, args.build_limit, own_threads=True)}
+    result["ann"] = run(command, args.build_limit, own_threads=True)
 
 
-def socket_result(data: Dataset, args: argparse.Namespace) -> Result:
+def socket_result(data: Dataset, args: argparse.Namespace, result: Result) -> None:
     command = [args.engram, "bench", "recall", "--captions", data.captions, "--ask", data.questions]
     command += ["--records", data.records, "--questions", args.questions, "--clients", CORES, "--json"]
-    return {"recall": run(command, args.build_limit, own_threads=True)}
+    result["recall"] = run(command, args.build_limit, own_threads=True)
 
 
-def growth_result(args: argparse.Namespace) -> Result:
+def growth_result(args: argparse.Namespace, result: Result) -> None:
     command = [args.engram, "bench", "recall", "--records", args.growth]
     command += ["--questions", args.questions, "--json"]
-    return {"recall": run(command, args.growth_limit, own_threads=True)}
+    result["recall"] = run(command, args.growth_limit, own_threads=True)
 
 
 def measure(name: str, data: Dataset, args: argparse.Namespace, old: Result) -> Result:
     folder = args.dir / "stores" / f"{data.records}x{data.dimension}" / name
     started = time.time()
-    load = os.getloadavg()[0]
+    result: Result = {"name": name, "started": started, "load": os.getloadavg()[0]}
+    if args.search_only and "build" in old:
+        result["build"] = old["build"]
     try:
         if name == ENGRAM:
-            result = engram_result(data, folder, args)
+            engram_result(data, folder, args, result)
         elif name == SOCKET:
-            result = socket_result(data, args)
+            socket_result(data, args, result)
         elif name == GROWTH:
-            result = growth_result(args)
+            growth_result(args, result)
         elif name == EMEM:
-            result = emem_result(data, folder, args, old)
+            emem_result(data, folder, args, result)
         else:
-            result = store_result(name, data, folder, args, old)
+            store_result(name, data, folder, args, result)
     except Failed as error:
-        result = {"failed": str(error)}
-    took = time.time() - started
-    said = result.get("failed", "measured")
-    print(f"{name}: {said} ({took:.0f} s)", flush=True)
-    return {"name": name, "started": started, "load": load, "took_seconds": took, **result}
+        result["failed"] = str(error)
+    result["took_seconds"] = time.time() - started
+    print(f"{name}: {result.get('failed', 'measured')} ({result['took_seconds']:.0f} s)", flush=True)
+    return result
 
 
 def machine() -> Result:
@@ -179,6 +182,8 @@ def main() -> None:
     data = prepare(args.dir, args.records, args.model)
     results = args.dir / "results" / f"{data.records}x{data.dimension}"
     results.mkdir(parents=True, exist_ok=True)
+    about = {"records": data.records, "model": data.label, "dimension": data.dimension, "machine": machine()}
+    (results / "about.json").write_text(json.dumps(about, indent=1))
     chosen = [name for name in args.only.split(",") if name]
     for name in chosen or NAMES:
         path = results / f"{name}.json"
@@ -190,8 +195,8 @@ def main() -> None:
             print(f"{name}: the figures of the last run stay", flush=True)
             continue
         path.write_text(json.dumps(new, indent=1))
-    about = {"records": data.records, "model": data.label, "dimension": data.dimension, "machine": machine()}
-    (results / "about.json").write_text(json.dumps(about, indent=1))
+        # After each one, so that a run that is cut short has its report too.
+        report.write(args.dir / "results", args.results)
     report.write(args.dir / "results", args.results)
     print(f"{args.results} is written")
 

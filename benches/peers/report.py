@@ -250,9 +250,11 @@ def when(results: list[Result]) -> str:
 def section(about: Result, by_name: dict[str, Result]) -> list[str]:
     records = about["records"]
     failed = {name: r["failed"] for name, r in by_name.items() if "failed" in r}
+    by_name = {name: r for name, r in by_name.items() if "failed" not in r}
     stores = [r for r in by_name.values() if "ann" in r or "unfiltered" in r.get("search", {})]
     parts = [f"## {records:,} captions, vectors of {about['model']} ({about['dimension']} components)"]
-    parts.append(when(list(by_name.values())))
+    if by_name:
+        parts.append(when(list(by_name.values())))
     if stores:
         parts += ["### No filter", search_table(stores), "### Windows of time", window_table(stores)]
         parts += ["### Building and holding", cost_table(stores, records)]
@@ -268,11 +270,13 @@ def section(about: Result, by_name: dict[str, Result]) -> list[str]:
 def write(results: Path, out: Path) -> None:
     sets = []
     for folder in sorted(results.iterdir()):
-        if (folder / "about.json").exists():
+        if len(list(folder.glob("*.json"))) > 1:
             found = [json.loads(path.read_text()) for path in folder.glob("*.json") if path.name != "about.json"]
             order = {name: i for i, name in enumerate(("engram", "engram-socket", "emem"))}
             found.sort(key=lambda r: (order.get(r["name"], len(order)), r["name"]))
             sets.append((json.loads((folder / "about.json").read_text()), {r["name"]: r for r in found}))
+    if not sets:
+        return
     sets.sort(key=lambda it: (-it[0]["records"], -it[0]["dimension"]))
     machine = sets[0][0]["machine"]
     memory = machine["memory_bytes"] / 2**30

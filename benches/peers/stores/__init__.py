@@ -40,15 +40,15 @@ class Store(Protocol):
 
 NAMES = {
     "faiss": "faiss_hnsw.Faiss",
-    "faiss-sq8": "faiss_hnsw.FaissBytes",
     "hnswlib": "hnswlib_hnsw.Hnswlib",
-    "usearch": "usearch_hnsw.Usearch",
     "qdrant-edge": "qdrant.QdrantEdge",
+    "milvus-lite": "milvus.MilvusLite",
+    "usearch": "usearch_hnsw.Usearch",
+    "faiss-sq8": "faiss_hnsw.FaissBytes",
     "qdrant-edge-int8": "qdrant.QdrantEdgeBytes",
     "sqlite-vec": "sqlite.SqliteVec",
-    "lancedb": "lance.LanceDb",
     "chroma": "chroma.Chroma",
-    "milvus-lite": "milvus.MilvusLite",
+    "lancedb": "lance.LanceDb",
 }
 
 
