@@ -65,6 +65,7 @@ pub enum ConfigError {
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     pub store: StoreSettings,
+    pub memory: MemorySettings,
     pub socket: SocketSettings,
     pub captioner: CaptionerSettings,
     pub embedder: EmbedderSettings,
@@ -82,6 +83,13 @@ pub struct StoreSettings {
     pub state_dir: PathBuf,
     pub cache_mb: u64,
     pub images_max_mb: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemorySettings {
+    pub retention_days: u64,
+    pub records_max: u64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -406,6 +414,8 @@ fn article(kind: &str) -> String {
 const RANGES: &[(&str, f64, f64)] = &[
     ("store.cache_mb", 1.0, 65_536.0),
     ("store.images_max_mb", 0.0, 1e9),
+    ("memory.retention_days", 0.0, 36_500.0),
+    ("memory.records_max", 0.0, 1e9),
     ("socket.max_clients", 1.0, 65_536.0),
     ("socket.max_line_mb", 1.0, 1_024.0),
     ("socket.call_deadline_seconds", 1.0, 86_400.0),

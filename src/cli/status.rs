@@ -45,6 +45,15 @@ fn render(
         (first, last) => format!(", {first} to {last}"),
     };
     lines.push(format!("  records    {}{span}", text(stats, "records")));
+    if let Some(index) = stats.get("index").and_then(Value::as_object) {
+        let segments = index.get("segments").and_then(Value::as_array).map_or(0, Vec::len);
+        lines.push(format!(
+            "  index      {segments} segments, {} records in the tail, {} tombstones, {}",
+            text(index, "tail"),
+            text(index, "tombstones"),
+            mebibytes(index, "memory_bytes"),
+        ));
+    }
     for model in ["captioner", "embedder"] {
         let identity = stats.get(model).and_then(Value::as_object);
         let name = identity.map_or_else(|| "-".to_owned(), |it| text(it, "name"));
@@ -103,7 +112,8 @@ mod tests {
             &object(
                 json!({"records": 4, "first": "a", "last": "b", "captioner": {"name": "c", "fingerprint": "0123456789abcdef"},
                 "embedder": {"name": "e", "fingerprint": "f"}, "daemon_resident_bytes": 1_048_576,
-                "worker_resident_bytes": null, "disk_bytes": 0}),
+                "worker_resident_bytes": null, "disk_bytes": 0,
+                "index": {"segments": [{}, {}], "tail": 7, "tombstones": 1, "memory_bytes": 524_288}}),
             ),
         );
         let expect = "engram 1 at /run/engram.sock
@@ -111,6 +121,7 @@ mod tests {
              the disk is full
   frames     9 seen, 2 gated, 3 pending, 4 captioned, 0 failed, 1 refused
   records    4, a to b
+  index      2 segments, 7 records in the tail, 1 tombstones, 0.5 MiB
   captioner  c (0123456789ab)
   embedder   e (f)
   memory     daemon 1.0 MiB, caption worker not running (restarted 2 times)

@@ -25,6 +25,7 @@ use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{ModelError, bert};
+use crate::search::keep;
 use crate::server::{self, Server, ServerError};
 use crate::store::{self, EmbeddingSpace, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
@@ -69,7 +70,9 @@ impl Daemon {
         let store = Store::open(&store_options(config, places), &embedding_space(&embedder))?;
         let memos = Memos::open(store.clone(), embedder.clone())?;
         let notes = Notes::open(store.clone(), embedder.clone(), config.zone()?)?;
-        let episodic = Arc::new(Episodic::open(store.clone(), embedder)?);
+        let kept = kept(config);
+        let episodic = Episodic::open_keeping(store.clone(), embedder, kept, Arc::clone(&clock))?;
+        let episodic = Arc::new(episodic);
         let stop = Stop::default();
         let captioner = WorkerCaptioner::new(
             worker_options(config, places, captioner_dir),
@@ -134,6 +137,17 @@ pub fn store_options(config: &Config, places: &Places) -> store::Options {
         sled_cache_bytes: settings.store.cache_mb << 20,
         images_bytes_max: settings.store.images_max_mb << 20,
         spool_frames_max: settings.ingest.spool_max,
+    }
+}
+
+/// What of the records is kept; a setting of 0 keeps everything.
+fn kept(config: &Config) -> keep::Options {
+    let settings = &config.settings.memory;
+    let (days, records) = (settings.retention_days, settings.records_max);
+    keep::Options {
+        age_max: (days > 0).then(|| Duration::from_secs(days * 24 * 60 * 60)),
+        records_max: (records > 0).then_some(records),
+        ..keep::Options::default()
     }
 }
 

@@ -32,6 +32,21 @@ impl FlatTail {
         Self { dimension, blocks: Vec::new(), len: 0 }
     }
 
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// A row's vector; `None` for a row that is not there.
+    pub fn embedding(&self, row: Row) -> Option<Embedding> {
+        Embedding::new(self.vector(row)?.to_vec(), self.dimension).ok()
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        let a_row = self.dimension * (size_of::<f32>() + size_of::<i8>());
+        self.blocks.len() * BLOCK_ROWS * a_row
+    }
+
     fn vector(&self, row: Row) -> Option<&[f32]> {
         let block = self.blocks.get(row.at() / BLOCK_ROWS)?;
         let start = row.at() % BLOCK_ROWS * self.dimension;

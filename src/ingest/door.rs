@@ -109,11 +109,8 @@ impl Door {
     }
 
     fn merge(&self, meta: &FrameMeta) -> Result<Observed, ObserveError> {
-        let merged = self.store.merge_frame(&meta.source, meta.taken_at)?;
-        let Merged { ticket, record, end_at } = merged;
-        if let Some(record) = record {
-            self.episodic.extend(record, end_at);
-        }
+        let merged = self.episodic.merge_frame(&meta.source, meta.taken_at)?;
+        let Merged { ticket, record, end_at: _ } = merged;
         Ok(Observed { ticket, state: ObservedState::Merged { record } })
     }
 

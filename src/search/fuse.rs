@@ -4,7 +4,7 @@
 //! better than either alone and than fusing by rank.
 
 /// Weight of words beside a weight of 1 for meaning.
-const LEXICAL_WEIGHT: f32 = 0.6;
+pub(super) const LEXICAL_WEIGHT: f32 = 0.6;
 
 /// In 0..=1. `dense` is in 0..=1 (see [`dense`]), so is `lexical`.
 pub(super) fn fuse(dense: f32, lexical: f32) -> f32 {

@@ -1,29 +1,42 @@
-//! Finds records by meaning, words, time and place of origin.
+//! Finds records by meaning, words, time, place and origin.
 //!
-//! Knows what a record is, not where it is kept: the store is read once, when
-//! the [`Corpus`] is filled, and each record that is stored later is inserted
-//! after it is durable.
+//! A memory is a list of pieces in the order of records: sealed segments, and flat
+//! ones that take new records. A search takes a snapshot of the list, in which each
+//! record is in exactly one piece, and waits for no insertion for longer than that
+//! takes. The store is the truth: whatever is here is made from it.
+//!
+//! [`Corpus`] answers; [`keeper`] seals, merges and drops segments meanwhile;
+//! [`recover`] opens what was there.
 
 mod fuse;
+mod ids;
+pub mod keep;
+pub mod keeper;
+mod look;
+mod piece;
 mod plan;
+mod recover;
+mod seal;
+pub mod status;
+#[cfg(test)]
+mod tests;
 
-use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 use crate::base::RecordId;
 use crate::base::area::Area;
 use crate::base::embedding::Embedding;
 use crate::base::time::{Timestamp, Window};
-use crate::index::Row;
-use crate::index::VectorIndex as _;
-use crate::index::columns::{Cells, Columns, Condition};
+use crate::index::columns::Condition;
 use crate::index::lexical::Text;
-use crate::index::lexical::growing::GrowingWords;
-use crate::index::lexical::query::WordQuery;
 use crate::index::selection::Selection;
-use crate::index::tail::FlatTail;
-use crate::search::plan::Plan;
+use crate::search::look::Look;
+use crate::search::piece::{Open, Piece, Reading};
+use crate::search::plan::Action;
 use crate::store::Record;
+use crate::store::segments::{Amendment, SegmentNumber};
 
 /// What records must fulfil to be found; where absent, any value does.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -33,19 +46,23 @@ pub struct Filter {
     pub source: Option<String>,
     pub map_id: Option<String>,
     pub layer: Option<String>,
-    /// Around a place; a record without a pose, or with one of another frame or
-    /// map, is outside.
+    /// A record without a position, or of another frame or map, is outside.
     pub area: Option<Area>,
 }
 
+/// Decides of a record whether it may be found.
+pub type Accepts<'a> = &'a dyn Fn(RecordId) -> bool;
+
 /// A question.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Query<'a> {
     /// Empty: meaning alone decides.
     pub text: &'a str,
     /// The text's vector.
     pub vector: &'a Embedding,
     pub filter: &'a Filter,
+    /// Whatever else a record must fulfil. Asked of every record within the filter.
+    pub accepts: Option<Accepts<'a>>,
     /// Most records to return.
     pub k: usize,
 }
@@ -62,93 +79,186 @@ pub struct Hit {
     pub lexical: f32,
 }
 
+/// What a search did in one piece.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PieceReport {
+    /// `None` for records that are in no segment yet.
+    pub segment: Option<SegmentNumber>,
+    /// Its first and last record; `None` where it has none.
+    pub records: Option<(RecordId, RecordId)>,
+    /// First and last moment of them.
+    pub span: Option<(Timestamp, Timestamp)>,
+    pub rows: usize,
+    /// Rows within the filter.
+    pub selected: usize,
+    pub action: Action,
+    /// Candidates that it gave, by meaning and by words.
+    pub candidates: (usize, usize),
+}
+
+/// Hits with how they were found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained {
+    pub hits: Vec<Hit>,
+    /// In the order of records.
+    pub pieces: Vec<PieceReport>,
+}
+
+/// Weights of meaning and of words in a score.
+pub const WEIGHTS: (f32, f32) = (1.0, fuse::LEXICAL_WEIGHT);
+
 /// Why a record cannot be made findable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CorpusError {
     #[error("the vector of record {id} has {found} components, this memory searches {expected}")]
     Dimension { id: RecordId, found: usize, expected: usize },
-    #[error("the memory searches {held} records and can search no more")]
-    Full { held: usize },
+    #[error("record {id} comes after record {last}, ids must ascend")]
+    Order { id: RecordId, last: RecordId },
 }
 
-/// All records, findable. Searches run side by side; an insertion waits for them
-/// and they for it, for microseconds.
+/// All records, findable.
 #[derive(Debug)]
 pub struct Corpus {
     dimension: usize,
-    state: RwLock<State>,
+    /// Rows of an open piece at which it is closed and a new one begun.
+    open_rows_max: usize,
+    /// In the order of records. The last piece is open and takes new ones.
+    pieces: RwLock<Arc<Vec<Piece>>>,
+    writing: Mutex<Writing>,
+    /// Told when a closed piece has been sealed.
+    sealed: Condvar,
+    bell: keeper::Bell,
 }
 
-#[derive(Debug)]
-struct State {
-    /// By row. Rows are in the order of insertion, which threads that store at
-    /// the same time may make another than that of ids.
-    ids: Vec<RecordId>,
-    rows: HashMap<RecordId, Row>,
-    columns: Columns,
-    tail: FlatTail,
-    lexical: GrowingWords,
+/// What those who change the corpus share.
+#[derive(Debug, Default)]
+struct Writing {
+    /// What became of records since the segment being made took them, while one is.
+    since: Option<BTreeMap<RecordId, Amendment>>,
+    /// Whether somebody seals what is closed.
+    is_kept: bool,
 }
+
+/// The right to change the corpus; one holds it at a time. Held from a record's batch
+/// to its entry here, entries come in the order of ids, and no change of a record
+/// overtakes it.
+#[derive(Debug)]
+pub struct Changes<'a> {
+    corpus: &'a Corpus,
+    writing: MutexGuard<'a, Writing>,
+}
+
+/// Rows of an open piece. One of 256 components is scanned in .05 to .09 ms, and its
+/// graph built in about two seconds.
+const OPEN_ROWS_MAX: usize = 8_192;
+/// Closed pieces that wait to be sealed, at most: beyond it, who has something to
+/// insert waits for one to be sealed. A robot sees a hundredth of what would take.
+const CLOSED_MAX: usize = 16;
+/// The longest that an insertion waits: sealing may fail, and records go on.
+const CLOSED_WAIT: Duration = Duration::from_secs(20);
 
 impl Corpus {
     /// An empty corpus for vectors of one dimension.
     pub fn new(dimension: usize) -> Self {
-        let state = State {
-            ids: Vec::new(),
-            rows: HashMap::new(),
-            columns: Columns::default(),
-            tail: FlatTail::new(dimension),
-            lexical: GrowingWords::default(),
+        Self::of(dimension, Vec::new(), OPEN_ROWS_MAX)
+    }
+
+    fn of(dimension: usize, mut pieces: Vec<Piece>, open_rows_max: usize) -> Self {
+        let takes_more = |piece: &Piece| match piece {
+            Piece::Sealed(_) => false,
+            Piece::Open(open) => open.rows() < open_rows_max,
         };
-        Self { dimension, state: RwLock::new(state) }
+        if !pieces.last().is_some_and(takes_more) {
+            pieces.push(Piece::Open(Arc::new(Open::new(dimension))));
+        }
+        let (pieces, writing) = (RwLock::new(Arc::new(pieces)), Mutex::default());
+        let (sealed, bell) = (Condvar::new(), keeper::Bell::default());
+        Self { dimension, open_rows_max, pieces, writing, sealed, bell }
     }
 
-    /// Makes a record findable; the next search finds it. One that is there
-    /// already stays as it is.
-    pub fn insert(&self, record: &Record, vector: &Embedding) -> Result<(), CorpusError> {
-        let (id, found, expected) = (record.id, vector.dimension(), self.dimension);
-        if found != expected {
-            return Err(CorpusError::Dimension { id, found, expected });
-        }
-        let text = Text::new(&record.caption);
-        self.write().insert(record, vector, text)
+    /// Waits for the right to change the corpus, and for the keeper where it is far
+    /// behind.
+    pub fn changes(&self) -> Changes<'_> {
+        let changes = self.changes_at_once();
+        let is_behind =
+            |writing: &mut Writing| writing.is_kept && self.closed_pieces() >= CLOSED_MAX;
+        let waited = self.sealed.wait_timeout_while(changes.writing, CLOSED_WAIT, is_behind);
+        let (writing, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        Changes { corpus: self, writing }
     }
 
-    /// Moves the end of a record to `end_at` if that is later.
-    pub fn extend(&self, id: RecordId, end_at: Timestamp) {
-        let mut state = self.write();
-        if let Some(row) = state.rows.get(&id).copied() {
-            state.columns.extend(row, end_at);
-        }
+    fn changes_at_once(&self) -> Changes<'_> {
+        // A change does not panic halfway: it appends to vectors and maps.
+        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        Changes { corpus: self, writing }
+    }
+
+    /// Open pieces that take no more records.
+    fn closed_pieces(&self) -> usize {
+        let open = |piece: &&Piece| matches!(piece, Piece::Open(_));
+        self.pieces().iter().filter(open).count().saturating_sub(1)
     }
 
     /// The records that answer best, best first, equal ones by ascending id.
     pub fn search(&self, query: &Query<'_>) -> Vec<Hit> {
-        self.read().search(query)
+        self.explain(query).hits
+    }
+
+    /// As [`Corpus::search`], with how they were found.
+    pub fn explain(&self, query: &Query<'_>) -> Explained {
+        let pieces = self.pieces();
+        let readings: Vec<Reading<'_>> = pieces.iter().map(Piece::read).collect();
+        Look::new(query, &readings).best(query)
     }
 
     /// How well the given records answer, whatever the query's filter and `k`;
     /// ids of no record are left out.
     pub fn score(&self, query: &Query<'_>, ids: &[RecordId]) -> Vec<Hit> {
-        let state = self.read();
-        let words = state.words(query);
-        let rows = ids.iter().filter_map(|id| state.rows.get(id).copied());
-        rows.filter_map(|row| state.hit(query, &words, row)).collect()
+        let pieces = self.pieces();
+        let readings: Vec<Reading<'_>> = pieces.iter().map(Piece::read).collect();
+        Look::new(query, &readings).score(ids)
     }
 
     /// The records seen last, newest first, whose caption holds any of `words`
     /// in any form; where there are no words, any caption will do.
     pub fn newest(&self, filter: &Filter, limit: usize, words: &[String]) -> Vec<RecordId> {
-        self.read().newest(filter, limit, words)
+        let pieces = self.pieces();
+        let readings: Vec<Reading<'_>> = pieces.iter().map(Piece::read).collect();
+        look::newest(&readings, &condition(filter), limit, words)
     }
 
     /// How many records fulfil a filter.
     pub fn count(&self, filter: &Filter) -> usize {
-        self.read().columns.count(&condition(filter))
+        let condition = condition(filter);
+        let selected = |piece: &Piece| {
+            let reading = piece.read();
+            reading.select(&condition).count(reading.rows())
+        };
+        self.pieces().iter().map(selected).sum()
+    }
+
+    /// How many of the given records fulfil a filter, in their order.
+    pub fn within(&self, filter: &Filter, ids: &[RecordId]) -> Vec<RecordId> {
+        let condition = condition(filter);
+        let pieces = self.pieces();
+        let selected: Vec<(Reading<'_>, Selection)> = pieces
+            .iter()
+            .map(|piece| {
+                let reading = piece.read();
+                let selection = reading.select(&condition);
+                (reading, selection)
+            })
+            .collect();
+        let is_within = |id: &&RecordId| {
+            let mut rows =
+                selected.iter().filter_map(|(it, within)| Some((it.ids().row(**id)?, within)));
+            rows.any(|(row, within)| within.contains(row))
+        };
+        ids.iter().filter(is_within).copied().collect()
     }
 
     pub fn len(&self) -> usize {
-        self.read().ids.len()
+        self.pieces().iter().map(|piece| piece.read().found()).sum()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -157,83 +267,94 @@ impl Corpus {
 
     /// First and last moment of all records; `None` where there are none.
     pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
-        self.read().columns.span()
+        let pieces = self.pieces();
+        let spans = pieces.iter().filter_map(|piece| piece.read().span());
+        spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    /// The pieces as they are now.
+    fn pieces(&self) -> Arc<Vec<Piece>> {
+        Arc::clone(&self.pieces.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
-        // An insertion does not panic halfway: it appends to vectors and maps.
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    /// Puts other pieces in the place of all.
+    fn swap(&self, pieces: Vec<Piece>) {
+        *self.pieces.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(pieces);
     }
 }
 
-impl State {
-    fn insert(
-        &mut self,
-        record: &Record,
-        vector: &Embedding,
-        text: Text,
-    ) -> Result<(), CorpusError> {
-        if self.rows.contains_key(&record.id) {
+impl Changes<'_> {
+    /// Makes a record findable; the next search finds it. One that is there already
+    /// stays as it is.
+    pub fn insert(&mut self, record: &Record, vector: &Embedding) -> Result<(), CorpusError> {
+        let corpus = self.corpus;
+        let (id, found, expected) = (record.id, vector.dimension(), corpus.dimension);
+        if found != expected {
+            return Err(CorpusError::Dimension { id, found, expected });
+        }
+        let pieces = corpus.pieces();
+        if pieces.iter().any(|piece| piece.row(id).is_some()) {
             return Ok(());
         }
-        let full = CorpusError::Full { held: self.ids.len() };
-        let row = self.tail.insert(vector).ok_or(full)?;
-        self.ids.push(record.id);
-        self.rows.insert(record.id, row);
-        self.columns.push(Cells {
-            first: record.meta.taken_at,
-            last: record.end_at,
-            source: &record.meta.source,
-            frame_id: &record.meta.frame_id,
-            map_id: &record.meta.map_id,
-            layer: record.layer.as_deref(),
-            position: record.meta.pose.map(|pose| pose.position),
-        });
-        self.lexical.push(text);
+        let last = pieces.iter().filter_map(|piece| piece.read().ids().last()).max();
+        if let Some(last) = last.filter(|last| *last > id) {
+            return Err(CorpusError::Order { id, last });
+        }
+        let Some(Piece::Open(open)) = pieces.last() else { return Ok(()) };
+        open.push(record, vector, Text::new(&record.caption));
+        if open.rows() >= corpus.open_rows_max {
+            self.close();
+        }
         Ok(())
     }
 
-    fn search(&self, query: &Query<'_>) -> Vec<Hit> {
-        let Some(Plan { hits: limit, candidates }) = plan::plan(query.k, self.ids.len()) else {
-            return Vec::new();
-        };
-        let within = self.columns.select(&condition(query.filter));
-        let words = self.words(query);
-        let by_meaning = self.tail.search(query.vector, candidates, &within);
-        let by_words = words.top(&self.lexical, candidates, &within, 0.0);
-        let mut rows: Vec<Row> = by_meaning.iter().chain(&by_words).map(|it| it.row).collect();
-        rows.sort_unstable();
-        rows.dedup();
-
-        let scored = rows.into_iter().filter_map(|row| self.hit(query, &words, row));
-        let mut hits: Vec<Hit> = scored.collect();
-        hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        hits.truncate(limit);
-        hits
+    /// Closes the open piece, which is sealed when its turn comes, and begins another.
+    fn close(&mut self) {
+        let mut pieces = Vec::clone(&self.corpus.pieces());
+        pieces.push(Piece::Open(Arc::new(Open::new(self.corpus.dimension))));
+        self.corpus.swap(pieces);
+        self.corpus.bell.ring();
     }
 
-    fn words(&self, query: &Query<'_>) -> WordQuery {
-        WordQuery::new(query.text, &[&self.lexical])
-    }
-
-    fn hit(&self, query: &Query<'_>, words: &WordQuery, row: Row) -> Option<Hit> {
-        let dense = fuse::dense(self.tail.cosine(query.vector, row)?);
-        let (id, lexical) = (*self.ids.get(row.at())?, words.score(&self.lexical, row));
-        Some(Hit { id, score: fuse::fuse(dense, lexical), dense, lexical })
-    }
-
-    fn newest(&self, filter: &Filter, limit: usize, words: &[String]) -> Vec<RecordId> {
-        let mut within = self.columns.select(&condition(filter));
-        if !words.is_empty() {
-            let holding = self.lexical.holding_any(words);
-            within = within.and(&Selection::Only(holding), self.ids.len());
+    /// Moves the end of a record to `end_at` if that is later.
+    pub fn extend(&mut self, id: RecordId, end_at: Timestamp) {
+        for piece in self.corpus.pieces().iter().rev() {
+            if let Some(row) = piece.row(id) {
+                piece.extend(row, end_at);
+                if let Some(since) = &mut self.writing.since
+                    && since.get(&id).is_none_or(|it| *it < Amendment::EndsAt(end_at))
+                {
+                    since.insert(id, Amendment::EndsAt(end_at));
+                }
+                return;
+            }
         }
-        let newest = self.columns.newest(&within, limit);
-        newest.into_iter().filter_map(|(_, row)| self.ids.get(row.at()).copied()).collect()
+    }
+
+    /// Makes records unfindable, at once.
+    pub fn forget(&mut self, ids: &[RecordId]) {
+        let pieces = self.corpus.pieces();
+        for id in ids {
+            let found = pieces.iter().rev().find_map(|piece| Some((piece, piece.row(*id)?)));
+            if let Some((piece, row)) = found {
+                piece.forget(row);
+                if let Some(since) = &mut self.writing.since {
+                    since.insert(*id, Amendment::Gone);
+                }
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Query<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { text, vector: _, filter, accepts, k } = self;
+        f.debug_struct("Query")
+            .field("text", text)
+            .field("filter", filter)
+            .field("accepts", &accepts.is_some())
+            .field("k", k)
+            .finish_non_exhaustive()
     }
 }
 
@@ -245,185 +366,5 @@ fn condition(filter: &Filter) -> Condition<'_> {
         map_id: map_id.as_deref(),
         layer: layer.as_deref(),
         area: area.as_ref(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::base::frame::FrameMeta;
-    use proptest::prelude::{Strategy, prop, proptest};
-
-    const DIMENSION: usize = 3;
-
-    fn at(seconds: u32) -> Timestamp {
-        Timestamp::from_seconds(f64::from(seconds)).unwrap()
-    }
-
-    fn embedding(components: [i8; DIMENSION]) -> Embedding {
-        let raw = components.iter().map(|x| f32::from(*x) + 0.1).collect();
-        Embedding::new(raw, DIMENSION).unwrap()
-    }
-
-    fn record(id: u64, seconds: u32, caption: &str) -> Record {
-        let meta = FrameMeta {
-            taken_at: at(seconds),
-            pose: None,
-            frame_id: "map".to_owned(),
-            map_id: String::new(),
-            source: if id.is_multiple_of(2) { "rear" } else { "front" }.to_owned(),
-        };
-        let end_at = meta.taken_at;
-        let caption = caption.to_owned();
-        let (layer, image) = (None, None);
-        Record { id: RecordId(id), meta, end_at, caption, confidence: None, layer, image }
-    }
-
-    fn filled(records: &[(Record, Embedding)]) -> Corpus {
-        let corpus = Corpus::new(DIMENSION);
-        for (record, vector) in records {
-            corpus.insert(record, vector).unwrap();
-        }
-        corpus
-    }
-
-    fn ids(hits: &[Hit]) -> Vec<u64> {
-        hits.iter().map(|hit| hit.id.0).collect()
-    }
-
-    fn ask(corpus: &Corpus, text: &str, vector: [i8; DIMENSION], k: usize) -> Vec<Hit> {
-        let (vector, filter) = (&embedding(vector), &Filter::default());
-        corpus.search(&Query { text, vector, filter, k })
-    }
-
-    fn kitchen() -> Corpus {
-        filled(&[
-            (record(1, 10, "a red mug on a table"), embedding([9, 0, 0])),
-            (record(2, 20, "a blue book on a shelf"), embedding([0, 9, 0])),
-            (record(3, 30, "a red book"), embedding([0, 9, 0])),
-        ])
-    }
-
-    #[test]
-    fn meaning_and_words_decide_together() {
-        let corpus = kitchen();
-        assert_eq!(ids(&ask(&corpus, "", [0, 9, 0], 9)), [2, 3, 1]);
-        assert_eq!(ids(&ask(&corpus, "red", [0, 9, 0], 9)), [3, 2, 1]);
-        assert_eq!(ids(&ask(&corpus, "zebra", [9, 0, 0], 1)), [1]);
-        let best = ask(&corpus, "red book", [0, 9, 0], 1)[0];
-        assert!(best.score > 0.99 && best.dense > 0.99 && best.lexical > 0.99, "{best:?}");
-    }
-
-    #[test]
-    fn given_records_are_scored_as_a_search_scores_them() {
-        let corpus = kitchen();
-        let found = ask(&corpus, "red book", [0, 9, 0], 9);
-        let (vector, filter) = (&embedding([0, 9, 0]), &Filter::default());
-        let query = Query { text: "red book", vector, filter, k: 0 };
-        let ids = [found[2].id, RecordId(99), found[0].id];
-        assert_eq!(corpus.score(&query, &ids), [found[2], found[0]]);
-    }
-
-    #[test]
-    fn nothing_asked_or_nothing_there_finds_nothing() {
-        assert_eq!(ask(&kitchen(), "mug", [1, 0, 0], 0), []);
-        assert_eq!(ask(&filled(&[]), "mug", [1, 0, 0], 5), []);
-        assert_eq!(ids(&ask(&kitchen(), "mug", [9, 0, 0], usize::MAX)).len(), 3);
-    }
-
-    #[test]
-    fn equal_records_come_in_the_order_of_ids_however_inserted() {
-        let mut records: Vec<_> =
-            (1..=9).map(|id| (record(id, 10, "a red mug"), embedding([9, 1, 0]))).collect();
-        records.swap(3, 4);
-        assert_eq!(ids(&ask(&filled(&records), "mug", [9, 1, 0], 6)), [1, 2, 3, 4, 5, 6]);
-    }
-
-    #[test]
-    fn a_record_is_there_once_and_of_the_right_shape() {
-        let corpus = kitchen();
-        let again = record(2, 99, "something else");
-        corpus.insert(&again, &embedding([0, 0, 9])).unwrap();
-        assert_eq!((corpus.len(), corpus.span()), (3, Some((at(10), at(30)))));
-        let flat = Embedding::new(vec![1.0], 1).unwrap();
-        let refused = corpus.insert(&record(4, 1, ""), &flat).unwrap_err();
-        assert_eq!(
-            refused.to_string(),
-            "the vector of record 4 has 1 components, this memory searches 3"
-        );
-    }
-
-    #[test]
-    fn newest_goes_by_when_it_was_seen_last() {
-        let corpus = kitchen();
-        corpus.extend(RecordId(1), at(25));
-        let all = Filter::default();
-        let newest = |limit, words: &[&str]| -> Vec<u64> {
-            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            corpus.newest(&all, limit, &words).into_iter().map(|id| id.0).collect()
-        };
-        assert_eq!(newest(9, &[]), [3, 1, 2]);
-        assert_eq!(newest(2, &[]), [3, 1]);
-        assert_eq!(newest(9, &["books"]), [3, 2]);
-        assert_eq!(newest(9, &["mug", "shelf"]), [1, 2]);
-        assert_eq!(newest(9, &["zebra"]), [0; 0]);
-        let window = Window::new(Some(at(21)), Some(at(26))).unwrap();
-        let filter = Filter { window, ..Filter::default() };
-        assert_eq!(corpus.newest(&filter, 9, &[]), [RecordId(1)]);
-    }
-
-    fn corpora() -> impl Strategy<Value = Vec<(Record, Embedding)>> {
-        let component = || -2_i8..=2;
-        let one = ((component(), component(), component()), 0_u32..30, "((red|mug|book) ){0,3}");
-        prop::collection::vec(one, 0..60).prop_map(|all| {
-            let records = (1..).zip(all).map(|(id, ((x, y, z), seconds, caption))| {
-                (record(id, seconds, &caption), embedding([x, y, z]))
-            });
-            records.collect()
-        })
-    }
-
-    proptest! {
-        /// With no more records than candidates the search is exact.
-        #[test]
-        fn finds_what_a_look_at_each_record_finds(
-            records in corpora(),
-            text in "((red|mugs|lamp) ){0,2}",
-            (start, length) in (0_u32..30, 0_u32..20),
-            source in prop::option::of(prop::sample::select(vec!["front", "rear", "side"])),
-            k in 0_usize..10,
-        ) {
-            let window = Window::new(Some(at(start)), Some(at(start + length))).unwrap();
-            let source = source.map(str::to_owned);
-            let filter = Filter { window, source: source.clone(), ..Filter::default() };
-            let (corpus, vector) = (filled(&records), embedding([2, 1, 0]));
-            let hits = corpus.search(&Query { text: &text, vector: &vector, filter: &filter, k });
-
-            let state = corpus.read();
-            let words = WordQuery::new(&text, &[&state.lexical]);
-            let passing: Vec<_> = (0..).map(Row).zip(&records).filter(|(_, (record, _))| {
-                window.touches(record.meta.taken_at, record.end_at)
-                    && source.as_ref().is_none_or(|source| *source == record.meta.source)
-            }).collect();
-            assert_eq!(corpus.count(&filter), passing.len());
-            let mut expected: Vec<(f32, RecordId)> = passing.into_iter().map(|(row, it)| {
-                let dense = it.1.cosine(&vector).max(0.0);
-                ((dense + 0.6 * words.score(&state.lexical, row)) / 1.6, it.0.id)
-            }).collect();
-            expected.sort_by(|a, b| b.0.total_cmp(&a.0));
-            assert_eq!(hits.len(), k.min(expected.len()));
-            for (hit, (score, _)) in hits.iter().zip(&expected) {
-                assert!((hit.score - score).abs() < 1e-5, "{hit:?} {score}");
-                assert!((0.0..=1.0).contains(&hit.score));
-            }
-            let in_order = |pair: &[Hit]| (-pair[0].score, pair[0].id.0) < (-pair[1].score, pair[1].id.0);
-            assert!(hits.windows(2).all(in_order));
-        }
-    }
-
-    #[test]
-    fn is_shared_between_threads() {
-        fn shared<T: Send + Sync>() {}
-        shared::<Corpus>();
     }
 }

@@ -1,13 +1,14 @@
-//! Decides how widely to look, from counts alone.
+//! Decides how widely to look, and how in each piece, from counts alone.
 //!
 //! Pure.
+
+use crate::index::approach::{Approach, approach};
 
 /// Candidates by vector and by words, at least.
 const CANDIDATES_MIN: usize = 64;
 /// Candidates for each record asked for: the two rankings differ, and what is
 /// best by their sum may stand first in neither.
 const CANDIDATES_A_HIT: usize = 4;
-
 /// How a search goes about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
@@ -22,6 +23,27 @@ pub(super) fn plan(k: usize, held: usize) -> Option<Plan> {
     let hits = k.min(held);
     let candidates = hits.saturating_mul(CANDIDATES_A_HIT).max(CANDIDATES_MIN).min(held);
     (hits > 0).then_some(Plan { hits, candidates })
+}
+
+/// What a search does with the vectors of one piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// None of its rows is within the filter.
+    Skip,
+    /// Every row within the filter is compared.
+    Scan,
+    /// The graph is walked, keeping the best `ef` rows within the filter in view.
+    Walk { ef: usize },
+}
+
+/// The action for a segment of `rows`, of which `selected` are within the filter, to
+/// find the best `k`.
+pub(super) fn action(rows: usize, selected: usize, k: usize) -> Action {
+    match approach(rows, selected, k) {
+        _ if selected == 0 => Action::Skip,
+        Approach::Scan => Action::Scan,
+        Approach::Walk { ef } => Action::Walk { ef },
+    }
 }
 
 #[cfg(test)]
@@ -44,5 +66,12 @@ mod tests {
     fn nothing_asked_or_nothing_there_is_no_search() {
         assert_eq!(plan(0, 10), None);
         assert_eq!(plan(10, 0), None);
+    }
+
+    #[test]
+    fn nothing_selected_is_skipped_few_rows_are_scanned_and_many_are_walked() {
+        assert_eq!(action(100_000, 0, 8), Action::Skip);
+        assert_eq!(action(100_000, 100, 8), Action::Scan);
+        assert!(matches!(action(100_000, 100_000, 8), Action::Walk { ef } if ef >= 8));
     }
 }

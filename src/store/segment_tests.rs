@@ -1,5 +1,7 @@
 //! Segments and forgetting through restarts and damage, from outside the files.
 
+use std::io::Write as _;
+
 use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::caption::Caption;
@@ -7,7 +9,7 @@ use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::forget::FORGET_MAX;
 use crate::store::keys;
-use crate::store::segments::{Amendment, NewSegment, PartId, SegmentMeta};
+use crate::store::segments::{Amendment, PartId, SegmentMeta};
 use crate::store::tests::{all, at, filled, jpeg, meta, observation, open, raw, tamper, vector};
 
 const GRAPH: PartId = PartId(2);
@@ -17,10 +19,11 @@ fn blob(bytes: usize, seed: u8) -> Vec<u8> {
 }
 
 fn written(store: &Store, records: (u64, u64), seed: u8) -> SegmentMeta {
-    let (first, last) = (RecordId(records.0), RecordId(records.1));
-    let parts = [(PartId(0), blob(10, seed)), (GRAPH, blob(50_000, seed)), (PartId(3), Vec::new())];
-    let new = NewSegment { first, last, rows: 2, unreadable: 1, parts: &parts };
-    store.write_segment(&new).unwrap()
+    let mut draft = store.draft_segment().unwrap();
+    for (part, bytes) in [(PartId(0), 10), (GRAPH, 50_000), (PartId(3), 0)] {
+        draft.part(part, |to| to.write_all(&blob(bytes, seed))).unwrap();
+    }
+    draft.finish((RecordId(records.0), RecordId(records.1)), 2, 1).unwrap()
 }
 
 fn named(store: &Store, records: (u64, u64), seed: u8) -> SegmentMeta {

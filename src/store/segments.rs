@@ -8,6 +8,8 @@
 //! store names the old segments or the new ones, never both and never neither.
 //! Chunks that nothing names are removed when the store opens.
 
+use std::io::{self, Read, Write};
+
 use sled::Batch;
 
 use crate::base::RecordId;
@@ -15,7 +17,7 @@ use crate::base::time::Timestamp;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::change::Change;
-use crate::store::database::Database;
+use crate::store::database::{Database, Entries};
 use crate::store::format;
 use crate::store::keys;
 use crate::store::records::{self, AmendmentOnDisk, Fault, SegmentOnDisk};
@@ -25,7 +27,7 @@ use crate::store::records::{self, AmendmentOnDisk, Fault, SegmentOnDisk};
 const CHUNK_BYTES: usize = 7 << 10;
 /// Chunks written between two flushes: a record that is stored meanwhile waits for
 /// what was written before it.
-const CHUNKS_A_FLUSH: usize = 64;
+const CHUNKS_A_FLUSH: u32 = 64;
 /// Parts of a segment, at most.
 pub const PARTS_MAX: usize = 16;
 
@@ -58,16 +60,6 @@ impl SegmentMeta {
     }
 }
 
-/// A segment to be written.
-#[derive(Debug, Clone, Copy)]
-pub struct NewSegment<'a> {
-    pub first: RecordId,
-    pub last: RecordId,
-    pub rows: u32,
-    pub unreadable: u32,
-    pub parts: &'a [(PartId, Vec<u8>)],
-}
-
 /// What became of a record after the segment that holds it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Amendment {
@@ -86,28 +78,12 @@ impl Store {
         named(&self.0.db, self.0.generation)
     }
 
-    /// Writes the blobs of a segment, durably, without naming it: until
-    /// [`Store::replace_segments`] does, the next start removes them.
-    pub fn write_segment(&self, segment: &NewSegment<'_>) -> Result<SegmentMeta, StoreError> {
-        let NewSegment { first, last, rows, unreadable, parts } = *segment;
-        if let Some(reason) = self.0.failure() {
-            return Err(StoreError::Stopped { reason });
+    /// Begins to write a segment.
+    pub fn draft_segment(&self) -> Result<Draft<'_>, StoreError> {
+        match self.0.failure() {
+            Some(reason) => Err(StoreError::Stopped { reason }),
+            None => Ok(Draft { store: self, number: self.0.next_segment(), parts: Vec::new() }),
         }
-        let number = self.0.next_segment();
-        let mut written = 0;
-        for (part, bytes) in parts {
-            for (at, chunk) in (0_u32..).zip(bytes.chunks(CHUNK_BYTES)) {
-                let key = keys::chunk(number, *part, at);
-                self.0.db.put(&key, records::seal(&key, chunk))?;
-                written += 1;
-                if written % CHUNKS_A_FLUSH == 0 {
-                    self.0.db.flush()?;
-                }
-            }
-        }
-        self.0.db.flush()?;
-        let parts = parts.iter().map(|(part, bytes)| (*part, bytes.len() as u64)).collect();
-        Ok(SegmentMeta { number, first, last, rows, unreadable, parts })
     }
 
     /// Names the segments `add` and drops `remove`, in one batch. `amendments` are
@@ -160,34 +136,30 @@ impl Store {
         meta: &SegmentMeta,
         part: PartId,
     ) -> Result<Vec<u8>, StoreError> {
-        let name = keys::segment(meta.number);
+        let mut reader = self.segment_part(meta, part)?;
+        let mut bytes = Vec::new();
+        match reader.read_to_end(&mut bytes) {
+            Ok(_) => Ok(bytes),
+            Err(error) => Err(reader.fault(&error)),
+        }
+    }
+
+    /// Reads a blob of a segment piece by piece; the damaged piece is an error.
+    pub fn segment_part(&self, meta: &SegmentMeta, part: PartId) -> Result<PartReader, StoreError> {
         let Some((_, bytes)) = meta.parts.iter().find(|(it, _)| *it == part) else {
-            return Err(StoreError::damaged(&name, &Fault::Missing));
+            return Err(StoreError::damaged(&keys::segment(meta.number), &Fault::Missing));
         };
-        let expected = usize::try_from(*bytes).unwrap_or(usize::MAX);
-        // An absurd length is found out before room is made for it.
-        let mut blob = Vec::new();
-        let mut next = 0_u32;
-        for entry in self.0.db.entries(&keys::chunks_of(meta.number, part)) {
-            let (key, sealed) = entry?;
-            let due = keys::chunk(meta.number, part, next);
-            let missing = || StoreError::damaged(&due, &Fault::Missing);
-            if *key != *due {
-                return Err(missing());
-            }
-            let chunk = records::unseal(&key, &sealed)
-                .map_err(|fault| StoreError::damaged(&key, &fault))?;
-            if next == 0 {
-                blob.reserve_exact(expected.min(1 << 32));
-            }
-            blob.extend_from_slice(chunk);
-            next += 1;
-        }
-        if blob.len() != expected {
-            let fault = Fault::Content(format!("{} bytes instead of {expected}", blob.len()));
-            return Err(StoreError::damaged(&name, &fault));
-        }
-        Ok(blob)
+        Ok(PartReader {
+            chunks: self.0.db.entries(&keys::chunks_of(meta.number, part)),
+            number: meta.number,
+            part,
+            next: 0,
+            chunk: Vec::new(),
+            at: 0,
+            bytes: *bytes,
+            left: *bytes,
+            fault: None,
+        })
     }
 
     /// What became of records after their segments were made, by ascending id.
@@ -210,6 +182,161 @@ impl Store {
             amendments.push((id, amendment));
         }
         Ok(amendments)
+    }
+}
+
+/// A segment while it is written. What was written is durable when it is finished,
+/// and removed by the next start unless [`Store::replace_segments`] names it.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    store: &'a Store,
+    number: SegmentNumber,
+    parts: Vec<(PartId, u64)>,
+}
+
+impl Draft<'_> {
+    /// Writes a blob by way of `write`.
+    pub fn part(
+        &mut self,
+        part: PartId,
+        write: impl FnOnce(&mut PartWriter<'_>) -> io::Result<()>,
+    ) -> Result<(), StoreError> {
+        let (db, number) = (&self.store.0.db, self.number);
+        let chunk = Vec::with_capacity(CHUNK_BYTES);
+        let mut writer = PartWriter { db, number, part, next: 0, chunk, bytes: 0, fault: None };
+        let written = write(&mut writer).and_then(|()| writer.flush());
+        self.parts.push((part, writer.bytes));
+        written.map_err(|error| {
+            let reason = error.to_string();
+            writer.fault.unwrap_or(StoreError::Database { reason })
+        })
+    }
+
+    pub fn finish(
+        self,
+        (first, last): (RecordId, RecordId),
+        rows: u32,
+        unreadable: u32,
+    ) -> Result<SegmentMeta, StoreError> {
+        let Self { store, number, parts } = self;
+        store.0.db.flush()?;
+        Ok(SegmentMeta { number, first, last, rows, unreadable, parts })
+    }
+}
+
+/// Cuts what is written into chunks.
+#[derive(Debug)]
+pub struct PartWriter<'a> {
+    db: &'a Database,
+    number: SegmentNumber,
+    part: PartId,
+    next: u32,
+    chunk: Vec<u8>,
+    bytes: u64,
+    fault: Option<StoreError>,
+}
+
+impl PartWriter<'_> {
+    fn put(&mut self) -> Result<(), StoreError> {
+        let key = keys::chunk(self.number, self.part, self.next);
+        self.db.put(&key, records::seal(&key, &self.chunk))?;
+        self.chunk.clear();
+        self.next += 1;
+        if self.next.is_multiple_of(CHUNKS_A_FLUSH) { self.db.flush() } else { Ok(()) }
+    }
+}
+
+impl Write for PartWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let (taken, _) = bytes.split_at(bytes.len().min(CHUNK_BYTES - self.chunk.len()));
+        self.chunk.extend_from_slice(taken);
+        self.bytes += taken.len() as u64;
+        if self.chunk.len() == CHUNK_BYTES {
+            self.flush()?;
+        }
+        Ok(taken.len())
+    }
+
+    /// Ends the chunk.
+    fn flush(&mut self) -> io::Result<()> {
+        if self.chunk.is_empty() {
+            return Ok(());
+        }
+        self.put().map_err(|error| {
+            let reason = error.to_string();
+            self.fault = Some(error);
+            io::Error::other(reason)
+        })
+    }
+}
+
+/// Reads a blob chunk by chunk, each checked before its first byte is given out.
+#[derive(Debug)]
+pub struct PartReader {
+    chunks: Entries,
+    number: SegmentNumber,
+    part: PartId,
+    next: u32,
+    chunk: Vec<u8>,
+    at: usize,
+    bytes: u64,
+    left: u64,
+    fault: Option<StoreError>,
+}
+
+impl PartReader {
+    /// Bytes of the whole blob.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What reading failed over: damage or the database, or what `error` says.
+    pub fn fault(&mut self, error: &dyn std::error::Error) -> StoreError {
+        self.fault.take().unwrap_or_else(|| {
+            let fault = Fault::Content(error.to_string());
+            StoreError::damaged(&keys::segment(self.number), &fault)
+        })
+    }
+
+    /// Takes the next chunk; at the end, all bytes must have come by.
+    fn step(&mut self) -> Result<(), StoreError> {
+        let due = keys::chunk(self.number, self.part, self.next);
+        let Some(entry) = self.chunks.next() else {
+            let missing = Fault::Content(format!("its last {} bytes are missing", self.left));
+            return if self.left == 0 { Ok(()) } else { Err(StoreError::damaged(&due, &missing)) };
+        };
+        let (key, sealed) = entry?;
+        if *key != *due {
+            return Err(StoreError::damaged(&due, &Fault::Missing));
+        }
+        let chunk =
+            records::unseal(&key, &sealed).map_err(|fault| StoreError::damaged(&key, &fault))?;
+        let left = self.left.checked_sub(chunk.len() as u64);
+        let surplus = Fault::Content("its blob is longer than it should be".to_owned());
+        self.left = left.ok_or_else(|| StoreError::damaged(&key, &surplus))?;
+        self.chunk.clear();
+        self.chunk.extend_from_slice(chunk);
+        (self.at, self.next) = (0, self.next + 1);
+        Ok(())
+    }
+}
+
+impl Read for PartReader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.chunk.len()
+            && let Err(error) = self.step()
+        {
+            let reason = error.to_string();
+            self.fault = Some(error);
+            return Err(io::Error::other(reason));
+        }
+        let rest = self.chunk.get(self.at..).unwrap_or_default();
+        let len = rest.len().min(into.len());
+        if let (Some(from), Some(into)) = (rest.get(..len), into.get_mut(..len)) {
+            into.copy_from_slice(from);
+        }
+        self.at += len;
+        Ok(len)
     }
 }
 
@@ -311,4 +438,31 @@ pub(super) fn free_number(db: &Database) -> Result<u64, StoreError> {
         }
     }
     Ok(newest.saturating_add(1))
+}
+
+#[cfg(test)]
+impl Store {
+    /// Flips a bit of a blob.
+    pub(crate) fn damage_segment(&self, meta: &SegmentMeta, part: PartId) {
+        let (key, sealed) =
+            self.0.db.entries(&keys::chunks_of(meta.number, part)).next().unwrap().unwrap();
+        let mut sealed = sealed.to_vec();
+        *sealed.last_mut().unwrap() ^= 1;
+        self.0.db.put(&key, sealed).unwrap();
+    }
+
+    /// A segment with another's blobs that is said to hold other records.
+    pub(crate) fn copy_segment(
+        &self,
+        meta: &SegmentMeta,
+        first: RecordId,
+        last: RecordId,
+    ) -> SegmentMeta {
+        let mut draft = self.draft_segment().unwrap();
+        for (part, _) in &meta.parts {
+            let bytes = self.read_segment_part(meta, *part).unwrap();
+            draft.part(*part, |to| to.write_all(&bytes)).unwrap();
+        }
+        draft.finish((first, last), meta.rows, meta.unreadable).unwrap()
+    }
 }

@@ -4,9 +4,10 @@ use std::fs;
 
 use serde_json::{Map, Value, json};
 
-use crate::base::time::Timestamp;
+use crate::base::time::{Timestamp, Zone};
 use crate::ingest::Status;
 use crate::model::ModelIdentity;
+use crate::search::status as search;
 use crate::tools::context::Context;
 use crate::tools::reply;
 use crate::tools::{ToolError, ToolReply};
@@ -31,6 +32,7 @@ pub(crate) fn memory_stats(context: &Context) -> Result<ToolReply, ToolError> {
     structured.insert("captioner".to_owned(), model(&status.captioner));
     structured.insert("embedder".to_owned(), model(context.episodic.embedder()));
     structured.insert("disk_bytes".to_owned(), json!(disk_bytes));
+    structured.insert("index".to_owned(), index(&context.episodic.index(), zone));
     structured.insert("daemon_resident_bytes".to_owned(), json!(daemon));
     structured.insert("worker_resident_bytes".to_owned(), json!(worker));
     let text = format!(
@@ -115,6 +117,35 @@ pub(crate) fn health(context: &Context) -> ToolReply {
         format!("{word}: {}", problems.join("; "))
     };
     ToolReply { structured, text, images: Vec::new() }
+}
+
+/// The pieces of the index, oldest first.
+fn index(index: &search::Status, zone: Zone) -> Value {
+    let segments: Vec<Value> = index
+        .segments
+        .iter()
+        .map(|it| {
+            json!({
+                "segment": it.number.0,
+                "first_id": it.first.0,
+                "last_id": it.last.0,
+                "first": it.span.map(|(first, _)| zone.format(first)),
+                "last": it.span.map(|(_, last)| zone.format(last)),
+                "records": it.rows,
+                "tombstones": it.tombstones,
+                "memory_bytes": it.memory_bytes,
+                "disk_bytes": it.disk_bytes,
+            })
+        })
+        .collect();
+    json!({
+        "segments": segments,
+        "tail": index.tail_rows,
+        "tail_pieces": index.tail_pieces,
+        "tombstones": index.tombstones(),
+        "memory_bytes": index.memory_bytes(),
+        "disk_bytes": index.disk_bytes(),
+    })
 }
 
 fn model(identity: &ModelIdentity) -> Value {

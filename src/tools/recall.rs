@@ -174,8 +174,9 @@ fn why_none(context: &Context, filter: &Filter) -> String {
 pub(crate) fn fault(error: &MemoryError) -> ToolError {
     match error {
         MemoryError::NamesNothing(_) => refused(format!("argument \"query\": {error}")),
-        MemoryError::Store(_) | MemoryError::Model(_) | MemoryError::Corpus(_) => {
-            ToolError::Fault(error.to_string())
-        }
+        MemoryError::Store(_)
+        | MemoryError::Model(_)
+        | MemoryError::Corpus(_)
+        | MemoryError::Thread(_) => ToolError::Fault(error.to_string()),
     }
 }

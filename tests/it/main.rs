@@ -12,6 +12,7 @@
 mod caption;
 mod caption_worker;
 mod crash;
+mod crash_segments;
 mod daemon;
 mod models;
 mod running;

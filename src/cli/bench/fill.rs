@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -48,10 +49,17 @@ pub(super) fn fill(
         episodic.remember_observations(batch)?;
     }
     bar.finish_and_clear();
+    while !episodic.is_settled() {
+        interrupt.check()?;
+        thread::sleep(SETTLED_LOOK);
+    }
     drop(episodic);
     store.flush()?;
     Ok(())
 }
+
+/// Between two looks whether the index is sealed and merged.
+const SETTLED_LOOK: Duration = Duration::from_millis(20);
 
 /// An embedder that embeds a text once and then knows its vector, and works on all
 /// cores: a household repeats itself, and filling is not what is measured.

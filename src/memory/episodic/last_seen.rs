@@ -46,7 +46,7 @@ impl Episodic {
             return Err(MemoryError::NamesNothing(query.to_owned()));
         };
         let vector = self.embedder.embed(TextRole::Query, query)?;
-        let asked = Query { text: query, vector: &vector, filter, k: SIMILAR_MAX };
+        let asked = Query { text: query, vector: &vector, filter, accepts: None, k: SIMILAR_MAX };
         let similar = self.corpus.search(&asked);
 
         let mut gathered = Gathered::default();

@@ -8,20 +8,21 @@ pub mod shows;
 mod things;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
-use log::error;
+use std::sync::Arc;
 
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
-use crate::base::time::Timestamp;
+use crate::base::time::{Clock, SystemClock, Timestamp};
 use crate::base::{FrameTicket, RecordId};
 use crate::index::mention::mentions;
 use crate::memory::episodic::things::Things;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, ModelIdentity, TextRole};
-use crate::search::{Corpus, CorpusError, Filter, Query};
-use crate::store::{NewObservation, Record, Store, StoreError};
+use crate::search::keep::Options;
+use crate::search::keeper::Keeper;
+use crate::search::status::Status;
+use crate::search::{Corpus, CorpusError, Explained, Filter, Query};
+use crate::store::{Merged, NewObservation, Record, Store, StoreError};
 
 /// Why the memory cannot answer or keep something.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +33,8 @@ pub enum MemoryError {
     Model(#[from] ModelError),
     #[error(transparent)]
     Corpus(#[from] CorpusError),
+    #[error("the thread that keeps the index cannot be started: {0}")]
+    Thread(std::io::Error),
     /// The query names nothing that could be seen.
     #[error(
         "{0:?} names no thing that a record could show; accepted is a description such as 'a red mug'"
@@ -53,30 +56,30 @@ pub struct Recalled {
 #[derive(Debug)]
 pub struct Episodic {
     store: Store,
-    corpus: Corpus,
+    corpus: Arc<Corpus>,
     embedder: EmbedderHandle,
     things: Things,
-    /// Held from a record's batch to its entry in the corpus, so that entries
-    /// come in the order of ids and an extension never overtakes its record.
-    writing: Mutex<()>,
+    keeper: Keeper,
 }
 
 impl Episodic {
-    /// Fills the corpus from the store.
+    /// Opens the corpus of a store, and keeps every record.
     pub fn open(store: Store, embedder: EmbedderHandle) -> Result<Self, MemoryError> {
-        let corpus = Corpus::new(embedder.dimension());
-        for entry in store.scan() {
-            match entry {
-                Ok((record, vector)) => corpus.insert(&record, &vector)?,
-                // One record lost is no reason to withhold the others.
-                Err(error) if error.concerns_one_value() => {
-                    error!(error:%; "a record cannot be read and is left out");
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+        Self::open_keeping(store, embedder, Options::default(), Arc::new(SystemClock))
+    }
+
+    /// Opens the corpus of a store, and drops what `options` do not keep.
+    pub fn open_keeping(
+        store: Store,
+        embedder: EmbedderHandle,
+        options: Options,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, MemoryError> {
+        let corpus = Arc::new(Corpus::open(&store)?);
         let things = Things::new(embedder.clone());
-        Ok(Self { store, corpus, embedder, things, writing: Mutex::new(()) })
+        let keeper = Keeper::start(Arc::clone(&corpus), store.clone(), options, clock)
+            .map_err(MemoryError::Thread)?;
+        Ok(Self { store, corpus, embedder, things, keeper })
     }
 
     /// Keeps what a pending frame shows. On disk and searchable when it returns.
@@ -86,9 +89,9 @@ impl Episodic {
         caption: &Caption,
     ) -> Result<Record, MemoryError> {
         let vector = self.embedder.embed(TextRole::Passage, &caption.text)?;
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changes = self.corpus.changes();
         let record = self.store.commit_frame(ticket, caption, &vector)?;
-        self.corpus.insert(&record, &vector)?;
+        changes.insert(&record, &vector)?;
         Ok(record)
     }
 
@@ -102,18 +105,32 @@ impl Episodic {
         let vectors = self.embedder.embed_batch(TextRole::Passage, &captions)?;
         let items: Vec<(NewObservation, Embedding)> =
             observations.into_iter().zip(vectors).collect();
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changes = self.corpus.changes();
         let records = self.store.commit_observations(&items)?;
         for (record, (_, vector)) in records.iter().zip(&items) {
-            self.corpus.insert(record, vector)?;
+            changes.insert(record, vector)?;
         }
         Ok(records)
     }
 
-    /// Tells the corpus that a stored record was seen until `end_at`.
-    pub fn extend(&self, id: RecordId, end_at: Timestamp) {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.corpus.extend(id, end_at);
+    /// Merges a frame into the newest keyframe of its source, and into the record
+    /// that this one became. On disk and searchable when it returns.
+    pub fn merge_frame(&self, source: &str, last_at: Timestamp) -> Result<Merged, StoreError> {
+        let mut changes = self.corpus.changes();
+        let merged = self.store.merge_frame(source, last_at)?;
+        if let Some(record) = merged.record {
+            changes.extend(record, merged.end_at);
+        }
+        Ok(merged)
+    }
+
+    /// Forgets records for good: gone from the disk with their images, and from every
+    /// search, when it returns. Returns those that were there.
+    pub fn forget(&self, ids: &[RecordId]) -> Result<Vec<RecordId>, MemoryError> {
+        let mut changes = self.corpus.changes();
+        let gone = self.store.delete_records(ids)?;
+        changes.forget(&gone);
+        Ok(gone)
     }
 
     /// The `k` records within `filter` that best match a description, best first.
@@ -123,8 +140,20 @@ impl Episodic {
         filter: &Filter,
         k: usize,
     ) -> Result<Vec<Recalled>, MemoryError> {
+        Ok(self.recall_explained(query, filter, k)?.0)
+    }
+
+    /// As [`Episodic::recall`], with how the records were found.
+    pub fn recall_explained(
+        &self,
+        query: &str,
+        filter: &Filter,
+        k: usize,
+    ) -> Result<(Vec<Recalled>, Explained), MemoryError> {
         let vector = self.embedder.embed(TextRole::Query, query)?;
-        let hits = self.corpus.search(&Query { text: query, vector: &vector, filter, k });
+        let asked = Query { text: query, vector: &vector, filter, accepts: None, k };
+        let explained = self.corpus.explain(&asked);
+        let hits = &explained.hits;
         let ids: Vec<RecordId> = hits.iter().map(|hit| hit.id).collect();
         let scores: BTreeMap<RecordId, f32> = hits.iter().map(|hit| (hit.id, hit.score)).collect();
         let wanted = mentions(query);
@@ -134,7 +163,7 @@ impl Episodic {
             let score = scores.get(&record.id).copied().unwrap_or(0.0);
             found.push(Recalled { record, score, matched });
         }
-        Ok(found)
+        Ok((found, explained))
     }
 
     /// The records with these ids that exist, in the order asked for.
@@ -155,6 +184,16 @@ impl Episodic {
     /// What the memory takes on disk.
     pub fn disk_bytes(&self) -> Result<u64, MemoryError> {
         Ok(self.store.disk_bytes()?)
+    }
+
+    /// Whether every full tail is sealed and nothing is left to merge.
+    pub fn is_settled(&self) -> bool {
+        self.keeper.is_settled()
+    }
+
+    /// The pieces of the index and what they take.
+    pub fn index(&self) -> Status {
+        self.corpus.status()
     }
 
     pub fn count(&self, filter: &Filter) -> usize {

@@ -1,0 +1,158 @@
+//! Opens a corpus from the store: whole segments as they are, everything else from
+//! the records.
+//!
+//! A segment that is damaged is left out, and what it held becomes flat pieces, found
+//! at once and sealed anew by the keeper. So does whatever no segment holds: the tail,
+//! and what was stored before there were segments.
+
+use std::sync::Arc;
+
+use log::{error, info, warn};
+
+use crate::base::RecordId;
+use crate::index::bytes::BadBytes;
+use crate::index::lexical::Text;
+use crate::search::piece::{Live, Open, Piece, Sealed};
+use crate::search::seal::{LoadError, Made};
+use crate::search::{Corpus, OPEN_ROWS_MAX, keep};
+use crate::store::segments::{Amendment, SegmentMeta, SegmentNumber};
+use crate::store::{Store, StoreError};
+
+impl Corpus {
+    /// Opens the corpus of a store, in which nobody writes meanwhile.
+    pub fn open(store: &Store) -> Result<Self, StoreError> {
+        Self::open_with(store, OPEN_ROWS_MAX)
+    }
+
+    /// As [`Corpus::open`], with flat pieces of another size.
+    pub fn open_with(store: &Store, open_rows_max: usize) -> Result<Self, StoreError> {
+        let opening = Opening { store, open_rows_max };
+        let metas = store.segments()?;
+        let mut pieces = opening.with_the_rest(opening.segments(&metas)?)?;
+        let found: u64 = pieces.iter().map(held).sum();
+        if found != store.record_count() && !metas.is_empty() {
+            error!(
+                found, records = store.record_count();
+                "the index does not hold the records that are there, and is made anew"
+            );
+            let numbers: Vec<SegmentNumber> = metas.iter().map(|meta| meta.number).collect();
+            store.replace_segments(&numbers, &[], &[])?;
+            pieces = opening.with_the_rest(Vec::new())?;
+        }
+        Ok(Self::of(store.space().dimension, pieces, open_rows_max))
+    }
+}
+
+/// Records that a piece accounts for.
+fn held(piece: &Piece) -> u64 {
+    let unreadable = match piece {
+        Piece::Sealed(sealed) => sealed.meta.unreadable,
+        Piece::Open(open) => open.body().unreadable,
+    };
+    piece.read().found() as u64 + u64::from(unreadable)
+}
+
+struct Opening<'a> {
+    store: &'a Store,
+    open_rows_max: usize,
+}
+
+impl Opening<'_> {
+    /// The segments that are whole; the others are dropped from the store.
+    fn segments(&self, metas: &[SegmentMeta]) -> Result<Vec<Arc<Sealed>>, StoreError> {
+        let amendments = self.store.amendments()?;
+        let (mut whole, mut damaged) = (Vec::new(), Vec::new());
+        for meta in metas {
+            match self.load(meta) {
+                Ok(sealed) => whole.push(Arc::new(sealed)),
+                Err(LoadError::Store(error)) if !error.concerns_one_value() => return Err(error),
+                Err(error) => {
+                    let number = meta.number.0;
+                    error!(segment = number, error:%; "a segment of the index is made anew from its records");
+                    damaged.push(meta.number);
+                }
+            }
+        }
+        if !damaged.is_empty() {
+            self.store.replace_segments(&damaged, &[], &[])?;
+        }
+        for sealed in &whole {
+            let range = sealed.meta.first..=sealed.meta.last;
+            let own: Vec<(RecordId, Amendment)> =
+                amendments.iter().filter(|(id, _)| range.contains(id)).copied().collect();
+            keep::amend(&Piece::Sealed(Arc::clone(sealed)), &own);
+        }
+        Ok(whole)
+    }
+
+    fn load(&self, meta: &SegmentMeta) -> Result<Sealed, LoadError> {
+        let made = Made::read(self.store, meta)?;
+        let expected = usize::try_from(meta.rows).unwrap_or(usize::MAX);
+        let dimension = self.store.space().dimension;
+        let ids = &made.body.ids;
+        let range = meta.first..=meta.last;
+        let inside = ids.first().is_none_or(|it| range.contains(&it))
+            && ids.last().is_none_or(|it| range.contains(&it));
+        if made.rows() != expected || made.body.vectors.dimension() != dimension || !inside {
+            let reason = "it is not the one that its name says";
+            return Err(BadBytes::Content { kind: "a segment", reason }.into());
+        }
+        let live = Live { columns: made.columns, ..Live::default() };
+        Ok(Sealed::new(meta.clone(), made.body, live))
+    }
+
+    /// The segments, and flat pieces of all records that are in none of them, in the
+    /// order of records.
+    fn with_the_rest(&self, segments: Vec<Arc<Sealed>>) -> Result<Vec<Piece>, StoreError> {
+        let mut pieces = Vec::new();
+        let mut next = RecordId(0);
+        let mut replayed = 0;
+        for sealed in segments {
+            let (first, last) = (sealed.meta.first, sealed.meta.last);
+            if next < first {
+                replayed += self.replay(next, RecordId(first.0 - 1), &mut pieces)?;
+            }
+            pieces.push(Piece::Sealed(sealed));
+            next = RecordId(last.0.saturating_add(1));
+        }
+        replayed += self.replay(next, RecordId(u64::MAX), &mut pieces)?;
+        if replayed > self.open_rows_max {
+            info!(records = replayed; "records without a segment are being indexed; they are found meanwhile");
+        }
+        Ok(pieces)
+    }
+
+    /// Appends flat pieces of the records from `first` to `last`.
+    fn replay(
+        &self,
+        first: RecordId,
+        last: RecordId,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<usize, StoreError> {
+        let mut open: Option<Arc<Open>> = None;
+        let mut rows = 0;
+        for (id, entry) in self.store.scan_between(first, last).numbered() {
+            let open = match &open {
+                Some(open) if open.rows() < self.open_rows_max => open,
+                _ => {
+                    let new = Arc::new(Open::new(self.store.space().dimension));
+                    pieces.push(Piece::Open(Arc::clone(&new)));
+                    open.insert(new)
+                }
+            };
+            match entry {
+                Ok((record, vector)) => {
+                    open.push(&record, &vector, Text::new(&record.caption));
+                    rows += 1;
+                }
+                // One record lost is no reason to withhold the others.
+                Err(error) if error.concerns_one_value() => {
+                    warn!(error:%; "a record cannot be read and is left out");
+                    open.skip(id);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,155 @@
+//! Makes one segment of pieces, writes it and reads it: what a sealed tail and a
+//! merge of segments have in common.
+//!
+//! Knows which parts a segment has and how each is kept; when and in whose place it
+//! is named is the keeper's matter.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+
+use roaring::RoaringBitmap;
+
+use crate::base::RecordId;
+use crate::base::embedding::Embedding;
+use crate::index::Row;
+use crate::index::build::{self, BuildError, Source};
+use crate::index::bytes::BadBytes;
+use crate::index::columns::Columns;
+use crate::index::lexical::Words as _;
+use crate::index::lexical::frozen::FrozenWords;
+use crate::index::segment::Segment;
+use crate::search::ids::Ids;
+use crate::search::piece::{Body, Live, Open, Sealed};
+use crate::store::segments::{PartId, SegmentMeta};
+use crate::store::{Store, StoreError};
+
+/// The blobs of a segment.
+pub(super) const IDS: PartId = PartId(0);
+pub(super) const COLUMNS: PartId = PartId(1);
+pub(super) const VECTORS: PartId = PartId(2);
+pub(super) const WORDS: PartId = PartId(3);
+
+/// A segment that no search has seen yet.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) body: Body,
+    pub(super) columns: Columns,
+    /// Records of its range that are in none of the pieces.
+    pub(super) unreadable: u32,
+}
+
+/// Why a segment is not whole.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LoadError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Bytes(#[from] BadBytes),
+}
+
+/// Is asked again and again, from several threads, whether to stop.
+pub(super) type Asked<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// A segment of an open piece without what is gone; `None` where all is.
+pub(super) fn seal(open: &Open, live: &Live, stop: Asked<'_>) -> Result<Option<Made>, BuildError> {
+    // A closed piece grows no more: this lock keeps nobody waiting.
+    let growing = open.body();
+    let gone = &live.gone;
+    let kept = |row: &Row| !gone.contains(row.0);
+    let rows: Vec<Row> = growing.ids.iter().map(|(row, _)| row).filter(kept).collect();
+    let vectors: Vec<Embedding> =
+        rows.iter().filter_map(|row| growing.vectors.embedding(*row)).collect();
+    if vectors.is_empty() {
+        return Ok(None);
+    }
+    let goes_on = || goes_on(stop);
+    let dimension = growing.vectors.dimension();
+    let vectors = build::build(dimension, vectors.iter(), &build::Options::default(), &goes_on)?;
+    let frozen = FrozenWords::freeze(&growing.words);
+    let words = if gone.is_empty() { frozen } else { FrozenWords::merge(&[(&frozen, gone)]) };
+    let body = Body { ids: ids(&[(&growing.ids, gone)]), vectors, words };
+    let columns = Columns::merge(&[(&live.columns, gone)]);
+    Ok(Some(Made { body, columns, unreadable: growing.unreadable }))
+}
+
+/// One segment of neighbouring ones without what is gone; `None` where all is.
+pub(super) fn merge(
+    dimension: usize,
+    segments: &[(&Sealed, &Live)],
+    stop: Asked<'_>,
+) -> Result<Option<Made>, BuildError> {
+    let of = |it: &(&Sealed, &Live)| it.0.meta.unreadable;
+    let all: Vec<_> = segments.iter().map(|(it, live)| (&it.body.ids, &live.gone)).collect();
+    let ids = ids(&all);
+    if ids.len() == 0 {
+        return Ok(None);
+    }
+    let keeps: Vec<_> =
+        segments.iter().map(|(_, live)| |row: Row| !live.gone.contains(row.0)).collect();
+    let sources: Vec<Source<'_>> = segments
+        .iter()
+        .zip(&keeps)
+        .map(|((it, _), keeps)| Source { segment: &it.body.vectors, keeps })
+        .collect();
+    let goes_on = || goes_on(stop);
+    let vectors = build::merge(dimension, &sources, &build::Options::default(), &goes_on)?;
+    let words: Vec<_> = segments.iter().map(|(it, live)| (&it.body.words, &live.gone)).collect();
+    let columns: Vec<_> = segments.iter().map(|(_, live)| (&live.columns, &live.gone)).collect();
+    let body = Body { ids, vectors, words: FrozenWords::merge(&words) };
+    let unreadable = segments.iter().map(of).sum();
+    Ok(Some(Made { body, columns: Columns::merge(&columns), unreadable }))
+}
+
+impl Made {
+    /// Writes it to the store, without a name.
+    pub(super) fn write(
+        &self,
+        store: &Store,
+        range: (RecordId, RecordId),
+    ) -> Result<SegmentMeta, StoreError> {
+        let Body { ids, vectors, words } = &self.body;
+        let mut draft = store.draft_segment()?;
+        draft.part(IDS, |to| to.write_all(&ids.to_bytes()))?;
+        draft.part(COLUMNS, |to| to.write_all(&self.columns.to_bytes()))?;
+        draft.part(VECTORS, |to| vectors.write(to))?;
+        draft.part(WORDS, |to| to.write_all(&words.to_bytes()))?;
+        let rows = u32::try_from(self.rows()).unwrap_or(u32::MAX);
+        draft.finish(range, rows, self.unreadable)
+    }
+
+    /// Reads what [`Made::write`] wrote.
+    pub(super) fn read(store: &Store, meta: &SegmentMeta) -> Result<Self, LoadError> {
+        let bytes = |part| store.read_segment_part(meta, part);
+        let ids = Ids::from_bytes(&bytes(IDS)?)?;
+        let columns = Columns::from_bytes(&bytes(COLUMNS)?)?;
+        let words = FrozenWords::from_bytes(&bytes(WORDS)?)?;
+        let mut reader = store.segment_part(meta, VECTORS)?;
+        let len = reader.bytes();
+        let vectors = Segment::read(&mut reader, len).map_err(|error| reader.fault(&error))?;
+        let unreadable = meta.unreadable;
+        let rows = [columns.len(), vectors.len(), words.rows()];
+        if rows.iter().any(|it| *it != ids.len()) {
+            let reason = "its parts differ in their number of rows";
+            return Err(BadBytes::Content { kind: "a segment", reason }.into());
+        }
+        Ok(Self { body: Body { ids, vectors, words }, columns, unreadable })
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.body.ids.len()
+    }
+}
+
+fn goes_on(stop: Asked<'_>) -> ControlFlow<()> {
+    if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+fn ids(parts: &[(&Ids, &RoaringBitmap)]) -> Ids {
+    let mut all = Ids::default();
+    for (part, gone) in parts {
+        for (_, id) in part.iter().filter(|(row, _)| !gone.contains(row.0)) {
+            all.push(id);
+        }
+    }
+    all
+}

@@ -1,0 +1,605 @@
+//! The corpus against a look at each record, across sealing, merging, forgetting,
+//! retention and restarts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::{ProptestConfig, Strategy, prop, prop_oneof, proptest};
+
+use crate::base::RecordId;
+use crate::base::area::Area;
+use crate::base::caption::Caption;
+use crate::base::embedding::Embedding;
+use crate::base::frame::FrameMeta;
+use crate::base::pose::Pose;
+use crate::base::time::{Timestamp, Window};
+use crate::index::Row;
+use crate::index::lexical::Text;
+use crate::index::lexical::growing::GrowingWords;
+use crate::index::lexical::query::WordQuery;
+use crate::search::keep::{Kept, Options};
+use crate::search::plan::Action;
+use crate::search::{Corpus, CorpusError, Explained, Filter, Hit, Query};
+use crate::store::{EmbeddingSpace, Merged, NewObservation, Record, Store};
+
+const DIMENSION: usize = 8;
+/// Small, so that a few records make several segments.
+const OPEN_ROWS: usize = 8;
+
+fn at(seconds: u32) -> Timestamp {
+    Timestamp::from_seconds(f64::from(seconds)).unwrap()
+}
+
+/// Points the way of a few numbers; those that are not given are small.
+fn embedding(components: &[i8]) -> Embedding {
+    let raw = (0..DIMENSION).map(|at| components.get(at).map_or(0.0, |x| f32::from(*x)) + 0.1);
+    Embedding::new(raw.collect(), DIMENSION).unwrap()
+}
+
+fn observation(seconds: u32, source: &str, caption: &str) -> NewObservation {
+    let x = f64::from(seconds % 10);
+    let meta = FrameMeta {
+        taken_at: at(seconds),
+        pose: Some(Pose { position: [x, 0.0, 0.0], heading: None }),
+        frame_id: "map".to_owned(),
+        map_id: "home".to_owned(),
+        source: source.to_owned(),
+    };
+    NewObservation { meta, caption: caption.to_owned(), layer: None }
+}
+
+/// A store with its corpus, which can be closed and opened again.
+struct Memory {
+    dir: tempfile::TempDir,
+    open: Option<(Store, Corpus)>,
+}
+
+impl Memory {
+    fn new() -> Self {
+        let mut memory = Self { dir: tempfile::tempdir().unwrap(), open: None };
+        memory.reopen();
+        memory
+    }
+
+    fn reopen(&mut self) {
+        self.open = None;
+        let space = EmbeddingSpace {
+            model: "test".to_owned(),
+            fingerprint: "0".to_owned(),
+            dimension: DIMENSION,
+        };
+        let options = crate::store::Options::at(self.dir.path().to_owned());
+        let store = Store::open(&options, &space).unwrap();
+        let corpus = Corpus::open_with(&store, OPEN_ROWS).unwrap();
+        self.open = Some((store, corpus));
+    }
+
+    fn store(&self) -> &Store {
+        &self.open.as_ref().unwrap().0
+    }
+
+    fn corpus(&self) -> &Corpus {
+        &self.open.as_ref().unwrap().1
+    }
+
+    fn remember(&self, observations: &[(NewObservation, Embedding)]) -> Vec<Record> {
+        let mut changes = self.corpus().changes();
+        let records = self.store().commit_observations(observations).unwrap();
+        for (record, (_, vector)) in records.iter().zip(observations) {
+            changes.insert(record, vector).unwrap();
+        }
+        records
+    }
+
+    fn forget(&self, ids: &[RecordId]) -> Vec<RecordId> {
+        let mut changes = self.corpus().changes();
+        let gone = self.store().delete_records(ids).unwrap();
+        changes.forget(&gone);
+        gone
+    }
+
+    fn keep_with(&self, options: &Options, now: Timestamp) -> Kept {
+        self.corpus().keep(self.store(), options, now, &|| false).unwrap()
+    }
+
+    fn settle(&self) {
+        for _ in 0..1_000 {
+            if self.keep_with(&Options::default(), at(0)) == Kept::Nothing {
+                return;
+            }
+        }
+        panic!("keeping does not come to an end");
+    }
+
+    fn sealed_rows(&self) -> Vec<usize> {
+        self.corpus().status().segments.iter().map(|it| it.rows).collect()
+    }
+
+    fn ask(&self, text: &str, vector: &[i8], filter: &Filter, k: usize) -> Explained {
+        let vector = embedding(vector);
+        self.corpus().explain(&Query { text, vector: &vector, filter, accepts: None, k })
+    }
+}
+
+/// Fifty records: 32 in a segment, 16 in the next one, 2 in no segment.
+fn two_segments() -> Memory {
+    let memory = many(32);
+    memory.settle();
+    memory.remember(&(33..=50).map(numbered).collect::<Vec<_>>());
+    memory.settle();
+    assert_eq!(memory.sealed_rows(), [32, 16]);
+    memory
+}
+
+fn ids(hits: &[Hit]) -> Vec<u64> {
+    hits.iter().map(|hit| hit.id.0).collect()
+}
+
+fn kitchen() -> Memory {
+    let memory = Memory::new();
+    memory.remember(&[
+        (observation(10, "front", "a red mug on a table"), embedding(&[9])),
+        (observation(20, "rear", "a blue book on a shelf"), embedding(&[0, 9])),
+        (observation(30, "front", "a red book"), embedding(&[0, 9])),
+    ]);
+    memory
+}
+
+/// A memory of `n` records a second apart, each pointing its own way.
+fn many(n: u32) -> Memory {
+    let memory = Memory::new();
+    let all: Vec<_> = (1..=n).map(numbered).collect();
+    memory.remember(&all);
+    memory
+}
+
+fn numbered(n: u32) -> (NewObservation, Embedding) {
+    let way: Vec<i8> = (0..DIMENSION).map(|bit| if n >> bit & 1 == 1 { 9 } else { -9 }).collect();
+    (observation(n, "front", &format!("thing{n}")), embedding(&way))
+}
+
+fn check_all_found(memory: &Memory, expected: impl Iterator<Item = u32> + Clone) {
+    assert_eq!(memory.corpus().len(), expected.clone().count());
+    for n in expected {
+        let (_, vector) = numbered(n);
+        let (text, filter) = (format!("thing{n}"), Filter::default());
+        let query = Query { text: &text, vector: &vector, filter: &filter, accepts: None, k: 1 };
+        assert_eq!(ids(&memory.corpus().search(&query)), [u64::from(n)]);
+    }
+}
+
+#[test]
+fn meaning_and_words_decide_together() {
+    let memory = kitchen();
+    let all = Filter::default();
+    assert_eq!(ids(&memory.ask("", &[0, 9], &all, 9).hits), [2, 3, 1]);
+    assert_eq!(ids(&memory.ask("red", &[0, 9], &all, 9).hits), [3, 2, 1]);
+    assert_eq!(ids(&memory.ask("zebra", &[9], &all, 1).hits), [1]);
+    let best = memory.ask("red book", &[0, 9], &all, 1).hits[0];
+    assert!(best.score > 0.99 && best.dense > 0.99 && best.lexical > 0.99, "{best:?}");
+}
+
+#[test]
+fn nothing_asked_or_nothing_there_finds_nothing() {
+    let all = Filter::default();
+    assert_eq!(kitchen().ask("mug", &[1], &all, 0).hits, []);
+    assert_eq!(Memory::new().ask("mug", &[1], &all, 5).hits, []);
+    assert_eq!(kitchen().ask("mug", &[9], &all, usize::MAX).hits.len(), 3);
+}
+
+#[test]
+fn given_records_are_scored_as_a_search_scores_them() {
+    let memory = many(20);
+    memory.settle();
+    let (vector, filter) = (embedding(&[9, 9]), Filter::default());
+    let query =
+        Query { text: "thing3 thing19", vector: &vector, filter: &filter, accepts: None, k: 9 };
+    let found = memory.corpus().search(&query);
+    let asked = [found[2].id, RecordId(99), found[0].id];
+    assert_eq!(memory.corpus().score(&query, &asked), [found[2], found[0]]);
+}
+
+#[test]
+fn a_record_is_there_once_in_order_and_of_the_right_shape() {
+    let memory = kitchen();
+    let corpus = memory.corpus();
+    let again = memory.store().record(RecordId(2)).unwrap().unwrap();
+    corpus.changes().insert(&again, &embedding(&[0, 0, 9])).unwrap();
+    assert_eq!((corpus.len(), corpus.span()), (3, Some((at(10), at(30)))));
+    let flat = Embedding::new(vec![1.0], 1).unwrap();
+    let later = Record { id: RecordId(4), ..again.clone() };
+    let refused = corpus.changes().insert(&later, &flat).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the vector of record 4 has 1 components, this memory searches 8"
+    );
+    let early = Record { id: RecordId(0), ..again };
+    let refused = corpus.changes().insert(&early, &embedding(&[1])).unwrap_err();
+    assert_eq!(refused, CorpusError::Order { id: RecordId(0), last: RecordId(3) });
+}
+
+#[test]
+fn newest_goes_by_when_it_was_seen_last() {
+    let memory = kitchen();
+    let corpus = memory.corpus();
+    corpus.changes().extend(RecordId(1), at(25));
+    let newest = |filter: &Filter, limit, words: &[&str]| -> Vec<u64> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        corpus.newest(filter, limit, &words).into_iter().map(|id| id.0).collect()
+    };
+    let all = Filter::default();
+    assert_eq!(newest(&all, 9, &[]), [3, 1, 2]);
+    assert_eq!(newest(&all, 2, &[]), [3, 1]);
+    assert_eq!(newest(&all, 9, &["books"]), [3, 2]);
+    assert_eq!(newest(&all, 9, &["mug", "shelf"]), [1, 2]);
+    assert_eq!(newest(&all, 9, &["zebra"]), [0; 0]);
+    let window = Window::new(Some(at(21)), Some(at(26))).unwrap();
+    assert_eq!(newest(&Filter { window, ..Filter::default() }, 9, &[]), [1]);
+}
+
+#[test]
+fn every_record_is_found_before_while_and_after_it_is_sealed_and_merged() {
+    let mut memory = many(50);
+    assert_eq!(memory.sealed_rows(), [0; 0]);
+    loop {
+        check_all_found(&memory, 1..=50);
+        if memory.keep_with(&Options::default(), at(0)) == Kept::Nothing {
+            break;
+        }
+    }
+    assert_eq!(memory.sealed_rows(), [48], "and two in the tail");
+    memory.reopen();
+    check_all_found(&memory, 1..=50);
+    assert_eq!(memory.corpus().status().tail_rows, 2);
+    memory.remember(&(51..=60).map(numbered).collect::<Vec<_>>());
+    check_all_found(&memory, 1..=60);
+}
+
+#[test]
+fn what_is_asked_to_stop_leaves_everything_as_it_was() {
+    let memory = many(40);
+    memory.keep_with(&Options::default(), at(0));
+    let before = memory.corpus().status();
+    let kept = memory.corpus().keep(memory.store(), &Options::default(), at(0), &|| true).unwrap();
+    assert_eq!(kept, Kept::Stopped);
+    assert_eq!(memory.corpus().status(), before);
+    memory.settle();
+    check_all_found(&memory, 1..=40);
+}
+
+#[test]
+fn a_damaged_segment_is_made_anew_from_its_records() {
+    let mut memory = two_segments();
+    let parts = memory.store().segments().unwrap()[0].parts.clone();
+    assert!(parts.len() >= 4);
+    for (part, _) in parts {
+        let first = memory.store().segments().unwrap()[0].clone();
+        memory.store().damage_segment(&first, part);
+        memory.reopen();
+        assert_eq!(memory.sealed_rows(), [16], "part {part:?}");
+        check_all_found(&memory, 1..=50);
+        memory.settle();
+        assert_eq!(memory.sealed_rows(), [48]);
+        check_all_found(&memory, 1..=50);
+        memory = two_segments();
+    }
+}
+
+#[test]
+fn an_index_that_lacks_a_record_is_made_anew() {
+    let mut memory = many(20);
+    memory.settle();
+    let whole = memory.store().segments().unwrap()[0].clone();
+    // Claims two records that it does not hold.
+    let short = memory.store().copy_segment(&whole, whole.first, RecordId(18));
+    memory.store().replace_segments(&[whole.number], &[short], &[]).unwrap();
+    memory.reopen();
+    check_all_found(&memory, 1..=20);
+}
+
+#[test]
+fn forgotten_records_are_found_nowhere_and_left_out_by_the_next_merge() {
+    let mut memory = two_segments();
+    let gone: Vec<RecordId> = [3, 17, 33, 34, 50].map(RecordId).to_vec();
+    assert_eq!(memory.forget(&gone), gone);
+    let kept = || (1..=50).filter(|n| ![3, 17, 33, 34, 50].contains(n));
+    let check = |memory: &Memory| {
+        check_all_found(memory, kept());
+        let all = Filter::default();
+        assert_eq!(memory.corpus().count(&all), 45);
+        assert_eq!(memory.corpus().newest(&all, 1, &[]), [RecordId(49)]);
+        assert_eq!(memory.corpus().newest(&all, 9, &["thing17".to_owned()]), []);
+        assert_eq!(memory.corpus().span(), Some((at(1), at(49))));
+        let filter = Filter::default();
+        let vector = embedding(&[1]);
+        let query = Query { text: "", vector: &vector, filter: &filter, accepts: None, k: 99 };
+        assert_eq!(memory.corpus().score(&query, &gone), []);
+        assert_eq!(memory.corpus().search(&query).len(), 45);
+    };
+    check(&memory);
+    assert_eq!(memory.corpus().status().tombstones(), 4);
+    memory.reopen();
+    check(&memory);
+    assert_eq!(memory.corpus().status().tombstones(), 4);
+    memory.forget(&(33..=40).map(RecordId).collect::<Vec<_>>());
+    memory.settle();
+    let status = memory.corpus().status();
+    assert_eq!(status.segments.iter().map(|it| it.rows).collect::<Vec<_>>(), [30, 8]);
+    assert_eq!(status.segments[1].tombstones, 0, "made anew");
+    memory.reopen();
+    assert_eq!(memory.corpus().len(), 39);
+    // All of a segment.
+    memory.forget(&(41..=48).map(RecordId).collect::<Vec<_>>());
+    memory.settle();
+    assert_eq!(memory.sealed_rows(), [30]);
+    memory.reopen();
+    assert_eq!(memory.corpus().len(), 31);
+}
+
+#[test]
+fn what_happens_to_a_record_while_its_segment_is_made_outlives_a_restart() {
+    let mut memory = many(10);
+    let corpus = memory.corpus();
+    let store = memory.store();
+    let fired = std::sync::atomic::AtomicBool::new(false);
+    // Asked in the middle of building.
+    let meanwhile = || {
+        if !fired.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            let mut changes = corpus.changes();
+            changes.extend(RecordId(2), at(70));
+            let gone = store.delete_records(&[RecordId(5)]).unwrap();
+            changes.forget(&gone);
+        }
+        false
+    };
+    let kept = corpus.keep(store, &Options::default(), at(0), &meanwhile).unwrap();
+    assert_eq!(kept, Kept::Sealed { rows: 8 });
+    assert!(fired.load(std::sync::atomic::Ordering::SeqCst));
+    let check = |memory: &Memory| {
+        let window = Window::new(Some(at(60)), None).unwrap();
+        let late = Filter { window, ..Filter::default() };
+        assert_eq!(memory.corpus().newest(&late, 9, &[]), [RecordId(2)]);
+        check_all_found(memory, (1..=10).filter(|n| *n != 5));
+    };
+    check(&memory);
+    memory.reopen();
+    check(&memory);
+    memory.settle();
+    memory.reopen();
+    check(&memory);
+}
+
+#[test]
+fn the_oldest_segments_go_when_all_of_their_records_are_too_many() {
+    let mut memory = many(200);
+    let options = Options { records_max: Some(100), ..Options::default() };
+    for _ in 0..100 {
+        if memory.keep_with(&options, at(0)) == Kept::Nothing {
+            break;
+        }
+    }
+    let held = memory.corpus().len();
+    assert!((100..=164).contains(&held), "{held}");
+    assert_eq!(memory.store().record_count(), held as u64);
+    let first = 200 - u32::try_from(held).unwrap() + 1;
+    check_all_found(&memory, first..=200);
+    assert_eq!(memory.store().record(RecordId(u64::from(first) - 1)).unwrap(), None);
+    memory.reopen();
+    check_all_found(&memory, first..=200);
+}
+
+#[test]
+fn records_go_when_their_time_is_over_and_not_before() {
+    let mut memory = many(80);
+    let options = Options { age_max: Some(Duration::from_secs(80)), ..Options::default() };
+    let settle = |memory: &Memory, now| {
+        while memory.keep_with(&options, now) != Kept::Nothing {}
+    };
+    settle(&memory, at(81));
+    assert_eq!(memory.corpus().len(), 80, "none is older");
+    let spans = memory.corpus().status().segments;
+    assert!(spans.iter().all(|it| it.span.unwrap().1.since(it.span.unwrap().0).as_secs() <= 10));
+    settle(&memory, at(121));
+    let held = u32::try_from(memory.corpus().len()).unwrap();
+    assert!((40..=50).contains(&held), "{held}");
+    check_all_found(&memory, 80 - held + 1..=80);
+    memory.reopen();
+    check_all_found(&memory, 80 - held + 1..=80);
+    settle(&memory, at(500));
+    assert!(memory.corpus().len() <= OPEN_ROWS, "what is in the tail alone may stay");
+}
+
+#[test]
+fn an_explanation_says_what_was_done_in_each_piece() {
+    let memory = two_segments();
+    let window = Window::new(Some(at(33)), None).unwrap();
+    let filter = Filter { window, ..Filter::default() };
+    let Explained { hits, pieces } = memory.ask("thing40", &[1], &filter, 3);
+    assert_eq!(hits.len(), 3);
+    let told: Vec<_> = pieces.iter().map(|it| (it.rows, it.selected, it.action)).collect();
+    assert_eq!(told, [(32, 0, Action::Skip), (16, 16, Action::Scan), (2, 2, Action::Scan)]);
+    assert_eq!(pieces[0].records, Some((RecordId(1), RecordId(32))));
+    assert!(pieces[0].segment.is_some() && pieces[2].segment.is_none());
+    assert_eq!(pieces[1].candidates, (16, 1));
+}
+
+#[test]
+fn a_predicate_and_an_area_leave_out_what_they_leave_out() {
+    let memory = two_segments();
+    let (vector, filter) = (embedding(&[1]), Filter::default());
+    let even = |id: RecordId| id.0.is_multiple_of(2);
+    let query = Query { text: "", vector: &vector, filter: &filter, accepts: Some(&even), k: 99 };
+    let mut found = ids(&memory.corpus().search(&query));
+    found.sort_unstable();
+    assert_eq!(found, (1..=25).map(|n| n * 2).collect::<Vec<u64>>());
+    let area = Area::new((3.0, 0.0, None), 0.5, "map", "home").unwrap();
+    let near = Filter { area: Some(area), ..Filter::default() };
+    let mut found = ids(&memory.ask("", &[1], &near, 99).hits);
+    found.sort_unstable();
+    assert_eq!(found, [3, 13, 23, 33, 43]);
+    assert_eq!(memory.corpus().count(&near), 5);
+    let asked: Vec<RecordId> = [13, 14, 99, 3].map(RecordId).to_vec();
+    assert_eq!(memory.corpus().within(&near, &asked), [RecordId(13), RecordId(3)]);
+}
+
+/// What happens to a memory.
+#[derive(Debug, Clone)]
+enum Step {
+    Remember(Vec<(u32, bool, String, (i8, i8, i8))>),
+    Forget(u64),
+    /// A frame becomes a record.
+    Frame(u32, String, (i8, i8, i8)),
+    /// The last frame's view lasts.
+    Last(u32),
+    Keep,
+    Reopen,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let way = || (-2_i8..=2, -2_i8..=2, -2_i8..=2);
+    let one = (0_u32..30, proptest::bool::ANY, "((red|mug|book) ){0,3}", way());
+    let step = prop_oneof![
+        4 => prop::collection::vec(one, 1..12).prop_map(Step::Remember),
+        2 => (1_u64..60).prop_map(Step::Forget),
+        2 => (0_u32..30, "((red|mug|book) ){0,3}", way()).prop_map(|(at, text, way)| Step::Frame(at, text, way)),
+        2 => (0_u32..60).prop_map(Step::Last),
+        4 => prop::strategy::Just(Step::Keep),
+        1 => prop::strategy::Just(Step::Reopen),
+    ];
+    prop::collection::vec(step, 1..14)
+}
+
+/// What a memory holds, by plain means.
+type Model = BTreeMap<RecordId, (Record, Embedding)>;
+
+fn take(memory: &mut Memory, model: &mut Model, step: Step) {
+    match step {
+        Step::Remember(all) => {
+            let observations: Vec<_> = all
+                .into_iter()
+                .map(|(seconds, front, caption, (x, y, z))| {
+                    let source = if front { "front" } else { "rear" };
+                    (observation(seconds, source, &caption), embedding(&[x, y, z]))
+                })
+                .collect();
+            for (record, (_, vector)) in
+                memory.remember(&observations).into_iter().zip(observations)
+            {
+                model.insert(record.id, (record, vector));
+            }
+        }
+        Step::Forget(id) => {
+            let gone = memory.forget(&[RecordId(id)]);
+            assert_eq!(!gone.is_empty(), model.remove(&RecordId(id)).is_some());
+        }
+        Step::Frame(seconds, caption, (x, y, z)) => {
+            let meta = observation(seconds, "front", "").meta;
+            let jpeg = [&[0xFF, 0xD8, 0xFF], [7; 40].as_slice()].concat();
+            let ticket = memory.store().accept_frame(&meta, &jpeg, vec![1]).unwrap();
+            let vector = embedding(&[x, y, z]);
+            let mut changes = memory.corpus().changes();
+            let record =
+                memory.store().commit_frame(ticket, &Caption::unrated(&caption), &vector).unwrap();
+            changes.insert(&record, &vector).unwrap();
+            model.insert(record.id, (record, vector));
+        }
+        Step::Last(end) => {
+            let mut changes = memory.corpus().changes();
+            // An error where there is no view, or its record is forgotten.
+            if let Ok(Merged { record: Some(id), end_at, .. }) =
+                memory.store().merge_frame("front", at(end))
+            {
+                changes.extend(id, end_at);
+                model.get_mut(&id).unwrap().0.end_at = end_at;
+            }
+        }
+        Step::Keep => {
+            memory.keep_with(&Options::default(), at(0));
+        }
+        Step::Reopen => memory.reopen(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// With no more records than candidates the search is exact.
+    #[test]
+    fn finds_what_a_look_at_each_record_finds(
+        steps in steps(),
+        text in "((red|mugs|lamp) ){0,2}",
+        (start, length) in (0_u32..30, 0_u32..20),
+        source in prop::option::of(prop::sample::select(vec!["front", "rear", "side"])),
+        k in 0_usize..10,
+    ) {
+        let (mut memory, mut model) = (Memory::new(), Model::new());
+        for step in steps {
+            if model.len() < 50 || !matches!(step, Step::Remember(_)) {
+                take(&mut memory, &mut model, step);
+            }
+        }
+        let window = Window::new(Some(at(start)), Some(at(start + length))).unwrap();
+        let source = source.map(str::to_owned);
+        let filter = Filter { window, source: source.clone(), ..Filter::default() };
+        let hits = memory.ask(&text, &[2, 1], &filter, k).hits;
+        check_against(&memory, &model, (&text, &filter, k), &hits);
+    }
+}
+
+fn check_against(
+    memory: &Memory,
+    model: &Model,
+    (text, filter, k): (&str, &Filter, usize),
+    hits: &[Hit],
+) {
+    assert_eq!(memory.corpus().len(), model.len());
+    let passes = |record: &Record| {
+        filter.window.touches(record.meta.taken_at, record.end_at)
+            && filter.source.as_ref().is_none_or(|source| *source == record.meta.source)
+    };
+    let passing: Vec<_> = model.values().filter(|(record, _)| passes(record)).collect();
+    assert_eq!(memory.corpus().count(filter), passing.len());
+    assert_eq!(hits.len(), k.min(passing.len()));
+    let mut newest: Vec<_> = passing.iter().map(|(record, _)| (record.end_at, record.id)).collect();
+    newest.sort_unstable_by(|a, b| b.cmp(a));
+    let newest: Vec<RecordId> = newest.into_iter().map(|(_, id)| id).take(5).collect();
+    assert_eq!(memory.corpus().newest(filter, 5, &[]), newest);
+
+    let everything: Vec<u64> = passing.iter().map(|(record, _)| record.id.0).collect();
+    assert!(ids(hits).iter().all(|id| everything.contains(id)));
+    let vector = embedding(&[2, 1]);
+    for hit in hits {
+        let (_, own) = &model[&hit.id];
+        assert!((hit.dense - own.cosine(&vector).max(0.0)).abs() < 2e-3, "{hit:?}");
+        assert!((hit.score - (hit.dense + 0.6 * hit.lexical) / 1.6).abs() < 1e-5);
+    }
+    let in_order = |pair: &[Hit]| (-pair[0].score, pair[0].id.0) < (-pair[1].score, pair[1].id.0);
+    assert!(hits.windows(2).all(in_order));
+    // Unless one was forgotten.
+    // Words are weighed by all rows that are still in the index.
+    if model.keys().next_back().is_none_or(|last| last.0 == model.len() as u64) {
+        let mut words = GrowingWords::default();
+        for (record, _) in model.values() {
+            words.push(Text::new(&record.caption));
+        }
+        let asked = WordQuery::new(text, &[&words]);
+        let mut expected: Vec<f32> = (0..)
+            .map(Row)
+            .zip(model.values())
+            .filter(|(_, (record, _))| passes(record))
+            .map(|(row, (_, own))| {
+                (own.cosine(&vector).max(0.0) + 0.6 * asked.score(&words, row)) / 1.6
+            })
+            .collect();
+        expected.sort_unstable_by(|a, b| b.total_cmp(a));
+        for (hit, expected) in hits.iter().zip(expected) {
+            assert!((hit.score - expected).abs() < 3e-3, "{hit:?} {expected}");
+        }
+    }
+}
+
+#[test]
+fn is_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Arc<Corpus>>();
+}

@@ -1,0 +1,197 @@
+//! Killed while segments are sealed, merged or dropped: the next start finds every
+//! record that was acknowledged, none that was forgotten, and nothing twice.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of a test stop it where something is wrong"
+)]
+
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use engram::base::RecordId;
+use engram::base::embedding::Embedding;
+use engram::base::frame::FrameMeta;
+use engram::base::time::Timestamp;
+use engram::search::keep::{Kept, Options};
+use engram::search::{Corpus, Filter, Query};
+use engram::store::{EmbeddingSpace, NewObservation, Store};
+
+const DIR: &str = "ENGRAM_TEST_SEGMENTS_DIR";
+const KILLS: u64 = 10;
+const DIMENSION: usize = 16;
+/// Small, so that the writer does hardly anything but seal and merge.
+const OPEN_ROWS: usize = 16;
+/// Records beyond which the oldest are dropped.
+const RECORDS_MAX: u64 = 1_500;
+
+#[test]
+fn every_record_is_found_after_a_kill_while_segments_are_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut said = Said::default();
+    for kill in 0..KILLS {
+        write_until_killed(dir.path(), kill, &mut said);
+        check(dir.path(), &said, kill);
+    }
+    assert!(said.sealed > 0 && said.merged > 0 && said.dropped > 0, "{said:?}");
+}
+
+/// The child's part: does nothing unless started by the test above.
+#[test]
+fn segments_writer() {
+    let Some(dir) = std::env::var_os(DIR) else { return };
+    let store = open(&PathBuf::from(dir));
+    let corpus = Corpus::open_with(&store, OPEN_ROWS).unwrap();
+    let options = Options { records_max: Some(RECORDS_MAX), ..Options::default() };
+    loop {
+        let first = newest(&store) + 1;
+        let all: Vec<_> = (first..first + 24).map(observation).collect();
+        let mut changes = corpus.changes();
+        let records = store.commit_observations(&all).unwrap();
+        for (record, (_, vector)) in records.iter().zip(&all) {
+            changes.insert(record, vector).unwrap();
+        }
+        println!("ACK record {}", records.last().unwrap().id);
+        let gone = store.delete_records(&[RecordId(first + 5), RecordId(first - 1)]).unwrap();
+        changes.forget(&gone);
+        for id in gone {
+            println!("ACK gone {id}");
+        }
+        drop(changes);
+        for _ in 0..3 {
+            let kept = corpus.keep(&store, &options, at(0), &|| false).unwrap();
+            match kept {
+                Kept::Nothing | Kept::Stopped => break,
+                Kept::Sealed { .. } => println!("ACK sealed 1"),
+                Kept::Merged { .. } => println!("ACK merged 1"),
+                Kept::Dropped { .. } => println!("ACK dropped 1"),
+            }
+        }
+    }
+}
+
+/// What the writers acknowledged.
+#[derive(Debug, Default)]
+struct Said {
+    newest: u64,
+    gone: BTreeSet<u64>,
+    sealed: u64,
+    merged: u64,
+    dropped: u64,
+}
+
+impl Said {
+    fn note(&mut self, line: &str) {
+        let (what, number) = line.trim().split_once(' ').unwrap();
+        let number: u64 = number.parse().unwrap();
+        match what {
+            "record" => self.newest = self.newest.max(number),
+            "gone" => assert!(self.gone.insert(number), "forgotten twice: {line}"),
+            "sealed" => self.sealed += 1,
+            "merged" => self.merged += 1,
+            "dropped" => self.dropped += 1,
+            other => panic!("{other}"),
+        }
+    }
+}
+
+fn write_until_killed(dir: &Path, kill: u64, said: &mut Said) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "crash_segments::segments_writer", "--nocapture", "--test-threads=1"])
+        .env(DIR, dir)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut note_next = || {
+        let mut line = String::new();
+        let read = lines.read_line(&mut line).unwrap();
+        // The last line may be cut short: what it says was not acknowledged.
+        if let Some((_, said_now)) = line.split_once("ACK ").filter(|_| line.ends_with('\n')) {
+            said.note(said_now);
+            return Some(true);
+        }
+        (read > 0).then_some(false)
+    };
+    // Each run goes on for some hundred records, then for a moment that is random.
+    let mut acknowledged = 0;
+    while acknowledged < 60 {
+        acknowledged += u32::from(note_next().unwrap());
+    }
+    thread::sleep(Duration::from_micros(RandomState::new().hash_one(kill) % 80_000));
+    child.kill().unwrap();
+    while note_next().is_some() {}
+    assert!(!child.wait().unwrap().success(), "the writer ended by itself");
+}
+
+fn check(dir: &Path, said: &Said, kill: u64) {
+    let store = open(dir);
+    let corpus = Corpus::open_with(&store, OPEN_ROWS).unwrap();
+    let there: Vec<u64> = store.scan().map(|it| it.unwrap().0.id.0).collect();
+    assert_eq!(corpus.len(), there.len(), "kill {kill}");
+    assert_eq!(store.record_count(), there.len() as u64);
+    assert!(said.gone.iter().all(|id| there.binary_search(id).is_err()), "kill {kill}");
+    assert!(newest(&store) >= said.newest, "a record is lost, kill {kill}");
+    // Without gaps but for what was forgotten, acknowledged or just about to be.
+    let first = there[0];
+    let missing = (first..=newest(&store)).filter(|id| there.binary_search(id).is_err());
+    assert!(missing.filter(|id| !said.gone.contains(id)).count() <= 2, "kill {kill}");
+    assert!(there.len() as u64 >= RECORDS_MAX.min(said.newest * 22 / 24 - said.newest / 24));
+    let filter = Filter::default();
+    for id in &there {
+        let (NewObservation { caption, .. }, vector) = observation(*id);
+        let query = Query { text: &caption, vector: &vector, filter: &filter, accepts: None, k: 1 };
+        let found = corpus.search(&query);
+        assert_eq!(found.first().map(|hit| hit.id.0), Some(*id), "kill {kill}");
+    }
+    let query =
+        Query { text: "seen", vector: &vector(1), filter: &filter, accepts: None, k: 5_000 };
+    let mut all: Vec<u64> = corpus.search(&query).iter().map(|hit| hit.id.0).collect();
+    all.sort_unstable();
+    assert_eq!(all, there, "kill {kill}");
+}
+
+fn newest(store: &Store) -> u64 {
+    // Ids are not used twice, so that they say how many records were ever stored.
+    let counters = store.counters();
+    counters.observed
+}
+
+fn open(dir: &Path) -> Store {
+    let space = EmbeddingSpace {
+        model: "test".to_owned(),
+        fingerprint: "0".to_owned(),
+        dimension: DIMENSION,
+    };
+    Store::open(&engram::store::Options::at(dir.to_owned()), &space).unwrap()
+}
+
+fn at(seconds: u64) -> Timestamp {
+    Timestamp::EPOCH.plus(Duration::from_secs(seconds))
+}
+
+fn observation(id: u64) -> (NewObservation, Embedding) {
+    let meta = FrameMeta {
+        taken_at: at(id),
+        pose: None,
+        frame_id: "map".to_owned(),
+        map_id: "home".to_owned(),
+        source: "front".to_owned(),
+    };
+    let caption = format!("thing{id} seen");
+    (NewObservation { meta, caption, layer: None }, vector(id))
+}
+
+/// Each id points its own way.
+fn vector(id: u64) -> Embedding {
+    let raw = (0..DIMENSION).map(|bit| if id >> bit & 1 == 1 { 1.0 } else { -1.0 }).collect();
+    Embedding::new(raw, DIMENSION).unwrap()
+}
