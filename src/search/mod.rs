@@ -14,7 +14,7 @@ pub mod keep;
 pub mod keeper;
 mod look;
 mod piece;
-mod plan;
+pub mod plan;
 mod recover;
 mod seal;
 pub mod status;

@@ -420,6 +420,7 @@ fn records_schema() -> Map<String, Value> {
                 "required": ["searchable", "pending"],
             },
             "why_empty": {"type": "string"},
+            "explanation": {"type": "object"},
         }),
         &["records", "session", "index"],
     )
@@ -518,6 +519,14 @@ fn memory_stats_schema() -> Map<String, Value> {
             "captioner": model, "embedder": model, "disk_bytes": count,
             "daemon_resident_bytes": {"type": ["integer", "null"]},
             "worker_resident_bytes": {"type": ["integer", "null"]},
+            "index": {
+                "type": "object",
+                "properties": {
+                    "segments": {"type": "array", "items": {"type": "object"}},
+                    "tail": count, "tail_pieces": count, "tombstones": count,
+                    "memory_bytes": count, "disk_bytes": count,
+                },
+            },
         }),
         &[
             "records",
@@ -529,6 +538,7 @@ fn memory_stats_schema() -> Map<String, Value> {
             "disk_bytes",
             "daemon_resident_bytes",
             "worker_resident_bytes",
+            "index",
         ],
     )
 }

@@ -8,6 +8,7 @@ mod args;
 mod catalog;
 pub mod context;
 pub mod dispatch;
+mod explain;
 mod inspect;
 mod memos;
 mod notes;

@@ -7,7 +7,8 @@ use crate::memory::episodic::{MemoryError, Recalled};
 use crate::search::Filter;
 use crate::tools::args::{Args, Kind, Param, TimeReading, refused};
 use crate::tools::context::Context;
-use crate::tools::{ToolError, ToolReply, reply};
+use crate::tools::explain::EXPLAIN;
+use crate::tools::{ToolError, ToolReply, explain, reply};
 
 /// Longest query. A query is embedded whole, up to the model's own length.
 const QUERY_BYTES_MAX: usize = 2_000;
@@ -38,6 +39,7 @@ pub(crate) const BEST_MATCH: &[Param] = &[
     ),
     SOURCE,
     MAP,
+    EXPLAIN,
 ];
 
 pub(crate) const LAST_SEEN: &[Param] = &[
@@ -68,6 +70,7 @@ pub(crate) const TEXT_WITH_TIME: &[Param] = &[
     ),
     SOURCE,
     MAP,
+    EXPLAIN,
 ];
 
 /// A checked call of one of the recall tools.
@@ -76,6 +79,7 @@ pub(crate) struct Request {
     query: String,
     filter: Filter,
     k: usize,
+    explain: bool,
 }
 
 impl Request {
@@ -99,7 +103,12 @@ impl Request {
             map_id: args.text(MAP.name)?.map(str::to_owned),
             ..Filter::default()
         };
-        Ok(Self { query: args.required_text(query)?.to_owned(), filter, k: args.count("k")? })
+        Ok(Self {
+            query: args.required_text(query)?.to_owned(),
+            filter,
+            k: args.count("k")?,
+            explain: args.flag(EXPLAIN.name)?,
+        })
     }
 }
 
@@ -109,13 +118,17 @@ pub(crate) fn best_match(
     session: &str,
     request: &Request,
 ) -> Result<ToolReply, ToolError> {
-    let found = context
+    let (found, explained) = context
         .episodic
-        .recall(&request.query, &request.filter, request.k)
+        .recall_explained(&request.query, &request.filter, request.k)
         .map_err(|error| fault(&error))?;
     remember(context, session, &found);
     let why_empty = || why_none(context, &request.filter);
-    Ok(reply::recalled(context, session, &found, "best first", why_empty))
+    let mut reply = reply::recalled(context, session, &found, "best first", why_empty);
+    if request.explain {
+        explain::add(&mut reply, &explained, context.options.zone);
+    }
+    Ok(reply)
 }
 
 /// The newest records that show an object; they become the working memory.

@@ -83,7 +83,7 @@ fn recalled_json(recalled: &Recalled, zone: Zone) -> Value {
 }
 
 /// Four digits say all that a score or a confidence can.
-fn rounded(share: f32) -> f64 {
+pub(crate) fn rounded(share: f32) -> f64 {
     (f64::from(share) * 1e4).round() / 1e4
 }
 

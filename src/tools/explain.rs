@@ -1,0 +1,141 @@
+//! How a recall went about it, for whoever asks with `explain: true`.
+
+use serde_json::{Map, Value, json};
+
+use crate::base::time::Zone;
+use crate::search::plan::Action;
+use crate::search::{Explained, PieceReport, WEIGHTS};
+use crate::tools::ToolReply;
+use crate::tools::args::{Kind, Param};
+use crate::tools::reply::rounded;
+
+pub(crate) const EXPLAIN: Param = Param::optional(
+    "explain",
+    Kind::Flag,
+    "Also say how the records were found: what was done in each piece of the index and why, and the parts of each score.",
+);
+
+/// Adds the explanation to a recall's reply.
+pub(crate) fn add(reply: &mut ToolReply, explained: &Explained, zone: Zone) {
+    let (dense, lexical) = WEIGHTS;
+    let pieces: Vec<Value> = explained.pieces.iter().map(|it| piece(it, zone)).collect();
+    let scores: Vec<Value> = explained
+        .hits
+        .iter()
+        .map(|hit| {
+            json!({
+                "id": hit.id.0,
+                "score": rounded(hit.score),
+                "dense": rounded(hit.dense),
+                "lexical": rounded(hit.lexical),
+            })
+        })
+        .collect();
+    let weights = json!({"dense": rounded(dense), "lexical": rounded(lexical)});
+    let explanation = json!({"weights": weights, "scores": scores, "pieces": pieces});
+    reply.structured.insert("explanation".to_owned(), explanation);
+    for it in &explained.pieces {
+        reply.text.push_str(&format!("\n{}: {}", name(it), why(it)));
+    }
+}
+
+fn piece(report: &PieceReport, zone: Zone) -> Value {
+    let PieceReport { segment, records, span, rows, selected, action, candidates } = report;
+    let mut json = Map::new();
+    json.insert("segment".to_owned(), json!(segment.map(|it| it.0)));
+    json.insert("first_id".to_owned(), json!(records.map(|(first, _)| first.0)));
+    json.insert("last_id".to_owned(), json!(records.map(|(_, last)| last.0)));
+    json.insert("first".to_owned(), json!(span.map(|(first, _)| zone.format(first))));
+    json.insert("last".to_owned(), json!(span.map(|(_, last)| zone.format(last))));
+    json.insert("rows".to_owned(), json!(rows));
+    json.insert("selected".to_owned(), json!(selected));
+    let (word, ef) = match action {
+        Action::Skip => ("skip", None),
+        Action::Scan => ("scan", None),
+        Action::Walk { ef } => ("walk", Some(ef)),
+    };
+    json.insert("action".to_owned(), json!(word));
+    if let Some(ef) = ef {
+        json.insert("ef".to_owned(), json!(ef));
+    }
+    json.insert("why".to_owned(), json!(why(report)));
+    let (meaning, words) = candidates;
+    json.insert("candidates".to_owned(), json!({"meaning": meaning, "words": words}));
+    Value::Object(json)
+}
+
+fn name(report: &PieceReport) -> String {
+    match (report.segment, report.records) {
+        (Some(number), Some((first, last))) => {
+            format!("segment {} (records {first} to {last})", number.0)
+        }
+        (None, Some((first, last))) => format!("tail (records {first} to {last})"),
+        (_, None) => "tail (empty)".to_owned(),
+    }
+}
+
+fn why(report: &PieceReport) -> String {
+    let PieceReport { segment, rows, selected, action, .. } = report;
+    match (action, segment) {
+        (Action::Skip, _) if *rows == 0 => "holds nothing".to_owned(),
+        (Action::Skip, _) => format!("passed over, none of {rows} rows is within the filter"),
+        (Action::Scan, None) => format!("{selected} of {rows} rows compared, it has no graph yet"),
+        (Action::Scan, Some(_)) => {
+            format!("{selected} of {rows} rows compared, which takes less time than a walk")
+        }
+        (Action::Walk { ef }, _) => format!(
+            "graph walked among {selected} of {rows} rows with {ef} in view, as comparing all takes longer"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::RecordId;
+    use crate::store::segments::SegmentNumber;
+
+    fn report(segment: Option<u64>, selected: usize, action: Action) -> PieceReport {
+        PieceReport {
+            segment: segment.map(SegmentNumber),
+            records: Some((RecordId(1), RecordId(9))),
+            span: None,
+            rows: 9,
+            selected,
+            action,
+            candidates: (1, 2),
+        }
+    }
+
+    #[test]
+    fn says_of_each_piece_what_was_done_and_why() {
+        let check = |report: PieceReport, expect: &str| {
+            assert_eq!(format!("{}: {}", name(&report), why(&report)), expect);
+        };
+        check(
+            report(Some(4), 0, Action::Skip),
+            "segment 4 (records 1 to 9): passed over, none of 9 rows is within the filter",
+        );
+        check(
+            report(Some(4), 5, Action::Walk { ef: 64 }),
+            "segment 4 (records 1 to 9): graph walked among 5 of 9 rows with 64 in view, as comparing all takes longer",
+        );
+        check(
+            report(None, 9, Action::Scan),
+            "tail (records 1 to 9): 9 of 9 rows compared, it has no graph yet",
+        );
+        let empty = PieceReport { records: None, rows: 0, ..report(None, 0, Action::Skip) };
+        check(empty, "tail (empty): holds nothing");
+    }
+
+    #[test]
+    fn gives_the_same_as_numbers() {
+        let zone = Zone::from_name("UTC").unwrap();
+        let json = piece(&report(Some(4), 5, Action::Walk { ef: 64 }), zone);
+        assert_eq!(json.get("action"), Some(&json!("walk")));
+        assert_eq!(json.get("ef"), Some(&json!(64)));
+        assert_eq!(json.get("candidates"), Some(&json!({"meaning": 1, "words": 2})));
+        let scanned = piece(&report(None, 9, Action::Scan), zone);
+        assert_eq!((scanned.get("segment"), scanned.get("ef")), (Some(&Value::Null), None));
+    }
+}
