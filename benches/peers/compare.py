@@ -78,7 +78,8 @@ def two_stages(
         result.pop("build", None)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        result["build"] = run(build, args.build_limit)
+        load = os.getloadavg()[0]
+        result["build"] = {**run(build, args.build_limit), "load": load}
     result["search"] = run(search, args.search_limit)
 
 
@@ -111,7 +112,7 @@ def engram_result(data: Dataset, folder: Path, args: argparse.Namespace, result:
 def socket_result(data: Dataset, args: argparse.Namespace, result: Result) -> None:
     command = [args.engram, "bench", "recall", "--captions", data.captions, "--ask", data.questions]
     command += ["--records", data.records, "--questions", args.questions, "--clients", CORES, "--json"]
-    result["recall"] = run(command, args.build_limit, own_threads=True)
+    result["recall"] = run(command, args.growth_limit, own_threads=True)
 
 
 def growth_result(args: argparse.Namespace, result: Result) -> None:
@@ -166,7 +167,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--growth", default="10000,100000,1000000", help=f"sizes of {GROWTH}")
     parser.add_argument("--build-limit", type=float, default=400, metavar="SECONDS")
     parser.add_argument("--search-limit", type=float, default=240, metavar="SECONDS")
-    parser.add_argument("--growth-limit", type=float, default=3_600, metavar="SECONDS")
+    parser.add_argument("--growth-limit", type=float, default=3_600, metavar="SECONDS", help=f"also of {SOCKET}")
     parser.add_argument("--results", type=Path, default=HERE.parent / "RESULTS.md")
     args = parser.parse_args()
     unknown = {name for name in args.only.split(",") if name} - {*NAMES, GROWTH}

@@ -9,6 +9,7 @@
     reason = "a test that does not get what it needs should stop"
 )]
 
+mod bench;
 mod caption;
 mod caption_worker;
 mod crash;

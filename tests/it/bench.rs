@@ -1,0 +1,53 @@
+//! `engram bench recall` from its flags to its JSON, on a real daemon.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn bench_recall(arguments: &[&str], temporary: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
+    command.args(["bench", "recall"]).args(arguments).env("TMPDIR", temporary).output().unwrap()
+}
+
+#[test]
+fn recall_is_measured_at_each_size_and_nothing_is_left_behind() {
+    let temporary = tempfile::tempdir().unwrap();
+    let flags = ["--records", "30,60", "--questions", "10", "--clients", "2", "--json"];
+    let output = bench_recall(&flags, temporary.path());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sizes = report["sizes"].as_array().unwrap();
+    let records: Vec<u64> = sizes.iter().map(|it| it["records"].as_u64().unwrap()).collect();
+    assert_eq!(records, [30, 60]);
+    for size in sizes {
+        let windows = size["windows"].as_array().unwrap();
+        let shares: Vec<f64> = windows.iter().map(|it| it["share"].as_f64().unwrap()).collect();
+        assert_eq!(shares, [1.0, 0.5, 0.1, 0.01]);
+        let beside = [&size["busy"], &size["paced"], &size["inserting"]];
+        let latencies = windows.iter().map(|it| &it["recall"]).chain(beside);
+        for latency in latencies.chain([&size["together"]["recall"]]) {
+            let at = |percentile: &str| latency[percentile].as_f64().unwrap();
+            assert!(0.0 < at("p50_millis") && at("p50_millis") <= at("p99_millis"), "{latency}");
+        }
+        for figure in ["daemon_bytes", "worker_bytes", "disk_bytes"] {
+            assert!(size[figure].as_u64().unwrap() > 0, "{figure}: {size}");
+        }
+    }
+    let left: Vec<_> = fs::read_dir(temporary.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn too_few_captions_are_refused_before_anything_is_filled() {
+    let temporary = tempfile::tempdir().unwrap();
+    let captions = temporary.path().join("captions");
+    fs::write(&captions, "a red mug on a table\n").unwrap();
+    let flags = ["--captions", captions.to_str().unwrap(), "--records", "2"];
+    let output = bench_recall(&flags, temporary.path());
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("--captions has 1 lines; --records asks for 2"), "{errors}");
+}
