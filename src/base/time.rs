@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, Local, LocalResult, NaiveDateTime, TimeZone as _, Utc};
+use chrono::{DateTime, Local, LocalResult, NaiveDateTime, TimeZone as _, Timelike as _, Utc};
 
 /// Microseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +16,8 @@ const LATEST_MICROS: i64 = 253_402_300_799_999_999;
 
 impl Timestamp {
     pub const EPOCH: Self = Self(0);
+    /// The last one there is.
+    pub const LATEST: Self = Self(LATEST_MICROS);
 
     /// `None` before 1970 or after the year 9999.
     pub fn from_micros(micros: i64) -> Option<Self> {
@@ -38,6 +40,13 @@ impl Timestamp {
     #[expect(clippy::cast_precision_loss, reason = "exact to a microsecond until the year 2255")]
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e6
+    }
+
+    /// The last whole `step` since 1970 that is not after it.
+    #[must_use]
+    pub fn floor(self, step: Duration) -> Self {
+        let step = i64::try_from(step.as_micros()).unwrap_or(i64::MAX).max(1);
+        Self(self.0 - self.0 % step)
     }
 
     /// Time from `earlier` to `self`; zero when `earlier` is the later one.
@@ -224,6 +233,16 @@ impl Zone {
         }
     }
 
+    /// Hour of the day in this zone, 0 to 23.
+    pub fn hour(self, time: Timestamp) -> usize {
+        let Some(utc) = DateTime::from_timestamp_micros(time.micros()) else { return 0 };
+        let hour = match self {
+            Self::Machine => utc.with_timezone(&Local).hour(),
+            Self::Named(zone) => utc.with_timezone(&zone).hour(),
+        };
+        hour as usize
+    }
+
     fn utc_of(self, wall: NaiveDateTime) -> Option<DateTime<Utc>> {
         fn first<Z: chrono::TimeZone>(found: LocalResult<DateTime<Z>>) -> Option<DateTime<Utc>> {
             found.earliest().map(|time| time.with_timezone(&Utc))
@@ -286,6 +305,23 @@ mod tests {
         check("-10m", "2025-01-03 09:04:07");
         check("-2h", "2025-01-03 07:14:07");
         check("-1d", "2025-01-02 09:14:07");
+    }
+
+    #[test]
+    fn hours_are_those_of_the_zone() {
+        let time = |text| berlin().parse(text, now()).unwrap();
+        assert_eq!(berlin().hour(time("2025-01-03 00:14:07")), 0);
+        assert_eq!(berlin().hour(time("2025-07-03T21:59:59Z")), 23);
+        assert_eq!(Zone::from_name("UTC").unwrap().hour(time("2025-07-03 10:14:07")), 8);
+    }
+
+    #[test]
+    fn a_step_goes_back_to_its_start() {
+        let at = |seconds| Timestamp::from_seconds(seconds).unwrap();
+        let step = Duration::from_secs(900);
+        assert_eq!(at(1_799.9).floor(step), at(900.0));
+        assert_eq!(at(900.0).floor(step), at(900.0));
+        assert_eq!(at(5.0).floor(Duration::ZERO), at(5.0));
     }
 
     #[test]

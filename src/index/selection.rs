@@ -66,6 +66,20 @@ impl Selection {
         (run.start.0..run.end.0).map(Row).chain(marked.into_iter().flat_map(Marked::rows))
     }
 
+    /// The rows of a bitmap that are selected.
+    pub fn of(&self, bitmap: &RoaringBitmap) -> RoaringBitmap {
+        match self {
+            Self::All => bitmap.clone(),
+            Self::Run(start, end) => {
+                let mut kept = bitmap.clone();
+                kept.remove_range(..start.0);
+                kept.remove_range(end.0.max(start.0)..);
+                kept
+            }
+            Self::Only(marked) => bitmap.iter().filter(|row| marked.contains(Row(*row))).collect(),
+        }
+    }
+
     /// What both select of an index's `rows` rows.
     #[must_use]
     pub fn and(&self, other: &Self, rows: usize) -> Self {
@@ -253,6 +267,9 @@ mod tests {
             check(&a.and(&b, ROWS), &in_a.intersection(&in_b).copied().collect());
             let bitmap: RoaringBitmap = gone.iter().copied().collect();
             check(&a.without(&bitmap, ROWS), &in_a.difference(&gone).copied().collect());
+            let inside: Vec<u32> = in_a.intersection(&gone).copied().collect();
+            let of = a.of(&bitmap).iter().filter(|row| *row < 200).collect::<Vec<_>>();
+            assert_eq!(of, inside);
             let kept = gone.iter().copied().filter(|row| *row < 200).collect();
             check(&Selection::from_bitmap(&bitmap, ROWS), &kept);
         }

@@ -17,6 +17,7 @@ mod piece;
 pub mod plan;
 mod recover;
 mod seal;
+pub mod sightings;
 pub mod status;
 #[cfg(test)]
 mod tests;
@@ -31,10 +32,13 @@ use crate::base::embedding::Embedding;
 use crate::base::time::{Timestamp, Window};
 use crate::index::columns::Condition;
 use crate::index::lexical::Text;
+use crate::index::mention::mentions;
+use crate::index::phrases::Wanted;
 use crate::index::selection::Selection;
 use crate::search::look::Look;
 use crate::search::piece::{Open, Piece, Reading};
 use crate::search::plan::Action;
+use crate::search::sightings::{Seen, Sightings, Times};
 use crate::store::Record;
 use crate::store::segments::{Amendment, SegmentNumber};
 
@@ -227,6 +231,51 @@ impl Corpus {
         look::newest(&readings, &condition(filter), limit, words)
     }
 
+    /// The `k` records within a filter that show a thing most surely and were seen
+    /// last, newest first. From the phrases alone: no record is read.
+    pub fn seen_last(&self, wanted: &Wanted, filter: &Filter, k: usize) -> Option<Seen> {
+        self.sightings(wanted, filter, |found| found.newest(k))
+    }
+
+    /// As [`Corpus::seen_last`], those seen first, oldest first.
+    pub fn seen_first(&self, wanted: &Wanted, filter: &Filter, k: usize) -> Option<Seen> {
+        self.sightings(wanted, filter, |found| found.oldest(k))
+    }
+
+    /// How many records within a filter show a thing most surely, and when. From the
+    /// phrases alone: no record is read.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method itself is not general enough over lifetimes"
+    )]
+    pub fn seen_when(&self, wanted: &Wanted, filter: &Filter) -> Option<Times> {
+        self.sightings(wanted, filter, |found| found.times())
+    }
+
+    fn sightings<T>(
+        &self,
+        wanted: &Wanted,
+        filter: &Filter,
+        look: impl Fn(&Sightings<'_>) -> T,
+    ) -> Option<T> {
+        let pieces = self.pieces();
+        let readings: Vec<Reading<'_>> = pieces.iter().map(Piece::read).collect();
+        sightings::find(&readings, wanted, &condition(filter)).as_ref().map(look)
+    }
+
+    /// Each noun that captions mention, by its stem, as one of them is called.
+    pub fn nouns(&self) -> BTreeMap<String, String> {
+        let pieces = self.pieces();
+        let mut nouns = BTreeMap::new();
+        for piece in pieces.iter() {
+            let reading = piece.read();
+            for (stem, noun) in reading.phrases().nouns() {
+                nouns.entry(stem.to_owned()).or_insert(noun);
+            }
+        }
+        nouns
+    }
+
     /// How many records fulfil a filter.
     pub fn count(&self, filter: &Filter) -> usize {
         let condition = condition(filter);
@@ -301,7 +350,7 @@ impl Changes<'_> {
             return Err(CorpusError::Order { id, last });
         }
         let Some(Piece::Open(open)) = pieces.last() else { return Ok(()) };
-        open.push(record, vector, Text::new(&record.caption));
+        open.push(record, vector, Text::new(&record.caption), mentions(&record.caption));
         if open.rows() >= corpus.open_rows_max {
             self.close();
         }

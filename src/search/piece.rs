@@ -16,6 +16,8 @@ use crate::index::columns::{Cells, Columns, Condition};
 use crate::index::lexical::frozen::FrozenWords;
 use crate::index::lexical::growing::GrowingWords;
 use crate::index::lexical::{Text, Words};
+use crate::index::mention::Mention;
+use crate::index::phrases::Phrases;
 use crate::index::segment::Segment;
 use crate::index::selection::Selection;
 use crate::index::tail::FlatTail;
@@ -51,6 +53,7 @@ pub(crate) struct Body {
     pub(crate) ids: Ids,
     pub(crate) vectors: Segment,
     pub(crate) words: FrozenWords,
+    pub(crate) phrases: Phrases,
 }
 
 /// A flat piece: it takes records until it is full, and is sealed then.
@@ -66,6 +69,7 @@ pub(crate) struct Growing {
     pub(crate) ids: Ids,
     pub(crate) vectors: FlatTail,
     pub(crate) words: GrowingWords,
+    pub(crate) phrases: Phrases,
     /// Records among its own that cannot be read and are not in it.
     pub(crate) unreadable: u32,
     /// First and last record, those that cannot be read included.
@@ -78,10 +82,14 @@ impl Sealed {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let Body { ids, vectors, words } = &self.body;
+        let Body { ids, vectors, words, phrases } = &self.body;
         let live = read(&self.live);
         let columns = live.columns.memory_bytes() + live.gone.serialized_size();
-        ids.memory_bytes() + vectors.memory_bytes() + words.memory_bytes() + columns
+        ids.memory_bytes()
+            + vectors.memory_bytes()
+            + words.memory_bytes()
+            + phrases.memory_bytes()
+            + columns
     }
 }
 
@@ -91,6 +99,7 @@ impl Open {
             ids: Ids::default(),
             vectors: FlatTail::new(dimension),
             words: GrowingWords::default(),
+            phrases: Phrases::default(),
             unreadable: 0,
             range: None,
         };
@@ -104,6 +113,7 @@ impl Open {
         record: &Record,
         vector: &crate::base::embedding::Embedding,
         text: Text,
+        mentions: Vec<Mention>,
     ) -> bool {
         let mut body = self.body.write().unwrap_or_else(PoisonError::into_inner);
         let follows = body.ids.last().is_none_or(|last| last < record.id);
@@ -113,6 +123,7 @@ impl Open {
         body.ids.push(record.id);
         body.reach(record.id);
         body.words.push(text);
+        body.phrases.push(mentions);
         write(&self.live).columns.push(Cells {
             first: record.meta.taken_at,
             last: record.end_at,
@@ -144,7 +155,11 @@ impl Open {
     fn memory_bytes(&self) -> usize {
         let body = self.body();
         let columns = read(&self.live).columns.memory_bytes();
-        body.ids.memory_bytes() + body.vectors.memory_bytes() + body.words.memory_bytes() + columns
+        body.ids.memory_bytes()
+            + body.vectors.memory_bytes()
+            + body.words.memory_bytes()
+            + body.phrases.memory_bytes()
+            + columns
     }
 }
 
@@ -247,6 +262,13 @@ impl Reading<'_> {
         match &self.body {
             BodyReading::Sealed(body) => &body.words,
             BodyReading::Open(body) => &body.words,
+        }
+    }
+
+    pub(crate) fn phrases(&self) -> &Phrases {
+        match &self.body {
+            BodyReading::Sealed(body) => &body.phrases,
+            BodyReading::Open(body) => &body.phrases,
         }
     }
 

@@ -12,6 +12,7 @@ use log::{error, info, warn};
 use crate::base::RecordId;
 use crate::index::bytes::BadBytes;
 use crate::index::lexical::Text;
+use crate::index::mention::mentions;
 use crate::search::piece::{Live, Open, Piece, Sealed};
 use crate::search::seal::{LoadError, Made};
 use crate::search::{Corpus, OPEN_ROWS_MAX, keep};
@@ -142,7 +143,8 @@ impl Opening<'_> {
             };
             match entry {
                 Ok((record, vector)) => {
-                    open.push(&record, &vector, Text::new(&record.caption));
+                    let (text, things) = (Text::new(&record.caption), mentions(&record.caption));
+                    open.push(&record, &vector, text, things);
                     rows += 1;
                 }
                 // One record lost is no reason to withhold the others.

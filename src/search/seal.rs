@@ -17,6 +17,7 @@ use crate::index::bytes::BadBytes;
 use crate::index::columns::Columns;
 use crate::index::lexical::Words as _;
 use crate::index::lexical::frozen::FrozenWords;
+use crate::index::phrases::Phrases;
 use crate::index::segment::Segment;
 use crate::search::ids::Ids;
 use crate::search::piece::{Body, Live, Open, Sealed};
@@ -28,6 +29,7 @@ pub(super) const IDS: PartId = PartId(0);
 pub(super) const COLUMNS: PartId = PartId(1);
 pub(super) const VECTORS: PartId = PartId(2);
 pub(super) const WORDS: PartId = PartId(3);
+pub(super) const PHRASES: PartId = PartId(4);
 
 /// A segment that no search has seen yet.
 #[derive(Debug)]
@@ -67,7 +69,8 @@ pub(super) fn seal(open: &Open, live: &Live, stop: Asked<'_>) -> Result<Option<M
     let vectors = build::build(dimension, vectors.iter(), &build::Options::default(), &goes_on)?;
     let frozen = FrozenWords::freeze(&growing.words);
     let words = if gone.is_empty() { frozen } else { FrozenWords::merge(&[(&frozen, gone)]) };
-    let body = Body { ids: ids(&[(&growing.ids, gone)]), vectors, words };
+    let phrases = Phrases::merge(&[(&growing.phrases, gone)]);
+    let body = Body { ids: ids(&[(&growing.ids, gone)]), vectors, words, phrases };
     let columns = Columns::merge(&[(&live.columns, gone)]);
     Ok(Some(Made { body, columns, unreadable: growing.unreadable }))
 }
@@ -95,7 +98,10 @@ pub(super) fn merge(
     let vectors = build::merge(dimension, &sources, &build::Options::default(), &goes_on)?;
     let words: Vec<_> = segments.iter().map(|(it, live)| (&it.body.words, &live.gone)).collect();
     let columns: Vec<_> = segments.iter().map(|(_, live)| (&live.columns, &live.gone)).collect();
-    let body = Body { ids, vectors, words: FrozenWords::merge(&words) };
+    let words = FrozenWords::merge(&words);
+    let phrases: Vec<_> =
+        segments.iter().map(|(it, live)| (&it.body.phrases, &live.gone)).collect();
+    let body = Body { ids, vectors, words, phrases: Phrases::merge(&phrases) };
     let unreadable = segments.iter().map(of).sum();
     Ok(Some(Made { body, columns: Columns::merge(&columns), unreadable }))
 }
@@ -107,12 +113,13 @@ impl Made {
         store: &Store,
         range: (RecordId, RecordId),
     ) -> Result<SegmentMeta, StoreError> {
-        let Body { ids, vectors, words } = &self.body;
+        let Body { ids, vectors, words, phrases } = &self.body;
         let mut draft = store.draft_segment()?;
         draft.part(IDS, |to| to.write_all(&ids.to_bytes()))?;
         draft.part(COLUMNS, |to| to.write_all(&self.columns.to_bytes()))?;
         draft.part(VECTORS, |to| vectors.write(to))?;
         draft.part(WORDS, |to| to.write_all(&words.to_bytes()))?;
+        draft.part(PHRASES, |to| to.write_all(&phrases.to_bytes()))?;
         let rows = u32::try_from(self.rows()).unwrap_or(u32::MAX);
         draft.finish(range, rows, self.unreadable)
     }
@@ -123,16 +130,17 @@ impl Made {
         let ids = Ids::from_bytes(&bytes(IDS)?)?;
         let columns = Columns::from_bytes(&bytes(COLUMNS)?)?;
         let words = FrozenWords::from_bytes(&bytes(WORDS)?)?;
+        let phrases = Phrases::from_bytes(&bytes(PHRASES)?)?;
         let mut reader = store.segment_part(meta, VECTORS)?;
         let len = reader.bytes();
         let vectors = Segment::read(&mut reader, len).map_err(|error| reader.fault(&error))?;
         let unreadable = meta.unreadable;
-        let rows = [columns.len(), vectors.len(), words.rows()];
+        let rows = [columns.len(), vectors.len(), words.rows(), phrases.rows()];
         if rows.iter().any(|it| *it != ids.len()) {
             let reason = "its parts differ in their number of rows";
             return Err(BadBytes::Content { kind: "a segment", reason }.into());
         }
-        Ok(Self { body: Body { ids, vectors, words }, columns, unreadable })
+        Ok(Self { body: Body { ids, vectors, words, phrases }, columns, unreadable })
     }
 
     pub(super) fn rows(&self) -> usize {

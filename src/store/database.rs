@@ -81,6 +81,12 @@ impl Database {
         Ok(())
     }
 
+    /// Removes one value, with no promise that it stays removed until a flush.
+    pub(super) fn remove(&self, key: &[u8]) -> Result<(), StoreError> {
+        self.db.remove(key)?;
+        Ok(())
+    }
+
     /// Makes durable what was put.
     pub(super) fn flush(&self) -> Result<(), StoreError> {
         self.db.flush()?;

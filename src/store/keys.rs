@@ -37,6 +37,8 @@ pub(super) const MEMOS: &[u8] = b"o";
 pub(super) const MEMO_USES: &[u8] = b"p";
 pub(super) const MEMO_RECALLS: &[u8] = b"q";
 pub(super) const AGENT_STATES: &[u8] = b"t";
+/// Vectors of nouns.
+pub(super) const NOUNS: &[u8] = b"u";
 
 pub(super) fn record(id: RecordId) -> Vec<u8> {
     numbered(RECORDS, id.0)
@@ -108,6 +110,16 @@ pub(super) fn memo_recall(number: u64) -> Vec<u8> {
 
 pub(super) fn agent_state(agent: &str) -> Vec<u8> {
     [AGENT_STATES, agent.as_bytes()].concat()
+}
+
+pub(super) fn noun(generation: u32, stem: &str) -> Vec<u8> {
+    [NOUNS, &generation.to_be_bytes(), stem.as_bytes()].concat()
+}
+
+/// Stem in a noun's key; `None` where it is of another generation.
+pub(super) fn noun_stem(key: &[u8], generation: u32) -> Option<&str> {
+    let rest = key.strip_prefix(NOUNS)?.strip_prefix(&generation.to_be_bytes())?;
+    str::from_utf8(rest).ok()
 }
 
 /// Number in a numbered key, the segment's in that of a chunk; `None` where the key
@@ -220,6 +232,7 @@ mod tests {
             MEMO_USES,
             MEMO_RECALLS,
             AGENT_STATES,
+            NOUNS,
         ];
         for single in singles {
             assert!(kinds.iter().all(|kind| !single.starts_with(kind)));

@@ -24,6 +24,7 @@ mod lock;
 mod manifest;
 pub mod memos;
 pub mod notes;
+mod nouns;
 mod records;
 pub mod reindex;
 mod scan;

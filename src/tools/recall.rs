@@ -2,7 +2,7 @@
 //! records by description, in a window of time.
 
 use crate::base::time::Window;
-use crate::memory::episodic::shows::Certainty;
+use crate::index::mention::fit::Certainty;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::search::Filter;
 use crate::tools::args::{Args, Kind, Param, TimeReading, refused};

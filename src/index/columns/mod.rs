@@ -11,6 +11,8 @@ mod merge;
 mod places;
 mod times;
 
+use roaring::RoaringBitmap;
+
 use crate::base::area::Area;
 use crate::base::time::{Timestamp, Window};
 use crate::index::Row;
@@ -51,6 +53,9 @@ pub struct Columns {
     labels: Labels,
     places: Places,
 }
+
+/// Rows of a bitmap that are looked at one by one sooner than block by block.
+const FEW: u64 = 4_096;
 
 impl Columns {
     /// Appends a row.
@@ -134,13 +139,29 @@ impl Columns {
     /// The `n` selected rows seen last, newest first, the later row of equals
     /// first. Looks at the newest blocks only.
     pub fn newest(&self, within: &Selection, n: usize) -> Vec<(Timestamp, Row)> {
-        self.times.newest(within, n)
+        self.times.newest(n, |row| within.contains(row))
     }
 
     /// The `n` selected rows seen first, oldest first, the earlier row of equals
     /// first. Looks at the oldest blocks only.
     pub fn oldest(&self, within: &Selection, n: usize) -> Vec<(Timestamp, Row)> {
-        self.times.oldest(within, n)
+        self.times.oldest(n, |row| within.contains(row))
+    }
+
+    /// As [`Columns::newest`], of the rows of a bitmap.
+    pub fn newest_of(&self, rows: &RoaringBitmap, n: usize) -> Vec<(Timestamp, Row)> {
+        if rows.len() < FEW {
+            return self.times.newest_of(rows.iter().map(Row), n);
+        }
+        self.times.newest(n, |row| rows.contains(row.0))
+    }
+
+    /// As [`Columns::oldest`], of the rows of a bitmap.
+    pub fn oldest_of(&self, rows: &RoaringBitmap, n: usize) -> Vec<(Timestamp, Row)> {
+        if rows.len() < FEW {
+            return self.times.oldest_of(rows.iter().map(Row), n);
+        }
+        self.times.oldest(n, |row| rows.contains(row.0))
     }
 
     /// The `n` selected rows nearest to the centre of `area` and inside of it, in
@@ -181,7 +202,6 @@ mod tests {
     use super::*;
     use crate::index::bytes::tests::{check_damage, check_nonsense};
     use proptest::prelude::{Strategy, any, prop, proptest};
-    use roaring::RoaringBitmap;
     use std::cmp::Reverse;
 
     #[derive(Debug, Clone)]
@@ -302,11 +322,16 @@ mod tests {
             newest.truncate(n);
             let newest: Vec<_> = newest.into_iter().map(|it| it.0).collect();
             assert_eq!(columns.newest(&selection, n), newest);
+            let bitmap: RoaringBitmap = selection.rows(rows.len()).map(|row| row.0).collect();
+            assert_eq!(columns.newest_of(&bitmap, n), newest);
+            assert_eq!(columns.times.newest(n, |row| bitmap.contains(row.0)), newest);
             let mut oldest: Vec<_> =
                 inside.clone().map(|(row, it)| (at(it.first), Row(row))).collect();
             oldest.sort_unstable();
             oldest.truncate(n);
             assert_eq!(columns.oldest(&selection, n), oldest);
+            assert_eq!(columns.oldest_of(&bitmap, n), oldest);
+            assert_eq!(columns.times.oldest(n, |row| bitmap.contains(row.0)), oldest);
             if let Some(area) = area {
                 let mut nearest: Vec<(f64, Row)> = inside.map(|(row, it)| {
                     (area.distance_metres(it.position.unwrap()), Row(row))

@@ -109,7 +109,7 @@ impl Times {
         runs.selection(self.len())
     }
 
-    pub(super) fn newest(&self, within: &Selection, n: usize) -> Vec<(Timestamp, Row)> {
+    pub(super) fn newest(&self, n: usize, contains: impl Fn(Row) -> bool) -> Vec<(Timestamp, Row)> {
         let mut order: Vec<(Timestamp, usize)> =
             self.blocks.iter().map(|block| block.last.1).zip(0..).collect();
         order.sort_unstable_by(|a, b| b.cmp(a));
@@ -118,7 +118,7 @@ impl Times {
             if best.is_beyond(Reverse(bound)) {
                 break;
             }
-            for row in self.rows(block).filter(|row| within.contains(*row)) {
+            for row in self.rows(block).filter(|row| contains(*row)) {
                 if let Some(last) = self.last.get(row.at()) {
                     best.offer((Reverse(*last), Reverse(row)));
                 }
@@ -128,7 +128,7 @@ impl Times {
         sorted.map(|(Reverse(last), Reverse(row))| (last, row)).collect()
     }
 
-    pub(super) fn oldest(&self, within: &Selection, n: usize) -> Vec<(Timestamp, Row)> {
+    pub(super) fn oldest(&self, n: usize, contains: impl Fn(Row) -> bool) -> Vec<(Timestamp, Row)> {
         let mut order: Vec<(Timestamp, usize)> =
             self.blocks.iter().map(|block| block.first.0).zip(0..).collect();
         order.sort_unstable();
@@ -137,10 +137,41 @@ impl Times {
             if best.is_beyond(bound) {
                 break;
             }
-            for row in self.rows(block).filter(|row| within.contains(*row)) {
+            for row in self.rows(block).filter(|row| contains(*row)) {
                 if let Some(first) = self.first.get(row.at()) {
                     best.offer((*first, row));
                 }
+            }
+        }
+        best.into_sorted()
+    }
+
+    /// As [`Times::newest`] of few rows, with a look at each.
+    pub(super) fn newest_of(
+        &self,
+        rows: impl Iterator<Item = Row>,
+        n: usize,
+    ) -> Vec<(Timestamp, Row)> {
+        let mut best = Best::new(n);
+        for row in rows {
+            if let Some(last) = self.last.get(row.at()) {
+                best.offer((Reverse(*last), Reverse(row)));
+            }
+        }
+        let sorted = best.into_sorted().into_iter();
+        sorted.map(|(Reverse(last), Reverse(row))| (last, row)).collect()
+    }
+
+    /// As [`Times::oldest`] of few rows, with a look at each.
+    pub(super) fn oldest_of(
+        &self,
+        rows: impl Iterator<Item = Row>,
+        n: usize,
+    ) -> Vec<(Timestamp, Row)> {
+        let mut best = Best::new(n);
+        for row in rows {
+            if let Some(first) = self.first.get(row.at()) {
+                best.offer((*first, row));
             }
         }
         best.into_sorted()

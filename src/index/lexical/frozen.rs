@@ -1,4 +1,4 @@
-//! The words of a sealed segment, compact: some ten bytes a short caption.
+//! The words of a sealed segment, compact.
 
 use roaring::RoaringBitmap;
 

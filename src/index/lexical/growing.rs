@@ -5,8 +5,6 @@ use std::collections::HashMap;
 use crate::index::Row;
 use crate::index::lexical::query::Window;
 use crate::index::lexical::{Term, Text, WINDOW_ROWS, Weight, Words};
-use crate::index::selection::Marked;
-use crate::index::terms::terms;
 
 /// Words of the rows pushed so far.
 #[derive(Debug, Default)]
@@ -43,18 +41,6 @@ impl GrowingWords {
         }
         self.lengths.push(length);
         self.length += u64::from(length);
-    }
-
-    /// The rows that hold any term of `words`.
-    pub fn holding_any(&self, words: &[String]) -> Marked {
-        let mut marked = Marked::new(self.lengths.len());
-        let terms = words.iter().flat_map(|word| terms(word));
-        for term in terms.filter_map(|term| self.find(&term)) {
-            for (row, _) in self.of(term).map(|it| it.rows.as_slice()).unwrap_or_default() {
-                marked.insert(*row);
-            }
-        }
-        marked
     }
 
     /// Terms with their postings, ascending by term.

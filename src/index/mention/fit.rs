@@ -14,6 +14,19 @@ pub enum Fit {
     Full,
 }
 
+/// How well a caption shows the wanted thing; later is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certainty {
+    /// The thing, nothing against it, but not every attribute is said: "a mug"
+    /// for "the red mug".
+    Possible,
+    /// The thing with all its attributes.
+    Shown,
+    /// The thing with all its attributes and everything that the query names
+    /// around it: "the red mug on the desk".
+    InPlace,
+}
+
 /// `None` where a wanted attribute is excluded by one of the same kind.
 pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     let mut fit = Fit::Full;

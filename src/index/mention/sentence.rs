@@ -144,6 +144,9 @@ impl<'a> Sentence<'a> {
     }
 }
 
+/// Longer words are left out: no thing is called so.
+const WORD_BYTES_MAX: usize = 64;
+
 /// Words and commas.
 fn tokens(sentence: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
@@ -154,7 +157,7 @@ fn tokens(sentence: &str) -> Vec<&str> {
         let words = part.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'');
         let words = words.map(|word| word.trim_matches(|c| c == '-' || c == '\''));
         let words = words.map(|word| word.strip_suffix("'s").unwrap_or(word));
-        tokens.extend(words.filter(|word| !word.is_empty()));
+        tokens.extend(words.filter(|word| !word.is_empty() && word.len() <= WORD_BYTES_MAX));
     }
     tokens
 }

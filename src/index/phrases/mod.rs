@@ -27,6 +27,24 @@ pub struct Sought {
     pub stems: Vec<String>,
 }
 
+impl Sought {
+    /// Whether a mention is of this thing, whatever its attributes.
+    pub fn names(&self, mention: &Mention) -> bool {
+        let is_named = |stem: &String| {
+            mention.head_stem == *stem || mention.bare_stem() == Some(stem.as_str())
+        };
+        self.stems.iter().any(is_named)
+    }
+}
+
+/// A thing that is asked for, and what the question names around it: "the red mug"
+/// and "the desk" of "the red mug on the desk".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    pub target: Sought,
+    pub around: Vec<Sought>,
+}
+
 /// Rows that show a thing; no row is in both.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seen {

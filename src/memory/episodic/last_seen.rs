@@ -1,24 +1,20 @@
-//! The newest records that really show a thing: decided record by record from
-//! the caption, never the newest of the most similar.
+//! When a thing was seen: the newest and the first records that really show it,
+//! how often, and at which times of day. Decided from the phrases of all captions,
+//! never the newest of the most similar; only what is returned is read.
 
 use std::collections::BTreeMap;
 
 use crate::base::RecordId;
-use crate::index::mention::{Mention, mentions};
-use crate::memory::episodic::shows::{Certainty, Evidence, shows};
+use crate::base::time::{Timestamp, Zone};
+use crate::index::mention::fit::Certainty;
+use crate::index::mention::mentions;
+use crate::index::phrases::Wanted;
+use crate::memory::episodic::shows::shows;
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
 use crate::model::TextRole;
+use crate::search::sightings::Seen;
 use crate::search::{Filter, Query};
 use crate::store::Record;
-
-/// Newest records looked at whose caption holds the wanted word.
-const SAME_WORD_MAX: usize = 4096;
-
-/// Most similar records looked at for other words with the same meaning.
-const SIMILAR_MAX: usize = 200;
-
-/// Records read from the store at a time, newest first.
-const READ_AT_ONCE: usize = 64;
 
 /// A record that shows the wanted thing, and how surely.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,85 +23,260 @@ pub struct Sighting {
     pub certainty: Certainty,
 }
 
+/// How often and when a thing was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Habits {
+    /// The same for all sightings: the surest there are.
+    pub certainty: Certainty,
+    /// Records that show it.
+    pub count: u64,
+    pub first: Timestamp,
+    pub last: Timestamp,
+    /// Sightings by the hour of the day in which they began.
+    pub hours: [u64; 24],
+}
+
 impl Episodic {
     /// The `k` newest records within `filter` that show what `query` describes,
     /// newest first.
     ///
     /// Only the surest are returned: records that show the thing in its named
     /// surroundings where there are any, else those that show it with all its
-    /// attributes, else those that show it with nothing against it. Synonyms
-    /// are found among the [`SIMILAR_MAX`] most similar captions.
+    /// attributes, else those that show it with nothing against it.
     pub fn last_seen(
         &self,
         query: &str,
         filter: &Filter,
         k: usize,
     ) -> Result<Vec<Sighting>, MemoryError> {
-        let wanted = mentions(query);
-        let Some(target) = wanted.first() else {
-            return Err(MemoryError::NamesNothing(query.to_owned()));
-        };
-        let vector = self.embedder.embed(TextRole::Query, query)?;
-        let asked = Query { text: query, vector: &vector, filter, accepts: None, k: SIMILAR_MAX };
-        let similar = self.corpus.search(&asked);
-
-        let mut gathered = Gathered::default();
-        let terms = [target.head.clone()];
-        let same_word = self.corpus.newest(filter, SAME_WORD_MAX, &terms);
-        for ids in same_word.chunks(READ_AT_ONCE) {
-            self.judge(ids, &wanted, &mut gathered)?;
-            // Newest first: what comes later is older than what is there.
-            if gathered.of(Certainty::InPlace) >= k {
-                break;
-            }
-        }
-        let others: Vec<RecordId> =
-            similar.iter().map(|hit| hit.id).filter(|id| !same_word.contains(id)).collect();
-        self.judge(&others, &wanted, &mut gathered)?;
-        let newest = gathered.newest(k);
-        let ids: Vec<RecordId> = newest.iter().map(|(record, _)| record.id).collect();
-        let scores = self.corpus.score(&asked, &ids);
-        let scores = scores.into_iter().map(|hit| (hit.id, hit.score)).collect();
-        Ok(newest.into_iter().map(|found| sighting(found, &scores)).collect())
+        let wanted = self.wanted(query)?;
+        let seen = self.corpus.seen_last(&wanted, filter, k);
+        self.sightings(query, filter, &wanted, seen)
     }
 
-    fn judge(
+    /// As [`Episodic::last_seen`], the first ones, oldest first.
+    pub fn first_seen(
         &self,
-        ids: &[RecordId],
-        wanted: &[Mention],
-        gathered: &mut Gathered,
-    ) -> Result<(), MemoryError> {
-        for record in self.store.records(ids)? {
-            let caption = mentions(&record.caption);
-            let same = |a: &Mention, b: &Mention| self.things.same(a, b);
-            if let Some(evidence) = shows(&caption, wanted, &same) {
-                gathered.0.push((record, evidence));
+        query: &str,
+        filter: &Filter,
+        k: usize,
+    ) -> Result<Vec<Sighting>, MemoryError> {
+        let wanted = self.wanted(query)?;
+        let seen = self.corpus.seen_first(&wanted, filter, k);
+        self.sightings(query, filter, &wanted, seen)
+    }
+
+    /// How often what `query` describes was seen within `filter`, and when; hours are
+    /// those of `zone`. `None` where it never was. Reads no record.
+    pub fn habits(
+        &self,
+        query: &str,
+        filter: &Filter,
+        zone: Zone,
+    ) -> Result<Option<Habits>, MemoryError> {
+        let wanted = self.wanted(query)?;
+        let Some(times) = self.corpus.seen_when(&wanted, filter) else { return Ok(None) };
+        let mut hours = [0; 24];
+        for (quarter, count) in times.quarters {
+            if let Some(hour) = hours.get_mut(zone.hour(quarter)) {
+                *hour += count;
             }
         }
-        Ok(())
+        let (certainty, count) = (times.certainty, times.count);
+        Ok(Some(Habits { certainty, count, first: times.first, last: times.last, hours }))
+    }
+
+    fn wanted(&self, query: &str) -> Result<Wanted, MemoryError> {
+        let wanted = self.things.wanted(query);
+        wanted.ok_or_else(|| MemoryError::NamesNothing(query.to_owned()))
+    }
+
+    fn sightings(
+        &self,
+        query: &str,
+        filter: &Filter,
+        wanted: &Wanted,
+        seen: Option<Seen>,
+    ) -> Result<Vec<Sighting>, MemoryError> {
+        let Some(Seen { certainty, records: ids }) = seen else { return Ok(Vec::new()) };
+        let vector = self.embedder.embed(TextRole::Query, query)?;
+        let asked = Query { text: query, vector: &vector, filter, accepts: None, k: ids.len() };
+        let scores = self.corpus.score(&asked, &ids);
+        let scores: BTreeMap<RecordId, f32> =
+            scores.into_iter().map(|hit| (hit.id, hit.score)).collect();
+        let sighting = |record: Record| {
+            let score = scores.get(&record.id).copied().unwrap_or(0.0);
+            let evidence = shows(&mentions(&record.caption), wanted);
+            let matched = evidence.map(|it| it.matched).unwrap_or_default();
+            Sighting { recalled: Recalled { record, score, matched }, certainty }
+        };
+        Ok(self.store.records(&ids)?.into_iter().map(sighting).collect())
     }
 }
 
-#[derive(Default)]
-struct Gathered(Vec<(Record, Evidence)>);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::embedding::Embedding;
+    use crate::base::frame::FrameMeta;
+    use crate::base::time::Window;
+    use crate::model::embedder::EmbedderHandle;
+    use crate::model::scripted::ScriptedEmbedder;
+    use crate::model::{Embedder, ModelError, ModelIdentity};
+    use crate::store::{EmbeddingSpace, NewObservation, Options, Store};
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
-impl Gathered {
-    fn of(&self, certainty: Certainty) -> usize {
-        self.0.iter().filter(|(_, evidence)| evidence.certainty == certainty).count()
+    /// To it a cup is a mug. Counts what it embeds as passages.
+    #[derive(Debug)]
+    struct Synonyms(ScriptedEmbedder, Arc<AtomicUsize>);
+
+    impl Embedder for Synonyms {
+        fn identity(&self) -> &ModelIdentity {
+            self.0.identity()
+        }
+
+        fn dimension(&self) -> usize {
+            self.0.dimension()
+        }
+
+        fn embed(&self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError> {
+            if role == TextRole::Passage {
+                self.1.fetch_add(texts.len(), Ordering::Relaxed);
+            }
+            let texts: Vec<String> = texts.iter().map(|text| text.replace("cup", "mug")).collect();
+            self.0.embed(role, &texts.iter().map(String::as_str).collect::<Vec<_>>())
+        }
     }
 
-    fn newest(self, k: usize) -> Vec<(Record, Evidence)> {
-        let surest = self.0.iter().map(|(_, evidence)| evidence.certainty).max();
-        let mut kept: Vec<(Record, Evidence)> =
-            self.0.into_iter().filter(|(_, evidence)| Some(evidence.certainty) == surest).collect();
-        kept.sort_by(|(a, _), (b, _)| b.end_at.cmp(&a.end_at).then(b.id.cmp(&a.id)));
-        kept.truncate(k);
-        kept
+    fn open(dir: &Path) -> (Episodic, Arc<AtomicUsize>) {
+        let (model, passages) = (ScriptedEmbedder::new(64), Arc::new(AtomicUsize::new(0)));
+        let ModelIdentity { name, fingerprint } = model.identity().clone();
+        let space = EmbeddingSpace { model: name, fingerprint: fingerprint.0, dimension: 64 };
+        let store = Store::open(&Options::at(dir.to_owned()), &space).unwrap();
+        let embedder = EmbedderHandle::new(Box::new(Synonyms(model, Arc::clone(&passages))));
+        (Episodic::open(store, embedder).unwrap(), passages)
     }
-}
 
-fn sighting(found: (Record, Evidence), scores: &BTreeMap<RecordId, f32>) -> Sighting {
-    let (record, Evidence { certainty, matched }) = found;
-    let score = scores.get(&record.id).copied().unwrap_or(0.0);
-    Sighting { recalled: Recalled { record, score, matched }, certainty }
+    fn at(minutes: u32) -> Timestamp {
+        Timestamp::from_seconds(f64::from(minutes) * 60.0).unwrap()
+    }
+
+    fn observation(minutes: u32, caption: &str) -> NewObservation {
+        let meta = FrameMeta {
+            taken_at: at(minutes),
+            pose: None,
+            frame_id: "map".to_owned(),
+            map_id: String::new(),
+            source: "front".to_owned(),
+        };
+        NewObservation { meta, caption: caption.to_owned(), layer: None }
+    }
+
+    /// Captions of a small world, not in the order of time.
+    fn household() -> Vec<NewObservation> {
+        let colours = ["red ", "blue ", "", "maroon "];
+        let things = ["mug", "cup", "book", "lamp"];
+        let places = ["on a desk", "on a wooden table", "next to a red book", "in the living room"];
+        (0_u32..240)
+            .map(|n| {
+                let pick = |shift: u32| ((n.wrapping_mul(2_654_435_761) >> shift) % 4) as usize;
+                let caption =
+                    format!("a {}{} {}", colours[pick(8)], things[pick(14)], places[pick(20)]);
+                observation(n * 37 % 3_000, &caption)
+            })
+            .collect()
+    }
+
+    fn caption(sighting: &Sighting) -> &str {
+        &sighting.recalled.record.caption
+    }
+
+    #[test]
+    fn sightings_are_those_that_a_look_at_each_record_finds() {
+        let dir = tempfile::tempdir().unwrap();
+        let (memory, _) = open(dir.path());
+        let records = memory.remember_observations(household()).unwrap();
+        let window = Window::new(Some(at(500)), Some(at(2_000))).unwrap();
+        let filters = [Filter::default(), Filter { window, ..Filter::default() }];
+        let queries =
+            ["red mug", "the red mug on the desk", "cup", "book in the living room", "green lamp"];
+        for (query, filter) in
+            queries.iter().flat_map(|query| filters.iter().map(move |it| (query, it)))
+        {
+            let wanted = memory.wanted(query).unwrap();
+            let mut seen: Vec<_> = records
+                .iter()
+                .filter(|it| filter.window.touches(it.meta.taken_at, it.end_at))
+                .filter_map(|it| Some((shows(&mentions(&it.caption), &wanted)?.certainty, it)))
+                .collect();
+            let surest = seen.iter().map(|(certainty, _)| *certainty).max();
+            seen.retain(|(certainty, _)| Some(*certainty) == surest);
+            let found = memory.last_seen(query, filter, 7).unwrap();
+            assert!(found.iter().all(|it| Some(it.certainty) == surest), "{query}");
+            let ids = |found: &[Sighting]| -> Vec<RecordId> {
+                found.iter().map(|it| it.recalled.record.id).collect()
+            };
+            seen.sort_by_key(|(_, it)| std::cmp::Reverse((it.end_at, it.id)));
+            let newest: Vec<RecordId> = seen.iter().take(7).map(|(_, it)| it.id).collect();
+            assert_eq!(ids(&found), newest, "{query}");
+            seen.sort_by_key(|(_, it)| (it.meta.taken_at, it.id));
+            let oldest: Vec<RecordId> = seen.iter().take(7).map(|(_, it)| it.id).collect();
+            assert_eq!(ids(&memory.first_seen(query, filter, 7).unwrap()), oldest, "{query}");
+
+            let zone = Zone::from_name("Asia/Kathmandu").unwrap();
+            let habits = memory.habits(query, filter, zone).unwrap();
+            let Some(habits) = habits else {
+                assert!(seen.is_empty(), "{query}");
+                continue;
+            };
+            let mut hours = [0; 24];
+            for (_, it) in &seen {
+                hours[zone.hour(it.meta.taken_at)] += 1;
+            }
+            assert_eq!((habits.count, habits.hours), (seen.len() as u64, hours), "{query}");
+            assert_eq!(habits.first, seen[0].1.meta.taken_at);
+            assert_eq!(Some(habits.last), seen.iter().map(|(_, it)| it.end_at).max());
+        }
+    }
+
+    #[test]
+    fn never_the_newest_of_the_most_similar() {
+        let dir = tempfile::tempdir().unwrap();
+        let (memory, _) = open(dir.path());
+        let captions =
+            ["a red mug on a desk", "a blue mug beside a red book", "a red cup", "a mug"];
+        let observations =
+            (0..).zip(captions).map(|(n, caption)| observation(n, caption)).collect();
+        memory.remember_observations(observations).unwrap();
+        let last = |query: &str| -> Vec<String> {
+            let found = memory.last_seen(query, &Filter::default(), 9).unwrap();
+            found.iter().map(|it| caption(it).to_owned()).collect()
+        };
+        assert_eq!(last("red mug"), ["a red cup", "a red mug on a desk"]);
+        assert_eq!(last("the red mug on the desk"), ["a red mug on a desk"]);
+        assert_eq!(last("green mug"), ["a mug"]);
+        assert_eq!(last("sofa"), [""; 0]);
+        let refused = memory.last_seen("something red", &Filter::default(), 1).unwrap_err();
+        assert!(matches!(refused, MemoryError::NamesNothing(_)), "{refused}");
+        let found = memory.last_seen("red mug beside a book", &Filter::default(), 1).unwrap();
+        assert_eq!(found[0].recalled.matched, ["red cup"]);
+    }
+
+    #[test]
+    fn after_a_start_no_noun_is_embedded_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (memory, passages) = open(dir.path());
+        memory.remember_observations(vec![observation(1, "a red cup on a desk")]).unwrap();
+        assert_eq!(passages.load(Ordering::Relaxed), 3, "a caption and two nouns");
+        drop(memory);
+        let (memory, passages) = open(dir.path());
+        let found = memory.last_seen("cup", &Filter::default(), 1).unwrap();
+        assert_eq!(caption(&found[0]), "a red cup on a desk");
+        assert_eq!(passages.load(Ordering::Relaxed), 0);
+        let found = memory.last_seen("mug", &Filter::default(), 1).unwrap();
+        assert_eq!(caption(&found[0]), "a red cup on a desk");
+        assert_eq!(passages.load(Ordering::Relaxed), 1, "a noun that no caption has");
+    }
 }

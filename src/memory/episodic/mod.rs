@@ -76,7 +76,7 @@ impl Episodic {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, MemoryError> {
         let corpus = Arc::new(Corpus::open(&store)?);
-        let things = Things::new(embedder.clone());
+        let things = Things::open(embedder.clone(), store.clone(), corpus.nouns());
         let keeper = Keeper::start(Arc::clone(&corpus), store.clone(), options, clock)
             .map_err(MemoryError::Thread)?;
         Ok(Self { store, corpus, embedder, things, keeper })
@@ -89,6 +89,7 @@ impl Episodic {
         caption: &Caption,
     ) -> Result<Record, MemoryError> {
         let vector = self.embedder.embed(TextRole::Passage, &caption.text)?;
+        self.things.learn_from(&[&caption.text]);
         let mut changes = self.corpus.changes();
         let record = self.store.commit_frame(ticket, caption, &vector)?;
         changes.insert(&record, &vector)?;
@@ -103,6 +104,7 @@ impl Episodic {
     ) -> Result<Vec<Record>, MemoryError> {
         let captions: Vec<&str> = observations.iter().map(|it| it.caption.as_str()).collect();
         let vectors = self.embedder.embed_batch(TextRole::Passage, &captions)?;
+        self.things.learn_from(&captions);
         let items: Vec<(NewObservation, Embedding)> =
             observations.into_iter().zip(vectors).collect();
         let mut changes = self.corpus.changes();

@@ -1,22 +1,12 @@
 //! Decides whether a caption shows what a query describes: attributes bound to
 //! the right thing, synonyms accepted, nothing contradicted.
 //!
-//! Pure: whether two nouns mean the same is the caller's to say.
+//! Pure. The index decides the same of all captions at once from their phrases
+//! (`search/sightings.rs`); this one says of a caption why.
 
-use crate::index::mention::{Attribute, AttributeKind, Mention};
-
-/// How well a caption shows the wanted thing; later is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Certainty {
-    /// The thing, nothing against it, but not every attribute is said: "a mug"
-    /// for "the red mug".
-    Possible,
-    /// The thing with all its attributes.
-    Shown,
-    /// The thing with all its attributes and everything that the query names
-    /// around it: "the red mug on the desk".
-    InPlace,
-}
+use crate::index::mention::Mention;
+use crate::index::mention::fit::{Certainty, Fit, fit};
+use crate::index::phrases::{Sought, Wanted};
 
 /// Why a caption counts as showing the wanted thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,64 +16,37 @@ pub struct Evidence {
     pub matched: Vec<String>,
 }
 
-/// Whether `caption` shows the first thing that `wanted` mentions.
+/// Whether `caption` shows the thing that is wanted.
 ///
-/// The further things of `wanted` are its surroundings: they raise the
-/// certainty and exclude nothing, since a query says more than a caption does
-/// ("the book I read on the *train*"). `None` where the thing is not there, or
-/// is there with an attribute that excludes the wanted one.
-pub fn shows(
-    caption: &[Mention],
-    wanted: &[Mention],
-    same_thing: &dyn Fn(&Mention, &Mention) -> bool,
-) -> Option<Evidence> {
-    let (target, surroundings) = wanted.split_first()?;
-    let (certainty, phrase) = best_fit(caption, target, same_thing)?;
+/// What is around it raises the certainty and excludes nothing, since a query says
+/// more than a caption does ("the book I read on the *train*"). `None` where the
+/// thing is not there, or is there with an attribute that excludes the wanted one.
+pub fn shows(caption: &[Mention], wanted: &Wanted) -> Option<Evidence> {
+    let (target, phrase) = best_fit(caption, &wanted.target)?;
     let mut matched = vec![phrase];
     let mut all_around = true;
-    for thing in surroundings {
-        match best_fit(caption, thing, same_thing) {
+    for thing in &wanted.around {
+        match best_fit(caption, thing) {
             Some((_, phrase)) if !matched.contains(&phrase) => matched.push(phrase),
             Some(_) => {}
             None => all_around = false,
         }
     }
-    let is_in_place = certainty == Certainty::Shown && all_around;
-    let certainty = if is_in_place { Certainty::InPlace } else { certainty };
+    let certainty = match target {
+        Fit::Possible => Certainty::Possible,
+        Fit::Full if all_around => Certainty::InPlace,
+        Fit::Full => Certainty::Shown,
+    };
     Some(Evidence { certainty, matched })
 }
 
-fn best_fit(
-    caption: &[Mention],
-    wanted: &Mention,
-    same_thing: &dyn Fn(&Mention, &Mention) -> bool,
-) -> Option<(Certainty, String)> {
-    let fits = caption.iter().filter_map(|seen| {
-        let certainty = attributes_fit(&seen.attributes, &wanted.attributes)?;
-        same_thing(seen, wanted).then(|| (certainty, seen.phrase.clone()))
-    });
+fn best_fit(caption: &[Mention], wanted: &Sought) -> Option<(Fit, String)> {
+    let fits = caption
+        .iter()
+        .filter(|seen| wanted.names(seen))
+        .filter_map(|seen| Some((fit(&seen.attributes, &wanted.attributes)?, seen.phrase.clone())));
     // The first of equals: `max_by_key` would take the last.
     fits.reduce(|best, next| if next.0 > best.0 { next } else { best })
-}
-
-/// `None` where a wanted attribute is excluded by one of the same kind.
-fn attributes_fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Certainty> {
-    let mut certainty = Certainty::Shown;
-    for attribute in wanted {
-        if seen.iter().any(|it| it.word == attribute.word) {
-            continue;
-        }
-        // How many there are, and what else a thing is called, differ between
-        // captions of one thing: neither excludes.
-        let excludes = !matches!(attribute.kind, AttributeKind::Other | AttributeKind::Number);
-        if excludes && seen.iter().any(|it| it.kind == attribute.kind) {
-            return None;
-        }
-        if excludes {
-            certainty = Certainty::Possible;
-        }
-    }
-    Some(certainty)
 }
 
 #[cfg(test)]
@@ -92,13 +55,14 @@ mod tests {
     use crate::index::mention::mentions;
 
     fn check(caption: &str, wanted: &str, expect: Option<(Certainty, &[&str])>) {
-        let same = |a: &Mention, b: &Mention| {
-            let name = |it: &Mention| {
-                if it.head_stem == "cup" { "mug".to_owned() } else { it.head_stem.clone() }
-            };
-            name(a) == name(b)
+        let sought = |it: Mention| {
+            let mut stems = vec![it.head_stem.clone()];
+            stems.extend((it.head_stem == "mug").then(|| "cup".to_owned()));
+            Sought { attributes: it.attributes, stems }
         };
-        let found = shows(&mentions(caption), &mentions(wanted), &same);
+        let mut things = mentions(wanted).into_iter().map(sought);
+        let wanted_things = things.next().map(|target| Wanted { target, around: things.collect() });
+        let found = wanted_things.and_then(|it| shows(&mentions(caption), &it));
         let found = found.map(|it| (it.certainty, it.matched));
         let expect = expect.map(|(c, m)| (c, m.iter().map(|s| (*s).to_owned()).collect()));
         assert_eq!(found, expect, "{wanted:?} in {caption:?}");

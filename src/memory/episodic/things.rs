@@ -1,32 +1,38 @@
-//! Whether two nouns name the same kind of thing: one word in two forms, or
-//! synonyms by their vectors ("mug" and "cup", "sofa" and "couch").
+//! Which nouns name the same kind of thing: one word in two forms, or synonyms by
+//! their vectors ("mug" and "cup", "sofa" and "couch").
+//!
+//! A noun's vector is made once, when a caption first mentions it, and kept in the
+//! store: no question waits for more than its own words.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use log::warn;
 
 use crate::base::embedding::Embedding;
 use crate::index::mention::{Mention, mentions};
-use crate::model::TextRole;
+use crate::index::nouns::Nouns;
+use crate::index::phrases::{Sought, Wanted};
 use crate::model::embedder::EmbedderHandle;
+use crate::model::{ModelError, TextRole};
+use crate::store::Store;
 
-/// Least cosine of two bare nouns that count as synonyms.
+/// Least similarity of two bare nouns that count as synonyms, on the scale that is
+/// the same for every embedder.
 ///
 /// Of 30 pairs of synonyms and 33 of different household things, 15 and none lie
-/// above it in all-MiniLM-L6-v2's space, 10 and none in the default embedder's
-/// (there mug and cup .74, sofa and couch .87; mug and bottle .48, sofa and
-/// cushion .55, shoe and sock .62).
-const SYNONYM_COSINE: f32 = 0.65;
+/// above it in all-MiniLM-L6-v2's space.
+const SYNONYMS_LEAST: f32 = 0.65;
 
-/// Most vectors of nouns kept. A home's captions use some hundreds; when full,
-/// all go at once, and the next queries embed again what they need.
-const NOUNS_MAX: usize = 4096;
+/// Nouns embedded at a time.
+const AT_ONCE: usize = 32;
 
 /// The phrases of `caption` whose thing is named in `wanted` by the same word,
 /// each once.
 pub(super) fn named_alike(caption: &str, wanted: &[Mention]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for mention in mentions(caption) {
-        let named = wanted.iter().any(|it| it.head_stem == mention.head_stem);
+        let named = wanted.iter().any(|it| mention.is_named_as(it));
         if named && !found.contains(&mention.phrase) {
             found.push(mention.phrase);
         }
@@ -34,46 +40,105 @@ pub(super) fn named_alike(caption: &str, wanted: &[Mention]) -> Vec<String> {
     found
 }
 
-/// Compares nouns, and remembers the vectors of those it met.
+/// The nouns of all captions.
 #[derive(Debug)]
 pub(super) struct Things {
     embedder: EmbedderHandle,
-    vectors: Mutex<BTreeMap<String, Embedding>>,
+    store: Store,
+    nouns: RwLock<Nouns>,
 }
 
 impl Things {
-    pub(super) fn new(embedder: EmbedderHandle) -> Self {
-        Self { embedder, vectors: Mutex::default() }
+    /// Reads the nouns that are kept; of `mentioned`, by their stems, those that are
+    /// not are embedded.
+    pub(super) fn open(
+        embedder: EmbedderHandle,
+        store: Store,
+        mentioned: BTreeMap<String, String>,
+    ) -> Self {
+        let mut nouns = Nouns::new(SYNONYMS_LEAST);
+        match store.nouns() {
+            Ok(kept) => {
+                for (stem, vector) in kept {
+                    nouns.insert(&stem, vector, &|a, b| embedder.similarity(a, b));
+                }
+            }
+            Err(error) => warn!(error:%; "the kept nouns cannot be read and are made anew"),
+        }
+        let things = Self { embedder, store, nouns: RwLock::new(nouns) };
+        things.learn(mentioned);
+        things
     }
 
-    /// Whether both heads name one kind of thing.
-    pub(super) fn same(&self, a: &Mention, b: &Mention) -> bool {
-        a.head_stem == b.head_stem || self.are_synonyms(&a.head, &b.head)
+    /// Learns the nouns of captions.
+    pub(super) fn learn_from(&self, captions: &[&str]) {
+        let mut mentioned = BTreeMap::new();
+        for mention in captions.iter().flat_map(|caption| mentions(caption)) {
+            if !self.read().knows(&mention.head_stem) {
+                let noun = mention.singular_head();
+                mentioned.insert(mention.head_stem, noun);
+            }
+        }
+        self.learn(mentioned);
     }
 
-    fn are_synonyms(&self, a: &str, b: &str) -> bool {
-        // A noun that cannot be embedded has no synonyms; the recall that led
-        // here has already reported a failing model.
-        match (self.vector(a), self.vector(b)) {
-            (Some(a), Some(b)) => a.cosine(&b) >= SYNONYM_COSINE,
-            _ => false,
+    /// What a query wants: the first thing it names, and the others around it.
+    /// `None` where it names none.
+    pub(super) fn wanted(&self, query: &str) -> Option<Wanted> {
+        let mut things = mentions(query).into_iter().map(|mention| self.sought(mention));
+        Some(Wanted { target: things.next()?, around: things.collect() })
+    }
+
+    fn sought(&self, mention: Mention) -> Sought {
+        let stem = mention.head_stem.as_str();
+        let known = self.read().knows(stem);
+        let stems = if known {
+            self.read().meaning(stem)
+        } else {
+            // A noun that no caption has. Where it cannot be embedded it has no
+            // synonyms; what else the model is asked for reports its failure.
+            match self.embedder.embed(TextRole::Passage, &mention.singular_head()) {
+                Ok(vector) => {
+                    let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
+                    self.read().meaning_of(stem, &vector, &likeness)
+                }
+                Err(_failure) => vec![stem.to_owned()],
+            }
+        };
+        Sought { attributes: mention.attributes, stems }
+    }
+
+    fn learn(&self, mentioned: BTreeMap<String, String>) {
+        let unknown: Vec<(String, String)> =
+            mentioned.into_iter().filter(|(stem, _)| !self.read().knows(stem)).collect();
+        for some in unknown.chunks(AT_ONCE) {
+            // A noun without a vector is found by its own name, and is tried again
+            // when it is mentioned again.
+            if let Err(error) = self.learn_some(some) {
+                warn!(error:%; "nouns are left without their synonyms");
+                return;
+            }
         }
     }
 
-    fn vector(&self, noun: &str) -> Option<Embedding> {
-        if let Some(known) = self.lock().get(noun) {
-            return Some(known.clone());
+    fn learn_some(&self, nouns: &[(String, String)]) -> Result<(), ModelError> {
+        let texts: Vec<&str> = nouns.iter().map(|(_, noun)| noun.as_str()).collect();
+        let vectors = self.embedder.embed_batch(TextRole::Passage, &texts)?;
+        let stems = nouns.iter().map(|(stem, _)| stem.clone());
+        let learned: Vec<(String, Embedding)> = stems.zip(vectors).collect();
+        if let Err(error) = self.store.keep_nouns(&learned) {
+            warn!(error:%; "nouns cannot be kept and are made anew at the next start");
         }
-        let vector = self.embedder.embed(TextRole::Passage, noun).ok()?;
-        let mut vectors = self.lock();
-        if vectors.len() >= NOUNS_MAX {
-            vectors.clear();
+        let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
+        let mut held = self.nouns.write().unwrap_or_else(PoisonError::into_inner);
+        for (stem, vector) in learned {
+            held.insert(&stem, vector, &likeness);
         }
-        vectors.insert(noun.to_owned(), vector.clone());
-        Some(vector)
+        Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Embedding>> {
-        self.vectors.lock().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Nouns> {
+        // An insertion does not panic halfway: it appends to vectors and maps.
+        self.nouns.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
