@@ -190,12 +190,15 @@ def growth_table(recall: Result) -> str:
                 *(number(shares[0.01][f"p{p}_millis"], 2) for p in (50, 99)),
                 number(size["inserting"]["p99_millis"] / size["paced"]["p99_millis"], 1) + " ×",
                 number(size["first_answer_millis"] / 1e3, 2),
+                str(size["segments"]),
+                number(size["index_bytes"] / size["records"], 0),
                 number(size["daemon_bytes"] / 2**20, 0),
                 number(size["disk_bytes"] / 2**20, 0),
             ]
         )
     head = ["records", "p50, ms", "p99", "p50 in 1 % of the time", "p99", "p99 while inserting"]
-    return table([*head, "start to first answer, s", "daemon, MiB", "disk, MiB"], rows)
+    head += ["start to first answer, s", "segments", "index, bytes a record", "daemon, MiB", "disk, MiB"]
+    return table(head, rows)
 
 
 def plot(sets: list[tuple[Result, dict[str, Result]]], path: Path) -> None:

@@ -32,7 +32,7 @@ fn recall_is_measured_at_each_size_and_nothing_is_left_behind() {
             let at = |percentile: &str| latency[percentile].as_f64().unwrap();
             assert!(0.0 < at("p50_millis") && at("p50_millis") <= at("p99_millis"), "{latency}");
         }
-        for figure in ["daemon_bytes", "worker_bytes", "disk_bytes"] {
+        for figure in ["daemon_bytes", "worker_bytes", "disk_bytes", "index_bytes"] {
             assert!(size[figure].as_u64().unwrap() > 0, "{figure}: {size}");
         }
     }

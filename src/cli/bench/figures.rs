@@ -94,6 +94,10 @@ pub(super) struct Size {
     #[serde(serialize_with = "thousandths")]
     pub(super) inserts_per_second: f64,
     pub(super) parts: Parts,
+    /// That the records are divided into, but for the newest.
+    pub(super) segments: usize,
+    /// Of memory, for vectors, words and things mentioned together.
+    pub(super) index_bytes: u64,
     pub(super) daemon_bytes: u64,
     pub(super) worker_bytes: u64,
     pub(super) disk_bytes: u64,

@@ -189,6 +189,7 @@ impl Bench<'_> {
         let parts = self.parts(&state, whole)?;
         bar.finish_and_clear();
         dir.close().context("the temporary directory was not removed")?;
+        let index = stats.get("index").and_then(Value::as_object).cloned().unwrap_or_default();
         Ok(Size {
             records,
             fill_seconds,
@@ -200,6 +201,8 @@ impl Bench<'_> {
             inserting,
             inserts_per_second,
             parts,
+            segments: index.get("segments").and_then(Value::as_array).map_or(0, Vec::len),
+            index_bytes: bytes(&index, "memory_bytes"),
             daemon_bytes: bytes(&stats, "daemon_resident_bytes"),
             worker_bytes,
             disk_bytes: bytes(&stats, "disk_bytes"),
