@@ -5,7 +5,8 @@ The student starts as exactly the static model of ``static.py``, written as a BE
 near misses in it.
 
 Training runs for a number of minutes of its own steps; the learning rate follows the elapsed share.
-Shards that ``teach.py`` writes meanwhile are picked up. Checkpoints hold everything: ``--resume``.
+Shards that ``teach.py`` writes meanwhile are picked up. Checkpoints hold everything: ``--resume``. A
+new schedule can begin with the weights of a model directory, such as the one that ships: ``--start-from``.
 
 The layer computes in bf16, on a processor with AVX512-BF16 several times as fast as f32; weights,
 sums over tokens and losses stay f32.
@@ -17,6 +18,8 @@ sums over tokens and losses stay f32.
 from __future__ import annotations
 
 import argparse
+import ctypes
+import itertools
 import math
 import random
 import time
@@ -24,6 +27,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from transformers import BertConfig, BertModel
 
@@ -35,9 +39,10 @@ HIDDEN, LAYERS, HEADS, FEED_FORWARD = 256, 1, 8, 768
 SINK = 2
 """The last dimensions, of opposite sign: they hold what a token's length lacks to the longest."""
 BATCH_TEXTS = 384
-CHUNK_TOKENS = 1_536
+CHUNK_TOKENS = 1_024
 LAYER_RATE, TABLE_RATE, WARM_UP = 1.5e-3, 2e-3, 0.02
 CHECKPOINT_SECONDS = 180
+PROCRUSTES_TEXTS = 8_192
 
 
 def spanning_basis() -> torch.Tensor:
@@ -79,6 +84,7 @@ def new_student(table: torch.Tensor) -> BertModel:
         type_vocab_size=2,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
+        attn_implementation="eager",
     )
     model = BertModel(config, add_pooling_layer=False)
     with torch.no_grad():
@@ -98,6 +104,14 @@ def student_from(static: dict[str, torch.Tensor], tokenizer: Tokenizer) -> BertM
     table = static["table"].clone()
     table[[tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")]] = 0.0
     return new_student(token_table(table))
+
+
+def keep_memory() -> None:
+    """Lets glibc keep what is freed: else a third of the time goes to the kernel for fresh pages."""
+    mmap_threshold, trim_threshold = -3, -1
+    libc = ctypes.CDLL(None)
+    libc.mallopt(mmap_threshold, 2**31 - 1)
+    libc.mallopt(trim_threshold, 2**31 - 1)
 
 
 def looked_up(model: BertModel, rows: list[list[int]]) -> torch.Tensor:
@@ -146,27 +160,46 @@ def rate_at(share: float) -> float:
     return 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1.0, (share - WARM_UP) / (1 - WARM_UP))))
 
 
+def resembled_projection(model: BertModel, shards: Shards) -> torch.Tensor:
+    """The projection of the teacher that a trained model's vectors follow: orthogonal Procrustes on some texts."""
+    batches = shards.batches(random.Random(3), PROCRUSTES_TEXTS // 16)
+    products = torch.zeros(shards.dimension(), HIDDEN)
+    with torch.no_grad():
+        for batch in itertools.islice(batches, 16):
+            products += batch.vectors.T @ encode(model, batch.tokens)
+    left, _, right = torch.linalg.svd(products, full_matrices=False)
+    return left[:, : HIDDEN - SINK - 1] @ right[: HIDDEN - SINK - 1]
+
+
 class Run:
     """One training run: the model, its optimiser, how far it is, and its checkpoint."""
 
-    def __init__(self, static: Path, shards: list[Path], vocabulary: Path, out: Path, resume: bool, warm_restart: Path | None) -> None:
-        tokenizer = Tokenizer.from_file(str(vocabulary / "tokenizer.json"))
-        start = torch.load(static, weights_only=True)
+    def __init__(self, shards: list[Path], tokenizer: Tokenizer, out: Path, resume: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
         self.checkpoint = out / "checkpoint.pt"
+        self.state = torch.load(self.checkpoint, weights_only=True) if resume and self.checkpoint.exists() else {}
+        self.shards = Shards(shards, tokenizer, self.state.get("uses"))
+        self.step, self.elapsed = self.state.get("step", 0), self.state.get("elapsed", 0.0)
+
+    def start_from_table(self, static: Path) -> None:
+        start = torch.load(static, weights_only=True)
+        self.model = student_from(start, self.shards.tokenizer)
         self.target = start["projection"] @ spanning_basis()
-        self.model = student_from(start, tokenizer)
-        if warm_restart:
-            self.model.load_state_dict(torch.load(warm_restart, weights_only=True)["model"])
+        self._go_on()
+
+    def start_from_model(self, folder: Path) -> None:
+        weights = {name: tensor.float() for name, tensor in load_file(folder / "model.safetensors").items()}
+        self.model = new_student(torch.zeros_like(weights["embeddings.word_embeddings.weight"]))
+        self.model.load_state_dict(weights)
+        self.target = resembled_projection(self.model, self.shards)
+        self._go_on()
+
+    def _go_on(self) -> None:
         self.optimiser = optimiser_of(self.model)
-        self.step, self.elapsed = 0, 0.0
-        uses: dict[str, int] = {}
-        if resume and self.checkpoint.exists():
-            state = torch.load(self.checkpoint, weights_only=True)
-            self.model.load_state_dict(state["model"])
-            self.optimiser.load_state_dict(state["optimiser"])
-            self.step, self.elapsed, uses = state["step"], state["elapsed"], state["uses"]
-        self.shards = Shards(shards, tokenizer, uses)
+        if self.state:
+            self.model.load_state_dict(self.state["model"])
+            self.optimiser.load_state_dict(self.state["optimiser"])
+            self.state = {}
 
     def save(self) -> None:
         partial = self.checkpoint.with_suffix(".part")
@@ -210,17 +243,23 @@ class Run:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--static", type=Path, required=True)
+    start = parser.add_mutually_exclusive_group(required=True)
+    start.add_argument("--static", type=Path, help="begin with this static table")
+    start.add_argument("--start-from", type=Path, help="begin with the weights of this model directory")
     parser.add_argument("--shards", type=Path, nargs="+", required=True)
-    parser.add_argument("--vocabulary", type=Path, required=True)
+    parser.add_argument("--vocabulary", type=Path, required=True, help="folder of tokenizer.json")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, default=50)
-    parser.add_argument("--warm-restart", type=Path, help="start a new schedule from this checkpoint's weights")
+    parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--resume", action="store_true", help="go on where this run's own checkpoint stopped")
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(20)
-    run = Run(args.static, args.shards, args.vocabulary, args.out, args.resume, args.warm_restart)
+    keep_memory()
+    run = Run(args.shards, Tokenizer.from_file(str(args.vocabulary / "tokenizer.json")), args.out, args.resume)
+    if args.static:
+        run.start_from_table(args.static)
+    else:
+        run.start_from_model(args.start_from)
     run.train(args.minutes * 60)
 
 

@@ -25,14 +25,17 @@ TEXTS_PER_KIND = 1_000
 NEIGHBOURS = 10
 
 
-def remembering(encode: Encoder) -> Encoder:
-    """The encoder with a memory: the tests share many texts, and the teacher is slow."""
-    known: dict[str, torch.Tensor] = {}
+def remembering(encode: Encoder, file: Path | None = None) -> Encoder:
+    """The encoder with a memory, kept in a file if one is given: the tests share many texts, and the teacher is slow."""
+    known: dict[str, torch.Tensor] = torch.load(file) if file and file.exists() else {}
 
     def encoder(texts: list[str]) -> torch.Tensor:
         missing = sorted(set(texts) - known.keys())
         if missing:
             known.update(zip(missing, encode(missing)))
+            if file:
+                torch.save(known, file.with_suffix(".part"))
+                file.with_suffix(".part").rename(file)
         return torch.stack([known[text] for text in texts])
 
     return encoder
@@ -95,19 +98,28 @@ def reciprocal_rank(queries: torch.Tensor, texts: torch.Tensor) -> float:
 
 def report_retrieval(tests: list[heldout.Retrieval], teacher: Encoder, student: Encoder) -> None:
     print("\n| retrieval | texts | teacher MRR | student MRR | ratio |\n|---|---|---|---|---|")
-    ratios = []
+    ratios: dict[bool, list[float]] = {True: [], False: []}
     for test in tests:
         theirs = reciprocal_rank(teacher(test.queries), teacher(test.texts))
         ours = reciprocal_rank(student(test.queries), student(test.texts))
-        ratios.append(ours / theirs)
+        ratios[test.of_a_robot].append(ours / theirs)
         print(f"| {test.name} | {len(test.texts)} | {theirs:.3f} | {ours:.3f} | {ours / theirs:.3f} |")
-    print(f"| **mean of the ratios** | | | | **{sum(ratios) / len(ratios):.3f}** |")
+    for name, values in (("captions, questions and notes", ratios[True]), ("prose", ratios[False])):
+        print(f"| **mean of the ratios, {name}** | | | | **{sum(values) / len(values):.3f}** |")
 
 
 def synonym_rank(encode: Encoder) -> float:
     """Mean reciprocal rank of a word's synonym among the synonyms of all pairs."""
     one, other = zip(*(pair.split("/") for pair in heldout.SYNONYMS))
     return reciprocal_rank(encode(list(one)), encode(list(other)))
+
+
+def synonym_margin(encode: Encoder) -> tuple[float, float]:
+    """Mean cosine of synonyms, and of words of different pairs."""
+    one, other = zip(*(pair.split("/") for pair in heldout.SYNONYMS))
+    scores = encode(list(one)) @ encode(list(other)).T
+    same = torch.eye(len(one), dtype=torch.bool)
+    return scores[same].mean().item(), scores[~same].mean().item()
 
 
 def attribute_accuracy(encode: Encoder) -> float:
@@ -118,15 +130,24 @@ def attribute_accuracy(encode: Encoder) -> float:
     return closer.double().mean().item()
 
 
+def colour_accuracy(encode: Encoder) -> float:
+    """Share of queries that are closest to the thing of the asked colour, among the same thing in other colours elsewhere."""
+    tests = heldout.colour_tests(random.Random(8))
+    queries = encode([query for query, _ in tests])
+    captions = encode([caption for _, captions in tests for caption in captions]).unflatten(0, (len(tests), -1))
+    return ((captions @ queries[..., None]).squeeze(-1).argmax(-1) == 0).double().mean().item()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--teacher", type=Path, required=True)
     parser.add_argument("--text-root", type=Path, required=True)
     parser.add_argument("--model", type=Path, default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("--teacher-vectors", type=Path, help="file that keeps the teacher's vectors from run to run")
     args = parser.parse_args()
     torch.set_num_threads(1)
 
-    teacher = remembering(Teacher(args.teacher).encode)
+    teacher = remembering(Teacher(args.teacher).encode, args.teacher_vectors)
     model = SentenceTransformer(str(args.model), device="cpu", model_kwargs={"dtype": torch.float32})
 
     student = remembering(
@@ -136,6 +157,9 @@ def main() -> None:
     report_retrieval(heldout.retrievals(args.text_root, random.Random(3)), teacher, student)
     print("\n| | teacher | student |\n|---|---|---|")
     print(f"| synonym among {len(heldout.SYNONYMS)}, MRR | {synonym_rank(teacher):.3f} | {synonym_rank(student):.3f} |")
+    margins = [" / ".join(f"{cosine:.3f}" for cosine in synonym_margin(encode)) for encode in (teacher, student)]
+    print(f"| mean cosine of synonyms / of others | {margins[0]} | {margins[1]} |")
+    print(f"| asked colour first of {heldout.COLOURS_AT_ONCE} | {colour_accuracy(teacher):.3f} | {colour_accuracy(student):.3f} |")
     print(f"| asked attribute preferred | {attribute_accuracy(teacher):.3f} | {attribute_accuracy(student):.3f} |")
 
 

@@ -27,6 +27,8 @@ class Retrieval:
     name: str
     queries: list[str]
     texts: list[str]
+    of_a_robot: bool
+    """Captions, questions and notes: what engram holds. Else prose, for comparison."""
 
 
 def dictionary_groups(root: Path, name: str, rng: random.Random) -> list[list[str]]:
@@ -55,6 +57,7 @@ def held_out_synsets(root: Path) -> list[tuple[list[str], str, list[str]]]:
 
 
 _HUES = ["scarlet", "teal", "mustard-coloured", "violet", "charcoal", "white", "olive", "pink", "striped", "transparent"]
+_PLAIN_HUES = "red,blue,green,yellow,black,white,grey,orange,purple,brown".split(",")
 _LIGHT = (
     "Daylight falls in from above.,It is rather dim.,Shadows stretch across the ground.,A neon tube flickers overhead.,"
     "Low sun throws everything into relief.,The picture is slightly out of focus."
@@ -165,21 +168,34 @@ def attribute_tests(rng: random.Random, count: int = 300) -> list[tuple[str, str
     return tests
 
 
+COLOURS_AT_ONCE = 8
+
+
+def colour_tests(rng: random.Random, count: int = 200) -> list[tuple[str, list[str]]]:
+    """Query for a thing of a colour; captions of it in several colours at several spots, the right one first."""
+    tests = []
+    for _ in range(count):
+        good, hues, spots = rng.choice(GOODS), rng.sample(_PLAIN_HUES, COLOURS_AT_ONCE), rng.sample(SPOTS, COLOURS_AT_ONCE)
+        query = rng.choice((f"{hues[0]} {good}", f"whereabouts is the {hues[0]} {good}", f"spotted the {hues[0]} {good} anywhere?"))
+        tests.append((query, [f"one {hue} {good} at the {spot}" for hue, spot in zip(hues, spots)]))
+    return tests
+
+
 def retrievals(root: Path, rng: random.Random) -> list[Retrieval]:
     captions = scenes(rng, 400)
     synset_list = held_out_synsets(root)
     entries = dictionary_groups(root, "jargon", rng)
     lines = [pair for group in dialogue_groups(root) for pair in itertools.pairwise(group)]
 
-    def test(name: str, pairs: list[tuple[str, str]]) -> Retrieval:
+    def test(name: str, pairs: list[tuple[str, str]], of_a_robot: bool = False) -> Retrieval:
         kept = pairs if len(pairs) <= MOST_TEXTS else rng.sample(pairs, MOST_TEXTS)
-        return Retrieval(name, [query for query, _ in kept], [text for _, text in kept])
+        return Retrieval(name, [query for query, _ in kept], [text for _, text in kept], of_a_robot)
 
     return [
-        test("question -> short caption", [(scene.question, scene.short) for scene in captions]),
-        test("question -> long caption", [(scene.detailed_question, scene.detailed) for scene in captions]),
-        test("short -> long caption", [(scene.short, scene.detailed) for scene in captions]),
-        test("question -> note", notes()),
+        test("question -> short caption", [(scene.question, scene.short) for scene in captions], True),
+        test("question -> long caption", [(scene.detailed_question, scene.detailed) for scene in captions], True),
+        test("short -> long caption", [(scene.short, scene.detailed) for scene in captions], True),
+        test("question -> note", notes(), True),
         test("gloss -> example", [(gloss, examples[0]) for _, gloss, examples in synset_list if examples]),
         test("word -> gloss", [(lemmas[0], gloss) for lemmas, gloss, _ in synset_list]),
         test("definition -> its next passage", [(entry[0], entry[1]) for entry in entries]),

@@ -16,6 +16,9 @@ SHARDS_AT_ONCE = 4
 ALIKE_SHARE = 0.4
 """Share of the groups that meet only groups of their own source in a batch: harder to tell apart."""
 
+SKIPPED = {"views": 0.5, "scenes": 0.5}
+"""Share of a source's groups that one pass leaves out: long, and learned before the rest is."""
+
 
 @dataclass
 class Shard:
@@ -66,6 +69,10 @@ class Shards:
     def uses(self) -> dict[str, int]:
         return {name: shard.uses for name, shard in self.loaded.items()}
 
+    def dimension(self) -> int:
+        """Of the teacher's vectors."""
+        return next(iter(self.loaded.values())).vectors.shape[1]
+
     def batches(self, rng: random.Random, texts: int) -> Iterator[Batch]:
         """Batches of about ``texts`` texts in whole groups from a few shards at a time, without end."""
         while True:
@@ -75,6 +82,8 @@ class Shards:
             alike: dict[str, list[list[Row]]] = {}
             for shard in chosen:
                 for source, group in shard.groups:
+                    if rng.random() < SKIPPED.get(source, 0.0):
+                        continue
                     pool = alike.setdefault(source, []) if rng.random() < ALIKE_SHARE else mixed
                     pool.append([(shard, number) for number in group])
             batches = [batch for groups in alike.values() for batch in _cut(rng, groups, texts, rest_to=mixed)]

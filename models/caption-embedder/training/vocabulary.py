@@ -4,7 +4,7 @@ Kept: the five special tokens, every single character and single-character piece
 becomes [UNK] that was not), then the tokens of the corpus by frequency and the rest of the teacher's
 vocabulary in its own order, which follows their frequency in English.
 
-    python vocabulary.py --teacher TEACHER --corpus WORK/corpus.jsonl --out WORK/vocabulary --size 24000
+    python vocabulary.py --teacher TEACHER --corpus WORK/corpus.jsonl --out WORK/vocabulary
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--teacher", type=Path, required=True)
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--size", type=int, default=24_000)
+    parser.add_argument("--size", type=int, default=26_000)
     args = parser.parse_args()
 
     teacher_json = json.loads((args.teacher / "tokenizer.json").read_text())
