@@ -81,13 +81,14 @@ impl Database {
         Ok(())
     }
 
-    /// Removes one value, with no promise that it stays removed until a flush.
+    /// Removes one value, with no promise that it stays away until a
+    /// [`Database::flush`].
     pub(super) fn remove(&self, key: &[u8]) -> Result<(), StoreError> {
         self.db.remove(key)?;
         Ok(())
     }
 
-    /// Makes durable what was put.
+    /// Makes durable what was put or removed.
     pub(super) fn flush(&self) -> Result<(), StoreError> {
         self.db.flush()?;
         self.log.sync_data().map_err(|error| StoreError::io("sync the log", &self.path, &error))

@@ -18,8 +18,8 @@ use crate::store::segments::Amendment;
 
 /// Records that one call forgets, at most: all in one batch.
 pub const FORGET_MAX: usize = 10_000;
-/// Records below the floor removed in one batch.
-const REMOVED_AT_ONCE: usize = 2_048;
+/// Records below the floor removed in one batch. While sled applies it, nobody reads.
+const REMOVED_AT_ONCE: usize = 128;
 
 impl Store {
     /// Removes records with their vectors and images, all in one batch; returns those

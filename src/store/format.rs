@@ -91,7 +91,7 @@ pub(super) fn remove_vectors(
     Ok(())
 }
 
-pub(super) fn remove_all(db: &Database, prefix: &[u8]) -> Result<(), StoreError> {
+fn remove_all(db: &Database, prefix: &[u8]) -> Result<(), StoreError> {
     loop {
         let mut batch = Batch::default();
         let mut removed = 0;

@@ -18,7 +18,6 @@ use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::change::Change;
 use crate::store::database::{Database, Entries};
-use crate::store::format;
 use crate::store::keys;
 use crate::store::records::{self, AmendmentOnDisk, Fault, SegmentOnDisk};
 
@@ -425,8 +424,13 @@ pub(super) fn remove_leftovers(db: &Database, segments: &[SegmentMeta]) -> Resul
     Ok(())
 }
 
+/// One by one: sled keeps everyone from reading while it applies a batch, and nothing
+/// asks for these chunks any more.
 fn remove_chunks(db: &Database, number: SegmentNumber) -> Result<(), StoreError> {
-    format::remove_all(db, &keys::chunks(number))
+    for entry in db.entries(&keys::chunks(number)) {
+        db.remove(&entry?.0)?;
+    }
+    db.flush()
 }
 
 /// A number beyond those that any name or chunk bears.

@@ -139,6 +139,32 @@ fn a_record_has_the_shape_of_the_contract() {
 }
 
 #[test]
+fn a_recall_explains_itself_when_asked_to() {
+    let memory = Memory::new();
+    memory.observe(&["a red mug on a desk", "a blue book on a shelf"]);
+    let query = json!({"query": "a red mug", "k": 1, "explain": true});
+    let reply = memory.call("recall_best_match", query).unwrap();
+    let explanation = &reply.structured["explanation"];
+    assert_eq!(explanation["weights"], json!({"dense": 1.0, "lexical": 0.6}));
+    let score = &explanation["scores"][0];
+    assert_eq!(
+        (&score["id"], &score["score"]),
+        (&json!(1), &reply.structured["records"][0]["score"])
+    );
+    let part = |name: &str| score[name].as_f64().unwrap();
+    assert!((part("score") - (part("dense") + 0.6 * part("lexical")) / 1.6).abs() < 1e-3);
+    let piece = &explanation["pieces"][0];
+    assert_eq!((&piece["action"], &piece["selected"]), (&json!("scan"), &json!(2)));
+    assert!(
+        reply.text.ends_with("tail (records 1 to 2): 2 of 2 rows compared, it has no graph yet")
+    );
+    let plain = memory.ask("recall_best_match", json!({"query": "a red mug"}));
+    assert_eq!(plain.get("explanation"), None);
+    let stats = memory.ask("memory_stats", json!({}));
+    assert_eq!((&stats["index"]["tail"], &stats["index"]["tombstones"]), (&json!(2), &json!(0)));
+}
+
+#[test]
 fn last_seen_is_the_newest_that_shows_it_not_the_newest_of_the_similar() {
     let memory = Memory::new();
     memory.observe(&[
