@@ -1,10 +1,18 @@
 //! One score from a record's likeness in meaning and in words.
 //!
 //! Pure. A convex sum: measured on robot captions and on dialogue, it ranks
-//! better than either alone and than fusing by rank.
+//! better than fusing by rank.
 
 /// Weight of words beside a weight of 1 for meaning.
-pub(super) const LEXICAL_WEIGHT: f32 = 0.6;
+///
+/// Chosen on simulated household days with the default embedder, 600 scenes and 150
+/// questions in partly other words each (`tests/it/fusion.rs`, which prints it all).
+/// Mean reciprocal rank of the first right record, short and long captions: without
+/// words .868 and .764, at .1 .861 and .817, at .2 .846 and .807, at .6 .816 and .798;
+/// on days not chosen on .871 and .805, .885 and .829, .886 and .837, .852 and .827.
+/// Of .1 and .2, which are as good, the one that does more for words an embedder
+/// does not know.
+pub(super) const LEXICAL_WEIGHT: f32 = 0.2;
 
 /// In 0..=1. `dense` is in 0..=1 (see [`dense`]), so is `lexical`.
 pub(super) fn fuse(dense: f32, lexical: f32) -> f32 {

@@ -20,7 +20,7 @@ use crate::index::lexical::growing::GrowingWords;
 use crate::index::lexical::query::WordQuery;
 use crate::search::keep::{Kept, Options};
 use crate::search::plan::Action;
-use crate::search::{Corpus, CorpusError, Explained, Filter, Hit, Query};
+use crate::search::{Corpus, CorpusError, Explained, Filter, Hit, Query, WEIGHTS};
 use crate::store::{EmbeddingSpace, Merged, NewObservation, Record, Store};
 
 const DIMENSION: usize = 8;
@@ -571,7 +571,9 @@ fn check_against(
     for hit in hits {
         let (_, own) = &model[&hit.id];
         assert!((hit.dense - own.cosine(&vector).max(0.0)).abs() < 2e-3, "{hit:?}");
-        assert!((hit.score - (hit.dense + 0.6 * hit.lexical) / 1.6).abs() < 1e-5);
+        assert!(
+            (hit.score - (hit.dense + WEIGHTS.1 * hit.lexical) / (1.0 + WEIGHTS.1)).abs() < 1e-5
+        );
     }
     let in_order = |pair: &[Hit]| (-pair[0].score, pair[0].id.0) < (-pair[1].score, pair[1].id.0);
     assert!(hits.windows(2).all(in_order));
@@ -588,7 +590,8 @@ fn check_against(
             .zip(model.values())
             .filter(|(_, (record, _))| passes(record))
             .map(|(row, (_, own))| {
-                (own.cosine(&vector).max(0.0) + 0.6 * asked.score(&words, row)) / 1.6
+                (own.cosine(&vector).max(0.0) + WEIGHTS.1 * asked.score(&words, row))
+                    / (1.0 + WEIGHTS.1)
             })
             .collect();
         expected.sort_unstable_by(|a, b| b.total_cmp(a));

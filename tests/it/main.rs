@@ -15,6 +15,7 @@ mod caption_worker;
 mod crash;
 mod crash_segments;
 mod daemon;
+mod fusion;
 mod last_seen;
 mod models;
 mod running;
