@@ -66,6 +66,7 @@ def _blurred(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 NONE = Shift("as trained")
+WIDEST = Shift("field of view 72 degrees", scene=_with_view(fov=1.25))
 SHIFTS = [
     NONE,
     Shift("noise, sigma 20", picture=_noisy),
@@ -76,7 +77,7 @@ SHIFTS = [
     Shift("cool white balance (0.82, 1, 1.2)", picture=_gained(0.82, 1.0, 1.2)),
     Shift("textures never seen", texture_seed=UNSEEN_TEXTURES),
     Shift("camera rolled by 14 degrees", scene=_with_view(roll=0.25)),
-    Shift("field of view 72 degrees", scene=_with_view(fov=1.25)),
+    WIDEST,
 ]
 
 
