@@ -14,6 +14,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::base::time::Zone;
+use crate::tools::Toolset;
 
 /// Every key with its default and a comment, as shipped.
 pub const DEFAULTS: &str = include_str!("../config/default.toml");
@@ -74,6 +75,7 @@ pub struct Settings {
     pub ingest: IngestSettings,
     pub time: TimeSettings,
     pub recall: RecallSettings,
+    pub tools: ToolsSettings,
     pub log: LogSettings,
 }
 
@@ -162,6 +164,12 @@ pub struct RecallSettings {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct ToolsSettings {
+    pub listed: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LogSettings {
     pub level: String,
     pub format: String,
@@ -188,6 +196,7 @@ impl Config {
             })?;
         let config = Self { settings, values };
         config.zone()?;
+        config.toolsets()?;
         Ok(config)
     }
 
@@ -203,6 +212,21 @@ impl Config {
     pub fn zone(&self) -> Result<Zone, ConfigError> {
         Zone::from_name(&self.settings.time.zone)
             .map_err(|error| self.refusal("time.zone", error.to_string()))
+    }
+
+    /// The toolsets that clients are shown.
+    pub fn toolsets(&self) -> Result<Vec<Toolset>, ConfigError> {
+        let set = &self.settings.tools.listed;
+        let names = set.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let named: Option<Vec<Toolset>> = names.map(Toolset::named).collect();
+        match named {
+            Some(none) if none.is_empty() => Ok(Toolset::ALL.to_vec()),
+            Some(toolsets) => Ok(toolsets),
+            None => {
+                let known = Toolset::ALL.map(Toolset::name).join(", ");
+                Err(self.refusal("tools.listed", format!("any of {known}, with commas between")))
+            }
+        }
     }
 
     /// A refusal of `key`'s value with the place that it came from.
@@ -603,6 +627,19 @@ mod tests {
         let environment = vec![pair("ENGRAM_STORE_CACHE_MB", "-")];
         let text = refusal(&Overrides { environment, ..Overrides::default() });
         assert!(text.contains("$ENGRAM_STORE_CACHE_MB"), "{text}");
+    }
+
+    #[test]
+    fn toolsets_are_all_or_those_named() {
+        let toolsets = |listed: &str| {
+            let (_dir, overrides) = file(&format!("[tools]\nlisted = {listed:?}"));
+            Config::load(&overrides).map(|config| config.toolsets().unwrap())
+        };
+        assert_eq!(toolsets("").unwrap(), Toolset::ALL);
+        assert_eq!(toolsets("notes, state,").unwrap(), [Toolset::Notes, Toolset::State]);
+        let text = toolsets("notes, stat").unwrap_err().to_string();
+        assert!(text.contains("tools.listed is \"notes, stat\""), "{text}");
+        assert!(text.contains("any of object-retrieval, moment-retrieval, notes"), "{text}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod own_daemon;
 mod reindex;
 mod serve;
 mod status;
+mod tools;
 
 use std::env;
 use std::ffi::OsString;
@@ -76,6 +77,8 @@ enum Command {
     Reindex,
     /// Shows what a model's reply makes of an agent's memory and of a prompt
     DevMemory(dev_memory::Flags),
+    /// Lists the tools that an agent is shown, also as OpenAI function definitions
+    Tools(tools::Flags),
     /// Prints the settings in force and where each came from
     Config,
     /// Measures this program on this machine
@@ -146,6 +149,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Status => status::run(&socket),
         Command::Reindex => reindex::run(&config, &places),
+        Command::Tools(flags) => tools::run(&config, &flags),
         Command::Config => print_config(&config, &places),
         Command::Bench { bench } => bench::run(&bench, &common),
         Command::CaptionWorker(_) | Command::DevMemory(_) => Ok(ExitCode::SUCCESS),

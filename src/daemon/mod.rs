@@ -95,7 +95,8 @@ impl Daemon {
         let ingest = Arc::new(ingest);
         let domains = Domains { episodic, memos, notes, state: State::new(store.clone()) };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
-        let tools = Arc::new(Tools::new(context, image_limits(config)));
+        let tools = Tools::new(context, image_limits(config)).listing(&config.toolsets()?);
+        let tools = Arc::new(tools);
         let server = Server::start(server_options(config, places), tools, clock.as_ref())?;
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let records = store.record_count();

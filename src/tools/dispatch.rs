@@ -7,7 +7,7 @@ use crate::base::picture::Limits;
 use crate::base::time::Window;
 use crate::tools::args::Args;
 use crate::tools::context::Context;
-use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec};
+use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec, Toolset, listed};
 use crate::tools::{admin, catalog, inspect, memos, notes, observe, recall, state};
 
 /// The memory's tools over a running memory.
@@ -39,6 +39,12 @@ enum ToolCall {
 impl Tools {
     pub fn new(context: Context, image_limits: Limits) -> Self {
         Self { context, catalog: catalog::all(), image_limits }
+    }
+
+    /// Shows clients the tools of these toolsets only. Every tool can be called.
+    #[must_use]
+    pub fn listing(self, toolsets: &[Toolset]) -> Self {
+        Self { catalog: listed(toolsets), ..self }
     }
 
     fn parse(&self, tool: &str, values: Map<String, Value>) -> Result<(Args, ToolCall), ToolError> {

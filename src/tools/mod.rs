@@ -54,6 +54,42 @@ pub enum Toolset {
     Admin,
 }
 
+impl Toolset {
+    /// All of them, in the order of listing.
+    pub const ALL: [Self; 7] = [
+        Self::ObjectRetrieval,
+        Self::MomentRetrieval,
+        Self::Notes,
+        Self::Memos,
+        Self::State,
+        Self::Ingest,
+        Self::Admin,
+    ];
+
+    /// As settings and the command line have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ObjectRetrieval => "object-retrieval",
+            Self::MomentRetrieval => "moment-retrieval",
+            Self::Notes => "notes",
+            Self::Memos => "memos",
+            Self::State => "state",
+            Self::Ingest => "ingest",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// The toolset of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|toolset| toolset.name() == name)
+    }
+}
+
+/// The tools of these toolsets, in the order in which clients see them listed.
+pub fn listed(toolsets: &[Toolset]) -> Vec<ToolSpec> {
+    catalog::all().into_iter().filter(|spec| toolsets.contains(&spec.toolset)).collect()
+}
+
 /// Result of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolReply {
@@ -120,4 +156,25 @@ pub trait ToolBox: Send + Sync + 'static {
 
     /// The connection that owned this session is gone.
     fn close_session(&self, session: &str);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toolsets_have_names_and_hold_every_tool() {
+        for toolset in Toolset::ALL {
+            assert_eq!(Toolset::named(toolset.name()), Some(toolset));
+            assert!(!listed(&[toolset]).is_empty(), "{toolset:?}");
+        }
+        assert_eq!(Toolset::named("Notes"), None);
+        assert_eq!(listed(&Toolset::ALL).len(), catalog::all().len());
+        let names = |toolsets: &[Toolset]| -> Vec<&str> {
+            listed(toolsets).iter().map(|spec| spec.name).collect()
+        };
+        let notes = ["memory_save", "memory_load", "memory_delete", "memory_forget"];
+        assert_eq!(names(&[Toolset::Notes]), notes);
+        assert_eq!(names(&[]), Vec::<&str>::new());
+    }
 }
