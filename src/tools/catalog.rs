@@ -146,12 +146,12 @@ fn kept_notes() -> Vec<ToolSpec> {
         spec(
             "memory_forget",
             "Forget a topic",
-            "Permanently removes every saved text that is similar to a query. Broad: try it with \
-             dry_run first.",
+            "Permanently removes every saved text that is similar to a query; with scope, also or \
+             only observations. Broad: try it with dry_run first.",
             notes::FORGET,
             object(
                 &json!({
-                    "deleted": ids,
+                    "deleted": {"type": "array", "items": {"type": ["string", "integer"]}},
                     "count": {"type": "integer"},
                     "dry_run": {"type": "boolean"},
                 }),

@@ -5,8 +5,10 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::base::time::Zone;
+use crate::memory::episodic::MemoryError;
 use crate::memory::notes::filter::{FILTER_BYTES_MAX, Filter};
 use crate::memory::notes::{Found, Loaded, NewNote, NotesError};
+use crate::store::forget::FORGET_MAX;
 use crate::tools::args::{Args, Kind, Param, refused};
 use crate::tools::context::Context;
 use crate::tools::reply::Text;
@@ -24,6 +26,9 @@ const SHOWN_CHARS_MAX: usize = 1_500;
 
 /// Where a note goes whose saver names no area.
 const DEFAULT_AREA: &str = "main";
+
+/// What `memory_forget` reaches; the first where the caller says nothing.
+const SCOPES: &[&str] = &["notes", "episodic", "all"];
 
 pub(crate) const SAVE: &[Param] = &[
     Param::required(
@@ -72,7 +77,11 @@ pub(crate) const FORGET: &[Param] = &[
     Param::required("query", Kind::Text { bytes_max: QUERY_BYTES_MAX }, "The topic to forget."),
     Param::optional("threshold", Kind::Share { default: 0.75 }, "Least similarity."),
     Param::optional("dry_run", Kind::Flag, "Only say what would be removed."),
-    Param::optional("scope", Kind::Word { of: &["notes"] }, "Of what."),
+    Param::optional(
+        "scope",
+        Kind::Word { of: SCOPES },
+        "What to forget: saved texts, observations (episodic), or all of both.",
+    ),
 ];
 
 /// A checked call of one of the tools here.
@@ -81,7 +90,7 @@ pub(crate) enum Request {
     Save(NewNote),
     Load { query: String, threshold: f32, limit: usize, filter: Option<Filter> },
     Delete { ids: Vec<String> },
-    Forget { query: String, threshold: f32, dry_run: bool },
+    Forget { query: String, threshold: f32, dry_run: bool, scope: &'static str },
 }
 
 impl Request {
@@ -108,12 +117,11 @@ impl Request {
     }
 
     pub(crate) fn forget(args: &Args) -> Result<Self, ToolError> {
-        // One scope so far: read for its check.
-        args.word("scope")?;
         Ok(Self::Forget {
             query: args.required_text("query")?.to_owned(),
             threshold: args.share("threshold")?,
             dry_run: args.flag("dry_run")?,
+            scope: args.word("scope")?,
         })
     }
 }
@@ -128,8 +136,8 @@ pub(crate) fn run(context: &Context, request: Request) -> Result<ToolReply, Tool
             Ok(told(context, &loaded, threshold, filter.is_some()))
         }
         Request::Delete { ids } => delete(context, &ids),
-        Request::Forget { query, threshold, dry_run } => {
-            forget(context, &query, threshold, dry_run)
+        Request::Forget { query, threshold, dry_run, scope } => {
+            forget(context, (&query, threshold), dry_run, scope)
         }
     }
 }
@@ -218,26 +226,60 @@ fn delete(context: &Context, ids: &[String]) -> Result<ToolReply, ToolError> {
 
 fn forget(
     context: &Context,
-    query: &str,
-    threshold: f32,
+    (query, threshold): (&str, f32),
     dry_run: bool,
+    scope: &str,
 ) -> Result<ToolReply, ToolError> {
-    let fault = |error: NotesError| refusal(&error);
-    let similar = context.notes.similar(query, threshold).map_err(fault)?;
-    let deleted = if dry_run { similar } else { context.notes.delete(&similar).map_err(fault)? };
-    let count = deleted.len();
+    let mut notes = Vec::new();
+    let mut records = Vec::new();
+    if scope != "episodic" {
+        notes = context.notes.similar(query, threshold).map_err(|error| refusal(&error))?;
+        if !dry_run {
+            notes = context.notes.delete(&notes).map_err(|error| refusal(&error))?;
+        }
+    }
+    if scope != "notes" {
+        let fault = |error: MemoryError| ToolError::Fault(error.to_string());
+        let similar = context.episodic.similar(query, threshold).map_err(fault)?;
+        if dry_run {
+            records = similar;
+        } else {
+            for some in similar.chunks(FORGET_MAX) {
+                records.extend(context.episodic.forget(some).map_err(fault)?);
+            }
+        }
+    }
+    let deleted: Vec<Value> = notes
+        .iter()
+        .map(|id| json!(id.to_string()))
+        .chain(records.iter().map(|id| json!(id.0)))
+        .collect();
     let mut text = Text::new(context.options.text_max_chars);
     let done = if dry_run { "would be removed" } else { "removed" };
-    let notes = if count == 1 { "note" } else { "notes" };
-    text.line(&format!("{count} {notes} {done}"));
-    for id in &deleted {
+    let counts = match scope {
+        "notes" => counted(notes.len(), "note"),
+        "episodic" => counted(records.len(), "record"),
+        _ => format!("{} and {}", counted(notes.len(), "note"), counted(records.len(), "record")),
+    };
+    text.line(&format!("{counts} {done}"));
+    for id in &notes {
         text.line(&id.to_string());
     }
+    for id in &records {
+        text.line(&format!("#{id}"));
+    }
     let mut structured = Map::new();
-    structured.insert("deleted".to_owned(), ids_json(&deleted));
+    let count = deleted.len();
+    structured.insert("deleted".to_owned(), Value::Array(deleted));
     structured.insert("count".to_owned(), json!(count));
     structured.insert("dry_run".to_owned(), json!(dry_run));
     Ok(ToolReply { structured, text: text.finish(), images: Vec::new() })
+}
+
+/// `1 note`, `2 notes`.
+fn counted(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
 }
 
 fn ids_json(ids: &[Uuid]) -> Value {

@@ -154,6 +154,14 @@ fn notes() {
     talk.call("memory_save", json!({"text": "x", "metadata": {"area": "main"}}));
     talk.call("memory_forget", json!({"query": "Project Titan", "dry_run": true}));
     talk.call("memory_forget", json!({"query": "Project Titan"}));
+    talk.call("observe", json!({"caption": "a poster of Project Titan"}));
+    talk.call("observe", json!({"caption": "a red mug"}));
+    talk.call("memory_save", json!({"text": "Project Titan again"}));
+    let titan = |scope: &str, dry_run: bool| json!({"query": "Project Titan", "scope": scope, "dry_run": dry_run});
+    talk.call("memory_forget", titan("episodic", true));
+    talk.call("memory_forget", titan("all", false));
+    talk.call("memory_forget", titan("everything", false));
+    talk.call("recall_best_match", json!({"query": "Project Titan", "session": "s"}));
     let ids = format!("{}, d1306e36-6a9c-4112-80e2-33b795548116", saved["id"].as_str().unwrap());
     talk.call("memory_delete", json!({"ids": ids}));
     talk.call("memory_delete", json!({"ids": ""}));
