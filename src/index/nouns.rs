@@ -12,12 +12,13 @@ use crate::base::embedding::Embedding;
 pub const NOUNS_MAX: usize = 16_384;
 
 /// How alike two nouns are that share a word ("living room", "dining room") must
-/// be to mean the same: the shared word alone makes their vectors alike.
-const SHARED_WORD_LEAST: f32 = 0.85;
+/// be to mean the same, a cosine of .85: the shared word alone makes vectors alike.
+const SHARED_WORD_LEAST: f32 = 0.925;
 
 /// Nouns by their stems, and which of them mean the same.
 ///
-/// Likeness is the caller's measure of two vectors, in 0..=1.
+/// Likeness is the caller's measure of two vectors, in 0..=1: halfway from −1 to 1
+/// for a cosine of 0.
 #[derive(Debug)]
 pub struct Nouns {
     least: f32,
