@@ -7,33 +7,43 @@
 pub enum Approach {
     /// Every allowed row is compared.
     Scan,
-    /// The graph is walked, keeping the best `ef` allowed rows in view.
+    /// The graph is walked, keeping the best `ef` rows in view; all are allowed.
     Walk { ef: usize },
+    /// The graph is walked until `ef` allowed rows are in view and nothing better is left;
+    /// the rows that are not allowed are compared as well.
+    WalkThrough { ef: usize },
+    /// The graph is walked, keeping the best `ef` allowed rows in view; what is not allowed
+    /// is stepped over.
+    WalkAmong { ef: usize },
 }
 
-/// Rows that are found by comparing all as fast as by a walk, where none is left out.
-pub const SCAN_ROWS: usize = 2_000;
-/// What a walk among few allowed rows of many costs, in rows compared.
-pub const SCAN_ALLOWED: usize = 8_000;
 /// Places kept in view at least.
-pub const EF_MIN: usize = 64;
+pub const EF_MIN: usize = 48;
 /// Places kept in view for each row asked for.
-pub const EF_A_ROW: usize = 2;
+pub const EF_A_ROW: usize = 4;
+/// Rows that are compared one after the other in the time that a walk takes for each
+/// place it keeps in view.
+pub const ROWS_A_PLACE: usize = 100;
+/// How many times as long a step takes that steps over rows that are not allowed. Where
+/// more than one in so many is allowed, comparing the others too is faster.
+pub const STEPPING_OVER: usize = 3;
 
-/// How to find the best `k` of the `allowed` among a segment's `rows`.
+/// How to find the best `k` of the `allowed` among a segment's `rows` the fastest.
 pub fn approach(rows: usize, allowed: usize, k: usize) -> Approach {
     let ef = k.saturating_mul(EF_A_ROW).max(EF_MIN);
-    let scanned = if allowed < rows { SCAN_ALLOWED } else { SCAN_ROWS };
-    // A walk that sees most of what there is costs more than comparing it in order.
-    if allowed <= scanned || ef.saturating_mul(EF_SHARE) >= allowed {
+    // A walk through all of them scores as many more as fewer are allowed.
+    let through = rows.checked_div(allowed).unwrap_or(usize::MAX);
+    let walk = ef.saturating_mul(ROWS_A_PLACE).saturating_mul(through.min(STEPPING_OVER));
+    if allowed <= walk {
         Approach::Scan
-    } else {
+    } else if allowed >= rows {
         Approach::Walk { ef }
+    } else if through < STEPPING_OVER {
+        Approach::WalkThrough { ef }
+    } else {
+        Approach::WalkAmong { ef }
     }
 }
-
-/// A walk scores about this many rows for each place in view.
-const EF_SHARE: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -48,13 +58,16 @@ mod tests {
 
     #[test]
     fn many_rows_are_walked_among() {
-        assert_eq!(approach(100_000, 100_000, 10), Approach::Walk { ef: EF_MIN });
-        assert_eq!(approach(100_000, 50_000, 10), Approach::Walk { ef: EF_MIN });
+        let ef = EF_MIN;
+        assert_eq!(approach(100_000, 100_000, 10), Approach::Walk { ef });
+        assert_eq!(approach(100_000, 99_999, 10), Approach::WalkThrough { ef });
+        assert_eq!(approach(100_000, 50_000, 10), Approach::WalkThrough { ef });
+        assert_eq!(approach(1_000_000, 100_000, 10), Approach::WalkAmong { ef });
     }
 
     #[test]
     fn who_asks_for_many_gets_a_wider_walk_and_in_the_end_a_scan() {
-        assert_eq!(approach(100_000, 100_000, 100), Approach::Walk { ef: 200 });
+        assert_eq!(approach(100_000, 100_000, 100), Approach::Walk { ef: 400 });
         assert_eq!(approach(100_000, 100_000, 50_000), Approach::Scan);
         assert_eq!(approach(100_000, 100_000, usize::MAX), Approach::Scan);
     }

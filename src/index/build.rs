@@ -245,7 +245,7 @@ fn part_graph(view: View<'_>, options: &Options, watch: &Watch<'_>) -> Result<Gr
     let Options { m, ef_construction, threads: _ } = *options;
     let hnsw = Hnsw::new(m, rows, LAYERS_MAX, ef_construction, Apart(view));
     for row in 0..rows {
-        if row % 64 == 0 {
+        if row.is_multiple_of(64) {
             watch.look()?;
         }
         if let Ok(vector) = u32::try_from(row) {

@@ -206,8 +206,13 @@ fn portable(a: &[i8], b: &[i8]) -> i32 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    #[expect(clippy::wildcard_imports, reason = "a dozen instructions by their long names")]
-    use std::arch::x86_64::*;
+    use std::arch::x86_64::{
+        _mm_add_epi32, _mm_cvtsi128_si32, _mm_shuffle_epi32, _mm256_add_epi32,
+        _mm256_castsi256_si128, _mm256_cvtepi8_epi16, _mm256_extracti128_si256, _mm256_loadu_si256,
+        _mm256_madd_epi16, _mm256_setzero_si256, _mm512_add_epi32, _mm512_cvtepi8_epi16,
+        _mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_maskz_loadu_epi8,
+        _mm512_reduce_add_epi32, _mm512_set1_epi8, _mm512_setzero_si512, _mm512_xor_si512,
+    };
 
     use super::{ByteRows, each, portable};
 
@@ -452,7 +457,10 @@ mod tests {
             listed in prop::collection::vec(0_u32..7, 0..20),
             seed: u8,
         ) {
-            let byte = |at: usize| ((at * 31 + usize::from(seed)) % 256) as u8 as i8;
+            let byte = |at: usize| {
+                let byte = u8::try_from((at * 31 + usize::from(seed)) % 256).unwrap();
+                byte.cast_signed()
+            };
             let held: Vec<i8> = (0..7 * dimension).map(byte).collect();
             let query: Vec<i8> = (0..dimension).map(|at| byte(at * at)).collect();
             let rows = ByteRows { bytes: &held, dimension };

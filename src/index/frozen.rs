@@ -4,6 +4,9 @@
 //! caller's search is compiled for. Nothing is allocated for a node: what a walk
 //! needs is in a [`Scratch`], used again by the next.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
 use crate::index::codes::{Codes, Unpacked};
 use crate::index::distance::{self, ByteRows};
 use crate::index::graph::{Graph, Layer};
@@ -14,6 +17,8 @@ use crate::index::graph::{Graph, Layer};
 pub struct Scratch {
     pub(super) visited: Visited,
     pub(super) pool: Pool,
+    /// Places that a walk may go on from, where those are not the pool's.
+    frontier: BinaryHeap<Entry>,
     fresh: Vec<u32>,
     rows: Vec<u32>,
     pub(super) products: Vec<i32>,
@@ -127,12 +132,57 @@ impl Scratch {
         entry: u32,
         ef: usize,
     ) {
-        self.start(view, layer, query, entry, ef);
-        while let Some(place) = self.pool.next() {
-            self.fresh.clear();
+        self.start(layer, entry, ef);
+        loop {
+            self.score_fresh(view, layer, query, |pool, _, place, _, score| {
+                pool.offer(place, score);
+            });
+            let Some(place) = self.pool.next() else { break };
             let visited = &mut self.visited;
+            self.fresh.clear();
             self.fresh.extend(layer.links(place).filter(|to| visited.add(*to)));
-            self.score_fresh(view, layer, query);
+            if let Some(next) = self.pool.upcoming() {
+                distance::prefetch(layer.raw_links(), layer.links_at(next));
+            }
+        }
+    }
+
+    /// Leaves in the pool the best `ef` places of allowed rows that a walk from `entry`
+    /// comes by, which goes on from the others as well: it ends when nothing is left that
+    /// is better than the pool's last.
+    ///
+    /// Costs as much more as fewer are allowed, and more where the allowed ones are far
+    /// from the query, but loses nothing then.
+    pub(super) fn walk_through(
+        &mut self,
+        view: View<'_>,
+        layer: &Layer,
+        query: &[i8],
+        entry: u32,
+        ef: usize,
+        allows: impl Fn(u32) -> bool,
+    ) {
+        self.frontier.clear();
+        self.start(layer, entry, ef);
+        loop {
+            self.score_fresh(view, layer, query, |pool, frontier, place, row, score| {
+                if !pool.is_beyond(score) {
+                    frontier.push(Entry { score, place });
+                    if allows(row) {
+                        pool.offer(place, score);
+                    }
+                }
+            });
+            let Some(next) = self.frontier.pop() else { break };
+            if self.pool.is_beyond(next.score) {
+                break;
+            }
+            let visited = &mut self.visited;
+            self.fresh.clear();
+            self.fresh.extend(layer.links(next.place).filter(|to| visited.add(*to)));
+            if let Some(upcoming) = self.frontier.peek() {
+                distance::prefetch(layer.raw_links(), layer.links_at(upcoming.place));
+            }
         }
     }
 
@@ -151,8 +201,12 @@ impl Scratch {
         ef: usize,
         allows: impl Fn(u32) -> bool,
     ) {
-        self.start(view, layer, query, entry, ef);
-        while let Some(place) = self.pool.next() {
+        self.start(layer, entry, ef);
+        loop {
+            self.score_fresh(view, layer, query, |pool, _, place, _, score| {
+                pool.offer(place, score);
+            });
+            let Some(place) = self.pool.next() else { break };
             self.fresh.clear();
             let Self { visited, fresh, listed, .. } = self;
             listed.clear();
@@ -173,34 +227,37 @@ impl Scratch {
                     fresh.extend(beyond.filter(|to| allows(layer.row(*to)) && visited.add(*to)));
                 }
             }
-            self.score_fresh(view, layer, query);
         }
     }
 
-    fn start(&mut self, view: View<'_>, layer: &Layer, query: &[i8], entry: u32, ef: usize) {
+    fn start(&mut self, layer: &Layer, entry: u32, ef: usize) {
         self.visited.reset(layer.len());
         self.pool.reset(ef);
         self.visited.add(entry);
         self.fresh.clear();
         self.fresh.push(entry);
-        self.score_fresh(view, layer, query);
     }
 
+    /// Hands each fresh place, its row and its score to `take`.
     #[inline]
-    fn score_fresh(&mut self, view: View<'_>, layer: &Layer, query: &[i8]) {
+    fn score_fresh(
+        &mut self,
+        view: View<'_>,
+        layer: &Layer,
+        query: &[i8],
+        mut take: impl FnMut(&mut Pool, &mut BinaryHeap<Entry>, u32, u32, f32),
+    ) {
+        let Self { pool, frontier, fresh, rows, products, .. } = self;
         let rows = if layer.rows().is_some() {
-            self.rows.clear();
-            self.rows.extend(self.fresh.iter().map(|place| layer.row(*place)));
-            &self.rows
+            rows.clear();
+            rows.extend(fresh.iter().map(|place| layer.row(*place)));
+            &*rows
         } else {
-            &self.fresh
+            &*fresh
         };
-        distance::gathered(query, view.rows, rows, &mut self.products);
-        for ((place, row), product) in self.fresh.iter().zip(rows).zip(&self.products) {
-            self.pool.offer(*place, view.score(*product, *row));
-        }
-        if let Some(next) = self.pool.upcoming() {
-            distance::prefetch(layer.raw_links(), layer.links_at(next));
+        distance::gathered(query, view.rows, rows, products);
+        for ((place, row), product) in fresh.iter().zip(rows).zip(&*products) {
+            take(pool, frontier, *place, *row, view.score(*product, *row));
         }
     }
 }
@@ -214,6 +271,7 @@ pub(super) struct Pool {
     at: usize,
 }
 
+/// The greater, the better.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     score: f32,
@@ -222,6 +280,26 @@ struct Entry {
 }
 
 const PASSED: u32 = 1 << 31;
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then_with(|| other.place.cmp(&self.place))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
 
 impl Pool {
     fn reset(&mut self, limit: usize) {
@@ -232,15 +310,22 @@ impl Pool {
 
     #[inline]
     fn offer(&mut self, place: u32, score: f32) {
+        if self.is_beyond(score) {
+            return;
+        }
         if self.entries.len() >= self.limit {
-            if self.entries.last().is_some_and(|last| score <= last.score) {
-                return;
-            }
             self.entries.pop();
         }
         let at = self.entries.partition_point(|entry| entry.score >= score);
         self.entries.insert(at, Entry { score, place });
         self.at = self.at.min(at);
+    }
+
+    /// True where the pool is full of better ones.
+    #[inline]
+    fn is_beyond(&self, score: f32) -> bool {
+        self.entries.len() >= self.limit
+            && self.entries.last().is_some_and(|last| score <= last.score)
     }
 
     /// The best place that has not been gone on from.

@@ -124,7 +124,7 @@ impl Sides<'_> {
             move || {
                 let mut chosen = Choice::default();
                 for (slots, at) in slots.chunks_mut(width.max(1)).zip(each * chunk..) {
-                    if at % WATCHED_ROWS == 0 {
+                    if at.is_multiple_of(WATCHED_ROWS) {
                         watch.look()?;
                     }
                     floor.relink(at, slots, &mut chosen);
@@ -160,7 +160,7 @@ impl Sides<'_> {
                 let mut scratch = Scratch::default();
                 for place in (start..len.min(start + each)).filter_map(|it| u32::try_from(it).ok())
                 {
-                    if place as usize % WATCHED_ROWS == 0 {
+                    if (place as usize).is_multiple_of(WATCHED_ROWS) {
                         watch.look()?;
                     }
                     let row = searching.row(place);
@@ -332,6 +332,8 @@ pub(super) fn in_threads<T: Send>(
             })
             .collect::<Result<_, _>>()
             .map_err(BuildError::Thread)?;
-        threads.into_iter().map(|it| it.join().map_err(|_| BuildError::Panicked)?).collect()
+        // What a panic says is on standard error already.
+        let results = threads.into_iter().map(|it| it.join().unwrap_or(Err(BuildError::Panicked)));
+        results.collect()
     })
 }

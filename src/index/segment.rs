@@ -53,13 +53,15 @@ impl Segment {
         allowed: &impl Allowed,
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
-        let count = allowed.size();
-        match approach(self.len(), count, n) {
-            Approach::Walk { ef } if count < self.len() => {
+        match approach(self.len(), allowed.size(), n) {
+            Approach::Scan => self.scan(query, n, allowed.rows(), scratch),
+            Approach::Walk { ef } => self.walk(query, n, ef, scratch),
+            Approach::WalkThrough { ef } => {
+                self.walk_through(query, n, ef, |row| allowed.allows(row), scratch)
+            }
+            Approach::WalkAmong { ef } => {
                 self.walk_among(query, n, ef, |row| allowed.allows(row), scratch)
             }
-            Approach::Walk { ef } => self.walk(query, n, ef, scratch),
-            Approach::Scan => self.scan(query, n, allowed.rows(), scratch),
         }
     }
 
@@ -68,6 +70,25 @@ impl Segment {
         let view = View::of(&self.codes);
         if let Some((entry, ground)) = self.entry(query, scratch) {
             scratch.walk(view, ground, query.coarse(), entry, ef.max(n));
+            return self.rescored(query, n, |_| true, scratch);
+        }
+        Vec::new()
+    }
+
+    /// The `n` nearest of the rows that `allows` lets through, found by a walk through all
+    /// rows until the best `ef` of those are in view.
+    pub fn walk_through(
+        &self,
+        query: &Query,
+        n: usize,
+        ef: usize,
+        allows: impl Fn(Row) -> bool,
+        scratch: &mut Scratch,
+    ) -> Vec<Scored> {
+        let view = View::of(&self.codes);
+        if let Some((entry, ground)) = self.entry(query, scratch) {
+            let ef = ef.max(n);
+            scratch.walk_through(view, ground, query.coarse(), entry, ef, |row| allows(Row(row)));
             return self.rescored(query, n, |_| true, scratch);
         }
         Vec::new()

@@ -1,6 +1,7 @@
 //! `engram bench`: what this program does on this machine, measured; each file
 //! here is one measurement or a part of one.
 
+mod ann;
 mod ask;
 mod camera;
 mod figures;
@@ -9,6 +10,7 @@ mod household;
 mod interrupt;
 mod recall;
 mod report;
+mod vectors;
 mod workload;
 
 use std::process::ExitCode;
@@ -22,10 +24,13 @@ use crate::cli::Common;
 pub(super) enum Bench {
     /// Fills a memory with captions and times recalls through its socket; leaves nothing behind
     Recall(recall::Flags),
+    /// Builds the vector index of your own vectors and measures its recall and latency
+    Ann(ann::Flags),
 }
 
 pub(super) fn run(bench: &Bench, common: &Common) -> anyhow::Result<ExitCode> {
     match bench {
         Bench::Recall(flags) => recall::run(flags, common),
+        Bench::Ann(flags) => ann::run(flags),
     }
 }
