@@ -5,7 +5,7 @@
 
 use crate::index::Row;
 use crate::index::allowed::Allowed;
-use crate::index::approach::{Approach, approach};
+use crate::index::approach::{Approach, approach, steps_over};
 use crate::index::codes::{Codes, Query};
 use crate::index::distance;
 use crate::index::frozen::{Scratch, View};
@@ -53,15 +53,13 @@ impl Segment {
         allowed: &impl Allowed,
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
-        match approach(self.len(), allowed.size(), n) {
+        let size = allowed.size();
+        match approach(self.len(), size, n) {
             Approach::Scan => self.scan(query, n, allowed.rows(), scratch),
+            Approach::Walk { ef } if size < self.len() => {
+                self.walk_within(query, n, (ef, size), |row| allowed.allows(row), scratch)
+            }
             Approach::Walk { ef } => self.walk(query, n, ef, scratch),
-            Approach::WalkThrough { ef } => {
-                self.walk_through(query, n, ef, |row| allowed.allows(row), scratch)
-            }
-            Approach::WalkAmong { ef } => {
-                self.walk_among(query, n, ef, |row| allowed.allows(row), scratch)
-            }
         }
     }
 
@@ -75,42 +73,24 @@ impl Segment {
         Vec::new()
     }
 
-    /// The `n` nearest of the rows that `allows` lets through, found by a walk through all
-    /// rows until the best `ef` of those are in view.
-    pub fn walk_through(
+    /// The `n` nearest of the rows that `allows` lets through, `size` of them, found by a
+    /// walk that keeps the best `ef` of those in view.
+    pub fn walk_within(
         &self,
         query: &Query,
         n: usize,
-        ef: usize,
+        (ef, size): (usize, usize),
         allows: impl Fn(Row) -> bool,
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
-        let view = View::of(&self.codes);
-        if let Some((entry, ground)) = self.entry(query, scratch) {
-            let ef = ef.max(n);
-            scratch.walk_through(view, ground, query.coarse(), entry, ef, |row| allows(Row(row)));
-            return self.rescored(query, n, |_| true, scratch);
-        }
-        Vec::new()
-    }
-
-    /// The `n` nearest of the rows that `allows` lets through, found by a walk that
-    /// keeps the best `ef` of those in view.
-    pub fn walk_among(
-        &self,
-        query: &Query,
-        n: usize,
-        ef: usize,
-        allows: impl Fn(Row) -> bool,
-        scratch: &mut Scratch,
-    ) -> Vec<Scored> {
-        let view = View::of(&self.codes);
-        if let Some((entry, ground)) = self.entry(query, scratch) {
-            let ef = ef.max(n);
+        let (view, ef) = (View::of(&self.codes), ef.max(n));
+        let Some((entry, ground)) = self.entry(query, scratch) else { return Vec::new() };
+        if steps_over(self.len(), size) {
             scratch.walk_among(view, ground, query.coarse(), entry, ef, |row| allows(Row(row)));
-            return self.rescored(query, n, allows, scratch);
+        } else {
+            scratch.walk_through(view, ground, query.coarse(), entry, ef, |row| allows(Row(row)));
         }
-        Vec::new()
+        self.rescored(query, n, allows, scratch)
     }
 
     /// The `n` nearest of the given rows, each of which is compared. Rows that are not
@@ -305,6 +285,28 @@ pub(super) mod tests {
         }
     }
 
+    /// Also where [`approach`] would scan.
+    #[test]
+    fn filtered_walks_find_what_a_scan_finds() {
+        let mut vectors = Stream(5).mixture(9_050, 300);
+        let queries = vectors.split_off(9_000);
+        let segment = built(&vectors);
+        let mut scratch = Scratch::default();
+        for share in [1, 2, 5, 10] {
+            let rows: Vec<u32> = (0..9_000).filter(|row| row % share == 0).collect();
+            let mut sum = 0.0;
+            for query in &queries {
+                let codes = Query::new(query);
+                let allows = |row: Row| row.0.is_multiple_of(share);
+                let (size, n) = (rows.len(), 10);
+                let found = segment.walk_within(&codes, n, (128, size), allows, &mut scratch);
+                assert!(found.iter().all(|it| allows(it.row)));
+                sum += recall(&vectors, query, &found, &rows);
+            }
+            assert!(sum >= 49.0, "one in {share}: {}", sum / 50.0);
+        }
+    }
+
     proptest! {
         /// Few directions, so that ties and equal vectors are common.
         #[test]
@@ -349,7 +351,7 @@ pub(super) mod tests {
         let mut scratch = Scratch::default();
         assert_eq!(segment.search(&query, 5, &(0..50), &mut scratch), []);
         assert_eq!(segment.walk(&query, 5, 9, &mut scratch), []);
-        assert_eq!(segment.walk_among(&query, 5, 9, |_| true, &mut scratch), []);
+        assert_eq!(segment.walk_within(&query, 5, (9, 5), |_| true, &mut scratch), []);
         assert_eq!(segment.cosine(&query, Row(0), &mut scratch), None);
     }
 }

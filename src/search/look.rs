@@ -62,7 +62,7 @@ impl<'a> Look<'a> {
             }
             let selected = within.count(reading.rows());
             let action = action(reading, selected, limit);
-            let found = self.nearest(reading, action, candidates, &within);
+            let found = self.nearest(reading, (action, selected), candidates, &within);
             let said = match action {
                 Action::Skip => Vec::new(),
                 Action::Scan | Action::Walk { .. } => {
@@ -102,7 +102,7 @@ impl<'a> Look<'a> {
     fn nearest(
         &self,
         reading: &Reading<'_>,
-        action: Action,
+        (action, selected): (Action, usize),
         n: usize,
         within: &Selection,
     ) -> Vec<Scored> {
@@ -119,10 +119,12 @@ impl<'a> Look<'a> {
             (Action::Walk { ef }, Selection::All) => body.vectors.walk(&self.codes, n, ef, scratch),
             (Action::Walk { ef }, Selection::Run(start, end)) => {
                 let run = *start..*end;
-                body.vectors.walk_among(&self.codes, n, ef, |row| run.contains(&row), scratch)
+                let allows = |row| run.contains(&row);
+                body.vectors.walk_within(&self.codes, n, (ef, selected), allows, scratch)
             }
             (Action::Walk { ef }, Selection::Only(marked)) => {
-                body.vectors.walk_among(&self.codes, n, ef, |row| marked.contains(row), scratch)
+                let allows = |row| marked.contains(row);
+                body.vectors.walk_within(&self.codes, n, (ef, selected), allows, scratch)
             }
         })
     }

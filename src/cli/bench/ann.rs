@@ -194,8 +194,6 @@ impl Bench<'_> {
             let plan = match approach(segment.len(), allowed, self.k) {
                 Approach::Scan => "scan".to_owned(),
                 Approach::Walk { ef } => format!("walk, ef {ef}"),
-                Approach::WalkThrough { ef } => format!("walk through, ef {ef}"),
-                Approach::WalkAmong { ef } => format!("walk among, ef {ef}"),
             };
             windows.push(Window { share, figures, plan });
         }
