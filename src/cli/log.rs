@@ -11,9 +11,9 @@ use serde_json::{Map, json};
 use crate::base::time::{Clock as _, SystemClock};
 use crate::config::LogSettings;
 
-/// Starts logging; a second start in one process changes nothing.
-pub(super) fn start(settings: &LogSettings) {
-    let level: LevelFilter = settings.level.parse().unwrap_or(LevelFilter::Info);
+/// Starts logging, nothing below `least`; a second start in one process changes nothing.
+pub(super) fn start(settings: &LogSettings, least: LevelFilter) {
+    let level = settings.level.parse().unwrap_or(LevelFilter::Info).min(least);
     let json = settings.format == "json";
     let mut builder = Builder::new();
     // Our crate at the asked level; of the others only what went wrong.

@@ -25,6 +25,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{self, ExitCode};
 
+use ::log::LevelFilter;
 use clap::{Args, Parser, Subcommand};
 
 use crate::cli::output::say;
@@ -132,7 +133,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         compute_on_one_thread();
     }
     let config = common.load()?;
-    log::start(&config.settings.log);
+    // A benchmark has its progress bar on the same terminal.
+    let is_bench = matches!(command, Command::Bench { .. });
+    log::start(&config.settings.log, if is_bench { LevelFilter::Warn } else { LevelFilter::Trace });
     let places = places()?;
     let socket = config.socket_path(&places);
     match command {
