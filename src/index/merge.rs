@@ -180,7 +180,7 @@ mod tests {
                 segments.push(Size { live: rows, gone: 0, span: (at(place), at(place)) });
                 written += u64::from(rows) + settle(&mut segments, &limits);
                 let large = segments.iter().filter(|it| it.live * 2 > limits.rows_max).count();
-                assert!(large <= 2 * (place as usize / 64 + 1));
+                assert!(large as u64 <= 2 * (place / 64 + 1));
                 assert!(segments.len() - large <= 6, "{segments:?}");
             }
             // log 64 to the base of 1.5, and the sealing itself.

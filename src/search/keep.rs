@@ -241,7 +241,7 @@ impl Corpus {
         let mut changes = self.changes_at_once();
         let since = changes.writing.since.take().unwrap_or_default();
         let written = written?;
-        let is_in = |id: &RecordId| range.is_some_and(|(first, last)| (first..=last).contains(&id));
+        let is_in = |id: &RecordId| range.is_some_and(|(first, last)| (first..=last).contains(id));
         let amendments: Vec<(RecordId, Amendment)> =
             since.into_iter().filter(|(id, _)| written.is_some() && is_in(id)).collect();
         store.replace_segments(numbers, written.as_slice(), &amendments)?;

@@ -128,7 +128,7 @@ impl Work {
     fn step(&self) -> Result<Kept, KeepError> {
         let stop = || self.stop.is_asked();
         let keep = || self.corpus.keep(&self.store, &self.options, self.clock.now(), &stop);
-        catch_unwind(AssertUnwindSafe(keep)).unwrap_or_else(|_panic| Err(KeepError::Panicked))
+        catch_unwind(AssertUnwindSafe(keep)).unwrap_or(Err(KeepError::Panicked))
     }
 }
 

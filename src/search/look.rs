@@ -161,7 +161,9 @@ pub(super) fn newest(
         if !words.is_empty() {
             let holding = asked.top(reading.words(), reading.rows(), &within, 0.0);
             let mut marked = Marked::new(reading.rows());
-            holding.iter().for_each(|it| marked.insert(it.row));
+            for it in holding {
+                marked.insert(it.row);
+            }
             within = Selection::Only(marked);
         }
         let of_piece = reading.live.columns.newest(&within, limit).into_iter();

@@ -34,7 +34,6 @@ use crate::index::columns::Condition;
 use crate::index::lexical::Text;
 use crate::index::mention::mentions;
 use crate::index::phrases::Wanted;
-use crate::index::selection::Selection;
 use crate::search::look::Look;
 use crate::search::piece::{Open, Piece, Reading};
 use crate::search::plan::Action;
@@ -284,26 +283,6 @@ impl Corpus {
             reading.select(&condition).count(reading.rows())
         };
         self.pieces().iter().map(selected).sum()
-    }
-
-    /// How many of the given records fulfil a filter, in their order.
-    pub fn within(&self, filter: &Filter, ids: &[RecordId]) -> Vec<RecordId> {
-        let condition = condition(filter);
-        let pieces = self.pieces();
-        let selected: Vec<(Reading<'_>, Selection)> = pieces
-            .iter()
-            .map(|piece| {
-                let reading = piece.read();
-                let selection = reading.select(&condition);
-                (reading, selection)
-            })
-            .collect();
-        let is_within = |id: &&RecordId| {
-            let mut rows =
-                selected.iter().filter_map(|(it, within)| Some((it.ids().row(**id)?, within)));
-            rows.any(|(row, within)| within.contains(row))
-        };
-        ids.iter().filter(is_within).copied().collect()
     }
 
     pub fn len(&self) -> usize {

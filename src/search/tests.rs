@@ -439,14 +439,15 @@ fn a_predicate_and_an_area_leave_out_what_they_leave_out() {
     found.sort_unstable();
     assert_eq!(found, [3, 13, 23, 33, 43]);
     assert_eq!(memory.corpus().count(&near), 5);
-    let asked: Vec<RecordId> = [13, 14, 99, 3].map(RecordId).to_vec();
-    assert_eq!(memory.corpus().within(&near, &asked), [RecordId(13), RecordId(3)]);
 }
+
+/// Time, whether from the front, caption, where its vector points.
+type Sight = (u32, bool, String, (i8, i8, i8));
 
 /// What happens to a memory.
 #[derive(Debug, Clone)]
 enum Step {
-    Remember(Vec<(u32, bool, String, (i8, i8, i8))>),
+    Remember(Vec<Sight>),
     Forget(u64),
     /// A frame becomes a record.
     Frame(u32, String, (i8, i8, i8)),

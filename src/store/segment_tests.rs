@@ -15,7 +15,7 @@ use crate::store::tests::{all, at, filled, jpeg, meta, observation, open, raw, t
 const GRAPH: PartId = PartId(2);
 
 fn blob(bytes: usize, seed: u8) -> Vec<u8> {
-    (0..bytes).map(|at| (at % 251) as u8 ^ seed).collect()
+    (0..bytes).map(|at| u8::try_from(at % 251).unwrap() ^ seed).collect()
 }
 
 fn written(store: &Store, records: (u64, u64), seed: u8) -> SegmentMeta {
@@ -47,7 +47,7 @@ fn a_segment_comes_back_whole_after_a_restart() {
     let meta = named(&store, (1, 2), 7);
     drop(store);
     let store = open(dir.path());
-    assert_eq!(store.segments().unwrap(), [meta.clone()]);
+    assert_eq!(store.segments().unwrap(), std::slice::from_ref(&meta));
     for (part, bytes) in
         [(PartId(0), blob(10, 7)), (GRAPH, blob(50_000, 7)), (PartId(3), Vec::new())]
     {
@@ -68,7 +68,7 @@ fn segments_replace_others_in_one_step_and_leave_nothing_behind() {
     let both = [first.number, second.number];
     let before = chunks(&store);
     store.replace_segments(&both, std::slice::from_ref(&merged), &[]).unwrap();
-    assert_eq!(store.segments().unwrap(), [merged.clone()]);
+    assert_eq!(store.segments().unwrap(), std::slice::from_ref(&merged));
     assert!(chunks(&store) * 3 == before, "{} of {before} chunks", chunks(&store));
     assert_eq!(store.read_segment_part(&merged, GRAPH).unwrap(), blob(50_000, 3));
 }
@@ -151,7 +151,7 @@ fn what_becomes_of_a_record_in_a_segment_is_noted_until_the_segment_is_made_anew
 
     let anew = written(&store, (1, 2), 2);
     let still = [(RecordId(1), Amendment::EndsAt(at(13)))];
-    store.replace_segments(&[meta.number], &[anew.clone()], &still).unwrap();
+    store.replace_segments(&[meta.number], std::slice::from_ref(&anew), &still).unwrap();
     assert_eq!(store.amendments().unwrap(), still);
     store.replace_segments(&[anew.number], &[], &[]).unwrap();
     drop(store);
@@ -208,7 +208,7 @@ fn what_lies_below_the_floor_counts_no_more_whatever_happens() {
     store.raise_floor(RecordId(5), &[old.number]).unwrap();
     assert_eq!(store.record(RecordId(4)).unwrap(), None);
     assert_eq!(store.delete_records(&[RecordId(4)]).unwrap(), []);
-    assert_eq!(store.segments().unwrap(), [new.clone()]);
+    assert_eq!(store.segments().unwrap(), std::slice::from_ref(&new));
     // Killed before the records are removed.
     drop(store);
     let store = open(dir.path());

@@ -366,7 +366,7 @@ pub(super) fn named(db: &Database, generation: u32) -> Result<Vec<SegmentMeta>, 
         let Some(number) = keys::number(&key).map(SegmentNumber) else { continue };
         match records::decode::<SegmentOnDisk>(&key, &sealed) {
             Ok(on_disk) if on_disk.generation == generation => {
-                found.push(on_disk.into_meta(number))
+                found.push(on_disk.into_meta(number));
             }
             Ok(_) => {}
             Err(fault) => {
@@ -403,7 +403,7 @@ pub(super) fn remove_leftovers(db: &Database, segments: &[SegmentMeta]) -> Resul
     }
     for entry in db.entries(keys::AMENDMENTS) {
         let (key, _) = entry?;
-        let id = keys::number(&key).map(RecordId).unwrap_or(RecordId(0));
+        let id = keys::number(&key).map_or(RecordId(0), RecordId);
         if !segments.iter().any(|meta| (meta.first..=meta.last).contains(&id)) {
             batch.remove(key);
             left_over += 1;

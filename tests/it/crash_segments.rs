@@ -4,7 +4,6 @@
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
-    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "helpers of a test stop it where something is wrong"
 )]
@@ -51,7 +50,8 @@ fn segments_writer() {
     let store = open(&PathBuf::from(dir));
     let corpus = Corpus::open_with(&store, OPEN_ROWS).unwrap();
     let options = Options { records_max: Some(RECORDS_MAX), ..Options::default() };
-    loop {
+    // Until it is killed.
+    for _ in 0_u64.. {
         let first = newest(&store) + 1;
         let all: Vec<_> = (first..first + 24).map(observation).collect();
         let mut changes = corpus.changes();
