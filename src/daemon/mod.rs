@@ -20,11 +20,12 @@ use crate::memory::episodic::{Episodic, MemoryError};
 use crate::memory::memos::{Memos, MemosError};
 use crate::memory::notes::{Notes, NotesError};
 use crate::memory::state::State;
+use crate::model::calibration::{Calibration, Knot};
 use crate::model::embedder::EmbedderHandle;
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
-use crate::model::{ModelError, bert};
+use crate::model::{ModelError, bert, probe};
 use crate::search::keep;
 use crate::server::{self, Server, ServerError};
 use crate::store::{self, EmbeddingSpace, Store, StoreError};
@@ -68,6 +69,7 @@ impl Daemon {
         let captioner_dir = config.captioner_dir(places)?;
         let embedder = open_embedder(config, places)?;
         let store = Store::open(&store_options(config, places), &embedding_space(&embedder))?;
+        let embedder = calibrated(embedder, &store)?;
         let memos = Memos::open(store.clone(), embedder.clone())?;
         let notes = Notes::open(store.clone(), embedder.clone(), config.zone()?)?;
         let kept = kept(config);
@@ -119,6 +121,20 @@ impl Daemon {
 /// Loads the configured embedder.
 pub fn open_embedder(config: &Config, places: &Places) -> Result<EmbedderHandle, DaemonError> {
     Ok(EmbedderHandle::new(bert::load(&config.embedder_dir(places)?)?))
+}
+
+/// The embedder with its scale of similarity: the one that the store kept for
+/// it, else fitted now, once for an embedder.
+fn calibrated(embedder: EmbedderHandle, store: &Store) -> Result<EmbedderHandle, DaemonError> {
+    let fitted_on = probe::checksum();
+    if let Some(knots) = store.scale(fitted_on)? {
+        let knots = knots.into_iter().map(|(own, reference)| Knot { own, reference });
+        return Ok(embedder.calibrated(Calibration::through(knots)));
+    }
+    let calibration = probe::fit(&embedder)?;
+    let knots = calibration.knots().iter().map(|knot| (knot.own, knot.reference)).collect();
+    store.keep_scale(fitted_on, knots)?;
+    Ok(embedder.calibrated(calibration))
 }
 
 /// The space of the vectors that an embedder makes.

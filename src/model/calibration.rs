@@ -5,7 +5,7 @@
 //! texts a cosine of .1, another one of .7.
 
 /// Pairs of texts that share a knot: enough that one odd pair moves it little.
-const PAIRS_A_KNOT: usize = 16;
+const PAIRS_A_KNOT: usize = 8;
 
 /// A map from an embedder's cosine to the reference's that never falls.
 ///

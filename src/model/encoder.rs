@@ -11,7 +11,8 @@ use candle_core::{Device, Result, Tensor};
 use candle_nn::VarBuilder;
 use serde::Deserialize;
 
-use crate::model::in_place::{AddRow, Gelu, NormRows, SoftmaxRows};
+use crate::model::in_place::SoftmaxRows;
+use crate::model::layers::{Activation, Heads, Linear, Norm};
 
 /// As in `config.json`.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -21,20 +22,10 @@ pub(crate) struct Config {
     pub(crate) num_hidden_layers: usize,
     pub(crate) num_attention_heads: usize,
     pub(crate) intermediate_size: usize,
-    pub(crate) hidden_act: Activation,
+    pub(super) hidden_act: Activation,
     pub(crate) max_position_embeddings: usize,
     pub(crate) type_vocab_size: usize,
     pub(crate) layer_norm_eps: f32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub(crate) enum Activation {
-    #[serde(rename = "gelu")]
-    Gelu,
-    #[serde(rename = "gelu_new", alias = "gelu_pytorch_tanh")]
-    GeluTanh,
-    #[serde(rename = "relu")]
-    Relu,
 }
 
 pub(crate) struct Encoder {
@@ -57,7 +48,7 @@ impl Encoder {
         Ok(Self {
             words: table("word_embeddings", config.vocab_size)?,
             positions: positions.broadcast_add(&types.get(0)?)?,
-            norm: Norm::load(config, &embeddings)?,
+            norm: norm_of(config, &embeddings)?,
             layers: (0..config.num_hidden_layers)
                 .map(|layer| Layer::load(config, &layers.pp(layer)))
                 .collect::<Result<_>>()?,
@@ -97,13 +88,13 @@ impl Layer {
         let attention = weights.pp("attention");
         Ok(Self {
             heads: config.num_attention_heads,
-            queries_keys_values: Linear::of_attention(config, &attention.pp("self"))?,
-            attended: Linear::load(width, width, &attention.pp("output.dense"))?,
-            attended_norm: Norm::load(config, &attention.pp("output"))?,
-            widened: Linear::load(width, inner, &weights.pp("intermediate.dense"))?,
+            queries_keys_values: queries_keys_values(config, &attention.pp("self"))?,
+            attended: Linear::load_turned(width, width, &attention.pp("output.dense"))?,
+            attended_norm: norm_of(config, &attention.pp("output"))?,
+            widened: Linear::load_turned(width, inner, &weights.pp("intermediate.dense"))?,
             activation: config.hidden_act,
-            narrowed: Linear::load(inner, width, &weights.pp("output.dense"))?,
-            narrowed_norm: Norm::load(config, &weights.pp("output"))?,
+            narrowed: Linear::load_turned(inner, width, &weights.pp("output.dense"))?,
+            narrowed_norm: norm_of(config, &weights.pp("output"))?,
         })
     }
 
@@ -131,63 +122,14 @@ impl Layer {
     }
 }
 
-/// Multiplies rows by weights of shape inputs × outputs.
-struct Linear {
-    weight: Tensor,
-    bias: Tensor,
+/// Beside each other, the queries scaled already.
+fn queries_keys_values(config: &Config, weights: &VarBuilder<'_>) -> Result<Linear> {
+    let width = config.hidden_size;
+    let part = |name: &str| Linear::load_turned(width, width, &weights.pp(name));
+    let queries = part("query")?.scaled(Heads::of(width, config.num_attention_heads).scale())?;
+    Linear::side_by_side(&[queries, part("key")?, part("value")?])
 }
 
-impl Linear {
-    fn load(inputs: usize, outputs: usize, weights: &VarBuilder<'_>) -> Result<Self> {
-        let weight = weights.get((outputs, inputs), "weight")?.t()?.contiguous()?;
-        Ok(Self { weight, bias: weights.get(outputs, "bias")? })
-    }
-
-    /// Queries, keys and values beside each other, the queries scaled already.
-    #[expect(clippy::cast_precision_loss, reason = "widths are small")]
-    fn of_attention(config: &Config, weights: &VarBuilder<'_>) -> Result<Self> {
-        let width = config.hidden_size;
-        let scale = ((width / config.num_attention_heads) as f64).sqrt().recip();
-        let part = |name: &str| Self::load(width, width, &weights.pp(name));
-        let (queries, keys, values) = (part("query")?, part("key")?, part("value")?);
-        let queries = Self { weight: (queries.weight * scale)?, bias: (queries.bias * scale)? };
-        let all = [queries, keys, values];
-        let weight = Tensor::cat(&all.each_ref().map(|part| &part.weight), 1)?.contiguous()?;
-        let bias = Tensor::cat(&all.each_ref().map(|part| &part.bias), 0)?;
-        Ok(Self { weight, bias })
-    }
-
-    fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        let product = x.matmul(&self.weight)?;
-        product.inplace_op2(&self.bias, &AddRow)?;
-        Ok(product)
-    }
-}
-
-struct Norm {
-    weight: Tensor,
-    bias: Tensor,
-    epsilon: f32,
-}
-
-impl Norm {
-    fn load(config: &Config, weights: &VarBuilder<'_>) -> Result<Self> {
-        let part = |name: &str| weights.pp("LayerNorm").get(config.hidden_size, name);
-        Ok(Self { weight: part("weight")?, bias: part("bias")?, epsilon: config.layer_norm_eps })
-    }
-
-    fn apply(&self, x: Tensor) -> Result<Tensor> {
-        x.inplace_op3(&self.weight, &self.bias, &NormRows { epsilon: self.epsilon })?;
-        Ok(x)
-    }
-}
-
-impl Activation {
-    fn apply(self, x: Tensor) -> Result<Tensor> {
-        match self {
-            Self::Gelu => x.inplace_op1(&Gelu).map(|()| x),
-            Self::GeluTanh => x.gelu(),
-            Self::Relu => x.relu(),
-        }
-    }
+fn norm_of(config: &Config, weights: &VarBuilder<'_>) -> Result<Norm> {
+    Norm::load(config.hidden_size, config.layer_norm_eps, &weights.pp("LayerNorm"))
 }

@@ -25,8 +25,9 @@ const WEIGHTS: &str = "model.safetensors";
 const WEIGHTS_INDEX: &str = "model.safetensors.index.json";
 
 /// Besides the weights, what decides a model's answers; absent ones are passed over.
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 10] = [
     "1_Pooling/config.json",
+    "confidence.json",
     "config.json",
     "config_sentence_transformers.json",
     "generation_config.json",

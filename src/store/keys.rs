@@ -17,6 +17,8 @@ pub(super) const TALLY: &[u8] = b"c";
 pub(super) const MEMO_COUNTERS: &[u8] = b"m";
 /// A reindex under way, if any.
 pub(super) const REINDEX: &[u8] = b"g";
+/// Scale of similarity of the embedder.
+pub(super) const SCALE: &[u8] = b"e";
 
 /// How many records were removed, and the floor below which none counts.
 pub(super) const REMOVED: &[u8] = b"w";
@@ -171,6 +173,7 @@ pub(super) fn describe(key: &[u8]) -> String {
         Some(b'f') => "the format entry".to_owned(),
         Some(b'c') => "the counters".to_owned(),
         Some(b'g') => "the state of a reindex".to_owned(),
+        Some(b'e') => "the embedder's scale".to_owned(),
         _ => format!("entry {number}"),
     }
 }
@@ -217,7 +220,7 @@ mod tests {
 
     #[test]
     fn kinds_do_not_overlap() {
-        let singles = [FORMAT, TALLY, REINDEX, REMOVED, MEMO_COUNTERS];
+        let singles = [FORMAT, TALLY, REINDEX, REMOVED, MEMO_COUNTERS, SCALE];
         let kinds = [
             RECORDS,
             VECTORS,

@@ -27,6 +27,7 @@ pub mod notes;
 mod nouns;
 mod records;
 pub mod reindex;
+mod scale;
 mod scan;
 pub mod segments;
 pub mod state;

@@ -1,11 +1,16 @@
 //! The BLIP captioner, from a directory as `transformers` saves it, on one CPU
 //! thread: an image goes in, the most likely words come out one after another.
 
+mod confidence;
+mod decoder;
+#[cfg(test)]
+mod parity;
+mod vision;
+
 use std::fmt;
 use std::path::Path;
 
-use candle_core::{Device, IndexOp as _, Module as _, Tensor};
-use candle_transformers::models::blip::{BlipForConditionalGeneration, Config};
+use candle_core::Tensor;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokenizers::Tokenizer;
@@ -13,6 +18,9 @@ use tokenizers::Tokenizer;
 use crate::base::caption::Caption;
 use crate::base::picture;
 use crate::base::picture::Limits;
+use crate::model::blip::confidence::Confidence;
+use crate::model::blip::decoder::Decoder;
+use crate::model::blip::vision::Vision;
 use crate::model::preprocess::Preprocessor;
 use crate::model::weights::{ModelDir, Tensors};
 use crate::model::{CaptionError, Captioner, ModelError, ModelIdentity};
@@ -25,16 +33,7 @@ const TOKENS_MAX_DEFAULT: usize = 20;
 /// `generation_config.json` where there are any. It captions in this process:
 /// a daemon wants [`crate::model::worker`].
 pub fn load(path: &Path, limits: Limits) -> Result<Box<dyn Captioner>, ModelError> {
-    let dir = ModelDir::open(path)?;
-    let identity = dir.identity()?;
-    let (config, words) = configs_of(&dir)?;
-    let side = u32::try_from(config.vision_config.image_size).unwrap_or(u32::MAX);
-    let preprocessor = Preprocessor::read(&dir, side)?;
-    let tokenizer = dir.tokenizer()?;
-    let builder = with_tied_weights(dir.tensors()?).into_builder();
-    let model = BlipForConditionalGeneration::new(&config, builder)
-        .map_err(|error| dir.unusable(&error))?;
-    Ok(Box::new(BlipCaptioner { identity, limits, preprocessor, tokenizer, words, model }))
+    Ok(Box::new(BlipCaptioner::load(path, limits)?))
 }
 
 struct BlipCaptioner {
@@ -43,7 +42,15 @@ struct BlipCaptioner {
     preprocessor: Preprocessor,
     tokenizer: Tokenizer,
     words: Words,
-    model: BlipForConditionalGeneration,
+    confidence: Option<Confidence>,
+    vision: Vision,
+    decoder: Decoder,
+}
+
+#[derive(Debug, Deserialize)]
+struct Config {
+    text_config: decoder::Config,
+    vision_config: vision::Config,
 }
 
 /// Where captions begin and end.
@@ -57,12 +64,13 @@ struct Words {
 
 impl fmt::Debug for BlipCaptioner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, limits, preprocessor, tokenizer: _, words, model: _ } = self;
+        let Self { identity, limits, preprocessor, words, confidence, .. } = self;
         f.debug_struct("BlipCaptioner")
             .field("identity", identity)
             .field("limits", limits)
             .field("preprocessor", preprocessor)
             .field("words", words)
+            .field("confidence", confidence)
             .finish_non_exhaustive()
     }
 }
@@ -73,13 +81,11 @@ impl Captioner for BlipCaptioner {
     }
 
     fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError> {
-        let picture = picture::decode(image, self.limits)
-            .map_err(|bad| CaptionError::BadImage(bad.to_string()))?;
-        let failed = |error: &dyn fmt::Display| CaptionError::Died(error.to_string());
-        let pixels = self.preprocessor.pixels(&picture).map_err(|error| failed(&error))?;
-        let tokens = self.tokens(&pixels).map_err(|error| failed(&error))?;
+        let pixels = self.pixels(image)?;
+        let (tokens, log_probs) = self.tokens(&pixels).map_err(|error| failed(&error))?;
         let text = self.tokenizer.decode(&tokens, true).map_err(|error| failed(&error))?;
-        Ok(Caption { text, confidence: None })
+        let confidence = self.confidence.map(|confidence| confidence.of(&log_probs));
+        Ok(Caption { text, confidence })
     }
 
     fn process_id(&self) -> Option<u32> {
@@ -92,23 +98,70 @@ impl Captioner for BlipCaptioner {
 }
 
 impl BlipCaptioner {
-    /// The likeliest token after the likeliest token, until the end or the limit.
-    fn tokens(&mut self, pixels: &Tensor) -> candle_core::Result<Vec<u32>> {
-        let seen = self.model.vision_model().forward(pixels)?;
-        self.model.reset_kv_cache();
-        let mut tokens = vec![self.words.begin];
-        let mut last = self.words.begin;
-        while tokens.len() < self.words.tokens_max {
-            let input = Tensor::new(&[[last]], &Device::Cpu)?;
-            let scores = self.model.text_decoder().forward(&input, &seen)?;
-            last = scores.i((0, 0))?.argmax(0)?.to_scalar()?;
-            if last == self.words.end {
+    fn load(path: &Path, limits: Limits) -> Result<Self, ModelError> {
+        let dir = ModelDir::open(path)?;
+        let identity = dir.identity()?;
+        let (config, words) = configs_of(&dir)?;
+        let side = u32::try_from(config.vision_config.image_size).unwrap_or(u32::MAX);
+        let preprocessor = Preprocessor::read(&dir, side)?;
+        let tokenizer = dir.tokenizer()?;
+        let builder = with_tied_weights(dir.tensors()?).into_builder();
+        let vision = Vision::load(&config.vision_config, &builder.pp("vision_model"))
+            .map_err(|error| dir.unusable(&error))?;
+        let decoder = Decoder::load(&config.text_config, &builder.pp("text_decoder"))
+            .map_err(|error| dir.unusable(&error))?;
+        Ok(Self {
+            identity,
+            limits,
+            preprocessor,
+            tokenizer,
+            words,
+            confidence: Confidence::read(&dir)?,
+            vision,
+            decoder,
+        })
+    }
+
+    fn pixels(&self, image: &[u8]) -> Result<Tensor, CaptionError> {
+        let picture = picture::decode(image, self.limits)
+            .map_err(|bad| CaptionError::BadImage(bad.to_string()))?;
+        self.preprocessor.pixels(&picture).map_err(|error| failed(&error))
+    }
+
+    /// The likeliest token after the likeliest token, until the end or the limit,
+    /// and the logarithm of the probability of each, the end among them.
+    fn tokens(&self, pixels: &Tensor) -> candle_core::Result<(Vec<u32>, Vec<f32>)> {
+        let Words { begin, end, tokens_max } = self.words;
+        let seen = self.vision.forward(pixels)?;
+        let mut caption = self.decoder.begin(&seen)?;
+        let (mut tokens, mut log_probs) = (vec![begin], Vec::new());
+        let mut last = begin;
+        while tokens.len() < tokens_max {
+            let (next, log_prob) = likeliest(&caption.say(last)?.to_vec1()?);
+            log_probs.push(log_prob);
+            if next == end {
                 break;
             }
-            tokens.push(last);
+            tokens.push(next);
+            last = next;
         }
-        Ok(tokens)
+        Ok((tokens, log_probs))
     }
+}
+
+fn failed(error: &dyn fmt::Display) -> CaptionError {
+    CaptionError::Died(error.to_string())
+}
+
+/// The token of the highest score, the first of several, and the logarithm of
+/// its share in the softmax of all.
+fn likeliest(scores: &[f32]) -> (u32, f32) {
+    let first = (0, f32::NEG_INFINITY);
+    let (token, highest) = (0..)
+        .zip(scores.iter().copied())
+        .fold(first, |best, next| if next.1 > best.1 { next } else { best });
+    let sum: f32 = scores.iter().map(|score| (score - highest).exp()).sum();
+    (token, -sum.ln())
 }
 
 fn configs_of(dir: &ModelDir) -> Result<(Config, Words), ModelError> {
@@ -120,15 +173,14 @@ fn configs_of(dir: &ModelDir) -> Result<(Config, Words), ModelError> {
     }
     // What `transformers` leaves out of a file where it is the default.
     let defaults = json!({
-        "projection_dim": 512, "image_text_hidden_size": 256,
         "text_config": {
             "vocab_size": 30524, "hidden_size": 768, "intermediate_size": 3072,
-            "projection_dim": 768, "num_hidden_layers": 12, "num_attention_heads": 8,
+            "num_hidden_layers": 12, "num_attention_heads": 8,
             "max_position_embeddings": 512, "hidden_act": "gelu", "layer_norm_eps": 1e-12,
-            "is_decoder": true, "bos_token_id": 30522, "sep_token_id": 102,
+            "bos_token_id": 30522, "sep_token_id": 102,
         },
         "vision_config": {
-            "hidden_size": 768, "intermediate_size": 3072, "projection_dim": 512,
+            "hidden_size": 768, "intermediate_size": 3072,
             "num_hidden_layers": 12, "num_attention_heads": 12, "image_size": 384,
             "patch_size": 16, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
         },

@@ -1,0 +1,192 @@
+//! The half of BLIP that speaks: a text decoder that looks at an image while it
+//! takes one word after another. Knows tokens, not words.
+//!
+//! What does not change from word to word is computed once: the keys and values
+//! of the image, and those of the words before.
+
+use candle_core::{Device, Result, Tensor};
+use candle_nn::VarBuilder;
+use serde::Deserialize;
+
+use crate::model::layers::{Activation, Heads, Linear, Norm};
+
+/// As in `config.json` under `text_config`.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(super) struct Config {
+    pub(super) vocab_size: usize,
+    pub(super) hidden_size: usize,
+    pub(super) encoder_hidden_size: usize,
+    pub(super) intermediate_size: usize,
+    pub(super) num_hidden_layers: usize,
+    pub(super) num_attention_heads: usize,
+    pub(super) max_position_embeddings: usize,
+    pub(super) hidden_act: Activation,
+    pub(super) layer_norm_eps: f32,
+}
+
+pub(super) struct Decoder {
+    words: Tensor,
+    positions: Tensor,
+    norm: Norm,
+    layers: Vec<Layer>,
+    transform: Linear,
+    activation: Activation,
+    transform_norm: Norm,
+    head: Linear,
+}
+
+impl Decoder {
+    pub(super) fn load(config: &Config, weights: &VarBuilder<'_>) -> Result<Self> {
+        let (width, epsilon) = (config.hidden_size, config.layer_norm_eps);
+        let embeddings = weights.pp("bert.embeddings");
+        let layers = weights.pp("bert.encoder.layer");
+        let head = weights.pp("cls.predictions");
+        let transform = head.pp("transform");
+        let output = head.get((config.vocab_size, width), "decoder.weight")?;
+        Ok(Self {
+            words: embeddings.pp("word_embeddings").get((config.vocab_size, width), "weight")?,
+            positions: embeddings
+                .pp("position_embeddings")
+                .get((config.max_position_embeddings, width), "weight")?,
+            norm: Norm::load(width, epsilon, &embeddings.pp("LayerNorm"))?,
+            layers: (0..config.num_hidden_layers)
+                .map(|layer| Layer::load(config, &layers.pp(layer)))
+                .collect::<Result<_>>()?,
+            transform: Linear::load(width, width, &transform.pp("dense"))?,
+            activation: config.hidden_act,
+            transform_norm: Norm::load(width, epsilon, &transform.pp("LayerNorm"))?,
+            head: Linear::new(output.t()?, head.get(config.vocab_size, "bias")?),
+        })
+    }
+
+    /// A caption of the image whose vectors are `seen`, before its first word.
+    pub(super) fn begin(&self, seen: &Tensor) -> Result<Caption<'_>> {
+        let image = self.layers.iter().map(|layer| layer.image.memory_of(seen));
+        let image = image.collect::<Result<_>>()?;
+        let said = self.layers.iter().map(|_| None).collect();
+        Ok(Caption { decoder: self, image, said, length: 0 })
+    }
+}
+
+/// A caption under way.
+pub(super) struct Caption<'a> {
+    decoder: &'a Decoder,
+    /// By layer, of the image.
+    image: Vec<Memory>,
+    /// By layer, of the words so far.
+    said: Vec<Option<Memory>>,
+    length: usize,
+}
+
+impl Caption<'_> {
+    /// Takes the next word and returns the scores of all words to follow it.
+    pub(super) fn say(&mut self, token: u32) -> Result<Tensor> {
+        let Decoder { words, positions, norm, layers, .. } = self.decoder;
+        let word = words.index_select(&Tensor::new(&[token], &Device::Cpu)?, 0)?;
+        let mut x = norm.apply((word + positions.narrow(0, self.length, 1)?)?)?;
+        self.length += 1;
+        for ((layer, image), said) in layers.iter().zip(&self.image).zip(&mut self.said) {
+            let now = layer.words.memory_of(&x)?;
+            let all = match said.take() {
+                Some(before) => before.followed_by(&now)?,
+                None => now,
+            };
+            x = layer.words.forward(&x, &all)?;
+            *said = Some(all);
+            x = layer.image.forward(&x, image)?;
+            x = layer.think(&x)?;
+        }
+        self.decoder.scores(&x)
+    }
+}
+
+impl Decoder {
+    fn scores(&self, x: &Tensor) -> Result<Tensor> {
+        let x = self.activation.apply(self.transform.forward(x)?)?;
+        self.head.forward(&self.transform_norm.apply(x)?)?.squeeze(0)
+    }
+}
+
+/// Keys and values, head by head.
+struct Memory {
+    keys: Tensor,
+    values: Tensor,
+}
+
+impl Memory {
+    fn followed_by(&self, next: &Self) -> Result<Self> {
+        Ok(Self {
+            keys: Tensor::cat(&[&self.keys, &next.keys], 1)?,
+            values: Tensor::cat(&[&self.values, &next.values], 1)?,
+        })
+    }
+}
+
+struct Layer {
+    words: Attention,
+    image: Attention,
+    widened: Linear,
+    activation: Activation,
+    narrowed: Linear,
+    norm: Norm,
+}
+
+impl Layer {
+    fn load(config: &Config, weights: &VarBuilder<'_>) -> Result<Self> {
+        let (width, inner) = (config.hidden_size, config.intermediate_size);
+        let seen = config.encoder_hidden_size;
+        let output = weights.pp("output");
+        Ok(Self {
+            words: Attention::load(config, width, &weights.pp("attention"))?,
+            image: Attention::load(config, seen, &weights.pp("crossattention"))?,
+            widened: Linear::load(width, inner, &weights.pp("intermediate.dense"))?,
+            activation: config.hidden_act,
+            narrowed: Linear::load(inner, width, &output.pp("dense"))?,
+            norm: Norm::load(width, config.layer_norm_eps, &output.pp("LayerNorm"))?,
+        })
+    }
+
+    fn think(&self, x: &Tensor) -> Result<Tensor> {
+        let widened = self.activation.apply(self.widened.forward(x)?)?;
+        self.norm.apply((self.narrowed.forward(&widened)? + x)?)
+    }
+}
+
+struct Attention {
+    heads: Heads,
+    queries: Linear,
+    keys: Linear,
+    values: Linear,
+    output: Linear,
+    norm: Norm,
+}
+
+impl Attention {
+    /// `inputs` is the width of what is looked at.
+    fn load(config: &Config, inputs: usize, weights: &VarBuilder<'_>) -> Result<Self> {
+        let width = config.hidden_size;
+        let (inner, output) = (weights.pp("self"), weights.pp("output"));
+        Ok(Self {
+            heads: Heads::of(width, config.num_attention_heads),
+            queries: Linear::load(width, width, &inner.pp("query"))?,
+            keys: Linear::load(inputs, width, &inner.pp("key"))?,
+            values: Linear::load(inputs, width, &inner.pp("value"))?,
+            output: Linear::load(width, width, &output.pp("dense"))?,
+            norm: Norm::load(width, config.layer_norm_eps, &output.pp("LayerNorm"))?,
+        })
+    }
+
+    /// Keys and values of what these rows are.
+    fn memory_of(&self, rows: &Tensor) -> Result<Memory> {
+        Ok(Memory {
+            keys: self.heads.split(&self.keys.forward(rows)?)?,
+            values: self.heads.split(&self.values.forward(rows)?)?,
+        })
+    }
+
+    fn forward(&self, x: &Tensor, memory: &Memory) -> Result<Tensor> {
+        let queries = self.heads.split(&self.queries.forward(x)?)?;
+        let found = self.heads.attend(&queries, &memory.keys, &memory.values)?;
+        self.norm.apply((self.output.forward(&found)? + x)?)
+    }
+}

@@ -1,0 +1,129 @@
+//! What transformers are made of, laid out for one thread of a processor. Knows
+//! no model.
+
+use candle_core::{Result, Tensor};
+use candle_nn::VarBuilder;
+use serde::Deserialize;
+
+use crate::model::in_place::{AddRow, Gelu, NormRows, SoftmaxRows};
+
+/// Multiplies rows by weights and adds a bias.
+pub(super) struct Linear {
+    /// Inputs × outputs, in whichever order they lie in memory.
+    weight: Tensor,
+    bias: Tensor,
+}
+
+impl Linear {
+    /// `weight` is of shape inputs × outputs.
+    pub(super) fn new(weight: Tensor, bias: Tensor) -> Self {
+        Self { weight, bias }
+    }
+
+    /// Turned over in memory, so that a product with a few rows reads the weights
+    /// in order instead of repacking them at every call.
+    pub(super) fn load_turned(
+        inputs: usize,
+        outputs: usize,
+        weights: &VarBuilder<'_>,
+    ) -> Result<Self> {
+        let Self { weight, bias } = Self::load(inputs, outputs, weights)?;
+        Ok(Self { weight: weight.contiguous()?, bias })
+    }
+
+    /// As the weights lie in their file, without a copy of them: as fast for one
+    /// row, and for so many rows that packing does not show.
+    pub(super) fn load(inputs: usize, outputs: usize, weights: &VarBuilder<'_>) -> Result<Self> {
+        let weight = weights.get((outputs, inputs), "weight")?.t()?;
+        Ok(Self { weight, bias: weights.get(outputs, "bias")? })
+    }
+
+    pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        let product = x.matmul(&self.weight)?;
+        product.inplace_op2(&self.bias, &AddRow)?;
+        Ok(product)
+    }
+
+    pub(super) fn scaled(self, factor: f64) -> Result<Self> {
+        Ok(Self { weight: (self.weight * factor)?, bias: (self.bias * factor)? })
+    }
+
+    /// One product instead of several of the same rows; results lie side by side.
+    pub(super) fn side_by_side(parts: &[Self]) -> Result<Self> {
+        let weights: Vec<&Tensor> = parts.iter().map(|part| &part.weight).collect();
+        let biases: Vec<&Tensor> = parts.iter().map(|part| &part.bias).collect();
+        let weight = Tensor::cat(&weights, 1)?.contiguous()?;
+        Ok(Self { weight, bias: Tensor::cat(&biases, 0)? })
+    }
+}
+
+/// Layer normalisation.
+pub(super) struct Norm {
+    weight: Tensor,
+    bias: Tensor,
+    epsilon: f32,
+}
+
+impl Norm {
+    pub(super) fn load(width: usize, epsilon: f32, weights: &VarBuilder<'_>) -> Result<Self> {
+        let (weight, bias) = (weights.get(width, "weight")?, weights.get(width, "bias")?);
+        Ok(Self { weight, bias, epsilon })
+    }
+
+    pub(super) fn apply(&self, x: Tensor) -> Result<Tensor> {
+        x.inplace_op3(&self.weight, &self.bias, &NormRows { epsilon: self.epsilon })?;
+        Ok(x)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(super) enum Activation {
+    #[serde(rename = "gelu")]
+    Gelu,
+    #[serde(rename = "gelu_new", alias = "gelu_pytorch_tanh")]
+    GeluTanh,
+    #[serde(rename = "relu")]
+    Relu,
+}
+
+impl Activation {
+    pub(super) fn apply(self, x: Tensor) -> Result<Tensor> {
+        match self {
+            Self::Gelu => x.inplace_op1(&Gelu).map(|()| x),
+            Self::GeluTanh => x.gelu(),
+            Self::Relu => x.relu(),
+        }
+    }
+}
+
+/// Attention of the rows of one sequence, in heads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Heads {
+    count: usize,
+    width: usize,
+}
+
+impl Heads {
+    pub(super) fn of(width: usize, count: usize) -> Self {
+        Self { count, width: width / count }
+    }
+
+    /// What queries are multiplied with.
+    #[expect(clippy::cast_precision_loss, reason = "widths are small")]
+    pub(super) fn scale(self) -> f64 {
+        (self.width as f64).sqrt().recip()
+    }
+
+    /// Rows × width as heads × rows × width of a head, without a copy.
+    pub(super) fn split(self, rows: &Tensor) -> Result<Tensor> {
+        rows.reshape((rows.dim(0)?, self.count, self.width))?.transpose(0, 1)
+    }
+
+    /// What each query finds, as rows × width; all three are split already.
+    pub(super) fn attend(self, queries: &Tensor, keys: &Tensor, values: &Tensor) -> Result<Tensor> {
+        let shares = (queries * self.scale())?.matmul(&keys.t()?)?;
+        shares.inplace_op1(&SoftmaxRows)?;
+        let found = shares.matmul(values)?;
+        found.transpose(0, 1)?.reshape((found.dim(1)?, self.count * self.width))
+    }
+}

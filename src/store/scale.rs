@@ -1,0 +1,42 @@
+//! The scale of similarity that was fitted for the store's embedder, kept so
+//! that a start does not fit it again.
+
+use bincode::{Decode, Encode};
+
+use crate::store::Store;
+use crate::store::StoreError;
+use crate::store::keys;
+use crate::store::records;
+
+/// Under [`keys::SCALE`].
+#[derive(Debug, Encode, Decode)]
+struct ScaleOnDisk {
+    fingerprint: String,
+    fitted_on: u32,
+    knots: Vec<(f32, f32)>,
+}
+
+impl Store {
+    /// The knots that were kept for this store's embedder and the texts of this
+    /// checksum. A damaged entry counts as none: it can be fitted again.
+    pub fn scale(&self, fitted_on: u32) -> Result<Option<Vec<(f32, f32)>>, StoreError> {
+        match self.0.db.read::<ScaleOnDisk>(keys::SCALE) {
+            Ok(kept) => Ok(kept
+                .filter(|it| it.fingerprint == self.space().fingerprint)
+                .filter(|it| it.fitted_on == fitted_on)
+                .map(|it| it.knots)),
+            Err(error) if error.concerns_one_value() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Replaces the knots. Durable when it returns.
+    pub fn keep_scale(&self, fitted_on: u32, knots: Vec<(f32, f32)>) -> Result<(), StoreError> {
+        let fingerprint = self.space().fingerprint.clone();
+        let scale = ScaleOnDisk { fingerprint, fitted_on, knots };
+        self.change(|_state, change| {
+            change.batch.insert(keys::SCALE, records::encode(keys::SCALE, &scale));
+            Ok(())
+        })
+    }
+}
