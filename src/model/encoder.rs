@@ -25,7 +25,7 @@ pub(crate) struct Config {
     pub(super) hidden_act: Activation,
     pub(crate) max_position_embeddings: usize,
     pub(crate) type_vocab_size: usize,
-    pub(crate) layer_norm_eps: f32,
+    pub(crate) layer_norm_eps: f64,
 }
 
 pub(crate) struct Encoder {

@@ -1,7 +1,7 @@
 //! What transformers are made of, laid out for one thread of a processor. Knows
 //! no model.
 
-use candle_core::{Result, Tensor};
+use candle_core::{Error, Result, Tensor, bail};
 use candle_nn::VarBuilder;
 use serde::Deserialize;
 
@@ -65,7 +65,9 @@ pub(super) struct Norm {
 }
 
 impl Norm {
-    pub(super) fn load(width: usize, epsilon: f32, weights: &VarBuilder<'_>) -> Result<Self> {
+    #[expect(clippy::cast_possible_truncation, reason = "added to numbers of the same kind")]
+    pub(super) fn load(width: usize, epsilon: f64, weights: &VarBuilder<'_>) -> Result<Self> {
+        let epsilon = epsilon as f32;
         let (weight, bias) = (weights.get(width, "weight")?, weights.get(width, "bias")?);
         Ok(Self { weight, bias, epsilon })
     }
@@ -84,6 +86,22 @@ pub(super) enum Activation {
     GeluTanh,
     #[serde(rename = "relu")]
     Relu,
+}
+
+impl TryFrom<candle_nn::Activation> for Activation {
+    type Error = Error;
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "candle has many, these are three")]
+    fn try_from(activation: candle_nn::Activation) -> Result<Self> {
+        match activation {
+            candle_nn::Activation::Gelu => Ok(Self::Gelu),
+            candle_nn::Activation::NewGelu | candle_nn::Activation::GeluPytorchTanh => {
+                Ok(Self::GeluTanh)
+            }
+            candle_nn::Activation::Relu => Ok(Self::Relu),
+            other => bail!("hidden_act {other:?}, accepted are gelu, gelu_new and relu"),
+        }
+    }
 }
 
 impl Activation {

@@ -8,6 +8,7 @@ pub mod calibration;
 pub mod embedder;
 pub(crate) mod encoder;
 mod in_place;
+pub(crate) mod jpeg;
 pub(crate) mod layers;
 pub(crate) mod preprocess;
 pub mod probe;

@@ -6,23 +6,9 @@
 
 use candle_core::{Device, Result, Tensor};
 use candle_nn::VarBuilder;
-use serde::Deserialize;
+use candle_transformers::models::blip_text::Config;
 
 use crate::model::layers::{Activation, Heads, Linear, Norm};
-
-/// As in `config.json` under `text_config`.
-#[derive(Debug, Clone, Copy, Deserialize)]
-pub(super) struct Config {
-    pub(super) vocab_size: usize,
-    pub(super) hidden_size: usize,
-    pub(super) encoder_hidden_size: usize,
-    pub(super) intermediate_size: usize,
-    pub(super) num_hidden_layers: usize,
-    pub(super) num_attention_heads: usize,
-    pub(super) max_position_embeddings: usize,
-    pub(super) hidden_act: Activation,
-    pub(super) layer_norm_eps: f32,
-}
 
 pub(super) struct Decoder {
     words: Tensor,
@@ -53,7 +39,7 @@ impl Decoder {
                 .map(|layer| Layer::load(config, &layers.pp(layer)))
                 .collect::<Result<_>>()?,
             transform: Linear::load(width, width, &transform.pp("dense"))?,
-            activation: config.hidden_act,
+            activation: config.hidden_act.try_into()?,
             transform_norm: Norm::load(width, epsilon, &transform.pp("LayerNorm"))?,
             head: Linear::new(output.t()?, head.get(config.vocab_size, "bias")?),
         })
@@ -140,7 +126,7 @@ impl Layer {
             words: Attention::load(config, width, &weights.pp("attention"))?,
             image: Attention::load(config, seen, &weights.pp("crossattention"))?,
             widened: Linear::load(width, inner, &weights.pp("intermediate.dense"))?,
-            activation: config.hidden_act,
+            activation: config.hidden_act.try_into()?,
             narrowed: Linear::load(inner, width, &output.pp("dense"))?,
             norm: Norm::load(width, config.layer_norm_eps, &output.pp("LayerNorm"))?,
         })

@@ -11,16 +11,17 @@ use std::fmt;
 use std::path::Path;
 
 use candle_core::Tensor;
+use candle_transformers::models::blip::Config;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokenizers::Tokenizer;
 
 use crate::base::caption::Caption;
-use crate::base::picture;
 use crate::base::picture::Limits;
 use crate::model::blip::confidence::Confidence;
 use crate::model::blip::decoder::Decoder;
 use crate::model::blip::vision::Vision;
+use crate::model::jpeg;
 use crate::model::preprocess::Preprocessor;
 use crate::model::weights::{ModelDir, Tensors};
 use crate::model::{CaptionError, Captioner, ModelError, ModelIdentity};
@@ -45,12 +46,6 @@ struct BlipCaptioner {
     confidence: Option<Confidence>,
     vision: Vision,
     decoder: Decoder,
-}
-
-#[derive(Debug, Deserialize)]
-struct Config {
-    text_config: decoder::Config,
-    vision_config: vision::Config,
 }
 
 /// Where captions begin and end.
@@ -123,7 +118,7 @@ impl BlipCaptioner {
     }
 
     fn pixels(&self, image: &[u8]) -> Result<Tensor, CaptionError> {
-        let picture = picture::decode(image, self.limits)
+        let picture = jpeg::decode(image, self.limits)
             .map_err(|bad| CaptionError::BadImage(bad.to_string()))?;
         self.preprocessor.pixels(&picture).map_err(|error| failed(&error))
     }
@@ -175,12 +170,14 @@ fn configs_of(dir: &ModelDir) -> Result<(Config, Words), ModelError> {
     let defaults = json!({
         "text_config": {
             "vocab_size": 30524, "hidden_size": 768, "intermediate_size": 3072,
+            "projection_dim": 768, "is_decoder": true,
             "num_hidden_layers": 12, "num_attention_heads": 8,
             "max_position_embeddings": 512, "hidden_act": "gelu", "layer_norm_eps": 1e-12,
             "bos_token_id": 30522, "sep_token_id": 102,
         },
+        "projection_dim": 512, "image_text_hidden_size": 256,
         "vision_config": {
-            "hidden_size": 768, "intermediate_size": 3072,
+            "hidden_size": 768, "intermediate_size": 3072, "projection_dim": 512,
             "num_hidden_layers": 12, "num_attention_heads": 12, "image_size": 384,
             "patch_size": 16, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
         },

@@ -3,22 +3,9 @@
 
 use candle_core::{Result, Tensor};
 use candle_nn::VarBuilder;
-use serde::Deserialize;
+use candle_transformers::models::blip::VisionConfig;
 
 use crate::model::layers::{Activation, Heads, Linear, Norm};
-
-/// As in `config.json` under `vision_config`.
-#[derive(Debug, Clone, Copy, Deserialize)]
-pub(super) struct Config {
-    pub(super) hidden_size: usize,
-    pub(super) intermediate_size: usize,
-    pub(super) num_hidden_layers: usize,
-    pub(super) num_attention_heads: usize,
-    pub(super) image_size: usize,
-    pub(super) patch_size: usize,
-    pub(super) hidden_act: Activation,
-    pub(super) layer_norm_eps: f32,
-}
 
 pub(super) struct Vision {
     /// To a side.
@@ -33,7 +20,7 @@ pub(super) struct Vision {
 }
 
 impl Vision {
-    pub(super) fn load(config: &Config, weights: &VarBuilder<'_>) -> Result<Self> {
+    pub(super) fn load(config: &VisionConfig, weights: &VarBuilder<'_>) -> Result<Self> {
         let (width, patch_size) = (config.hidden_size, config.patch_size);
         let patches = config.image_size / patch_size;
         let embeddings = weights.pp("embeddings");
@@ -89,7 +76,7 @@ struct Layer {
 }
 
 impl Layer {
-    fn load(config: &Config, weights: &VarBuilder<'_>) -> Result<Self> {
+    fn load(config: &VisionConfig, weights: &VarBuilder<'_>) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let norm = |name: &str| Norm::load(width, config.layer_norm_eps, &weights.pp(name));
         let linear = |name: &str, inputs, outputs| Linear::load(inputs, outputs, &weights.pp(name));
@@ -100,7 +87,7 @@ impl Layer {
             attended: linear("self_attn.projection", width, width)?,
             norm: norm("layer_norm2")?,
             widened: linear("mlp.fc1", width, inner)?,
-            activation: config.hidden_act,
+            activation: config.hidden_act.try_into()?,
             narrowed: linear("mlp.fc2", inner, width)?,
         })
     }
