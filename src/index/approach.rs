@@ -17,8 +17,8 @@ pub const EF_MORE: usize = 86;
 /// Places kept in view at least for each row asked for.
 pub const EF_A_ROW: usize = 2;
 /// Rows that are compared one after the other in the time that a walk takes for each
-/// place it keeps in view. Measured at 20,000 and 100,000 rows of dimension 384: 85 to 100.
-pub const ROWS_A_PLACE: usize = 100;
+/// place it keeps in view. Measured at 10,000 and 100,000 rows of dimension 384: 43 to 48.
+pub const ROWS_A_PLACE: usize = 50;
 /// How many times as long a walk takes that steps over rows that are not allowed: 2.5
 /// to 3.5. Where more than one in so many is allowed, comparing the others too is
 /// faster.
