@@ -132,8 +132,7 @@ pub fn merge(
     finished(codes, graphs, options, &watch)
 }
 
-/// Rows of a part. Of 4,096, 8,192 and 16,384 the middle one built fastest: smaller
-/// parts are built faster and joined more often.
+/// Rows of a part: smaller parts are built faster and joined more often.
 const PART_ROWS: usize = 8_192;
 /// Parts this small are joined to others rather than built on their own.
 const PART_ROWS_MIN: usize = PART_ROWS / 2;

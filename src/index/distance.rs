@@ -78,8 +78,7 @@ pub(super) fn prefetch<T>(slice: &[T], at: usize) {
     }
 }
 
-/// Rows that are being read while one is multiplied. Of 1, 2, 4 and 8, 2 to 4 were
-/// the fastest and alike.
+/// Rows that are being read while one is multiplied.
 const ROWS_AHEAD: usize = 3;
 /// Bytes that memory is read by.
 const LINE_BYTES: usize = 64;

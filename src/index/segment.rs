@@ -20,7 +20,7 @@ pub struct Segment {
 }
 
 /// Rows that bytes alone put in reach of the best `n`, which are then compared in
-/// full: of `2 n + 16`, captions had all of the best `n` among them.
+/// full. What that loses is in the recall that `engram bench ann` reports.
 const fn shortlist(n: usize) -> usize {
     n.saturating_mul(2).saturating_add(16)
 }
