@@ -10,8 +10,7 @@ use crate::model::{ModelError, TextRole};
 /// Pairs as people write them, by their cosine, with that of all-MiniLM-L6-v2.
 const PAIRS: &str = include_str!("../../models/caption-embedder/probe_pairs.jsonl");
 
-/// Of so many pairs one is embedded: the scale of all 508 and that of 127 lie
-/// together, and a start must not wait for a thousand texts.
+/// Of so many pairs one is embedded: a start must not wait for a thousand texts.
 const TAKEN_OF: usize = 4;
 
 /// Texts that are embedded together.
