@@ -1,0 +1,182 @@
+"""Tests of the simulated household: `python -m pytest benches/home`.
+
+What a task's gold is, is counted again from `truth.jsonl` alone, without the code
+that chose the task.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from datetime import datetime, timedelta
+
+import pytest
+
+import simulate
+from layout import APART
+from moments import moments
+from wording import SUPPLIED
+
+SEEDS = (3, 4)
+DAYS = 5
+
+
+def _run(monkeypatch, out, *flags: str) -> dict:
+    monkeypatch.setattr("sys.argv", ["simulate.py", "--out", str(out), "--days", str(DAYS), *flags])
+    simulate.main()
+    lines = {name: (out / f"{name}.jsonl").read_text() for name in ("frames", "truth", "tasks")}
+    return {name: [json.loads(line) for line in text.splitlines()] for name, text in lines.items()} | {
+        "household": json.loads((out / "household.json").read_text())
+    }
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        return [
+            _run(patch, tmp_path_factory.mktemp(f"home-{seed}"), "--seed", str(seed), "--tasks", "120")
+            for seed in SEEDS
+        ]
+
+
+@pytest.fixture(params=range(len(SEEDS)), ids=[f"seed-{seed}" for seed in SEEDS])
+def home(request, homes):
+    return homes[request.param]
+
+
+def test_a_seed_is_one_household_whatever_is_asked(homes, tmp_path, monkeypatch):
+    again = _run(monkeypatch, tmp_path, "--seed", str(SEEDS[0]), "--tasks", "10", "--wordings", "heldout")
+    for part in ("frames", "truth", "household"):
+        assert again[part] == homes[0][part]
+    assert again["tasks"] != homes[0]["tasks"][:10]
+    assert homes[0]["household"]["places"] != homes[1]["household"]["places"]
+
+
+def test_viewpoints_are_so_far_apart_that_a_metre_tells_them_apart(home):
+    seen_from = [place["seen_from"] for place in home["household"]["places"].values()]
+    assert all(math.dist(a, b) >= APART for i, a in enumerate(seen_from) for b in seen_from[:i])
+    for frame, truth in zip(home["frames"], home["truth"], strict=True):
+        place = home["household"]["places"][truth["place"]]
+        assert math.dist(frame["position"][:2], place["seen_from"]) < 0.45, "noise of five centimetres"
+
+
+def test_time_goes_on_and_captions_say_what_is_there(home):
+    times = [frame["time"] for frame in home["frames"]]
+    assert times == sorted(set(times))
+    for frame, truth in zip(home["frames"], home["truth"], strict=True):
+        assert frame["file"] == truth["file"]
+        assert frame["caption"] == truth["caption"]
+        for seen in truth["objects"]:
+            owned = home["household"]["objects"][seen["id"]]
+            assert (owned["type"], owned["colour"]) == (seen["type"], seen["colour"])
+            assert seen["type"] in frame["caption"] or seen["type"] == "box"
+
+
+def test_there_are_lookalikes_habits_and_things_that_are_moved(home):
+    types = Counter(it["type"] for it in home["household"]["objects"].values())
+    assert sum(count > 1 for count in types.values()) >= 4
+    assert {"stays", "routine"} <= {it["habit"] for it in home["household"]["objects"].values()}
+    spots = defaultdict(set)
+    for truth in home["truth"]:
+        for seen in truth["objects"]:
+            spots[seen["id"]].add(truth["place"])
+    assert sum(len(places) > 1 for places in spots.values()) >= 5
+    assert any(truth["activity"] for truth in home["truth"])
+
+
+def test_every_family_is_asked_of_and_no_text_is_left_unfilled(home):
+    families = Counter(task["family"] for task in home["tasks"])
+    assert set(families) == {"class", "attribute", "spatial", "spatial-temporal", "spatial-frequentist", "never-seen"}
+    assert min(families.values()) >= 8, families
+    assert all(not set("{}<>") & set(task["task"]) for task in home["tasks"])
+    assert all(task["now"] > home["frames"][-1]["time"] for task in home["tasks"])
+
+
+def _sightings(home, **wanted):
+    """(thing, frame, truth) of each thing of the type in each frame."""
+    for frame, truth in zip(home["frames"], home["truth"], strict=True):
+        for seen in truth["objects"]:
+            if all(seen[key] == value for key, value in wanted.items()):
+                yield seen["id"], frame, truth
+
+
+def _is_at(home, thing, truth, asks) -> bool:
+    if "on" in asks:
+        return truth["place"] == asks["on"]
+    if "in" in asks:
+        return home["household"]["places"][truth["place"]]["room"] == asks["in"]
+    if "beside" in asks:
+        return asks["beside"] in {seen["id"] for seen in truth["objects"]} - {thing}
+    return asks.get("activity") in (None, truth["activity"])
+
+
+def test_the_gold_is_what_an_independent_count_finds(home):
+    checked = Counter()
+    for task in home["tasks"]:
+        asks, kind = task["asks"], task["kind"]
+        of_type = list(_sightings(home, type=asks["type"]))
+        last = {thing: (frame, truth) for thing, frame, truth in of_type}
+        if kind == "class":
+            assert set(task["objects"]) == set(last)
+        elif kind == "attribute":
+            assert {thing for thing, _, _ in _sightings(home, type=asks["type"], colour=asks["colour"])} == set(
+                task["objects"]
+            )
+        elif kind.startswith("spatial"):
+            assert [it for it, (_, truth) in last.items() if _is_at(home, it, truth, asks)] == task["objects"]
+        elif kind.startswith("temporal"):
+            during = {
+                thing
+                for thing, frame, truth in of_type
+                if asks["from"] <= frame["time"] < asks["to"] and _is_at(home, thing, truth, asks)
+            }
+            assert during == set(task["objects"])
+        elif kind.startswith("frequent"):
+            hours = {"morning": (7, 11.2), "afternoon": (13, 17.2), "evening": (18.5, 22)}.get(asks.get("daily"), (0, 24))
+            visits = defaultdict(set, {thing: set() for thing in last})
+            for thing, frame, truth in of_type:
+                time = datetime.fromisoformat(frame["time"])
+                if hours[0] <= time.hour + time.minute / 60 < hours[1] and _is_at(home, thing, truth, asks):
+                    visits[thing].add(truth["visit"])
+            ranked = sorted(visits, key=lambda thing: len(visits[thing]))
+            first, second = (ranked[0], ranked[1]) if kind == "frequent.least" else (ranked[-1], ranked[-2])
+            assert [first] == task["objects"]
+            assert abs(len(visits[first]) - len(visits[second])) >= 3
+        else:
+            assert kind.startswith("never")
+            shown = {thing for thing, _, _ in of_type}
+            assert asks.get("colour") not in {c["colour"] for c in _owned(home, asks["type"])}
+            assert kind == "never.colour" or not shown
+            assert task["spots"]
+        checked[task["family"]] += 1
+    assert len(checked) == 6
+
+
+def _owned(home, type_name):
+    return [it for it in home["household"]["objects"].values() if it["type"] == type_name]
+
+
+def test_windows_of_a_phrase_hold_what_everybody_means():
+    now = datetime(2025, 3, 6, 20, 40)
+    said = {it.key: it for it in moments(now, datetime(2025, 2, 24, 8))}
+    assert said["yesterday.morning"].sure == (datetime(2025, 3, 5, 7), datetime(2025, 3, 5, 11, 12))
+    assert said["before_yesterday"].sure == (datetime(2025, 3, 4), datetime(2025, 3, 5))
+    # Thursday the 6th: last week is Monday the 24th to Sunday the 2nd, or since the 27th at 20:40.
+    assert said["last_week"].sure == (datetime(2025, 2, 27, 20, 40), datetime(2025, 3, 3))
+    assert said["last_week"].perhaps == (datetime(2025, 2, 24), now)
+    for moment in said.values():
+        assert moment.perhaps[0] <= moment.sure[0] < moment.sure[1] <= moment.perhaps[1]
+        assert moment.sure[0] <= now + timedelta(days=1)
+
+
+def test_the_two_lists_of_wordings_share_no_template():
+    dev, held_out = (json.loads((SUPPLIED / f"{name}.json").read_text()) for name in ("dev", "heldout"))
+    assert set(dev["families"]) == set(held_out["families"])
+    assert set(dev["when"]) == set(held_out["when"])
+    for kind, templates in dev["families"].items():
+        plain = {re.sub(r"<\w+>", "", it) for it in templates}
+        both = plain & {re.sub(r"<\w+>", "", it) for it in held_out["families"][kind]}
+        # But for the bare name of a thing, as one says "bring me a mug".
+        assert kind in ("class", "attribute", "never") or not both, (kind, both)
