@@ -75,6 +75,7 @@ pub struct Settings {
     pub ingest: IngestSettings,
     pub time: TimeSettings,
     pub recall: RecallSettings,
+    pub sessions: SessionsSettings,
     pub tools: ToolsSettings,
     pub log: LogSettings,
 }
@@ -160,6 +161,12 @@ pub struct TimeSettings {
 #[serde(deny_unknown_fields)]
 pub struct RecallSettings {
     pub text_max_chars: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionsSettings {
+    pub idle_hours: u64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -456,6 +463,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("ingest.gate.max_turn_degrees", 0.0, 180.0),
     ("ingest.gate.max_change", 0.0, 1.0),
     ("recall.text_max_chars", 200.0, 1_000_000.0),
+    ("sessions.idle_hours", 1.0, 876_000.0),
 ];
 
 /// Accepted words of each key that takes one of a few.

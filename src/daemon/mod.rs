@@ -31,6 +31,7 @@ use crate::server::{self, Server, ServerError};
 use crate::store::{self, EmbeddingSpace, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
 use crate::tools::dispatch::Tools;
+use crate::tools::sessions::Sessions;
 
 /// Why the daemon did not start.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +96,10 @@ impl Daemon {
         };
         let ingest = Ingest::start(parts, ingest_options(config)?).map_err(DaemonError::Thread)?;
         let ingest = Arc::new(ingest);
-        let domains = Domains { episodic, memos, notes, state: State::new(store.clone()) };
+        let idle_max = Duration::from_secs(config.settings.sessions.idle_hours * 60 * 60);
+        let sessions = Sessions::open(store.clone(), Arc::clone(&clock), idle_max)?;
+        let state = State::new(store.clone());
+        let domains = Domains { episodic, memos, notes, state, sessions };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
         let tools = Tools::new(context, image_limits(config)).listing(&config.toolsets()?);
         let tools = Arc::new(tools);

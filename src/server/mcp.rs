@@ -140,7 +140,8 @@ impl ServerHandler for Handler {
         let arguments = request.arguments.unwrap_or_default();
         let tools = Arc::clone(&self.shared.tools);
         let session = Arc::clone(&self.session);
-        let pace = if tools.is_brief(&name) { Pace::Brief } else { Pace::Long };
+        let is_brief = tools.is_brief(&name, &arguments);
+        let pace = if is_brief { Pace::Brief } else { Pace::Long };
         let work = move || tools.call(&session.name, &name, arguments).map(convert::result);
         let outcome = self.shared.calls.run(&what, pace, context.ct.cancelled(), work).await?;
         let result = outcome.or_else(|error| self.error_of(&what, error))?;

@@ -65,7 +65,7 @@ impl ToolBox for Stub {
         &self.catalog
     }
 
-    fn is_brief(&self, tool: &str) -> bool {
+    fn is_brief(&self, tool: &str, _arguments: &Map<String, Value>) -> bool {
         tool.starts_with("brief ")
     }
 

@@ -41,6 +41,8 @@ pub(super) const MEMO_RECALLS: &[u8] = b"q";
 pub(super) const AGENT_STATES: &[u8] = b"t";
 /// Vectors of nouns.
 pub(super) const NOUNS: &[u8] = b"u";
+/// What callers keep between calls.
+pub(super) const SESSIONS: &[u8] = b"y";
 
 pub(super) fn record(id: RecordId) -> Vec<u8> {
     numbered(RECORDS, id.0)
@@ -124,6 +126,15 @@ pub(super) fn noun_stem(key: &[u8], generation: u32) -> Option<&str> {
     str::from_utf8(rest).ok()
 }
 
+pub(super) fn session(name: &str) -> Vec<u8> {
+    [SESSIONS, name.as_bytes()].concat()
+}
+
+/// Name in a session's key.
+pub(super) fn session_name(key: &[u8]) -> Option<&str> {
+    str::from_utf8(key.strip_prefix(SESSIONS)?).ok()
+}
+
 /// Number in a numbered key, the segment's in that of a chunk; `None` where the key
 /// is of another kind.
 pub(super) fn number(key: &[u8]) -> Option<u64> {
@@ -169,6 +180,10 @@ pub(super) fn describe(key: &[u8]) -> String {
         Some(b't') => {
             let agent = key.get(1..).unwrap_or_default();
             format!("the state of agent {:?}", String::from_utf8_lossy(agent))
+        }
+        Some(b'y') => {
+            let name = key.get(1..).unwrap_or_default();
+            format!("session {:?}", String::from_utf8_lossy(name))
         }
         Some(b'f') => "the format entry".to_owned(),
         Some(b'c') => "the counters".to_owned(),
@@ -236,6 +251,7 @@ mod tests {
             MEMO_RECALLS,
             AGENT_STATES,
             NOUNS,
+            SESSIONS,
         ];
         for single in singles {
             assert!(kinds.iter().all(|kind| !single.starts_with(kind)));

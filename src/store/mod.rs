@@ -30,6 +30,7 @@ pub mod reindex;
 mod scale;
 mod scan;
 pub mod segments;
+pub mod sessions;
 pub mod state;
 mod write;
 

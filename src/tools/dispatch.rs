@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use crate::base::RecordId;
 use crate::base::picture::Limits;
 use crate::base::time::Window;
-use crate::tools::args::Args;
+use crate::tools::args::{Args, SESSION};
 use crate::tools::context::Context;
+use crate::tools::sessions::SessionName;
 use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec, Toolset, listed};
 use crate::tools::{admin, catalog, inspect, memos, notes, observe, recall, state};
 
@@ -47,8 +48,13 @@ impl Tools {
         Self { catalog: listed(toolsets), ..self }
     }
 
-    fn parse(&self, tool: &str, values: Map<String, Value>) -> Result<(Args, ToolCall), ToolError> {
-        let reading = self.context.reading();
+    fn parse(
+        &self,
+        session: &str,
+        tool: &str,
+        values: Map<String, Value>,
+    ) -> Result<(Args, ToolCall), ToolError> {
+        let reading = self.context.reading(session);
         let checked = |params| Args::new(params, values);
         Ok(match tool {
             "observe" => {
@@ -164,16 +170,18 @@ impl ToolBox for Tools {
         &self.catalog
     }
 
-    fn is_brief(&self, tool: &str) -> bool {
-        // Not those that write, or read images.
-        matches!(
-            tool,
-            "recall_best_match"
-                | "recall_last_seen"
-                | "retrieve_from_text_with_time"
-                | "get_record_count_within_time_range"
-                | "ingest_status"
-        )
+    fn is_brief(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
+        // Not those that write, or read images; a named session is written.
+        let is_named = arguments.contains_key(SESSION.name);
+        !is_named
+            && matches!(
+                tool,
+                "recall_best_match"
+                    | "recall_last_seen"
+                    | "retrieve_from_text_with_time"
+                    | "get_record_count_within_time_range"
+                    | "ingest_status"
+            )
     }
 
     fn call(
@@ -183,15 +191,20 @@ impl ToolBox for Tools {
         arguments: Map<String, Value>,
     ) -> Result<ToolReply, ToolError> {
         let context = &self.context;
-        let (args, call) = self.parse(tool, arguments)?;
-        let session = args.session()?.unwrap_or(session);
+        let named = arguments.get(SESSION.name).and_then(Value::as_str).unwrap_or_default();
+        let named = (!named.trim().is_empty()).then(|| named.to_owned());
+        let (args, call) = self.parse(named.as_deref().unwrap_or(session), tool, arguments)?;
+        let session = match args.session()? {
+            Some(name) => SessionName { name, is_kept: true },
+            None => SessionName { name: session, is_kept: false },
+        };
         match call {
             ToolCall::Observe(request) => observe::observe(context, request),
             ToolCall::RecallBestMatch(request) | ToolCall::RetrieveFromTextWithTime(request) => {
-                recall::best_match(context, session, &request)
+                recall::best_match(context, session, tool, &request)
             }
             ToolCall::RecallLastSeen(request) => recall::last_seen(context, session, &request),
-            ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, session, ids),
+            ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, session.name, ids),
             ToolCall::GetRecordCountWithinTimeRange(window) => Ok(inspect::count(context, window)),
             ToolCall::Note(request) => notes::run(context, request),
             ToolCall::Memo(request) => memos::run(context, request),

@@ -15,6 +15,9 @@ mod notes;
 mod observe;
 mod recall;
 mod reply;
+mod session;
+mod session_text;
+pub mod sessions;
 mod state;
 
 use serde_json::{Map, Value};
@@ -135,10 +138,10 @@ pub trait ToolBox: Send + Sync + 'static {
     /// In the order in which clients see them listed.
     fn catalog(&self) -> &[ToolSpec];
 
-    /// Whether a call of this tool takes about a millisecond: it computes and
-    /// reads memory, and waits for nothing. A server may answer such a call on
-    /// the thread that read it.
-    fn is_brief(&self, tool: &str) -> bool;
+    /// Whether this call takes about a millisecond: it computes and reads memory,
+    /// and waits for nothing. A server may answer such a call on the thread that
+    /// read it.
+    fn is_brief(&self, tool: &str, arguments: &Map<String, Value>) -> bool;
 
     /// Runs one call to its end. `session` is the connection's own session; a
     /// `session` argument of the call overrides it. A session named by an

@@ -8,6 +8,7 @@ use crate::search::Filter;
 use crate::tools::args::{Args, Kind, Param, TimeReading, refused};
 use crate::tools::context::Context;
 use crate::tools::explain::EXPLAIN;
+use crate::tools::sessions::SessionName;
 use crate::tools::{ToolError, ToolReply, explain, reply};
 
 /// Longest query. A query is embedded whole, up to the model's own length.
@@ -115,16 +116,17 @@ impl Request {
 /// Records that best match a description; they become the working memory.
 pub(crate) fn best_match(
     context: &Context,
-    session: &str,
+    session: SessionName<'_>,
+    tool: &str,
     request: &Request,
 ) -> Result<ToolReply, ToolError> {
     let (found, explained) = context
         .episodic
         .recall_explained(&request.query, &request.filter, request.k)
         .map_err(|error| fault(&error))?;
-    remember(context, session, &found);
+    remember(context, session, tool, request, &found)?;
     let why_empty = || why_none(context, &request.filter);
-    let mut reply = reply::recalled(context, session, &found, "best first", why_empty);
+    let mut reply = reply::recalled(context, session.name, &found, "best first", why_empty);
     if request.explain {
         explain::add(&mut reply, &explained, context.options.zone);
     }
@@ -134,7 +136,7 @@ pub(crate) fn best_match(
 /// The newest records that show an object; they become the working memory.
 pub(crate) fn last_seen(
     context: &Context,
-    session: &str,
+    session: SessionName<'_>,
     request: &Request,
 ) -> Result<ToolReply, ToolError> {
     let sightings = context
@@ -149,18 +151,23 @@ pub(crate) fn last_seen(
         Some(Certainty::Shown | Certainty::InPlace) | None => "newest first",
     };
     let found: Vec<Recalled> = sightings.into_iter().map(|it| it.recalled).collect();
-    remember(context, session, &found);
+    remember(context, session, "recall_last_seen", request, &found)?;
     let why_empty = || match context.episodic.count(&request.filter) {
         0 => why_none(context, &request.filter),
         seen => format!("none of {seen} records shows {:?}", request.query),
     };
-    Ok(reply::recalled(context, session, &found, order, why_empty))
+    Ok(reply::recalled(context, session.name, &found, order, why_empty))
 }
 
-fn remember(context: &Context, session: &str, found: &[Recalled]) {
-    context.sessions().update(session, |it| {
-        it.working_memory = found.iter().map(|recalled| recalled.record.id).collect();
-    });
+fn remember(
+    context: &Context,
+    session: SessionName<'_>,
+    tool: &str,
+    request: &Request,
+    found: &[Recalled],
+) -> Result<(), ToolError> {
+    let ids = found.iter().map(|recalled| recalled.record.id).collect();
+    context.update(session, |it| it.recall(tool, &request.query, ids))
 }
 
 fn why_none(context: &Context, filter: &Filter) -> String {

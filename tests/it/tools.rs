@@ -3,6 +3,7 @@
 
 use std::io::Cursor;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -20,6 +21,7 @@ use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
 use engram::store::{Options, Store};
 use engram::tools::context::{self, Context, Domains};
 use engram::tools::dispatch::Tools;
+use engram::tools::sessions::Sessions;
 use engram::tools::{ToolBox as _, ToolError, ToolReply};
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
@@ -52,6 +54,8 @@ impl Memory {
         let memos = Memos::open(store.clone(), handle.clone()).unwrap();
         let notes = Notes::open(store.clone(), handle.clone(), zone).unwrap();
         let state_domain = State::new(store.clone());
+        let idle_max = Duration::from_secs(86_400);
+        let sessions = Sessions::open(store.clone(), Arc::clone(&clock), idle_max).unwrap();
         let parts = Parts {
             store,
             episodic: Arc::clone(&episodic),
@@ -66,7 +70,7 @@ impl Memory {
             prompts_dirs: vec![state.path().join("prompts")],
         };
         let context = Context::new(
-            Domains { episodic, memos, notes, state: state_domain },
+            Domains { episodic, memos, notes, state: state_domain, sessions },
             ingest,
             clock,
             options,

@@ -1,0 +1,320 @@
+//! The sessions by name: those of connections, and named ones, which the store
+//! keeps so that they survive a restart.
+//!
+//! Promises: a change of a named session is on disk when [`Sessions::update`]
+//! returns; changes of one session never overtake each other; sessions do not wait
+//! for each other's disk.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use log::error;
+
+use crate::base::time::{Clock, Timestamp};
+use crate::store::sessions::KeptSession;
+use crate::store::{Store, StoreError};
+use crate::tools::session::Session;
+use crate::tools::session_text;
+
+/// Sessions held at once, in memory and on disk. One more lets go of the one idle for
+/// longest, so that a client that names a new session in each call takes no more
+/// than this.
+pub(crate) const SESSIONS_MAX: usize = 1024;
+
+/// Which session a call belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SessionName<'a> {
+    pub(crate) name: &'a str,
+    /// Named by the caller, and so kept beyond the connection and a restart.
+    pub(crate) is_kept: bool,
+}
+
+/// All sessions.
+#[derive(Debug)]
+pub struct Sessions {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    /// A session that nobody used for so long is gone.
+    idle_max: Duration,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    by_name: BTreeMap<String, Entry>,
+    /// Counts uses: the session with the least number is idle for longest.
+    uses: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    used: u64,
+    used_at: Timestamp,
+    is_kept: bool,
+    /// Held while a change of it is written.
+    session: Arc<Mutex<Session>>,
+}
+
+impl Sessions {
+    /// Takes up the named sessions that the store kept, but for those that were idle
+    /// too long.
+    pub fn open(
+        store: Store,
+        clock: Arc<dyn Clock>,
+        idle_max: Duration,
+    ) -> Result<Self, StoreError> {
+        let now = clock.now();
+        let mut table = Table::default();
+        let mut kept = store.sessions()?;
+        kept.sort_by(|a, b| b.used_at.cmp(&a.used_at).then_with(|| a.name.cmp(&b.name)));
+        let held =
+            |at: usize, it: &KeptSession| at < SESSIONS_MAX && now.since(it.used_at) <= idle_max;
+        let mut gone = Vec::new();
+        for (at, it) in kept.into_iter().enumerate() {
+            match session_text::read(&it.content) {
+                Ok(session) if held(at, &it) => table.take_up(it, session),
+                Ok(_idle) => gone.push(it.name),
+                Err(error) => {
+                    error!(session = it.name.as_str(), error:%; "a session is unreadable");
+                    gone.push(it.name);
+                }
+            }
+        }
+        if !gone.is_empty() {
+            store.remove_sessions(&gone)?;
+        }
+        Ok(Self { store, clock, idle_max, table: Mutex::new(table) })
+    }
+
+    /// Changes a session, which begins with its first change. What `change` returns
+    /// as an error leaves it as it was.
+    pub(crate) fn update<T, E: From<StoreError>>(
+        &self,
+        session: SessionName<'_>,
+        change: impl FnOnce(&mut Session) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let (held, over, begins) = self.entry(session);
+        if !over.is_empty() {
+            self.store.remove_sessions(&over)?;
+        }
+        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = held.clone();
+        let outcome = change(&mut next)?;
+        if session.is_kept && (begins || next != *held) {
+            self.store.put_session(&KeptSession {
+                name: session.name.to_owned(),
+                content: session_text::written(&next),
+                used_at: self.clock.now(),
+            })?;
+        }
+        *held = next;
+        Ok(outcome)
+    }
+
+    /// The session as it is; an empty one where there is none.
+    pub(crate) fn get(&self, name: &str) -> Session {
+        let held = {
+            let now = self.clock.now();
+            let mut table = self.lock();
+            table.uses += 1;
+            let uses = table.uses;
+            match table.by_name.get_mut(name) {
+                Some(entry) if now.since(entry.used_at) <= self.idle_max => {
+                    (entry.used, entry.used_at) = (uses, now);
+                    Arc::clone(&entry.session)
+                }
+                Some(_) | None => return Session::default(),
+            }
+        };
+        held.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The connection that owned this session is gone. What the caller named stays.
+    pub(crate) fn close(&self, name: &str) {
+        let mut table = self.lock();
+        if table.by_name.get(name).is_some_and(|entry| !entry.is_kept) {
+            table.by_name.remove(name);
+        }
+    }
+
+    /// The session, the names of those that had to go for it and are on disk, and
+    /// whether it is kept from now on.
+    fn entry(&self, session: SessionName<'_>) -> (Arc<Mutex<Session>>, Vec<String>, bool) {
+        let now = self.clock.now();
+        let mut table = self.lock();
+        table.uses += 1;
+        let uses = table.uses;
+        let mut gone = Vec::new();
+        let is_idle = |it: &Entry| now.since(it.used_at) > self.idle_max;
+        if !table.by_name.contains_key(session.name) || table.by_name.values().any(is_idle) {
+            let idle = table.by_name.extract_if(.., |_, it| is_idle(it));
+            gone.extend(idle.filter(|(_, it)| it.is_kept).map(|(name, _)| name));
+            while table.by_name.len() >= SESSIONS_MAX {
+                gone.extend(table.let_go_of_idlest());
+            }
+        }
+        let entry = table.by_name.entry(session.name.to_owned()).or_insert_with(|| Entry {
+            used: uses,
+            used_at: now,
+            is_kept: false,
+            session: Arc::default(),
+        });
+        let begins = session.is_kept && !entry.is_kept;
+        entry.is_kept |= session.is_kept;
+        (entry.used, entry.used_at) = (uses, now);
+        gone.retain(|name| name != session.name);
+        (Arc::clone(&entry.session), gone, begins)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        // A table of whole entries: an insertion does not panic halfway.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// Newest first: the first has the highest number of use.
+    fn take_up(&mut self, kept: KeptSession, session: Session) {
+        let used = SESSIONS_MAX.saturating_sub(self.by_name.len()) as u64;
+        self.uses = self.uses.max(used);
+        let KeptSession { name, content: _, used_at } = kept;
+        let session = Arc::new(Mutex::new(session));
+        self.by_name.insert(name, Entry { used, used_at, is_kept: true, session });
+    }
+
+    /// Lets go of the session idle for longest; its name where it is on disk.
+    fn let_go_of_idlest(&mut self) -> Option<String> {
+        let idlest = self.by_name.iter().min_by_key(|(_, entry)| entry.used);
+        let (name, is_kept) = idlest.map(|(name, entry)| (name.clone(), entry.is_kept))?;
+        self.by_name.remove(&name);
+        is_kept.then_some(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::RecordId;
+    use crate::base::time::StandingClock;
+    use crate::store::{EmbeddingSpace, Options};
+    use std::path::Path;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    fn store(dir: &Path) -> Store {
+        let space =
+            EmbeddingSpace { model: "m".to_owned(), fingerprint: "f".to_owned(), dimension: 2 };
+        Store::open(&Options::at(dir.to_owned()), &space).unwrap()
+    }
+
+    fn clock() -> Arc<StandingClock> {
+        Arc::new(StandingClock::at(Timestamp::from_seconds(1e9).unwrap()))
+    }
+
+    fn own(name: &str) -> SessionName<'_> {
+        SessionName { name, is_kept: false }
+    }
+
+    fn named(name: &str) -> SessionName<'_> {
+        SessionName { name, is_kept: true }
+    }
+
+    fn put(sessions: &Sessions, session: SessionName<'_>, id: u64) {
+        let change = |it: &mut Session| {
+            it.working_memory = vec![RecordId(id)];
+            Ok::<_, StoreError>(())
+        };
+        sessions.update(session, change).unwrap();
+    }
+
+    fn holds(sessions: &Sessions, name: &str) -> Option<u64> {
+        sessions.get(name).working_memory.first().map(|id| id.0)
+    }
+
+    #[test]
+    fn sessions_are_apart_and_end_with_their_connection() {
+        let dir = tempfile::tempdir().unwrap();
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        put(&sessions, own("a"), 1);
+        put(&sessions, own("b"), 2);
+        assert_eq!(holds(&sessions, "a"), Some(1));
+        sessions.close("a");
+        assert_eq!(holds(&sessions, "a"), None);
+        assert_eq!(holds(&sessions, "b"), Some(2));
+    }
+
+    #[test]
+    fn named_sessions_outlive_a_restart_and_others_do_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        put(&sessions, own("connection"), 1);
+        put(&sessions, named("agent"), 2);
+        put(&sessions, named("agent"), 3);
+        // A client may give the connection's own session as the name to go on with.
+        put(&sessions, own("taken over"), 4);
+        put(&sessions, named("taken over"), 4);
+        sessions.close("agent");
+        sessions.close("taken over");
+        drop(sessions);
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        let found = ["connection", "agent", "taken over"].map(|name| holds(&sessions, name));
+        assert_eq!(found, [None, Some(3), Some(4)]);
+    }
+
+    #[test]
+    fn idle_sessions_expire_while_it_runs_and_at_the_start() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = clock();
+        let sessions =
+            Sessions::open(store(dir.path()), Arc::clone(&clock) as Arc<dyn Clock>, DAY).unwrap();
+        put(&sessions, named("old"), 1);
+        clock.set(clock.now().plus(DAY / 2));
+        put(&sessions, named("young"), 2);
+        clock.set(clock.now().plus(DAY / 2 + Duration::from_secs(1)));
+        assert_eq!(holds(&sessions, "old"), None);
+        assert_eq!(holds(&sessions, "young"), Some(2));
+        put(&sessions, own("c"), 3);
+        drop(sessions);
+        let reopened = store(dir.path());
+        let names: Vec<String> =
+            reopened.sessions().unwrap().into_iter().map(|it| it.name).collect();
+        assert_eq!(names, ["young"]);
+        clock.set(clock.now().plus(DAY));
+        let sessions = Sessions::open(reopened.clone(), clock, DAY).unwrap();
+        assert_eq!(holds(&sessions, "young"), None);
+        assert_eq!(reopened.sessions().unwrap(), []);
+    }
+
+    #[test]
+    fn the_session_idle_for_longest_goes_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        put(&sessions, named("first"), 1);
+        put(&sessions, named("second"), 2);
+        for i in 2..SESSIONS_MAX {
+            put(&sessions, own(&i.to_string()), 7);
+        }
+        put(&sessions, named("first"), 1);
+        put(&sessions, own("one more"), 7);
+        assert_eq!(holds(&sessions, "second"), None);
+        assert_eq!(holds(&sessions, "first"), Some(1));
+        drop(sessions);
+        let names: Vec<String> =
+            store(dir.path()).sessions().unwrap().into_iter().map(|it| it.name).collect();
+        assert_eq!(names, ["first"]);
+    }
+
+    #[test]
+    fn a_change_that_fails_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        put(&sessions, named("a"), 1);
+        let failed: Result<(), StoreError> = sessions.update(named("a"), |it| {
+            it.working_memory.clear();
+            Err(StoreError::Dimension { found: 1, expected: 2 })
+        });
+        failed.unwrap_err();
+        assert_eq!(holds(&sessions, "a"), Some(1));
+    }
+}
