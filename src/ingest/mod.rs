@@ -160,6 +160,7 @@ const SET_ASIDE_SHOWN: usize = 10;
 #[derive(Debug)]
 pub struct Ingest {
     store: Store,
+    episodic: Arc<Episodic>,
     door: Door,
     board: Arc<Board>,
     stop: Stop,
@@ -181,7 +182,13 @@ impl Ingest {
         let identity = captioner.identity().clone();
         let door = Door::new(store.clone(), Arc::clone(&episodic), Arc::clone(&clock), &options);
         let captioning = Captioning::new(
-            Parts { store: store.clone(), episodic, captioner, clock, stop: stop.clone() },
+            Parts {
+                store: store.clone(),
+                episodic: Arc::clone(&episodic),
+                captioner,
+                clock,
+                stop: stop.clone(),
+            },
             Arc::clone(&board),
             rings,
             &options,
@@ -189,7 +196,7 @@ impl Ingest {
         let thread =
             Builder::new().name("captioning".to_owned()).spawn(move || captioning.run())?;
         let thread = Mutex::new(Some(thread));
-        Ok(Self { store, door, board, stop, bell, captioner: identity, thread })
+        Ok(Self { store, episodic, door, board, stop, bell, captioner: identity, thread })
     }
 
     /// Takes a frame in. It is on disk when this returns.
@@ -208,8 +215,10 @@ impl Ingest {
         self.store.pending_count()
     }
 
+    /// What it counts as captioned is searchable when it returns.
     pub fn status(&self) -> Status {
-        let counters = self.store.counters();
+        let (counters, pending) = (self.store.counters(), self.store.pending_count());
+        self.episodic.settle();
         let shown = self.board.shown();
         // A part that cannot be read is left out and said, the rest still helps.
         let mut last_error = shown.last_error;
@@ -225,7 +234,7 @@ impl Ingest {
         Status {
             seen: counters.seen,
             merged: counters.merged,
-            pending: self.store.pending_count(),
+            pending,
             captioned: counters.captioned,
             failed: counters.failed,
             refused: self.board.refusals(),

@@ -190,6 +190,12 @@ impl Corpus {
         Changes { corpus: self, writing }
     }
 
+    /// Waits for the change that is being made: what the store has committed before the
+    /// call is searchable when it returns.
+    pub fn settle(&self) {
+        drop(self.changes_at_once());
+    }
+
     fn changes_at_once(&self) -> Changes<'_> {
         // A change does not panic halfway: it appends to vectors and maps.
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);

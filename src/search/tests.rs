@@ -607,3 +607,24 @@ fn is_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Arc<Corpus>>();
 }
+
+#[test]
+fn what_is_committed_is_searchable_once_the_corpus_has_settled() {
+    let memory = Memory::new();
+    let (store, corpus) = memory.open.as_ref().unwrap();
+    let item = (observation(1, "front", "a mug"), embedding(&[9]));
+    let mut changes = corpus.changes();
+    let records = store.commit_observations(std::slice::from_ref(&item)).unwrap();
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            corpus.settle();
+            corpus.count(&Filter::default())
+        });
+        // Committed, and not yet inserted: whoever settles now waits for the change.
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(corpus.count(&Filter::default()), 0);
+        changes.insert(&records[0], &item.1).unwrap();
+        drop(changes);
+        assert_eq!(reader.join().unwrap(), 1);
+    });
+}

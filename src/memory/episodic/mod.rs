@@ -126,6 +126,11 @@ impl Episodic {
         Ok(merged)
     }
 
+    /// Waits until what the store has committed by now is searchable.
+    pub fn settle(&self) {
+        self.corpus.settle();
+    }
+
     /// Forgets records for good: gone from the disk with their images, and from every
     /// search, when it returns. Returns those that were there.
     pub fn forget(&self, ids: &[RecordId]) -> Result<Vec<RecordId>, MemoryError> {
