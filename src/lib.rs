@@ -23,6 +23,8 @@ pub mod memory;
 pub mod ingest;
 pub mod tools;
 
+pub mod agent;
+
 pub mod server;
 
 pub mod config;

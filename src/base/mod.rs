@@ -6,6 +6,7 @@ pub mod area;
 pub mod caption;
 pub mod embedding;
 pub mod frame;
+pub mod phrase_time;
 pub mod picture;
 pub mod pose;
 pub mod stop;

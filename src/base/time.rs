@@ -5,7 +5,9 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, Local, LocalResult, NaiveDateTime, TimeZone as _, Timelike as _, Utc};
+use chrono::{
+    DateTime, Local, LocalResult, NaiveDateTime, TimeDelta, TimeZone as _, Timelike as _, Utc,
+};
 
 /// Microseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -243,6 +245,24 @@ impl Zone {
         hour as usize
     }
 
+    /// What a clock in this zone shows.
+    pub fn wall(self, time: Timestamp) -> NaiveDateTime {
+        let utc = DateTime::from_timestamp_micros(time.micros()).unwrap_or_default();
+        match self {
+            Self::Machine => utc.with_timezone(&Local).naive_local(),
+            Self::Named(zone) => utc.with_timezone(&zone).naive_local(),
+        }
+    }
+
+    /// When a clock in this zone shows that: the first time where it does so twice, the
+    /// moment of the change where it never does; held at the representable range.
+    pub fn moment(self, wall: NaiveDateTime) -> Timestamp {
+        // Clocks are set forward by an hour; more, once, where a zone crossed the date line.
+        let later = |halves: i64| wall.checked_add_signed(TimeDelta::minutes(30 * halves));
+        let utc = (0..=48).find_map(|halves| self.utc_of(later(halves)?)).unwrap_or_default();
+        Timestamp(utc.timestamp_micros().clamp(0, LATEST_MICROS))
+    }
+
     fn utc_of(self, wall: NaiveDateTime) -> Option<DateTime<Utc>> {
         fn first<Z: chrono::TimeZone>(found: LocalResult<DateTime<Z>>) -> Option<DateTime<Utc>> {
             found.earliest().map(|time| time.with_timezone(&Utc))
@@ -313,6 +333,22 @@ mod tests {
         assert_eq!(berlin().hour(time("2025-01-03 00:14:07")), 0);
         assert_eq!(berlin().hour(time("2025-07-03T21:59:59Z")), 23);
         assert_eq!(Zone::from_name("UTC").unwrap().hour(time("2025-07-03 10:14:07")), 8);
+    }
+
+    #[test]
+    fn walls_are_moments_also_where_the_clock_changes() {
+        let utc = Zone::from_name("UTC").unwrap();
+        let wall = |text: &str| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").unwrap();
+        for (shown, moment) in [
+            ("2025-07-03 10:14", "2025-07-03 08:14:00"),
+            ("2025-10-26 02:30", "2025-10-26 00:30:00"),
+            ("2025-03-30 02:00", "2025-03-30 01:00:00"),
+            ("1900-01-01 00:00", "1970-01-01 00:00:00"),
+        ] {
+            assert_eq!(utc.format(berlin().moment(wall(shown))), moment, "{shown}");
+        }
+        let moment = berlin().parse("2025-07-03 10:14:00", now()).unwrap();
+        assert_eq!(berlin().wall(moment), wall("2025-07-03 10:14"));
     }
 
     #[test]

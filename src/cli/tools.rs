@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::agent;
 use crate::cli::output::say;
 use crate::config::Config;
-use crate::tools::{self, ToolSpec};
+use crate::tools::ToolSpec;
 
 /// How to print the catalogue.
 #[derive(Debug, Args)]
@@ -19,7 +20,7 @@ pub(super) struct Flags {
 
 /// Prints the tools that the settings list; needs no daemon.
 pub(super) fn run(config: &Config, flags: &Flags) -> anyhow::Result<ExitCode> {
-    let specs = tools::listed(&config.toolsets()?);
+    let specs = agent::listed(&config.toolsets()?);
     if flags.openai {
         let functions: Value = specs.iter().map(function).collect();
         say(&serde_json::to_string_pretty(&functions)?)?;
@@ -52,7 +53,7 @@ mod tests {
 
     #[test]
     fn functions_have_the_shape_that_openai_documents() {
-        for spec in tools::listed(&Toolset::ALL) {
+        for spec in agent::listed(&Toolset::ALL) {
             let function = function(&spec);
             assert_eq!(function["type"], "function");
             let it = function["function"].as_object().unwrap();

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use log::info;
 
+use crate::agent::Agent;
 use crate::base::picture::Limits;
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, SystemClock};
@@ -101,8 +102,8 @@ impl Daemon {
         let state = State::new(store.clone());
         let domains = Domains { episodic, memos, notes, state, sessions };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
-        let tools = Tools::new(context, image_limits(config)).listing(&config.toolsets()?);
-        let tools = Arc::new(tools);
+        let tools = Tools::new(context, image_limits(config));
+        let tools = Arc::new(Agent::new(tools).listing(&config.toolsets()?));
         let server = Server::start(server_options(config, places), tools, clock.as_ref())?;
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let records = store.record_count();

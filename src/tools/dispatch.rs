@@ -8,7 +8,7 @@ use crate::base::time::Window;
 use crate::tools::args::{Args, SESSION};
 use crate::tools::context::Context;
 use crate::tools::sessions::SessionName;
-use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec, Toolset, listed};
+use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec};
 use crate::tools::{admin, catalog, inspect, memos, notes, observe, recall, state};
 
 /// The memory's tools over a running memory.
@@ -40,12 +40,6 @@ enum ToolCall {
 impl Tools {
     pub fn new(context: Context, image_limits: Limits) -> Self {
         Self { context, catalog: catalog::all(), image_limits }
-    }
-
-    /// Shows clients the tools of these toolsets only. Every tool can be called.
-    #[must_use]
-    pub fn listing(self, toolsets: &[Toolset]) -> Self {
-        Self { catalog: listed(toolsets), ..self }
     }
 
     fn parse(

@@ -4,7 +4,7 @@
 //! bridge, the command line and the tests only carry calls to [`ToolBox`].
 
 mod admin;
-mod args;
+pub(crate) mod args;
 mod catalog;
 pub mod context;
 pub mod dispatch;
@@ -14,7 +14,7 @@ mod memos;
 mod notes;
 mod observe;
 mod recall;
-mod reply;
+pub(crate) mod reply;
 mod session;
 mod session_text;
 pub mod sessions;

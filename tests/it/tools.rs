@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use engram::agent::Agent;
 use engram::base::picture::Limits;
 use engram::base::stop::Stop;
 use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
@@ -32,7 +33,7 @@ use crate::running::wait_for;
 const NOON: f64 = 1_735_905_600.0;
 
 pub(crate) struct Memory {
-    pub(crate) tools: Tools,
+    pub(crate) tools: Agent,
     pub(crate) state: tempfile::TempDir,
 }
 
@@ -75,7 +76,7 @@ impl Memory {
             clock,
             options,
         );
-        let tools = Tools::new(context, Limits::default());
+        let tools = Agent::new(Tools::new(context, Limits::default()));
         Self { tools, state }
     }
 

@@ -4,6 +4,7 @@
 //! its batch is on disk. Knows nothing of tools, sessions or cameras.
 
 pub mod last_seen;
+pub mod reference;
 pub mod shows;
 mod things;
 

@@ -1,0 +1,69 @@
+//! The tools as an agent uses them: every tool of the memory, and those that take
+//! a whole task and make the calls themselves.
+//!
+//! Whatever is done here is done by calls that any client could make: a planner
+//! sees the memory through [`Tools`] only, so that its trace can be replayed.
+
+use serde_json::{Map, Value};
+
+use crate::tools::dispatch::Tools;
+use crate::tools::{self, Image, ToolBox, ToolError, ToolReply, ToolSpec, Toolset};
+
+/// The memory's tools and the planners over them.
+#[derive(Debug)]
+pub struct Agent {
+    tools: Tools,
+    catalog: Vec<ToolSpec>,
+}
+
+impl Agent {
+    pub fn new(tools: Tools) -> Self {
+        Self { tools, catalog: listed(&Toolset::ALL) }
+    }
+
+    /// Shows clients the tools of these toolsets only. Every tool can be called.
+    #[must_use]
+    pub fn listing(self, toolsets: &[Toolset]) -> Self {
+        Self { catalog: listed(toolsets), ..self }
+    }
+}
+
+/// The tools of these toolsets, in the order in which clients see them listed.
+pub fn listed(toolsets: &[Toolset]) -> Vec<ToolSpec> {
+    let mut specs = tools::listed(toolsets);
+    specs.extend(own().into_iter().filter(|spec| toolsets.contains(&spec.toolset)));
+    specs.sort_by_key(|spec| spec.toolset);
+    specs
+}
+
+/// The tools that are added to the memory's.
+fn own() -> Vec<ToolSpec> {
+    Vec::new()
+}
+
+impl ToolBox for Agent {
+    fn catalog(&self) -> &[ToolSpec] {
+        &self.catalog
+    }
+
+    fn is_brief(&self, tool: &str) -> bool {
+        self.tools.is_brief(tool)
+    }
+
+    fn call(
+        &self,
+        session: &str,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ToolReply, ToolError> {
+        self.tools.call(session, tool, arguments)
+    }
+
+    fn resource(&self, uri: &str) -> Result<Option<Image>, ToolError> {
+        self.tools.resource(uri)
+    }
+
+    fn close_session(&self, session: &str) {
+        self.tools.close_session(session);
+    }
+}
