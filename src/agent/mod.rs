@@ -46,8 +46,8 @@ impl ToolBox for Agent {
         &self.catalog
     }
 
-    fn is_brief(&self, tool: &str) -> bool {
-        self.tools.is_brief(tool)
+    fn is_brief(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
+        self.tools.is_brief(tool, arguments)
     }
 
     fn call(
