@@ -53,6 +53,11 @@ impl Area {
         Ok(Self { x, y, z, radius_metres, frame_id, map_id })
     }
 
+    /// Where it was asked for.
+    pub fn centre(&self) -> (f64, f64, Option<f64>) {
+        (self.x, self.y, self.z)
+    }
+
     pub fn frame_id(&self) -> &str {
         &self.frame_id
     }

@@ -8,6 +8,7 @@
 //! [`Corpus`] answers; [`keeper`] seals, merges and drops segments meanwhile;
 //! [`recover`] opens what was there.
 
+pub mod evidence;
 mod fuse;
 mod ids;
 pub mod keep;
@@ -34,6 +35,7 @@ use crate::index::columns::Condition;
 use crate::index::lexical::Text;
 use crate::index::mention::mentions;
 use crate::index::phrases::Wanted;
+use crate::search::evidence::Evidence;
 use crate::search::look::Look;
 use crate::search::piece::{Open, Piece, Reading};
 use crate::search::plan::Action;
@@ -95,7 +97,8 @@ pub struct PieceReport {
     /// Rows within the filter.
     pub selected: usize,
     pub action: Action,
-    /// Candidates that it gave, by meaning and by words.
+    /// Candidates that it gave, by meaning, and by words those that could still get
+    /// among the best.
     pub candidates: (usize, usize),
 }
 
@@ -240,6 +243,19 @@ impl Corpus {
     /// last, newest first. From the phrases alone: no record is read.
     pub fn seen_last(&self, wanted: &Wanted, filter: &Filter, k: usize) -> Option<Seen> {
         self.sightings(wanted, filter, |found| found.newest(k))
+    }
+
+    /// As [`Corpus::seen_last`], with what it went by.
+    pub fn explain_seen_last(
+        &self,
+        wanted: &Wanted,
+        filter: &Filter,
+        k: usize,
+    ) -> (Option<Seen>, Evidence) {
+        let (pieces, condition) = (self.pieces(), condition(filter));
+        let readings: Vec<Reading<'_>> = pieces.iter().map(Piece::read).collect();
+        let seen = sightings::find(&readings, wanted, &condition).map(|found| found.newest(k));
+        (seen, evidence::collect(&readings, wanted, &condition))
     }
 
     /// As [`Corpus::seen_last`], those seen first, oldest first.

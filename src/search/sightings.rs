@@ -65,7 +65,7 @@ pub(super) fn find<'a>(
 }
 
 /// The rows of a piece that show what is wanted, by how surely.
-fn by_certainty(phrases: &Phrases, wanted: &Wanted) -> Vec<(Certainty, RoaringBitmap)> {
+pub(super) fn by_certainty(phrases: &Phrases, wanted: &Wanted) -> Vec<(Certainty, RoaringBitmap)> {
     let target = phrases.seen(&wanted.target);
     let mut in_place = target.full.clone();
     for thing in &wanted.around {

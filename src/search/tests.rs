@@ -18,6 +18,10 @@ use crate::index::Row;
 use crate::index::lexical::Text;
 use crate::index::lexical::growing::GrowingWords;
 use crate::index::lexical::query::WordQuery;
+use crate::index::mention::fit::{Certainty, Fit};
+use crate::index::mention::mentions;
+use crate::index::phrases::{Sought, Wanted};
+use crate::search::evidence::ThingEvidence;
 use crate::search::keep::{Kept, Options};
 use crate::search::plan::Action;
 use crate::search::{Corpus, CorpusError, Explained, Filter, Hit, Query, WEIGHTS};
@@ -439,6 +443,53 @@ fn a_predicate_and_an_area_leave_out_what_they_leave_out() {
     found.sort_unstable();
     assert_eq!(found, [3, 13, 23, 33, 43]);
     assert_eq!(memory.corpus().count(&near), 5);
+}
+
+#[test]
+fn evidence_names_the_phrases_that_decided_and_the_rows_of_each_piece() {
+    let memory = Memory::new();
+    let sights = [
+        "a red mug on a desk",
+        "a red mug and a blue mug",
+        "a mug",
+        "a red cup on a desk",
+        "a lamp on a desk",
+    ];
+    for (second, caption) in (1..).zip(sights) {
+        memory.remember(&[(observation(second, "front", caption), embedding(&[1]))]);
+    }
+    let sought = |text: &str, stems: &[&str]| Sought {
+        attributes: mentions(text).remove(0).attributes,
+        stems: stems.iter().map(|it| (*it).to_owned()).collect(),
+    };
+    let target = sought("a red mug", &["mug", "cup"]);
+    let wanted = Wanted { target, around: vec![sought("a desk", &["desk"])] };
+    let until = Window::new(None, Some(at(4))).unwrap();
+    let filter = Filter { window: until, ..Filter::default() };
+    let (seen, evidence) = memory.corpus().explain_seen_last(&wanted, &filter, 9);
+    let seen = seen.unwrap();
+    assert_eq!(seen, memory.corpus().seen_last(&wanted, &filter, 9).unwrap());
+    assert_eq!(
+        (seen.certainty, seen.records),
+        (Certainty::InPlace, vec![RecordId(4), RecordId(1)])
+    );
+    let told = |thing: &ThingEvidence| -> Vec<(String, Option<Fit>, u64)> {
+        assert_eq!(thing.more, 0);
+        thing.phrases.iter().map(|it| (it.phrase.clone(), it.fit, it.records)).collect()
+    };
+    let of = |phrase: &str, fit, records| (phrase.to_owned(), fit, records);
+    let things: Vec<_> = evidence.things.iter().map(told).collect();
+    let mugs = vec![
+        of("red mug", Some(Fit::Full), 2),
+        of("red cup", Some(Fit::Full), 1),
+        of("mug", Some(Fit::Possible), 1),
+        of("blue mug", None, 1),
+    ];
+    assert_eq!(things, [mugs, vec![of("desk", Some(Fit::Full), 2)]], "the fifth is too late");
+    let [piece] = evidence.pieces.as_slice() else { panic!("{evidence:?}") };
+    assert_eq!((piece.rows, piece.selected), (5, 4));
+    let shown = [(Certainty::InPlace, 2), (Certainty::Shown, 1), (Certainty::Possible, 1)];
+    assert_eq!(piece.shown, shown.into());
 }
 
 /// Time, whether from the front, caption, where its vector points.

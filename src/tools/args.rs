@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::RecordId;
 use crate::base::time::{TIME_FORMS, Timestamp, Window, Zone};
-use crate::tools::ToolError;
+use crate::tools::{ToolError, area};
 
 /// One argument of a tool.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +45,8 @@ pub(crate) enum Kind {
     Texts { most: usize, bytes_max: usize },
     /// A JSON object, or one as text.
     Object,
+    /// `{x, y, z?, radius, frame_id?, map_id?}`: a place and metres around it.
+    Area,
     /// True or false.
     Flag,
     /// From one to so many record ids.
@@ -110,6 +112,7 @@ fn param_schema(param: &Param) -> Value {
         Kind::Word { of } => json!({"type": "string", "enum": of, "default": of.first()}),
         Kind::Names { .. } => json!({"type": ["string", "array"], "items": {"type": "string"}}),
         Kind::Object => json!({"type": "object"}),
+        Kind::Area => area::schema(),
         Kind::Flag => json!({"type": "boolean", "default": false}),
         Kind::RecordIds { most } => {
             json!({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": most})
@@ -421,6 +424,7 @@ fn accepted(kind: Kind) -> String {
         Kind::Word { of } => format!("one of {}", of.join(", ")),
         Kind::Names { most } => format!("1 to {most} of them, with commas between"),
         Kind::Object => "a JSON object".to_owned(),
+        Kind::Area => area::ACCEPTED.to_owned(),
         Kind::Flag => "true or false (false where absent)".to_owned(),
         Kind::RecordIds { most } => format!("a list of 1 to {most} record ids"),
     }

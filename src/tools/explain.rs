@@ -2,9 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::base::time::Zone;
+use crate::base::RecordId;
+use crate::base::time::{Timestamp, Zone};
+use crate::index::mention::fit::{Certainty, Fit};
+use crate::index::phrases::Sought;
+use crate::memory::episodic::last_seen::Reasons;
+use crate::search::evidence::{PieceEvidence, ThingEvidence};
 use crate::search::plan::Action;
 use crate::search::{Explained, PieceReport, WEIGHTS};
+use crate::store::segments::SegmentNumber;
 use crate::tools::ToolReply;
 use crate::tools::args::{Kind, Param};
 use crate::tools::reply::rounded;
@@ -12,7 +18,8 @@ use crate::tools::reply::rounded;
 pub(crate) const EXPLAIN: Param = Param::optional(
     "explain",
     Kind::Flag,
-    "Also say how the records were found: what was done in each piece of the index and why, and the parts of each score.",
+    "Also say how the records were found: what was done in each piece of the index and why, and what \
+     decided: the parts of each score, or which phrases of captions show the object.",
 );
 
 /// Adds the explanation to a recall's reply.
@@ -39,14 +46,111 @@ pub(crate) fn add(reply: &mut ToolReply, explained: &Explained, zone: Zone) {
     }
 }
 
-fn piece(report: &PieceReport, zone: Zone) -> Value {
-    let PieceReport { segment, records, span, rows, selected, action, candidates } = report;
+/// Adds to a reply why these records show the thing, or none does.
+pub(crate) fn add_reasons(
+    reply: &mut ToolReply,
+    reasons: &Reasons,
+    certainty: Option<Certainty>,
+    zone: Zone,
+) {
+    let Reasons { wanted, evidence } = reasons;
+    let sought: Vec<&Sought> = [&wanted.target].into_iter().chain(&wanted.around).collect();
+    let things = sought.iter().zip(&evidence.things);
+    let json_of_things: Vec<Value> = things.clone().map(|(it, seen)| thing(it, seen)).collect();
+    let pieces: Vec<Value> = evidence.pieces.iter().map(|it| piece_seen(it, zone)).collect();
+    let explanation = json!({
+        "certainty": certainty.map(certainty_word), "things": json_of_things, "pieces": pieces,
+    });
+    reply.structured.insert("explanation".to_owned(), explanation);
+    for (sought, seen) in things {
+        reply.text.push_str(&format!("\n{}", thing_line(sought, seen)));
+    }
+}
+
+fn thing(sought: &Sought, seen: &ThingEvidence) -> Value {
+    let phrases: Vec<Value> = seen
+        .phrases
+        .iter()
+        .map(|it| json!({"phrase": it.phrase, "fit": fit_word(it.fit), "records": it.records}))
+        .collect();
+    let attributes: Vec<&str> = sought.attributes.iter().map(|it| it.word.as_str()).collect();
+    json!({
+        "stems": sought.stems, "attributes": attributes, "phrases": phrases,
+        "more_phrases": seen.more,
+    })
+}
+
+/// `"red mug, red cup": shown by "red mug" (3); possible in "mug" (2); not "blue mug" (1)`
+fn thing_line(sought: &Sought, seen: &ThingEvidence) -> String {
+    let attributes: String = sought.attributes.iter().map(|it| format!("{} ", it.word)).collect();
+    let names: Vec<String> = sought.stems.iter().map(|it| format!("{attributes}{it}")).collect();
+    let mut parts: Vec<String> = Vec::new();
+    for (fit, intro) in
+        [(Some(Fit::Full), "shown by"), (Some(Fit::Possible), "possible in"), (None, "not")]
+    {
+        let phrases = seen.phrases.iter().filter(|it| it.fit == fit);
+        let told: Vec<String> =
+            phrases.map(|it| format!("{:?} ({})", it.phrase, it.records)).collect();
+        if !told.is_empty() {
+            parts.push(format!("{intro} {}", told.join(", ")));
+        }
+    }
+    if parts.is_empty() {
+        parts.push("named by no caption within the filter".to_owned());
+    }
+    if seen.more > 0 {
+        parts.push(format!("{} phrases more", seen.more));
+    }
+    format!("\"{}\": {}", names.join(", "), parts.join("; "))
+}
+
+fn piece_seen(evidence: &PieceEvidence, zone: Zone) -> Value {
+    let PieceEvidence { segment, records, span, rows, selected, shown } = evidence;
+    let mut json = place(*segment, *records, *span, zone);
+    json.insert("rows".to_owned(), json!(rows));
+    json.insert("selected".to_owned(), json!(selected));
+    for certainty in [Certainty::InPlace, Certainty::Shown, Certainty::Possible] {
+        let rows = shown.get(&certainty).copied().unwrap_or(0);
+        json.insert(certainty_word(certainty).to_owned(), json!(rows));
+    }
+    Value::Object(json)
+}
+
+fn certainty_word(certainty: Certainty) -> &'static str {
+    match certainty {
+        Certainty::Possible => "possible",
+        Certainty::Shown => "shown",
+        Certainty::InPlace => "in_place",
+    }
+}
+
+fn fit_word(fit: Option<Fit>) -> &'static str {
+    match fit {
+        Some(Fit::Full) => "full",
+        Some(Fit::Possible) => "possible",
+        None => "excluded",
+    }
+}
+
+/// Which piece it is, and what of the memory it holds.
+fn place(
+    segment: Option<SegmentNumber>,
+    records: Option<(RecordId, RecordId)>,
+    span: Option<(Timestamp, Timestamp)>,
+    zone: Zone,
+) -> Map<String, Value> {
     let mut json = Map::new();
     json.insert("segment".to_owned(), json!(segment.map(|it| it.0)));
     json.insert("first_id".to_owned(), json!(records.map(|(first, _)| first.0)));
     json.insert("last_id".to_owned(), json!(records.map(|(_, last)| last.0)));
     json.insert("first".to_owned(), json!(span.map(|(first, _)| zone.format(first))));
     json.insert("last".to_owned(), json!(span.map(|(_, last)| zone.format(last))));
+    json
+}
+
+fn piece(report: &PieceReport, zone: Zone) -> Value {
+    let PieceReport { segment, records, span, rows, selected, action, candidates } = report;
+    let mut json = place(*segment, *records, *span, zone);
     json.insert("rows".to_owned(), json!(rows));
     json.insert("selected".to_owned(), json!(selected));
     let (word, ef) = match action {
@@ -92,8 +196,6 @@ fn why(report: &PieceReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::RecordId;
-    use crate::store::segments::SegmentNumber;
 
     fn report(segment: Option<u64>, selected: usize, action: Action) -> PieceReport {
         PieceReport {

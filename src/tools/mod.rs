@@ -4,6 +4,7 @@
 //! bridge, the command line and the tests only carry calls to [`ToolBox`].
 
 mod admin;
+mod area;
 pub(crate) mod args;
 mod catalog;
 pub mod context;

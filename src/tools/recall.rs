@@ -5,6 +5,7 @@ use crate::base::time::Window;
 use crate::index::mention::fit::Certainty;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::search::Filter;
+use crate::tools::area::{self, AREA};
 use crate::tools::args::{Args, Kind, Param, TimeReading, refused};
 use crate::tools::context::Context;
 use crate::tools::explain::EXPLAIN;
@@ -40,6 +41,7 @@ pub(crate) const BEST_MATCH: &[Param] = &[
     ),
     SOURCE,
     MAP,
+    AREA,
     EXPLAIN,
 ];
 
@@ -58,6 +60,8 @@ pub(crate) const LAST_SEEN: &[Param] = &[
     ),
     SOURCE,
     MAP,
+    AREA,
+    EXPLAIN,
 ];
 
 pub(crate) const TEXT_WITH_TIME: &[Param] = &[
@@ -71,6 +75,7 @@ pub(crate) const TEXT_WITH_TIME: &[Param] = &[
     ),
     SOURCE,
     MAP,
+    AREA,
     EXPLAIN,
 ];
 
@@ -98,11 +103,13 @@ impl Request {
         reading: TimeReading,
         [query, start, end]: [&str; 3],
     ) -> Result<Self, ToolError> {
+        let map_id = args.text(MAP.name)?;
         let filter = Filter {
             window: args.window(start, end, reading)?,
             source: args.text(SOURCE.name)?.map(str::to_owned),
-            map_id: args.text(MAP.name)?.map(str::to_owned),
-            ..Filter::default()
+            map_id: map_id.map(str::to_owned),
+            layer: None,
+            area: area::area(args, map_id)?,
         };
         Ok(Self {
             query: args.required_text(query)?.to_owned(),
@@ -139,12 +146,17 @@ pub(crate) fn last_seen(
     session: SessionName<'_>,
     request: &Request,
 ) -> Result<ToolReply, ToolError> {
-    let sightings = context
-        .episodic
-        .last_seen(&request.query, &request.filter, request.k)
-        .map_err(|error| fault(&error))?;
+    let Request { query, filter, k, explain } = request;
+    let (sightings, reasons) = if *explain {
+        let found = context.episodic.last_seen_explained(query, filter, *k);
+        found.map(|(sightings, reasons)| (sightings, Some(reasons)))
+    } else {
+        context.episodic.last_seen(query, filter, *k).map(|sightings| (sightings, None))
+    }
+    .map_err(|error| fault(&error))?;
+    let certainty = sightings.first().map(|it| it.certainty);
     // All are equally sure: only the surest come.
-    let order = match sightings.first().map(|it| it.certainty) {
+    let order = match certainty {
         Some(Certainty::Possible) => {
             "newest first, possible ones: the captions leave out part of it"
         }
@@ -152,11 +164,15 @@ pub(crate) fn last_seen(
     };
     let found: Vec<Recalled> = sightings.into_iter().map(|it| it.recalled).collect();
     remember(context, session, "recall_last_seen", request, &found)?;
-    let why_empty = || match context.episodic.count(&request.filter) {
-        0 => why_none(context, &request.filter),
-        seen => format!("none of {seen} records shows {:?}", request.query),
+    let why_empty = || match context.episodic.count(filter) {
+        0 => why_none(context, filter),
+        seen => format!("none of {seen} records shows {query:?}"),
     };
-    Ok(reply::recalled(context, session.name, &found, order, why_empty))
+    let mut reply = reply::recalled(context, session.name, &found, order, why_empty);
+    if let Some(reasons) = reasons {
+        explain::add_reasons(&mut reply, &reasons, certainty, context.options.zone);
+    }
+    Ok(reply)
 }
 
 fn remember(
@@ -179,13 +195,13 @@ fn why_none(context: &Context, filter: &Filter) -> String {
             .into_iter()
             .filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value:?}")))
             .collect();
-        if !asked.is_empty() {
-            return format!(
-                "no record of {} there; {}",
-                asked.join(" and "),
-                reply::holdings(context)
-            );
+        let mut what: String = asked.iter().map(|it| format!(" of {it}")).collect();
+        match &filter.area {
+            Some(area) => what.push_str(&format!(" {}", area::told(area))),
+            None if what.is_empty() => return within,
+            None => what.push_str(" there"),
         }
+        return format!("no record{what}; {}", reply::holdings(context));
     }
     within
 }

@@ -61,6 +61,15 @@ impl Seen {
     }
 }
 
+/// A phrase that names a thing, how well it fits, and the rows that hold it.
+#[derive(Debug, Clone, Copy)]
+pub struct OfThing<'a> {
+    pub phrase: &'a str,
+    /// `None` where one of its attributes excludes a wanted one.
+    pub fit: Option<Fit>,
+    pub rows: &'a RoaringBitmap,
+}
+
 /// The phrases of a part's rows.
 #[derive(Debug, Default, Clone)]
 pub struct Phrases {
@@ -110,21 +119,26 @@ impl Phrases {
     /// The rows that show a thing, its attributes bound to it.
     pub fn seen(&self, sought: &Sought) -> Seen {
         let (mut full, mut possible) = (Vec::new(), Vec::new());
-        for stem in &sought.stems {
-            for at in self.by_stem.get(stem.as_str()).into_iter().flatten() {
-                let Some(Entry { mention, rows }) = self.entries.get(*at as usize) else {
-                    continue;
-                };
-                match fit(&mention.attributes, &sought.attributes) {
-                    Some(Fit::Full) => full.push(rows),
-                    Some(Fit::Possible) => possible.push(rows),
-                    None => {}
-                }
+        for of_thing in self.of_thing(sought) {
+            match of_thing.fit {
+                Some(Fit::Full) => full.push(of_thing.rows),
+                Some(Fit::Possible) => possible.push(of_thing.rows),
+                None => {}
             }
         }
         let full = full.union();
         let possible = possible.union() - &full;
         Seen { full, possible }
+    }
+
+    /// The phrases that name a thing, whether or not their attributes fit.
+    pub fn of_thing<'a>(&'a self, sought: &'a Sought) -> impl Iterator<Item = OfThing<'a>> {
+        let stems = sought.stems.iter().filter_map(|stem| self.by_stem.get(stem.as_str()));
+        stems.flatten().filter_map(|at| {
+            let Entry { mention, rows } = self.entries.get(*at as usize)?;
+            let fit = fit(&mention.attributes, &sought.attributes);
+            Some(OfThing { phrase: &mention.phrase, fit, rows })
+        })
     }
 
     /// Each noun's stem once, ascending, with the noun as one of them is called.

@@ -12,6 +12,7 @@ use crate::index::phrases::Wanted;
 use crate::memory::episodic::shows::shows;
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
 use crate::model::TextRole;
+use crate::search::evidence::Evidence;
 use crate::search::sightings::Seen;
 use crate::search::{Filter, Query};
 use crate::store::Record;
@@ -21,6 +22,14 @@ use crate::store::Record;
 pub struct Sighting {
     pub recalled: Recalled,
     pub certainty: Certainty,
+}
+
+/// Why these records were found, or none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reasons {
+    /// The query, cut into things, each with the nouns that mean it.
+    pub wanted: Wanted,
+    pub evidence: Evidence,
 }
 
 /// How often and when a thing was seen.
@@ -52,6 +61,19 @@ impl Episodic {
         let wanted = self.wanted(query)?;
         let seen = self.corpus.seen_last(&wanted, filter, k);
         self.sightings(query, filter, &wanted, seen)
+    }
+
+    /// As [`Episodic::last_seen`], with what was looked for and what it went by.
+    pub fn last_seen_explained(
+        &self,
+        query: &str,
+        filter: &Filter,
+        k: usize,
+    ) -> Result<(Vec<Sighting>, Reasons), MemoryError> {
+        let wanted = self.wanted(query)?;
+        let (seen, evidence) = self.corpus.explain_seen_last(&wanted, filter, k);
+        let sightings = self.sightings(query, filter, &wanted, seen)?;
+        Ok((sightings, Reasons { wanted, evidence }))
     }
 
     /// As [`Episodic::last_seen`], the first ones, oldest first.
