@@ -24,6 +24,13 @@ pub(super) fn dense(cosine: f32) -> f32 {
     cosine.max(0.0)
 }
 
+/// Share of words below which a record no nearer than `dense` scores less than `score`;
+/// a little less than that, as numbers are rounded.
+pub(super) fn lexical_needed(score: f32, dense: f32) -> f32 {
+    const ROUNDING: f32 = 1e-4;
+    ((score * (1.0 + LEXICAL_WEIGHT) - dense) / LEXICAL_WEIGHT - ROUNDING).max(0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +44,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_has_fewer_words_than_needed_scores_less(
+            score in 0_f32..=1.0, dense in 0_f32..=1.0, lexical in 0_f32..=1.0,
+        ) {
+            let needed = lexical_needed(score, dense);
+            if lexical < needed {
+                assert!(fuse(dense, lexical) < score);
+            }
+            if lexical > needed + 2e-4 {
+                assert!(fuse(dense, lexical) > score - 1e-5);
+            }
+        }
+
         #[test]
         fn more_of_either_is_never_worse(
             a in 0_f32..=1.0, b in 0_f32..=1.0, lexical in 0_f32..=1.0,

@@ -1,6 +1,7 @@
 //! One look at all pieces: the best of each ranking, then the best by both.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 
 use crate::base::RecordId;
 use crate::base::embedding::Embedding;
@@ -40,6 +41,12 @@ struct Found {
     score: f32,
 }
 
+impl Found {
+    fn in_piece(piece: usize, Scored { row, score }: Scored) -> Self {
+        Self { piece, row, score }
+    }
+}
+
 impl<'a> Look<'a> {
     pub(super) fn new(query: &Query<'a>, readings: &'a [Reading<'a>]) -> Self {
         let parts: Vec<&dyn Words> = readings.iter().map(Reading::words).collect();
@@ -54,7 +61,8 @@ impl<'a> Look<'a> {
             return Explained { hits: Vec::new(), pieces: Vec::new() };
         };
         let condition = condition(query.filter);
-        let (mut by_meaning, mut by_words, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut by_meaning, mut pieces) = (Vec::new(), Vec::new());
+        let mut selections = Vec::with_capacity(self.readings.len());
         for (piece, reading) in self.readings.iter().enumerate() {
             let mut within = reading.select(&condition);
             if let Some(accepts) = query.accepts {
@@ -63,30 +71,64 @@ impl<'a> Look<'a> {
             let selected = within.count(reading.rows());
             let action = action(reading, selected, limit);
             let found = self.nearest(reading, (action, selected), candidates, &within);
-            let said = match action {
-                Action::Skip => Vec::new(),
-                Action::Scan | Action::Walk { .. } => {
-                    self.words.top(reading.words(), candidates, &within, 0.0)
-                }
-            };
-            pieces.push(report(reading, selected, action, (found.len(), said.len())));
-            let of_piece = |it: &Scored| Found { piece, row: it.row, score: it.score };
-            by_meaning.extend(found.iter().map(of_piece));
-            by_words.extend(said.iter().map(of_piece));
+            by_meaning.extend(found.iter().map(|it| Found::in_piece(piece, *it)));
+            pieces.push(report(reading, selected, action, found.len()));
+            selections.push(within);
         }
-        let mut rows = best_of(by_meaning, candidates);
-        rows.append(&mut best_of(by_words, candidates));
-        rows.sort_unstable_by_key(|it| (it.piece, it.row));
-        rows.dedup_by_key(|it| (it.piece, it.row));
-        let mut hits: Vec<Hit> = Vec::with_capacity(rows.len());
-        for of_piece in rows.chunk_by(|a, b| a.piece == b.piece) {
-            let reading = of_piece.first().and_then(|it| self.readings.get(it.piece));
-            let rows: Vec<Row> = of_piece.iter().map(|it| it.row).collect();
-            hits.extend(reading.map(|reading| self.hits(reading, &rows)).unwrap_or_default());
-        }
-        hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        hits.truncate(limit);
+        let selected: usize = pieces.iter().map(|it| it.selected).sum();
+        let is_all = by_meaning.len() == selected && selected <= candidates;
+        let mut by_meaning = best_of(by_meaning, candidates);
+        let farthest = by_meaning.iter().map(|it| fuse::dense(it.score)).reduce(f32::min);
+        by_meaning.sort_unstable_by_key(|it| (it.piece, it.row));
+        let mut hits = self.hits_of(&by_meaning);
+        let last = best_hits(&mut hits, limit);
+        // What is farther than all of these needs words to get among the best.
+        let floor = match (last, farthest) {
+            _ if is_all => f32::INFINITY,
+            (Some(last), Some(farthest)) if by_meaning.len() == candidates => {
+                fuse::lexical_needed(last, farthest)
+            }
+            _ => 0.0,
+        };
+        let mut by_words = self.said(&selections, candidates, floor, &mut pieces);
+        let known = |it: &Found| {
+            by_meaning.binary_search_by_key(&(it.piece, it.row), |it| (it.piece, it.row)).is_ok()
+        };
+        by_words.retain(|it| !known(it));
+        by_words.sort_unstable_by_key(|it| (it.piece, it.row));
+        hits.append(&mut self.hits_of(&by_words));
+        best_hits(&mut hits, limit);
+        hits.sort_unstable_by(by_score);
         Explained { hits, pieces }
+    }
+
+    /// The best `n` rows by words that score more than `floor`, and how many there were
+    /// in each piece.
+    fn said(
+        &self,
+        selections: &[Selection],
+        n: usize,
+        mut floor: f32,
+        reports: &mut [PieceReport],
+    ) -> Vec<Found> {
+        let mut best: Vec<Found> = Vec::new();
+        let pieces = self.readings.iter().zip(selections).zip(reports).enumerate();
+        for (piece, ((reading, within), report)) in pieces {
+            if report.selected == 0 || floor >= 1.0 || self.words.is_empty() {
+                continue;
+            }
+            let said = self.words.top(reading.words(), n, within, floor);
+            report.candidates.1 = said.len();
+            best.extend(said.iter().map(|it| Found::in_piece(piece, *it)));
+            best = best_of(best, n);
+            // Of equals the earlier piece's stays, so that a later one must be better.
+            if let Some(least) = best.iter().map(|it| it.score).reduce(f32::min)
+                && best.len() == n
+            {
+                floor = floor.max(least);
+            }
+        }
+        best
     }
 
     /// How well given records answer, in their order.
@@ -127,6 +169,17 @@ impl<'a> Look<'a> {
                 body.vectors.walk_within(&self.codes, n, (ef, selected), allows, scratch)
             }
         })
+    }
+
+    /// `found` is in the order of pieces.
+    fn hits_of(&self, found: &[Found]) -> Vec<Hit> {
+        let mut hits = Vec::with_capacity(found.len());
+        for of_piece in found.chunk_by(|a, b| a.piece == b.piece) {
+            let reading = of_piece.first().and_then(|it| self.readings.get(it.piece));
+            let rows: Vec<Row> = of_piece.iter().map(|it| it.row).collect();
+            hits.extend(reading.map(|reading| self.hits(reading, &rows)).unwrap_or_default());
+        }
+        hits
     }
 
     fn hits(&self, reading: &Reading<'_>, rows: &[Row]) -> Vec<Hit> {
@@ -193,12 +246,7 @@ fn accepted(reading: &Reading<'_>, within: &Selection, accepts: Accepts<'_>) -> 
     Selection::Only(marked)
 }
 
-fn report(
-    reading: &Reading<'_>,
-    selected: usize,
-    action: Action,
-    candidates: (usize, usize),
-) -> PieceReport {
+fn report(reading: &Reading<'_>, selected: usize, action: Action, found: usize) -> PieceReport {
     let ids = reading.ids();
     PieceReport {
         segment: reading.segment,
@@ -207,8 +255,25 @@ fn report(
         rows: reading.rows(),
         selected,
         action,
-        candidates,
+        candidates: (found, 0),
     }
+}
+
+/// Best first, equal ones by ascending id.
+fn by_score(a: &Hit, b: &Hit) -> Ordering {
+    b.score.total_cmp(&a.score).then(a.id.cmp(&b.id))
+}
+
+/// Leaves the best `n`, in no order; the score of the last of them, where there are so
+/// many.
+fn best_hits(hits: &mut Vec<Hit>, n: usize) -> Option<f32> {
+    if n == 0 || hits.len() < n {
+        return None;
+    }
+    let (_, last, _) = hits.select_nth_unstable_by(n - 1, by_score);
+    let score = last.score;
+    hits.truncate(n);
+    Some(score)
 }
 
 /// The best `n` of one ranking over all pieces.

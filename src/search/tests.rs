@@ -425,7 +425,7 @@ fn an_explanation_says_what_was_done_in_each_piece() {
     assert_eq!(told, [(32, 0, Action::Skip), (16, 16, Action::Scan), (2, 2, Action::Scan)]);
     assert_eq!(pieces[0].records, Some((RecordId(1), RecordId(32))));
     assert!(pieces[0].segment.is_some() && pieces[2].segment.is_none());
-    assert_eq!(pieces[1].candidates, (16, 1));
+    assert_eq!(pieces[1].candidates, (16, 0), "meaning has brought up all that there is");
 }
 
 #[test]
@@ -490,6 +490,90 @@ fn evidence_names_the_phrases_that_decided_and_the_rows_of_each_piece() {
     assert_eq!((piece.rows, piece.selected), (5, 4));
     let shown = [(Certainty::InPlace, 2), (Certainty::Shown, 1), (Certainty::Possible, 1)];
     assert_eq!(piece.shown, shown.into());
+}
+
+/// More records than candidates, so that some are best by their words alone and most
+/// are passed over for their lack of words.
+#[test]
+fn what_is_passed_over_is_never_among_the_best() {
+    const CAPTIONS: [&str; 7] = [
+        "a red mug",
+        "a red mug on a desk",
+        "a blue book beside a lamp on a desk",
+        "a lamp",
+        "a red lamp",
+        "a cat",
+        "keys",
+    ];
+    let mut state = 11_u64;
+    // Knuth's linear congruential generator.
+    let mut next = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        i8::try_from((state >> 33) % 15).unwrap() - 7
+    };
+    // All of them near to each other, so that words tell more than meaning does.
+    let mut way = |along: i8| [along, next(), next()];
+    let memory = Memory::new();
+    let sights: Vec<(NewObservation, Embedding)> = (0..400)
+        .map(|n: u32| {
+            let caption = CAPTIONS[n as usize * 31 % 97 % CAPTIONS.len()];
+            (observation(n, "front", caption), embedding(&way(20)))
+        })
+        .collect();
+    let records = memory.remember(&sights);
+    for _ in 0..20 {
+        memory.keep_with(&Options::default(), at(0));
+    }
+    let model: Model = records
+        .iter()
+        .zip(&sights)
+        .map(|(record, (_, vector))| (record.id, (record.clone(), vector.clone())))
+        .collect();
+    let (mut passed_over, mut lifted) = (0, 0);
+    for asked in 0..60 {
+        let text =
+            ["red mug", "lamp on a desk", "cat", "the keys", "a blue lamp", "sofa"][asked % 6];
+        let filter = match asked % 4 {
+            0 => Filter { window: Window::new(Some(at(90)), None).unwrap(), ..Filter::default() },
+            _ => Filter::default(),
+        };
+        // Across, some are much nearer than others.
+        let along = if asked % 3 == 0 { 0 } else { 20 };
+        let (vector, k) = (embedding(&way(along)), [1, 5, 10, 20][asked % 4]);
+        let query = Query { text, vector: &vector, filter: &filter, accepts: None, k };
+        let Explained { hits, pieces } = memory.corpus().explain(&query);
+        let best = best_by_hand(&model, &query);
+        assert_eq!(hits.len(), k);
+        for (hit, best) in hits.iter().zip(best) {
+            assert!((hit.score - best).abs() < 3e-3, "{text} {k}: {hit:?} {best}");
+        }
+        let said: usize = pieces.iter().map(|it| it.candidates.1).sum();
+        if said == 0 { passed_over += 1 } else { lifted += 1 }
+    }
+    assert!(passed_over > 5 && lifted > 5, "{passed_over} {lifted}");
+}
+
+/// Scores of the best by a look at each record that is within the filter's window.
+fn best_by_hand(model: &Model, query: &Query<'_>) -> Vec<f32> {
+    let mut words = GrowingWords::default();
+    for (record, _) in model.values() {
+        words.push(Text::new(&record.caption));
+    }
+    let asked = WordQuery::new(query.text, &[&words]);
+    let window = query.filter.window;
+    let mut scores: Vec<f32> = (0..)
+        .map(Row)
+        .zip(model.values())
+        .filter(|(_, (record, _))| window.touches(record.meta.taken_at, record.end_at))
+        .map(|(row, (_, own))| {
+            let dense = own.cosine(query.vector).max(0.0);
+            (dense + WEIGHTS.1 * asked.score(&words, row)) / (1.0 + WEIGHTS.1)
+        })
+        .collect();
+    scores.sort_unstable_by(|a, b| b.total_cmp(a));
+    scores.truncate(query.k);
+    scores
 }
 
 /// Time, whether from the front, caption, where its vector points.
