@@ -348,3 +348,104 @@ impl Kept {
         layer
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::codes::Query;
+    use crate::index::frozen::Scratch;
+    use crate::index::segment::tests::{DIMENSION, Stream, built};
+
+    const GO_ON: Hook<'_> = &|| ControlFlow::Continue(());
+
+    /// Segments of these sizes, and the vectors of their rows one after the other.
+    fn sources(sizes: &[usize], stream: &mut Stream) -> (Vec<Segment>, Vec<Embedding>) {
+        let all = stream.mixture(sizes.iter().sum(), 60);
+        let mut rest = all.as_slice();
+        let mut segments = Vec::new();
+        for size in sizes {
+            let (own, others) = rest.split_at(*size);
+            segments.push(built(own));
+            rest = others;
+        }
+        (segments, all)
+    }
+
+    fn merged(segments: &[Segment], keeps: &(dyn Fn(usize, Row) -> bool + Sync)) -> Segment {
+        let keeps: Vec<_> = (0..segments.len()).map(|at| move |row: Row| keeps(at, row)).collect();
+        let sources: Vec<Source<'_>> =
+            segments.iter().zip(&keeps).map(|(segment, keeps)| Source { segment, keeps }).collect();
+        merge(DIMENSION, &sources, &Options::default(), GO_ON).unwrap()
+    }
+
+    /// Rows are the kept ones in their order, each found where its own vector points,
+    /// and a walk finds what a comparison of all exact vectors finds.
+    fn check(sizes: &[usize], keeps: &(dyn Fn(usize, Row) -> bool + Sync)) {
+        let mut stream = Stream(17);
+        let (segments, all) = sources(sizes, &mut stream);
+        let mut all = all.into_iter();
+        let mut kept: Vec<Embedding> = Vec::new();
+        for (at, size) in sizes.iter().enumerate() {
+            let own = (0_u32..).map(Row).zip(all.by_ref().take(*size));
+            kept.extend(own.filter(|(row, _)| keeps(at, *row)).map(|(_, vector)| vector));
+        }
+        let segment = merged(&segments, keeps);
+        assert_eq!(segment.len(), kept.len(), "{sizes:?}");
+        let (mut scratch, mut lost, mut hits, mut wanted) = (Scratch::default(), 0, 0, 0);
+        for (row, vector) in (0_u32..).zip(&kept) {
+            let query = Query::new(vector);
+            let own = segment.cosine(&query, Row(row), &mut scratch).unwrap();
+            assert!((own - 1.0).abs() < 2e-3, "row {row} of {sizes:?} holds another vector");
+            if row % 13 != 0 {
+                continue;
+            }
+            let found = segment.walk(&query, 10, 64, &mut scratch);
+            lost += usize::from(found.first().is_none_or(|it| it.row != Row(row)));
+            let mut cosines: Vec<f32> = kept.iter().map(|it| it.cosine(vector)).collect();
+            cosines.sort_by(|a, b| b.total_cmp(a));
+            cosines.truncate(10);
+            let bar = cosines.last().copied().unwrap() - 1e-4;
+            wanted += cosines.len();
+            hits += found.iter().filter(|it| kept[it.row.at()].cosine(vector) >= bar).count();
+        }
+        assert_eq!(lost, 0, "of {sizes:?} some rows are out of reach");
+        assert!(hits * 100 >= wanted * 99, "recall {hits} of {wanted} of {sizes:?}");
+    }
+
+    #[test]
+    fn merged_segments_are_searched_as_one() {
+        check(&[1_200, 900, 40], &|_, _| true);
+    }
+
+    #[test]
+    fn rows_that_are_gone_leave_no_hole() {
+        check(&[1_200, 900], &|_, row| row.0 % 10 != 3);
+        check(&[1_500, 600], &|at, row| at == 1 || !(200..800).contains(&row.0));
+    }
+
+    /// A source that loses most of its rows is built anew, one that loses all is gone.
+    #[test]
+    fn little_and_nothing_of_a_segment_goes_on() {
+        check(&[900, 1_200], &|at, row| at == 1 || row.0 % 5 == 0);
+        check(&[600, 900, 300], &|at, _| at == 1);
+        check(&[50, 50], &|_, _| false);
+    }
+
+    #[test]
+    fn what_cannot_be_merged_is_refused() {
+        let (segments, _) = sources(&[60, 40], &mut Stream(3));
+        let sources: Vec<Source<'_>> =
+            segments.iter().map(|segment| Source { segment, keeps: &|_| true }).collect();
+        let of = |dimension, options, hook| merge(dimension, &sources, &options, hook).unwrap_err();
+        let other = of(DIMENSION + 1, Options::default(), GO_ON);
+        let (found, expected) = (DIMENSION, DIMENSION + 1);
+        assert!(
+            matches!(other, BuildError::Dimension { row: 0, found: a, expected: b } if (a, b) == (found, expected)),
+            "{other}"
+        );
+        let links = of(DIMENSION, Options { m: 1, ..Options::default() }, GO_ON);
+        assert!(matches!(links, BuildError::Links { found: 1 }), "{links}");
+        let stopped = of(DIMENSION, Options::default(), &|| ControlFlow::Break(()));
+        assert!(matches!(stopped, BuildError::Stopped), "{stopped}");
+    }
+}
