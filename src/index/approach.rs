@@ -24,9 +24,14 @@ pub const ROWS_A_PLACE: usize = 50;
 /// estimate: it was not measured in an optimised build.
 pub const STEPPING_OVER: usize = 3;
 
+/// Places that a walk keeps in view for the best `k` rows.
+pub fn walk_width(k: usize) -> usize {
+    k.saturating_mul(EF_A_ROW).max(k.saturating_add(EF_MORE))
+}
+
 /// How to find the best `k` of the `allowed` among a segment's `rows` the fastest.
 pub fn approach(rows: usize, allowed: usize, k: usize) -> Approach {
-    let ef = k.saturating_mul(EF_A_ROW).max(k.saturating_add(EF_MORE));
+    let ef = walk_width(k);
     // A walk through all of them scores as many more as fewer are allowed.
     let more = rows.checked_div(allowed).unwrap_or(usize::MAX).clamp(1, STEPPING_OVER);
     let walk = ef.saturating_mul(ROWS_A_PLACE).saturating_mul(more);

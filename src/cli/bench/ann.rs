@@ -4,6 +4,7 @@
 //! Builds a segment as the daemon does, of vectors that are read from the file as
 //! they are needed, so that the memory reported is the engine's.
 
+use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,15 +19,13 @@ use crate::base::time::{Clock as _, SystemClock};
 use crate::cli::bench::vectors::{Neighbours, Vectors};
 use crate::cli::output::say;
 use crate::index::Row;
-use crate::index::approach::{Approach, approach};
+use crate::index::approach::{Approach, approach, steps_over, walk_width};
 use crate::index::build::{self, Options};
 use crate::index::codes::Query;
 use crate::index::frozen::Scratch;
 use crate::index::segment::Segment;
 use crate::index::top::{Scored, Top};
 
-/// Shares of the rows that a window lets through.
-const SHARES: [f64; 4] = [0.5, 0.1, 0.01, 0.001];
 /// Most neighbours asked for.
 const K_MAX: usize = 1_000;
 /// How much less than the last of the true neighbours still counts as one of them:
@@ -58,9 +57,15 @@ pub(in crate::cli) struct Flags {
     #[arg(long, value_name = "LIST", value_delimiter = ',',
           default_values_t = [16, 24, 32, 48, 64, 96, 128, 192, 256])]
     ef: Vec<usize>,
-    /// Measure windows of 50, 10, 1 and .1 % of the rows as well
+    /// Measure windows of the rows as well, of these shares of them
     #[arg(long)]
     windows: bool,
+    /// Shares of the rows that windows hold, in percent
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [50.0, 10.0, 1.0, 0.1])]
+    shares: Vec<f64>,
+    /// Search windows in the ways that were not chosen, too
+    #[arg(long, requires = "windows")]
+    every_way: bool,
     /// Threads that build
     #[arg(long, value_name = "N", default_value = "2")]
     threads: std::num::NonZeroUsize,
@@ -101,6 +106,26 @@ struct Window {
     #[serde(flatten)]
     figures: Figures,
     plan: String,
+    /// Whether this is how the engine searches it.
+    chosen: bool,
+}
+
+/// How a window is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Scan,
+    WalkThrough { ef: usize },
+    StepOver { ef: usize },
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scan => f.write_str("scan"),
+            Self::WalkThrough { ef } => write!(f, "walk, ef {ef}"),
+            Self::StepOver { ef } => write!(f, "stepping over, ef {ef}"),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -113,6 +138,10 @@ struct Figures {
 pub(super) fn run(flags: &Flags) -> anyhow::Result<ExitCode> {
     ensure!((1..=K_MAX).contains(&flags.k), "--k is {}, accepted is 1 to {K_MAX}", flags.k);
     ensure!(flags.ef.iter().all(|ef| *ef > 0), "--ef has a 0, accepted is 1 and more");
+    let wrong = flags.shares.iter().find(|share| !(0.0..=100.0).contains(*share));
+    if let Some(share) = wrong {
+        anyhow::bail!("--shares has {share}, accepted are percents from 0 to 100");
+    }
     let base = Vectors::open(&flags.base, flags.dim, flags.records)?;
     let queries = Vectors::open(&flags.queries, flags.dim, None)?;
     ensure!(
@@ -183,19 +212,8 @@ impl Bench<'_> {
             unfiltered.push(Point { ef, figures });
         }
         let mut windows = Vec::new();
-        for share in SHARES.into_iter().filter(|_| flags.windows) {
-            let ranges = self.ranges(share);
-            let bars = self.scan(&ranges)?;
-            let figures = self.measure(&bars, |at, query| {
-                let range = ranges.get(at).cloned().unwrap_or_default();
-                segment.search(&Query::new(query), self.k, &range, &mut scratch)
-            })?;
-            let allowed = ranges.first().map_or(0, ExactSizeIterator::len);
-            let plan = match approach(segment.len(), allowed, self.k) {
-                Approach::Scan => "scan".to_owned(),
-                Approach::Walk { ef } => format!("walk, ef {ef}"),
-            };
-            windows.push(Window { share, figures, plan });
+        for percent in flags.shares.iter().copied().filter(|_| flags.windows) {
+            windows.extend(self.window(&segment, percent, flags.every_way)?);
         }
         Ok(Report {
             records: segment.len(),
@@ -209,6 +227,49 @@ impl Bench<'_> {
             unfiltered,
             windows,
         })
+    }
+
+    /// What windows of a share cost as they are searched, and in every other way.
+    fn window(
+        &self,
+        segment: &Segment,
+        percent: f64,
+        every_way: bool,
+    ) -> anyhow::Result<Vec<Window>> {
+        let ranges = self.ranges(percent / 100.0);
+        let bars = self.scan(&ranges)?;
+        let (rows, k) = (segment.len(), self.k);
+        let allowed = ranges.first().map_or(0, ExactSizeIterator::len);
+        let chosen = match approach(rows, allowed, k) {
+            Approach::Scan => Way::Scan,
+            Approach::Walk { ef } if steps_over(rows, allowed) => Way::StepOver { ef },
+            Approach::Walk { ef } => Way::WalkThrough { ef },
+        };
+        let ef = walk_width(k);
+        let mut ways = vec![chosen];
+        let others = [Way::Scan, Way::WalkThrough { ef }, Way::StepOver { ef }];
+        ways.extend(others.into_iter().filter(|way| every_way && *way != chosen));
+        let mut scratch = Scratch::default();
+        let mut found = Vec::with_capacity(ways.len());
+        for way in ways {
+            let figures = self.measure(&bars, |at, query| {
+                let range = ranges.get(at).cloned().unwrap_or_default();
+                let (query, within) = (Query::new(query), |row: Row| range.contains(&row.0));
+                match way {
+                    Way::Scan => segment.scan(&query, k, range.clone().map(Row), &mut scratch),
+                    // As if every row were let through, then as if hardly one were.
+                    Way::WalkThrough { ef } => {
+                        segment.walk_within(&query, k, (ef, rows), within, &mut scratch)
+                    }
+                    Way::StepOver { ef } => {
+                        segment.walk_within(&query, k, (ef, 0), within, &mut scratch)
+                    }
+                }
+            })?;
+            let (share, is_chosen) = (percent / 100.0, way == chosen);
+            found.push(Window { share, figures, plan: way.to_string(), chosen: is_chosen });
+        }
+        Ok(found)
     }
 
     /// A window for each query, all of one length, evenly spread over the rows.
@@ -411,17 +472,18 @@ fn table(report: &Report) -> String {
             *records as f64 / build_seconds,
             report.open_seconds,
         ),
-        format!("{:>24} {:>8} {:>10} {:>10}", "", format!("recall@{k}"), "p50 µs", "p99 µs"),
+        format!("{:>40} {:>8} {:>10} {:>10}", "", format!("recall@{k}"), "p50 µs", "p99 µs"),
     ];
     let mut line = |name: String, figures: &Figures| {
         let Figures { recall, p50_micros, p99_micros } = figures;
-        lines.push(format!("{name:>24} {recall:>9.4} {p50_micros:>10.1} {p99_micros:>10.1}"));
+        lines.push(format!("{name:>40} {recall:>9.4} {p50_micros:>10.1} {p99_micros:>10.1}"));
     };
     for Point { ef, figures } in &report.unfiltered {
         line(format!("ef {ef}"), figures);
     }
-    for Window { share, figures, plan } in &report.windows {
-        line(format!("{} %, {plan}", share * 100.0), figures);
+    for Window { share, figures, plan, chosen } in &report.windows {
+        let aside = if *chosen { "" } else { " (not chosen)" };
+        line(format!("{} %, {plan}{aside}", rounded(share * 100.0, 1e3)), figures);
     }
     lines.join("\n")
 }
