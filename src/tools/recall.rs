@@ -195,7 +195,10 @@ fn why_none(context: &Context, filter: &Filter) -> String {
             .into_iter()
             .filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value:?}")))
             .collect();
-        let mut what: String = asked.iter().map(|it| format!(" of {it}")).collect();
+        let mut what = asked.join(" and ");
+        if !what.is_empty() {
+            what.insert_str(0, " of ");
+        }
         match &filter.area {
             Some(area) => what.push_str(&format!(" {}", area::told(area))),
             None if what.is_empty() => return within,
