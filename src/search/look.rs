@@ -80,7 +80,7 @@ impl<'a> Look<'a> {
         let mut by_meaning = best_of(by_meaning, candidates);
         let farthest = by_meaning.iter().map(|it| fuse::dense(it.score)).reduce(f32::min);
         by_meaning.sort_unstable_by_key(|it| (it.piece, it.row));
-        let mut hits = self.hits_of(&by_meaning);
+        let mut hits = self.hits_by_meaning(&by_meaning);
         let last = best_hits(&mut hits, limit);
         // What is farther than all of these needs words to get among the best.
         let floor = match (last, farthest) {
@@ -96,7 +96,7 @@ impl<'a> Look<'a> {
         };
         by_words.retain(|it| !known(it));
         by_words.sort_unstable_by_key(|it| (it.piece, it.row));
-        hits.append(&mut self.hits_of(&by_words));
+        hits.append(&mut self.hits_by_words(&by_words));
         best_hits(&mut hits, limit);
         hits.sort_unstable_by(by_score);
         Explained { hits, pieces }
@@ -171,30 +171,44 @@ impl<'a> Look<'a> {
         })
     }
 
-    /// `found` is in the order of pieces.
-    fn hits_of(&self, found: &[Found]) -> Vec<Hit> {
+    /// What was found in meaning, whose scores are cosines, in the order of pieces.
+    fn hits_by_meaning(&self, found: &[Found]) -> Vec<Hit> {
         let mut hits = Vec::with_capacity(found.len());
-        for of_piece in found.chunk_by(|a, b| a.piece == b.piece) {
-            let reading = of_piece.first().and_then(|it| self.readings.get(it.piece));
-            let rows: Vec<Row> = of_piece.iter().map(|it| it.row).collect();
-            hits.extend(reading.map(|reading| self.hits(reading, &rows)).unwrap_or_default());
+        for (reading, of_piece, rows) in self.by_piece(found) {
+            let said = self.words.scores(reading.words(), &rows);
+            let each = of_piece.iter().zip(said);
+            hits.extend(each.filter_map(|(it, said)| hit(reading, it.row, it.score, said)));
         }
         hits
     }
 
+    /// What was found by words, in the order of pieces.
+    fn hits_by_words(&self, found: &[Found]) -> Vec<Hit> {
+        let by_piece = self.by_piece(found);
+        by_piece.flat_map(|(reading, _, rows)| self.hits(reading, &rows)).collect()
+    }
+
+    fn by_piece<'b>(
+        &'b self,
+        found: &'b [Found],
+    ) -> impl Iterator<Item = (&'b Reading<'b>, &'b [Found], Vec<Row>)> {
+        found.chunk_by(|a, b| a.piece == b.piece).filter_map(|of_piece| {
+            let reading = self.readings.get(of_piece.first()?.piece)?;
+            Some((reading, of_piece, of_piece.iter().map(|it| it.row).collect()))
+        })
+    }
+
     fn hits(&self, reading: &Reading<'_>, rows: &[Row]) -> Vec<Hit> {
         let said = self.words.scores(reading.words(), rows);
-        let hit = |(row, lexical): (&Row, f32)| {
+        let of_row = |(row, said): (&Row, f32)| {
             let cosine = match &reading.body {
                 BodyReading::Open(body) => body.vectors.cosine(self.vector, *row)?,
                 BodyReading::Sealed(body) => SCRATCH
                     .with_borrow_mut(|scratch| body.vectors.cosine(&self.codes, *row, scratch))?,
             };
-            let dense = fuse::dense(cosine);
-            let id = reading.ids().of(*row)?;
-            Some(Hit { id, score: fuse::fuse(dense, lexical), dense, lexical })
+            hit(reading, *row, cosine, said)
         };
-        rows.iter().zip(said).filter_map(hit).collect()
+        rows.iter().zip(said).filter_map(of_row).collect()
     }
 }
 
@@ -257,6 +271,11 @@ fn report(reading: &Reading<'_>, selected: usize, action: Action, found: usize) 
         action,
         candidates: (found, 0),
     }
+}
+
+fn hit(reading: &Reading<'_>, row: Row, cosine: f32, lexical: f32) -> Option<Hit> {
+    let dense = fuse::dense(cosine);
+    Some(Hit { id: reading.ids().of(row)?, score: fuse::fuse(dense, lexical), dense, lexical })
 }
 
 /// Best first, equal ones by ascending id.

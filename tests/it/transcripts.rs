@@ -204,22 +204,31 @@ fn memos() {
 fn recall() {
     let mut talk = Talk::new(&[]);
     let seen = |minute: u32, at: [f64; 2], map: &str, caption: &str| json!({"caption": caption, "time": format!("2025-01-03 09:{minute:02}:00"), "position": at, "map_id": map});
+    // A connection's own session has another name each time.
+    let ask = |talk: &mut Talk, tool: &str, mut arguments: Value| {
+        arguments["session"] = json!("s");
+        talk.call(tool, arguments);
+    };
     talk.call("observe", seen(0, [0.0, 0.0], "home", "a red mug on a desk"));
     talk.call("observe", seen(1, [4.0, 3.0], "home", "a blue mug on a shelf"));
     talk.call("observe", seen(2, [4.0, 3.0], "attic", "a red mug in a box"));
     talk.call("observe", seen(3, [4.5, 3.0], "home", "a mug beside a lamp"));
     let desk = json!({"x": 0, "y": 1, "radius": 2, "map_id": "home"});
     let shelf = json!({"x": 4, "y": 3, "radius": 2});
-    talk.call("recall_best_match", json!({"query": "mug", "area": desk}));
-    talk.call("recall_best_match", json!({"query": "mug", "area": shelf, "map_id": "home"}));
-    talk.call("recall_best_match", json!({"query": "mug", "area": shelf}));
-    talk.call("recall_best_match", json!({"query": "mug", "area": desk, "map_id": "attic"}));
-    talk.call("recall_best_match", json!({"query": "mug", "area": {"x": 0, "y": 1}}));
-    talk.call("recall_last_seen", json!({"query": "the red mug on the desk", "explain": true}));
+    ask(&mut talk, "recall_best_match", json!({"query": "mug", "area": desk}));
+    ask(&mut talk, "recall_best_match", json!({"query": "mug", "area": shelf, "map_id": "home"}));
+    ask(&mut talk, "recall_best_match", json!({"query": "mug", "area": shelf}));
+    ask(&mut talk, "recall_best_match", json!({"query": "mug", "area": desk, "map_id": "attic"}));
+    ask(&mut talk, "recall_best_match", json!({"query": "mug", "area": {"x": 0, "y": 1}}));
+    ask(
+        &mut talk,
+        "recall_last_seen",
+        json!({"query": "the red mug on the desk", "explain": true}),
+    );
     let within = json!({"query": "red mug", "area": shelf, "map_id": "home", "explain": true});
-    talk.call("recall_last_seen", within);
-    talk.call("recall_last_seen", json!({"query": "sofa", "explain": true}));
+    ask(&mut talk, "recall_last_seen", within);
+    ask(&mut talk, "recall_last_seen", json!({"query": "sofa", "explain": true}));
     let moment = json!({"x": "mug", "start_time": "2025-01-03 09:00:00", "end_time": "2025-01-03 09:01:00", "area": {"x": 4, "y": 3, "z": 1, "radius": 1, "map_id": "home"}});
-    talk.call("retrieve_from_text_with_time", moment);
+    ask(&mut talk, "retrieve_from_text_with_time", moment);
     insta::assert_snapshot!(talk.written);
 }
