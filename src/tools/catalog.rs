@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::args::{self, Param};
-use crate::tools::{Hints, ToolSpec, Toolset, inspect, memos, notes, observe, recall, state};
+use crate::tools::{
+    Hints, ToolSpec, Toolset, inspect, memos, moments, notes, observe, recall, state,
+};
 
 /// Every tool, in the order of listing.
 pub(crate) fn all() -> Vec<ToolSpec> {
@@ -87,16 +89,40 @@ fn object_retrieval() -> Vec<ToolSpec> {
 }
 
 fn moment_retrieval() -> Vec<ToolSpec> {
-    vec![ToolSpec {
-        name: "retrieve_from_text_with_time",
-        title: "Retrieve moments by text and time",
-        description: "Finds past observations by a search phrase within a window of time. Best \
-            first. Use several phrases where a thing has several names.",
-        input_schema: args::schema(recall::TEXT_WITH_TIME),
-        output_schema: records_schema(),
+    let spec = |name, title, description, params| ToolSpec {
+        name,
+        title,
+        description,
+        input_schema: args::schema(params),
+        output_schema: moments_schema(),
         hints: RECALLS,
         toolset: Toolset::MomentRetrieval,
-    }]
+    };
+    vec![
+        spec(
+            "retrieve_from_text_with_time",
+            "Retrieve moments by text and time",
+            "Finds past observations by a search phrase within a window of time. Best first. Use \
+             several phrases where a thing has several names; the same phrase has the same answer.",
+            moments::TEXT_WITH_TIME,
+        ),
+        spec(
+            "recall_observation_of_instance",
+            "Recall the moments that show an object",
+            "Finds the past observations within a window of time that really show a described \
+             object: attributes must belong to it, synonyms count. Best first.",
+            moments::OBSERVATION,
+        ),
+    ]
+}
+
+/// As [`records_schema`], with whether the session had this answer before.
+fn moments_schema() -> Map<String, Value> {
+    let mut schema = records_schema();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.insert("already_asked".to_owned(), json!({"type": "boolean"}));
+    }
+    schema
 }
 
 fn kept_notes() -> Vec<ToolSpec> {

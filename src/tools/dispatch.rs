@@ -9,7 +9,7 @@ use crate::tools::args::{Args, SESSION};
 use crate::tools::context::Context;
 use crate::tools::sessions::SessionName;
 use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec};
-use crate::tools::{admin, catalog, inspect, memos, notes, observe, recall, state};
+use crate::tools::{admin, catalog, inspect, memos, moments, notes, observe, recall, state};
 
 /// The memory's tools over a running memory.
 #[derive(Debug)]
@@ -27,6 +27,7 @@ enum ToolCall {
     RecallBestMatch(recall::Request),
     RecallLastSeen(recall::Request),
     RetrieveFromTextWithTime(recall::Request),
+    RecallObservationOfInstance(recall::Request),
     InspectMemoryRecord(Vec<RecordId>),
     GetRecordCountWithinTimeRange(Window),
     Note(notes::Request),
@@ -40,6 +41,21 @@ enum ToolCall {
 impl Tools {
     pub fn new(context: Context, image_limits: Limits) -> Self {
         Self { context, catalog: catalog::all(), image_limits }
+    }
+
+    /// What the tools work on, for the layer that makes calls on behalf of an agent.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Whether a call's arguments pass their checks; makes no call.
+    pub(crate) fn check(
+        &self,
+        session: &str,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<(), ToolError> {
+        self.parse(session, tool, arguments).map(drop)
     }
 
     fn parse(
@@ -67,9 +83,14 @@ impl Tools {
                 (args, ToolCall::RecallLastSeen(request))
             }
             "retrieve_from_text_with_time" => {
-                let args = checked(recall::TEXT_WITH_TIME)?;
-                let request = recall::Request::parse_moment(&args, reading)?;
+                let args = checked(moments::TEXT_WITH_TIME)?;
+                let request = moments::text_request(&args, reading)?;
                 (args, ToolCall::RetrieveFromTextWithTime(request))
+            }
+            "recall_observation_of_instance" => {
+                let args = checked(moments::OBSERVATION)?;
+                let request = moments::instance_request(&args, reading)?;
+                (args, ToolCall::RecallObservationOfInstance(request))
             }
             "inspect_memory_record" => {
                 let args = checked(inspect::INSPECT)?;
@@ -173,6 +194,7 @@ impl ToolBox for Tools {
                 "recall_best_match"
                     | "recall_last_seen"
                     | "retrieve_from_text_with_time"
+                    | "recall_observation_of_instance"
                     | "get_record_count_within_time_range"
                     | "ingest_status"
             )
@@ -194,8 +216,14 @@ impl ToolBox for Tools {
         };
         match call {
             ToolCall::Observe(request) => observe::observe(context, request),
-            ToolCall::RecallBestMatch(request) | ToolCall::RetrieveFromTextWithTime(request) => {
+            ToolCall::RecallBestMatch(request) => {
                 recall::best_match(context, session, tool, &request)
+            }
+            ToolCall::RetrieveFromTextWithTime(request) => {
+                moments::retrieve(context, session, tool, &request)
+            }
+            ToolCall::RecallObservationOfInstance(request) => {
+                moments::observations(context, session, tool, &request)
             }
             ToolCall::RecallLastSeen(request) => recall::last_seen(context, session, &request),
             ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, session.name, ids),

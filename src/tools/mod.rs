@@ -12,14 +12,15 @@ pub mod dispatch;
 mod explain;
 mod inspect;
 mod memos;
+mod moments;
 mod notes;
 mod observe;
 mod recall;
 pub(crate) mod reply;
-mod session;
+pub(crate) mod session;
 mod session_text;
 pub mod sessions;
-mod state;
+pub(crate) mod state;
 
 use serde_json::{Map, Value};
 
@@ -94,6 +95,24 @@ pub fn listed(toolsets: &[Toolset]) -> Vec<ToolSpec> {
     catalog::all().into_iter().filter(|spec| toolsets.contains(&spec.toolset)).collect()
 }
 
+/// A prompt that clients can ask for, filled in.
+#[derive(Debug, Clone)]
+pub struct PromptSpec {
+    pub name: &'static str,
+    pub title: &'static str,
+    /// For the person who chooses among the prompts.
+    pub description: &'static str,
+    pub arguments: &'static [PromptArgument],
+}
+
+/// A text that a prompt is filled in with.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptArgument {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub is_required: bool,
+}
+
 /// Result of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolReply {
@@ -139,6 +158,13 @@ pub trait ToolBox: Send + Sync + 'static {
     /// In the order in which clients see them listed.
     fn catalog(&self) -> &[ToolSpec];
 
+    /// The tools of the toolsets that a client picked, whether or not the catalogue
+    /// lists them.
+    fn picked(&self, toolsets: &[Toolset]) -> Vec<ToolSpec> {
+        let of_them = |spec: &&ToolSpec| toolsets.contains(&spec.toolset);
+        self.catalog().iter().filter(of_them).cloned().collect()
+    }
+
     /// Whether this call takes about a millisecond: it computes and reads memory,
     /// and waits for nothing. A server may answer such a call on the thread that
     /// read it.
@@ -153,6 +179,22 @@ pub trait ToolBox: Send + Sync + 'static {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<ToolReply, ToolError>;
+
+    /// In the order in which clients see them listed.
+    fn prompts(&self) -> &[PromptSpec] {
+        &[]
+    }
+
+    /// A prompt filled in, for a language model to read. Whatever it refuses is the
+    /// caller's mistake: an unknown name or a wrong argument.
+    fn prompt(
+        &self,
+        _session: &str,
+        name: &str,
+        _arguments: Map<String, Value>,
+    ) -> Result<String, ToolError> {
+        Err(ToolError::Argument(format!("there is no prompt {name:?}")))
+    }
 
     /// The bytes behind a resource URI such as `engram://frames/1042`; `None`
     /// where there is no such resource.

@@ -1,5 +1,5 @@
-//! `recall_best_match`, `recall_last_seen` and `retrieve_from_text_with_time`:
-//! records by description, in a window of time.
+//! `recall_best_match` and `recall_last_seen`: records by description, in a window
+//! of time.
 
 use crate::base::time::Window;
 use crate::index::mention::fit::Certainty;
@@ -13,14 +13,14 @@ use crate::tools::sessions::SessionName;
 use crate::tools::{ToolError, ToolReply, explain, reply};
 
 /// Longest query. A query is embedded whole, up to the model's own length.
-const QUERY_BYTES_MAX: usize = 2_000;
+pub(crate) const QUERY_BYTES_MAX: usize = 2_000;
 
-const SOURCE: Param = Param::optional(
+pub(crate) const SOURCE: Param = Param::optional(
     "source",
     Kind::Text { bytes_max: 128 },
     "Only records of this camera or other origin.",
 );
-const MAP: Param =
+pub(crate) const MAP: Param =
     Param::optional("map_id", Kind::Text { bytes_max: 128 }, "Only records made in this map.");
 const START: Param =
     Param::optional("search_start_time", Kind::Time, "Start of the window, inclusive.");
@@ -64,28 +64,13 @@ pub(crate) const LAST_SEEN: &[Param] = &[
     EXPLAIN,
 ];
 
-pub(crate) const TEXT_WITH_TIME: &[Param] = &[
-    Param::required("x", Kind::Text { bytes_max: QUERY_BYTES_MAX }, "What to look for, in words."),
-    Param::required("start_time", Kind::Time, "Start of the window, inclusive."),
-    Param::required("end_time", Kind::Time, "End of the window, inclusive."),
-    Param::optional(
-        "k",
-        Kind::Whole { least: 1, most: 50, default: 8 },
-        "How many moments at most.",
-    ),
-    SOURCE,
-    MAP,
-    AREA,
-    EXPLAIN,
-];
-
 /// A checked call of one of the recall tools.
 #[derive(Debug)]
 pub(crate) struct Request {
-    query: String,
-    filter: Filter,
-    k: usize,
-    explain: bool,
+    pub(crate) query: String,
+    pub(crate) filter: Filter,
+    pub(crate) k: usize,
+    pub(crate) explain: bool,
 }
 
 impl Request {
@@ -93,12 +78,8 @@ impl Request {
         Self::with_names(args, reading, ["query", "search_start_time", "search_end_time"])
     }
 
-    /// The moment-retrieval agent's names for the same.
-    pub(crate) fn parse_moment(args: &Args, reading: TimeReading) -> Result<Self, ToolError> {
-        Self::with_names(args, reading, ["x", "start_time", "end_time"])
-    }
-
-    fn with_names(
+    /// The same under other names.
+    pub(crate) fn with_names(
         args: &Args,
         reading: TimeReading,
         [query, start, end]: [&str; 3],
@@ -175,7 +156,8 @@ pub(crate) fn last_seen(
     Ok(reply)
 }
 
-fn remember(
+/// Makes a recall's result the working memory.
+pub(crate) fn remember(
     context: &Context,
     session: SessionName<'_>,
     tool: &str,
@@ -186,7 +168,8 @@ fn remember(
     context.update(session, |it| it.recall(tool, &request.query, ids))
 }
 
-fn why_none(context: &Context, filter: &Filter) -> String {
+/// Why nothing lies within a filter.
+pub(crate) fn why_none(context: &Context, filter: &Filter) -> String {
     let within = reply::nothing_within(context, &filter.window);
     let in_window = Filter { window: filter.window, ..Filter::default() };
     if filter.window == Window::ALL || context.episodic.count(&in_window) > 0 {

@@ -26,12 +26,21 @@ pub(crate) struct Session {
     pub(crate) looked: Vec<Looked>,
     /// Calls that tools answer once only, oldest first; see [`ASKED_MAX`].
     pub(crate) asked: Vec<Asked>,
+    /// What an agent's model had done so far, oldest first; see [`STEPS_MAX`].
+    pub(crate) steps: Vec<Step>,
+    /// What that model carries from one reply to the next.
+    pub(crate) carried: Carried,
 }
 
 /// Calls that a session remembers to have asked; beyond it the oldest goes.
 pub(crate) const ASKED_MAX: usize = 256;
 /// Places that a session remembers to have looked at; beyond it the oldest goes.
 pub(crate) const LOOKED_MAX: usize = 64;
+
+/// Steps of an agent's model that a session remembers; beyond it the oldest goes.
+pub(crate) const STEPS_MAX: usize = 24;
+/// Characters that are kept of a step's result once the next is taken.
+pub(crate) const OLD_RESULT_CHARS_MAX: usize = 600;
 
 /// The user's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +139,40 @@ pub(crate) struct Asked {
     pub(crate) records: Vec<RecordId>,
 }
 
+/// A call that an agent's model asked for, and what it was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) call: String,
+    pub(crate) result: String,
+}
+
+/// A model's own words about where it stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Carried {
+    pub(crate) history_summary: String,
+    pub(crate) current_task: String,
+}
+
 impl Session {
+    /// Notes what a model did; of the steps before, only the beginnings stay.
+    pub(crate) fn stepped(&mut self, steps: Vec<Step>, carried: Carried) {
+        for step in &mut self.steps {
+            if let Some((end, _)) = step.result.char_indices().nth(OLD_RESULT_CHARS_MAX) {
+                step.result.truncate(end);
+                step.result.push('…');
+            }
+        }
+        self.steps.extend(steps);
+        let over = self.steps.len().saturating_sub(STEPS_MAX);
+        self.steps.drain(..over);
+        self.carried = carried;
+    }
+
+    /// Whether a recall of this session returned the record.
+    pub(crate) fn was_returned(&self, id: RecordId) -> bool {
+        self.working_memory.contains(&id) || self.asked.iter().any(|it| it.records.contains(&id))
+    }
+
     /// Replaces the working memory.
     pub(crate) fn recall(&mut self, tool: &str, query: &str, records: Vec<RecordId>) {
         self.working_memory = records;

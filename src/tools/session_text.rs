@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::tools::session::{
-    Asked, Candidate, Found, Goal, Looked, Recalled, Search, SearchState, Session, Target, Task,
+    Asked, Candidate, Carried, Found, Goal, Looked, Recalled, Search, SearchState, Session, Step,
+    Target, Task,
 };
 
 /// A session as text.
@@ -34,6 +35,8 @@ struct SessionText {
     search: Option<SearchText>,
     looked: Vec<LookedText>,
     asked: Vec<AskedText>,
+    steps: Vec<StepText>,
+    carried: CarriedText,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -108,6 +111,18 @@ struct AskedText {
     records: Vec<u64>,
 }
 
+#[derive(Serialize, Deserialize)]
+struct StepText {
+    call: String,
+    result: String,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+struct CarriedText {
+    history_summary: String,
+    current_task: String,
+}
+
 fn numbers(ids: &[RecordId]) -> Vec<u64> {
     ids.iter().map(|id| id.0).collect()
 }
@@ -118,8 +133,18 @@ fn ids(numbers: Vec<u64>) -> Vec<RecordId> {
 
 impl SessionText {
     fn of(session: &Session) -> Self {
-        let Session { task, working_memory, recalled, candidates, target, search, looked, asked } =
-            session;
+        let Session {
+            task,
+            working_memory,
+            recalled,
+            candidates,
+            target,
+            search,
+            looked,
+            asked,
+            steps,
+            carried,
+        } = session;
         Self {
             task: task.as_ref().map(|Task { text, now }| TaskText {
                 text: text.clone(),
@@ -135,12 +160,24 @@ impl SessionText {
             search: search.as_ref().map(SearchText::of),
             looked: looked.iter().map(LookedText::of).collect(),
             asked: asked.iter().map(AskedText::of).collect(),
+            steps: steps.iter().map(StepText::of).collect(),
+            carried: CarriedText::of(carried),
         }
     }
 
     fn into_session(self) -> Session {
-        let Self { task, working_memory, recalled, candidates, target, search, looked, asked } =
-            self;
+        let Self {
+            task,
+            working_memory,
+            recalled,
+            candidates,
+            target,
+            search,
+            looked,
+            asked,
+            steps,
+            carried,
+        } = self;
         Session {
             task: task.map(|TaskText { text, now }| Task {
                 text,
@@ -153,7 +190,32 @@ impl SessionText {
             search: search.map(SearchText::into_search),
             looked: looked.into_iter().map(LookedText::into_looked).collect(),
             asked: asked.into_iter().map(AskedText::into_asked).collect(),
+            steps: steps.into_iter().map(StepText::into_step).collect(),
+            carried: carried.into_carried(),
         }
+    }
+}
+
+impl StepText {
+    fn of(Step { call, result }: &Step) -> Self {
+        Self { call: call.clone(), result: result.clone() }
+    }
+
+    fn into_step(self) -> Step {
+        let Self { call, result } = self;
+        Step { call, result }
+    }
+}
+
+impl CarriedText {
+    fn of(Carried { history_summary, current_task }: &Carried) -> Self {
+        let (history_summary, current_task) = (history_summary.clone(), current_task.clone());
+        Self { history_summary, current_task }
+    }
+
+    fn into_carried(self) -> Carried {
+        let Self { history_summary, current_task } = self;
+        Carried { history_summary, current_task }
     }
 }
 
@@ -289,6 +351,11 @@ mod tests {
                 at: Timestamp::EPOCH,
             }],
             asked: vec![Asked { call: "x".to_owned(), records: vec![RecordId(9)] }],
+            steps: vec![Step { call: "recall_all".to_owned(), result: "#1".to_owned() }],
+            carried: Carried {
+                history_summary: "looked".to_owned(),
+                current_task: "where".to_owned(),
+            },
         }
     }
 

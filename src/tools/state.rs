@@ -233,7 +233,7 @@ fn rendered(
 }
 
 /// The template of this name in the first directory that has it.
-fn read(dirs: &[PathBuf], name: &str) -> Result<String, ToolError> {
+pub(crate) fn read(dirs: &[PathBuf], name: &str) -> Result<String, ToolError> {
     let refusal = |reason: String| {
         refused(format!(
             "argument \"file\" is {name:?}: {reason}; accepted is the name of a text file of at \

@@ -360,6 +360,12 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
         "retrieve_from_text_with_time" => {
             json!({"x": "mug", "start_time": "-1d", "end_time": "-1m"})
         }
+        "recall_observation_of_instance" => {
+            json!({"instance_description": "mug", "search_start_time": "-1d", "search_end_time": "-1m"})
+        }
+        "agent_step" => {
+            json!({"reply": "{\"tool_call\": \"recall_best_match\", \"tool_input\": \"mug\"}"})
+        }
         "inspect_memory_record" => json!({"record_ids": [1]}),
         "observe" => json!({"caption": "a blue mug"}),
         "memo_add" => json!({"user_message": "users", "message": "<sql>SELECT 1</sql>"}),
