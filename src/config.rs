@@ -13,6 +13,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use crate::agent::endpoint::{self, Address};
+use crate::agent::model;
 use crate::base::time::Zone;
 use crate::tools::Toolset;
 
@@ -77,6 +79,7 @@ pub struct Settings {
     pub recall: RecallSettings,
     pub sessions: SessionsSettings,
     pub tools: ToolsSettings,
+    pub agent: AgentSettings,
     pub log: LogSettings,
 }
 
@@ -177,6 +180,15 @@ pub struct ToolsSettings {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct AgentSettings {
+    pub endpoint: String,
+    pub model: String,
+    pub timeout_seconds: u64,
+    pub steps_max: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LogSettings {
     pub level: String,
     pub format: String,
@@ -204,6 +216,7 @@ impl Config {
         let config = Self { settings, values };
         config.zone()?;
         config.toolsets()?;
+        config.endpoint()?;
         Ok(config)
     }
 
@@ -234,6 +247,29 @@ impl Config {
                 Err(self.refusal("tools.listed", format!("any of {known}, with commas between")))
             }
         }
+    }
+
+    /// The language model's server, where one is set.
+    pub fn endpoint(&self) -> Result<Option<endpoint::Options>, ConfigError> {
+        let settings = &self.settings.agent;
+        if settings.endpoint.trim().is_empty() {
+            return Ok(None);
+        }
+        let address = Address::parse(&settings.endpoint)
+            .map_err(|error| self.refusal("agent.endpoint", error.to_string()))?;
+        let (model, timeout) = (settings.model.clone(), settings.timeout_seconds);
+        let timeout = Duration::from_secs(timeout);
+        Ok(Some(endpoint::Options { address, model, timeout }))
+    }
+
+    /// The language model that plans, where a server is set.
+    pub fn model(&self) -> Result<Option<model::Options>, ConfigError> {
+        // The call that waits for the model has its own deadline, just after.
+        let deadline = self.settings.call_deadline();
+        let time_max = deadline.saturating_sub(Duration::from_secs(1)).max(deadline / 2);
+        let steps_max = self.settings.agent.steps_max;
+        let options = |endpoint| model::Options { endpoint, steps_max, time_max };
+        Ok(self.endpoint()?.map(options))
     }
 
     /// A refusal of `key`'s value with the place that it came from.
@@ -463,6 +499,8 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("ingest.gate.max_turn_degrees", 0.0, 180.0),
     ("ingest.gate.max_change", 0.0, 1.0),
     ("recall.text_max_chars", 200.0, 1_000_000.0),
+    ("agent.timeout_seconds", 1.0, 3_600.0),
+    ("agent.steps_max", 1.0, 100.0),
     ("sessions.idle_hours", 1.0, 876_000.0),
 ];
 

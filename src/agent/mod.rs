@@ -4,21 +4,39 @@
 //! Whatever is done here is done by calls that any client could make: a planner
 //! sees the memory through [`Tools`] only, so that its trace can be replayed.
 
+pub mod endpoint;
+mod json;
+pub mod model;
+mod prompt;
+mod prompts;
+mod reply;
+mod step;
+
 use serde_json::{Map, Value};
 
+use crate::agent::model::Model;
 use crate::tools::dispatch::Tools;
-use crate::tools::{self, Image, ToolBox, ToolError, ToolReply, ToolSpec, Toolset};
+use crate::tools::{self, Image, PromptSpec, ToolBox, ToolError, ToolReply, ToolSpec, Toolset};
 
 /// The memory's tools and the planners over them.
 #[derive(Debug)]
 pub struct Agent {
     tools: Tools,
     catalog: Vec<ToolSpec>,
+    prompts: Vec<PromptSpec>,
+    /// The language model that plans, where one is configured.
+    model: Option<Model>,
 }
 
 impl Agent {
     pub fn new(tools: Tools) -> Self {
-        Self { tools, catalog: listed(&Toolset::ALL) }
+        Self { tools, catalog: listed(&Toolset::ALL), prompts: prompts::specs(), model: None }
+    }
+
+    /// Lets a language model plan, too.
+    #[must_use]
+    pub fn with_model(self, options: Option<model::Options>) -> Self {
+        Self { model: options.map(Model::new), ..self }
     }
 
     /// Shows clients the tools of these toolsets only. Every tool can be called.
@@ -38,12 +56,16 @@ pub fn listed(toolsets: &[Toolset]) -> Vec<ToolSpec> {
 
 /// The tools that are added to the memory's.
 fn own() -> Vec<ToolSpec> {
-    Vec::new()
+    vec![step::spec()]
 }
 
 impl ToolBox for Agent {
     fn catalog(&self) -> &[ToolSpec] {
         &self.catalog
+    }
+
+    fn picked(&self, toolsets: &[Toolset]) -> Vec<ToolSpec> {
+        listed(toolsets)
     }
 
     fn is_brief(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
@@ -56,7 +78,23 @@ impl ToolBox for Agent {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<ToolReply, ToolError> {
-        self.tools.call(session, tool, arguments)
+        match tool {
+            step::NAME => step::run(&self.tools, session, arguments),
+            _ => self.tools.call(session, tool, arguments),
+        }
+    }
+
+    fn prompts(&self) -> &[PromptSpec] {
+        &self.prompts
+    }
+
+    fn prompt(
+        &self,
+        session: &str,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<String, ToolError> {
+        prompts::get(&self.tools, session, name, &arguments)
     }
 
     fn resource(&self, uri: &str) -> Result<Option<Image>, ToolError> {

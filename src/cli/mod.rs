@@ -71,7 +71,7 @@ enum Command {
     /// Calls one tool: engram call health
     Call(call::Flags),
     /// Carries MCP between standard input and output and the daemon, for agent hosts
-    Mcp,
+    Mcp(mcp::Flags),
     /// Shows what the daemon holds and does
     Status,
     /// Embeds every record again with the configured embedder (the daemon must be stopped)
@@ -126,9 +126,6 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     if let Command::CaptionWorker(flags) = command {
         return serve::caption_worker(&flags);
     }
-    if let Command::DevMemory(flags) = command {
-        return dev_memory::run(&flags);
-    }
     if matches!(command, Command::Serve | Command::Reindex | Command::Bench { .. }) {
         compute_on_one_thread();
     }
@@ -146,8 +143,8 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Caption(flags) => caption::run(&config, &places, &flags),
         Command::Call(flags) => call::run(&socket, &flags),
-        Command::Mcp => {
-            mcp::run(&socket, io::stdin(), io::stdout())?;
+        Command::Mcp(flags) => {
+            mcp::run(&socket, &flags, io::stdin(), io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Status => status::run(&socket),
@@ -155,7 +152,8 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Tools(flags) => tools::run(&config, &flags),
         Command::Config => print_config(&config, &places),
         Command::Bench { bench } => bench::run(&bench, &common),
-        Command::CaptionWorker(_) | Command::DevMemory(_) => Ok(ExitCode::SUCCESS),
+        Command::DevMemory(flags) => dev_memory::run(&config, &flags),
+        Command::CaptionWorker(_) => Ok(ExitCode::SUCCESS),
     }
 }
 

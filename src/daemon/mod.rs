@@ -103,7 +103,8 @@ impl Daemon {
         let domains = Domains { episodic, memos, notes, state, sessions };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
         let tools = Tools::new(context, image_limits(config));
-        let tools = Arc::new(Agent::new(tools).listing(&config.toolsets()?));
+        let agent = Agent::new(tools).with_model(config.model()?);
+        let tools = Arc::new(agent.listing(&config.toolsets()?));
         let server = Server::start(server_options(config, places), tools, clock.as_ref())?;
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let records = store.record_count();

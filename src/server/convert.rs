@@ -12,14 +12,14 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification, ClientRequest,
-    ContentBlock, CustomRequest, DiscoverRequest, ErrorCode, InitializeRequest,
-    ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, MetaObject, PingRequest,
-    ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject, ResourceContents, Tool,
-    ToolAnnotations,
+    ContentBlock, CustomRequest, DiscoverRequest, ErrorCode, GetPromptRequest, InitializeRequest,
+    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
+    MetaObject, PingRequest, Prompt, PromptArgument as ArgumentOfPrompt, ReadResourceRequest,
+    ReadResourceResult, RequestId, RequestMetaObject, ResourceContents, Tool, ToolAnnotations,
 };
 use serde_json::{Map, Value, json};
 
-use crate::tools::{Hints, Image, ToolReply, ToolSpec};
+use crate::tools::{Hints, Image, PromptArgument, PromptSpec, ToolReply, ToolSpec, Toolset};
 
 /// Far beyond any tool's name; errors and the log repeat it.
 const NAME_BYTES_MAX: usize = 256;
@@ -151,6 +151,8 @@ fn request(method: String, params: Option<Value>) -> Result<ClientRequest, Error
         "resources/list" => typed::<ListResourcesRequest>(method, params),
         "resources/templates/list" => typed::<ListResourceTemplatesRequest>(method, params),
         "resources/read" => typed::<ReadResourceRequest>(method, params),
+        "prompts/list" => typed::<ListPromptsRequest>(method, params),
+        "prompts/get" => typed::<GetPromptRequest>(method, params),
         "server/discover" => typed::<DiscoverRequest>(method, params),
         "initialize" => typed::<InitializeRequest>(method, params),
         "ping" => typed::<PingRequest>(method, params),
@@ -218,9 +220,11 @@ fn invalid_params(message: impl Into<String>) -> ErrorData {
 
 /// A tool as it is listed.
 pub(super) fn tool(spec: &ToolSpec) -> Tool {
-    let ToolSpec { name, title, description, input_schema, output_schema, hints, toolset: _ } =
-        spec;
+    let ToolSpec { name, title, description, input_schema, output_schema, hints, toolset } = spec;
     let Hints { read_only, destructive, idempotent } = *hints;
+    let mut meta = Map::new();
+    meta.insert(TOOLSET_KEY.to_owned(), json!(toolset.name()));
+    let meta = MetaObject(meta);
     let annotations = ToolAnnotations::with_title(*title)
         .read_only(read_only)
         .destructive(destructive)
@@ -231,6 +235,49 @@ pub(super) fn tool(spec: &ToolSpec) -> Tool {
         .with_title(*title)
         .with_raw_output_schema(Arc::new(output_schema.clone()))
         .with_annotations(annotations)
+        .with_meta(meta)
+}
+
+/// Where the `_meta` of a listed tool names its toolset.
+const TOOLSET_KEY: &str = "engram/toolset";
+/// Where the `_meta` of `tools/list` names the toolsets to list.
+const TOOLSETS_KEY: &str = "engram/toolsets";
+
+/// The toolsets that a client wants listed; `None` where it leaves that to us.
+///
+/// A list of names, or one text with commas between them. The choice is in each
+/// request, so that it works without a session, in both eras of MCP.
+pub(super) fn toolsets(meta: &Map<String, Value>) -> Result<Option<Vec<Toolset>>, ErrorData> {
+    let refusal = || {
+        let known = Toolset::ALL.map(Toolset::name).join(", ");
+        invalid_params(format!("params._meta[{TOOLSETS_KEY:?}] accepts a list of {known}"))
+    };
+    let names: Vec<&str> = match meta.get(TOOLSETS_KEY) {
+        None => return Ok(None),
+        Some(Value::String(text)) => {
+            text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
+        }
+        Some(Value::Array(items)) => {
+            let names: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+            names.ok_or_else(refusal)?
+        }
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) => {
+            return Err(refusal());
+        }
+    };
+    let toolsets: Option<Vec<Toolset>> = names.into_iter().map(Toolset::named).collect();
+    toolsets.map(Some).ok_or_else(refusal)
+}
+
+/// A prompt as it is listed.
+pub(super) fn prompt(spec: &PromptSpec) -> Prompt {
+    let PromptSpec { name, title, description, arguments } = spec;
+    let argument = |it: &PromptArgument| {
+        let PromptArgument { name, about, is_required } = it;
+        ArgumentOfPrompt::new(*name).with_description(*about).with_required(*is_required)
+    };
+    let arguments = arguments.iter().map(argument).collect();
+    Prompt::new(*name, Some(*description), Some(arguments)).with_title(*title)
 }
 
 /// A tool's answer: the text first, as it is what a language model reads.

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use log::error;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-    CustomRequest, CustomResult, DiscoverResult, ErrorCode, Implementation,
+    CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ResourceTemplate,
-    ServerCapabilities, ServerConfig, Tool,
+    PromptMessage, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -97,7 +98,11 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .build();
         let server = Implementation::new("engram", env!("CARGO_PKG_VERSION"))
             .with_title("engram: a robot's memory");
         ServerConfig::new(capabilities)
@@ -122,12 +127,59 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        let in_params = request.as_ref().and_then(|request| request.meta.clone());
         one_page(request)?;
-        Ok(ListToolsResult::with_all_items(self.shared.listed.clone())
+        let mut picked = convert::toolsets(&context.meta.0.0)?;
+        if let (None, Some(meta)) = (&picked, in_params) {
+            picked = convert::toolsets(&meta.0.0)?;
+        }
+        let listed = match picked {
+            None => self.shared.listed.clone(),
+            Some(toolsets) => {
+                self.shared.tools.picked(&toolsets).iter().map(convert::tool).collect()
+            }
+        };
+        Ok(ListToolsResult::with_all_items(listed)
             .with_ttl_ms(LIST_TTL_MILLIS)
             .with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        one_page(request)?;
+        let prompts = self.shared.tools.prompts().iter().map(convert::prompt).collect();
+        Ok(ListPromptsResult::with_all_items(prompts)
+            .with_ttl_ms(LIST_TTL_MILLIS)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let name = convert::shortened(&request.name).into_owned();
+        let what = format!("the prompt {name:?}");
+        let arguments = request.arguments.unwrap_or_default();
+        let tools = Arc::clone(&self.shared.tools);
+        let session = Arc::clone(&self.session);
+        let work = move || tools.prompt(&session.name, &name, arguments);
+        match self.shared.calls.run(&what, Pace::Long, context.ct.cancelled(), work).await? {
+            Ok(text) => {
+                let message = PromptMessage::new_text(Role::User, text);
+                Ok(GetPromptResult::new(vec![message]).into())
+            }
+            Err(ToolError::Fault(text)) => Err(self.shared.calls.fault(&what, &text)),
+            Err(
+                error
+                @ (ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)),
+            ) => Err(ErrorData::invalid_params(error.to_string(), None)),
+        }
     }
 
     async fn call_tool(

@@ -377,7 +377,7 @@ fn what_is_unknown_or_missing_in_a_request() {
     let bench = Bench::new();
     let mut client = bench.client();
     assert_eq!(code(&client.request(1, "tools/shout", json!({}))), -32601);
-    assert_eq!(code(&client.request(2, "prompts/list", json!({}))), -32601);
+    assert_eq!(code(&client.request(2, "logging/setLevel", json!({}))), -32601);
     assert_eq!(code(&client.request(3, "tools/list", json!({ "cursor": "x" }))), -32602);
     let unknown = client.call(4, "shout", json!({}));
     assert_eq!(code(&unknown), -32602);

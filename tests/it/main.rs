@@ -9,16 +9,21 @@
     reason = "a test that does not get what it needs should stop"
 )]
 
+mod agent_step;
 mod bench;
 mod caption;
 mod caption_worker;
 mod crash;
 mod crash_segments;
 mod daemon;
+mod dev_memory;
+mod endpoint;
 mod fusion;
 mod last_seen;
 mod models;
+mod offline;
 mod running;
+mod scripted_model;
 mod sdk;
 mod tools;
 mod transcripts;

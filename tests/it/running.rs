@@ -38,6 +38,11 @@ impl Running {
         socket(self.dir.path())
     }
 
+    /// Number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn client(&self) -> Client {
         Client::connect(&self.socket(), ClientOptions::default()).unwrap()
     }

@@ -56,21 +56,28 @@ impl Talk {
 
     /// Calls a tool and notes both lines; gives the structured content.
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let reply = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        reply["result"]["structuredContent"].clone()
+    }
+
+    /// Sends a request of the stateless era and notes both lines; gives the reply.
+    fn request(&mut self, method: &str, mut params: Value) -> Value {
         self.requests += 1;
-        let request = json!({
-            "jsonrpc": "2.0", "id": self.requests, "method": "tools/call",
-            "params": {"name": tool, "arguments": arguments, "_meta": {
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": {},
-            }},
-        });
+        let meta = params.as_object_mut().unwrap().entry("_meta").or_insert_with(|| json!({}));
+        for (key, value) in
+            [("protocolVersion", json!("2026-07-28")), ("clientCapabilities", json!({}))]
+        {
+            meta[format!("io.modelcontextprotocol/{key}")] = value;
+        }
+        let request =
+            json!({"jsonrpc": "2.0", "id": self.requests, "method": method, "params": params});
         let mut line = String::new();
         self.stream.write_all(format!("{request}\n").as_bytes()).unwrap();
         self.lines.read_line(&mut line).unwrap();
         let reply: Value = serde_json::from_str(&line).unwrap();
         let (asked, answered) = (self.redacted(&request.to_string()), self.redacted(line.trim()));
         self.written.push_str(&format!("> {asked}\n< {answered}\n"));
-        reply["result"]["structuredContent"].clone()
+        reply
     }
 
     /// Waits until no memo is queued; notes nothing.
@@ -231,4 +238,89 @@ fn recall() {
     let moment = json!({"x": "mug", "start_time": "2025-01-03 09:00:00", "end_time": "2025-01-03 09:01:00", "area": {"x": 4, "y": 3, "z": 1, "radius": 1, "map_id": "home"}});
     ask(&mut talk, "retrieve_from_text_with_time", moment);
     insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn moments() {
+    let mut talk = Talk::new(&[("moment-retrieval.txt", "Task: $task\n$steps\n")]);
+    for (minute, caption) in
+        ["a staircase in a hall", "an elevator door in a hall", "a red mug on a desk"]
+            .iter()
+            .enumerate()
+    {
+        let time = format!("2025-02-03 09:{minute:02}:00");
+        talk.call("observe", json!({"caption": caption, "time": time, "source": caption}));
+    }
+    talk.written.clear();
+    let window = |x: &str| {
+        json!({"x": x, "start_time": "2025-02-03 00:00:00", "end_time": "2025-02-03 23:59:59",
+            "session": "s", "k": 1})
+    };
+    talk.call("retrieve_from_text_with_time", window("staircase"));
+    talk.call("retrieve_from_text_with_time", window("staircase"));
+    let mug = json!({"instance_description": "the red mug", "session": "s",
+        "search_start_time": "2025-02-03 00:00:00", "search_end_time": "2025-02-03 23:59:59"});
+    talk.call("recall_observation_of_instance", mug);
+    let retrieval = |x: &str| {
+        let input = json!({"x": x, "start_time": "2025-02-03 00:00:00",
+            "end_time": "2025-02-03 23:59:59", "k": 1});
+        json!({"context_reasoning": "look", "tool": "retrieve_from_text_with_time",
+            "tool_input": input})
+    };
+    let calls = json!([retrieval("staircase"), retrieval("elevator")]).to_string();
+    talk.call("agent_step", json!({"reply": calls, "session": "s"}));
+    let answer = |ids: &str| {
+        let response = json!({"reasoning": "Both lead upstairs.", "moment_ids": ids});
+        let reply = json!([{"tool": "__conversational_response",
+            "tool_input": {"response": response}}]);
+        json!({"reply": format!("```json\n{reply}\n```"), "session": "s"})
+    };
+    talk.call("agent_step", answer("[1, 77]"));
+    talk.call("agent_step", answer("[2, 1]"));
+    talk.call("agent_step", json!({"reply": "I took the stairs.", "session": "s"}));
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn prompts_and_toolsets() {
+    let mut talk =
+        Talk::new(&[("object-retrieval.txt", "Task: $task\nNow: $now\n$holdings\n$steps\n")]);
+    talk.request("prompts/list", json!({}));
+    let arguments = json!({"task": "bring me a book", "now": "2025-01-04 09:00:00"});
+    talk.request("prompts/get", json!({"name": "object-retrieval", "arguments": arguments}));
+    talk.request("prompts/get", json!({"name": "object-retrieval", "arguments": {}}));
+    talk.request("prompts/get", json!({"name": "poem"}));
+    talk.request("tools/list", json!({"_meta": {"engram/toolsets": ["moment-retrieval"]}}));
+    talk.request("tools/list", json!({"_meta": {"engram/toolsets": "admin"}}));
+    talk.request("tools/list", json!({"_meta": {"engram/toolsets": ["poems"]}}));
+    talk.request("tools/list", json!({"_meta": {"engram/toolsets": 5}}));
+    insta::assert_snapshot!(talk.written);
+}
+
+/// The older era, which begins with `initialize` and has no metadata in requests.
+#[test]
+fn prompts_and_toolsets_after_initialize() {
+    let mut talk = Talk::new(&[]);
+    let mut ask = |request: Value| {
+        let mut line = String::new();
+        talk.stream.write_all(format!("{request}\n").as_bytes()).unwrap();
+        talk.lines.read_line(&mut line).unwrap();
+        serde_json::from_str::<Value>(&line).unwrap()["result"].clone()
+    };
+    let client = json!({"name": "test", "version": "1"});
+    let begun = ask(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
+        {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}}));
+    assert!(begun["capabilities"]["prompts"].is_object(), "{begun}");
+    let listed = ask(json!({"jsonrpc": "2.0", "id": 2, "method": "prompts/list"}));
+    assert_eq!(listed["prompts"].as_array().unwrap().len(), 2);
+    let got = ask(json!({"jsonrpc": "2.0", "id": 3, "method": "prompts/get", "params":
+        {"name": "moment-retrieval", "arguments": {"task": "where are the stairs?"}}}));
+    assert_eq!(got["messages"][0]["role"], "user");
+    let text = got["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("\nwhere are the stairs?\n"), "{text}");
+    let tools = ask(json!({"jsonrpc": "2.0", "id": 4, "method": "tools/list", "params":
+        {"_meta": {"engram/toolsets": ["moment-retrieval"]}}}));
+    let names: Vec<&str> =
+        tools["tools"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["retrieve_from_text_with_time", "recall_observation_of_instance"]);
 }

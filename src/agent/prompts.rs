@@ -1,0 +1,85 @@
+//! The agents' prompts as clients ask for them by name.
+
+use serde_json::{Map, Value};
+
+use crate::agent::prompt::{TEMPLATES, Template};
+use crate::agent::step;
+use crate::tools::args::refused;
+use crate::tools::dispatch::Tools;
+use crate::tools::session::Session;
+use crate::tools::{PromptArgument, PromptSpec, ToolError};
+
+const TASK: &str = "task";
+const NOW: &str = "now";
+const SESSION: &str = "session";
+
+const ARGUMENTS: &[PromptArgument] = &[
+    PromptArgument {
+        name: TASK,
+        about: "What the user asks for, in the user's words.",
+        is_required: true,
+    },
+    PromptArgument {
+        name: NOW,
+        about: "The time that counts as now, such as '2025-01-04 09:00:00'; the clock's where absent.",
+        is_required: false,
+    },
+    PromptArgument {
+        name: SESSION,
+        about: "A session to go on with: its calls and their results are told, too.",
+        is_required: false,
+    },
+];
+
+/// Longest task that is taken.
+const TASK_BYTES_MAX: usize = 8_000;
+
+/// The prompts as clients see them listed.
+pub(super) fn specs() -> Vec<PromptSpec> {
+    let spec = |template: &Template| PromptSpec {
+        name: template.name,
+        title: template.title,
+        description: template.about,
+        arguments: ARGUMENTS,
+    };
+    TEMPLATES.iter().map(spec).collect()
+}
+
+/// A prompt filled in.
+pub(super) fn get(
+    tools: &Tools,
+    session: &str,
+    name: &str,
+    arguments: &Map<String, Value>,
+) -> Result<String, ToolError> {
+    let template = TEMPLATES.iter().find(|template| template.name == name).ok_or_else(|| {
+        let known: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
+        refused(format!("there is no prompt {name:?}; accepted are {}", known.join(", ")))
+    })?;
+    let known = |name: &&String| ARGUMENTS.iter().any(|argument| argument.name == name.as_str());
+    if let Some(unknown) = arguments.keys().find(|name| !known(name)) {
+        let accepted: Vec<&str> = ARGUMENTS.iter().map(|argument| argument.name).collect();
+        let accepted = accepted.join(", ");
+        return Err(refused(format!("unknown argument {unknown:?}; accepted are {accepted}")));
+    }
+    let text = |name: &str| match arguments.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok((!text.trim().is_empty()).then_some(text.as_str())),
+        Some(other) => Err(refused(format!("argument {name:?} is {other}; accepted is a text"))),
+    };
+    let task = text(TASK)?.filter(|task| task.len() <= TASK_BYTES_MAX).ok_or_else(|| {
+        refused(format!(
+            "argument {TASK:?} is missing, empty or too long; accepted is a text of at most \
+             {TASK_BYTES_MAX} bytes"
+        ))
+    })?;
+    let context = tools.context();
+    let (state, session) = match text(SESSION)? {
+        Some(name) => (context.sessions().get(name), name),
+        None => (Session::default(), session),
+    };
+    let reading = context.reading(session);
+    let now = text(NOW)?.map(|now| reading.zone.parse(now, context.clock.now())).transpose();
+    let now = now.map_err(|error| refused(format!("argument {NOW:?}: {error}")))?;
+    step::filled(tools, session, task, now, &state, template.role)
+}

@@ -1,0 +1,754 @@
+//! What a language model's reply asks for: tool calls, or the moments that answer.
+//!
+//! Pure. The forms are those of the two agents that the prompts describe; what
+//! surrounds the JSON (a code fence, sentences, a reasoning block) is passed over,
+//! and slips whose meaning is plain are mended (see `json`). Anything else is an
+//! error in words that the model can act on. What the tools themselves accept is
+//! checked by them, not here.
+
+use serde_json::{Map, Value, json};
+
+use crate::agent::json::{self, BadJson};
+
+/// The tool under which the prompts have every answer written.
+const ENVELOPE: &str = "__conversational_response";
+/// Envelopes within each other that are opened.
+const ENVELOPES_MAX: usize = 4;
+/// Calls that one reply may ask for.
+pub(crate) const CALLS_MAX: usize = 8;
+/// Moments that one answer may name.
+pub(crate) const MOMENTS_MAX: usize = 1_000;
+/// Brackets tried as the start of the JSON.
+const STARTS_MAX: usize = 64;
+/// Keys that a refusal names.
+const KEYS_SHOWN_MAX: usize = 8;
+/// Characters of a model's text that a refusal repeats.
+const SHOWN_CHARS_MAX: usize = 80;
+
+/// What a reply asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Reply {
+    /// To be made in this order; one at least.
+    Calls(Vec<Call>),
+    /// The search for moments is over.
+    Answer(Answer),
+}
+
+/// A call of one of [`ACTIONS`].
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) tool: &'static str,
+    /// Nothing that was left blank.
+    pub(crate) arguments: Map<String, Value>,
+    /// What the model did so far, in its words; may be empty.
+    pub(crate) history_summary: String,
+    /// Why it makes this call, in its words; may be empty.
+    pub(crate) current_task: String,
+}
+
+/// The moments that a model answers with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) reasoning: String,
+    /// Most relevant first, each once.
+    pub(crate) moment_ids: Vec<u64>,
+}
+
+/// Which of the two agents a tool belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    ObjectRetrieval,
+    MomentRetrieval,
+}
+
+/// What a text in `tool_input` means to a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TextIs {
+    Argument(&'static str),
+    RecordIds,
+    /// The tool works on the newest recall by itself.
+    Nothing,
+}
+
+/// A tool that a reply may call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Action {
+    pub(crate) tool: &'static str,
+    pub(crate) role: Role,
+    text: TextIs,
+    /// Its arguments for the start and the end of a window.
+    window: Option<[&'static str; 2]>,
+}
+
+const WINDOW_FIELDS: [&str; 2] = ["search_start_time", "search_end_time"];
+const SEARCH_WINDOW: Option<[&str; 2]> = Some(WINDOW_FIELDS);
+
+/// Every tool that a reply may call.
+pub(crate) const ACTIONS: &[Action] = &[
+    object("recall_best_match", TextIs::Argument("query"), SEARCH_WINDOW),
+    object("recall_last_seen", TextIs::Argument("query"), SEARCH_WINDOW),
+    object("recall_all", TextIs::Argument("query"), SEARCH_WINDOW),
+    object(
+        "determine_unique_instances_from_latest_working_memory",
+        TextIs::Argument("query"),
+        None,
+    ),
+    object("determine_unique_instances", TextIs::Argument("query"), None),
+    object("create_or_update_memory_search_instance", TextIs::Nothing, None),
+    object("create_or_update_real_world_search_instance", TextIs::Nothing, None),
+    object(LAST_STEP, TextIs::Nothing, None),
+    object("inspect_memory_record", TextIs::RecordIds, None),
+    object("get_record_count_within_time_range", TextIs::Nothing, SEARCH_WINDOW),
+    Action {
+        tool: "retrieve_from_text_with_time",
+        role: Role::MomentRetrieval,
+        text: TextIs::Argument("x"),
+        window: Some(["start_time", "end_time"]),
+    },
+    Action {
+        tool: "recall_observation_of_instance",
+        role: Role::MomentRetrieval,
+        text: TextIs::Argument("instance_description"),
+        window: SEARCH_WINDOW,
+    },
+];
+
+/// The call that ends the reasoning about an object.
+pub(crate) const LAST_STEP: &str = "search_current_target_instance_in_real_world";
+
+const fn object(tool: &'static str, text: TextIs, window: Option<[&'static str; 2]>) -> Action {
+    Action { tool, role: Role::ObjectRetrieval, text, window }
+}
+
+impl Call {
+    pub(crate) fn role(&self) -> Role {
+        let action = ACTIONS.iter().find(|action| action.tool == self.tool);
+        action.map_or(Role::ObjectRetrieval, |action| action.role)
+    }
+}
+
+/// Why a reply cannot be carried out, as the model that wrote it should read it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BadReply {
+    #[error("the reply holds no JSON; accepted is one JSON object and nothing else, {FORMS}")]
+    NoJson,
+    #[error("the reply's JSON cannot be read: {0}; accepted is {FORMS}")]
+    Unreadable(BadJson),
+    #[error(
+        "the reply's JSON has no \"tool_call\", \"tool\" or \"moment_ids\" (it has {has}); accepted is {FORMS}"
+    )]
+    NoForm { has: String },
+    #[error("the reply's {field:?} is {found}; accepted is {accepted}")]
+    Field { field: &'static str, found: String, accepted: String },
+    #[error("the reply lists {0} calls; accepted are from 1 to {CALLS_MAX}")]
+    Count(usize),
+    #[error(
+        "the reply calls {0} tools at once; each step makes one call, so write one JSON object"
+    )]
+    OneAtATime(usize),
+    #[error(
+        "the reply lists an answer beside something else; make the calls first, and answer in a reply of its own"
+    )]
+    AnswerAmongCalls,
+}
+
+/// The two forms, as refusals show them.
+const FORMS: &str = "{\"tool\": \"__conversational_response\", \"tool_input\": {\"response\": {\
+    \"history_summary\": \"…\", \"current_task\": \"…\", \"tool_call\": \"…\", \"tool_input\": \
+    \"…\"}}}, or a list of {\"context_reasoning\": \"…\", \"tool\": \"…\", \"tool_input\": {…}}, or \
+    \"reasoning\" with \"moment_ids\" as the response";
+
+/// Reads a reply.
+pub(crate) fn parse(reply: &str) -> Result<Reply, BadReply> {
+    // A reasoning model's thoughts may hold drafts of the reply.
+    let reply = reply.rsplit_once("</think>").map_or(reply, |(_, after)| after);
+    let mut fault = BadReply::NoJson;
+    let starts = reply.match_indices(['{', '[']);
+    for (at, _) in starts.take(STARTS_MAX) {
+        let text = reply.get(at..).unwrap_or_default();
+        match json::read(text) {
+            Ok(value) if has_form(&value) => return reply_of(value),
+            Ok(value) => {
+                if matches!(fault, BadReply::NoJson | BadReply::Unreadable(_)) {
+                    fault = BadReply::NoForm { has: described(&value) };
+                }
+            }
+            // Half of a reply is none, though a part of it could be read.
+            Err(error) if MARKS.iter().any(|mark| error.read_of(text).contains(mark)) => {
+                return Err(BadReply::Unreadable(error));
+            }
+            Err(error) => {
+                if matches!(fault, BadReply::NoJson) {
+                    fault = BadReply::Unreadable(error);
+                }
+            }
+        }
+    }
+    Err(fault)
+}
+
+/// Keys by which a reply is known.
+const MARKS: [&str; 3] = ["tool_call", "tool", "moment_ids"];
+
+fn has_form(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => MARKS.iter().any(|mark| object.contains_key(*mark)),
+        Value::Array(items) => !items.is_empty() && items.iter().any(has_form),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+fn reply_of(value: Value) -> Result<Reply, BadReply> {
+    let items = match value {
+        Value::Array(items) => items,
+        one => vec![one],
+    };
+    if items.is_empty() || items.len() > CALLS_MAX {
+        return Err(BadReply::Count(items.len()));
+    }
+    let mut calls = Vec::with_capacity(items.len());
+    let is_alone = items.len() == 1;
+    for item in items {
+        match single(item)? {
+            Reply::Answer(answer) if is_alone => return Ok(Reply::Answer(answer)),
+            Reply::Answer(_) => return Err(BadReply::AnswerAmongCalls),
+            Reply::Calls(found) => calls.extend(found),
+        }
+    }
+    if calls.len() > 1 && calls.iter().any(|call| call.role() == Role::ObjectRetrieval) {
+        return Err(BadReply::OneAtATime(calls.len()));
+    }
+    Ok(Reply::Calls(calls))
+}
+
+/// One object of a reply, taken out of its envelope.
+fn single(value: Value) -> Result<Reply, BadReply> {
+    let mut object = object_of("response", value)?;
+    for _ in 0..ENVELOPES_MAX {
+        if object.get("tool").and_then(Value::as_str) != Some(ENVELOPE) {
+            break;
+        }
+        let inner = object.shift_remove("tool_input").unwrap_or(Value::Null);
+        let mut inner = object_of("tool_input", inner)?;
+        object = match inner.shift_remove("response") {
+            Some(response) => object_of("response", response)?,
+            None => inner,
+        };
+    }
+    if object.contains_key("moment_ids") {
+        return answer(&mut object).map(Reply::Answer);
+    }
+    let key = if object.contains_key("tool_call") { "tool_call" } else { "tool" };
+    let Some(tool) = object.shift_remove(key) else {
+        return Err(BadReply::NoForm { has: described(&Value::Object(object)) });
+    };
+    Ok(Reply::Calls(vec![call(key, &tool, object)?]))
+}
+
+/// Models write an object as text, too.
+fn object_of(field: &'static str, value: Value) -> Result<Map<String, Value>, BadReply> {
+    let read = match value {
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            json::read(text.trim_start()).map_err(BadReply::Unreadable)?
+        }
+        other => other,
+    };
+    match read {
+        Value::Object(object) => Ok(object),
+        other => Err(BadReply::Field {
+            field,
+            found: described(&other),
+            accepted: "an object".to_owned(),
+        }),
+    }
+}
+
+fn call(key: &'static str, tool: &Value, mut fields: Map<String, Value>) -> Result<Call, BadReply> {
+    let (action, in_brackets) = action(key, tool)?;
+    let mut arguments = match fields.shift_remove("tool_input") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(arguments)) => arguments,
+        Some(Value::String(text)) => of_text(action, &text)?,
+        Some(other) => of_text(action, &other.to_string())?,
+    };
+    if arguments.is_empty()
+        && let Some(text) = in_brackets
+    {
+        arguments = of_text(action, &text)?;
+    }
+    // The window stands beside `tool_input` in the one form, within it in the other.
+    for (beside, argument) in WINDOW_FIELDS.into_iter().zip(action.window.into_iter().flatten()) {
+        let time = fields.shift_remove(beside).or_else(|| fields.shift_remove(argument));
+        if let Some(time) = time
+            && !arguments.contains_key(argument)
+        {
+            arguments.insert(argument.to_owned(), time);
+        }
+    }
+    arguments.retain(|_, value| {
+        !value.is_null() && value.as_str().is_none_or(|it| !it.trim().is_empty())
+    });
+    let why =
+        fields.shift_remove("current_task").or_else(|| fields.shift_remove("context_reasoning"));
+    Ok(Call {
+        tool: action.tool,
+        arguments,
+        history_summary: words(fields.shift_remove("history_summary")),
+        current_task: words(why),
+    })
+}
+
+/// The action of this name. Models copy `recall_last_seen("a book")` from prose.
+fn action(key: &'static str, tool: &Value) -> Result<(&'static Action, Option<String>), BadReply> {
+    let unknown = || BadReply::Field {
+        field: key,
+        found: described(tool),
+        accepted: format!(
+            "one of {}",
+            ACTIONS.iter().map(|it| it.tool).collect::<Vec<_>>().join(", ")
+        ),
+    };
+    let written = tool.as_str().ok_or_else(unknown)?;
+    let is_edge = |c: char| c.is_whitespace() || matches!(c, '`' | '\'' | '"' | '*');
+    let written = written.trim_matches(is_edge);
+    let (name, in_brackets) = match written.split_once('(') {
+        Some((name, rest)) => {
+            let inside = rest.trim_end().trim_end_matches(')').trim_matches(is_edge);
+            (name.trim_end(), (!inside.is_empty()).then(|| inside.to_owned()))
+        }
+        None => (written, None),
+    };
+    let action = ACTIONS.iter().find(|action| action.tool == name).ok_or_else(unknown)?;
+    Ok((action, in_brackets))
+}
+
+/// The arguments that a text in `tool_input` stands for.
+fn of_text(action: &Action, text: &str) -> Result<Map<String, Value>, BadReply> {
+    let mut arguments = Map::new();
+    let text = text.trim();
+    if text.starts_with('{')
+        && let Ok(Value::Object(object)) = json::read(text)
+    {
+        return Ok(object);
+    }
+    match action.text {
+        _ if text.is_empty() => {}
+        TextIs::Argument(name) => {
+            arguments.insert(name.to_owned(), json!(text));
+        }
+        TextIs::RecordIds => {
+            let ids = ids("tool_input", &json!(text))?;
+            arguments.insert("record_ids".to_owned(), json!(ids));
+        }
+        TextIs::Nothing => {}
+    }
+    Ok(arguments)
+}
+
+fn answer(response: &mut Map<String, Value>) -> Result<Answer, BadReply> {
+    let moments = response.shift_remove("moment_ids").unwrap_or(Value::Null);
+    let mut moment_ids = Vec::new();
+    for id in ids("moment_ids", &moments)? {
+        if !moment_ids.contains(&id) {
+            moment_ids.push(id);
+        }
+    }
+    Ok(Answer { reasoning: words(response.shift_remove("reasoning")), moment_ids })
+}
+
+/// Ids in a list, in a text that holds one, or one by itself.
+fn ids(field: &'static str, value: &Value) -> Result<Vec<u64>, BadReply> {
+    let bad = |found: String| BadReply::Field {
+        field,
+        found,
+        accepted: "a list of ids such as [\"12\", \"11\"], or [] where nothing matches".to_owned(),
+    };
+    let items: Vec<String> = match value {
+        Value::Null => Vec::new(),
+        Value::Number(number) => vec![number.to_string()],
+        Value::String(text) => split_ids(text),
+        Value::Array(items) => {
+            let item = |item: &Value| match item {
+                Value::String(text) => Some(text.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+            };
+            let read: Option<Vec<String>> = items.iter().map(item).collect();
+            read.ok_or_else(|| bad(described(value)))?
+        }
+        Value::Bool(_) | Value::Object(_) => return Err(bad(described(value))),
+    };
+    if items.len() > MOMENTS_MAX {
+        return Err(bad(format!("a list of {} ids, more than {MOMENTS_MAX}", items.len())));
+    }
+    // As replies show an id, `#12`.
+    let id = |item: &String| item.trim().trim_start_matches('#').parse::<u64>();
+    items
+        .iter()
+        .map(|item| id(item).map_err(|_not_a_number| bad(format!("a list with {}", shown(item)))))
+        .collect()
+}
+
+/// `[12, "11"]`, `12, 11` or `12` as `12` and `11`.
+fn split_ids(text: &str) -> Vec<String> {
+    let inside = text.trim().trim_start_matches('[').trim_end_matches(']');
+    let parts = inside.split(|c: char| c == ',' || c == ';' || c.is_whitespace());
+    let parts = parts.map(|part| part.trim_matches(|c: char| matches!(c, '"' | '\'')));
+    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// A field of prose, whatever the model made of it.
+fn words(value: Option<Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.trim().to_owned(),
+        Some(other) => other.to_string(),
+    }
+}
+
+fn described(value: &Value) -> String {
+    match value {
+        Value::Null => "missing".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => shown(text),
+        Value::Array(items) => format!("a list of {}", items.len()),
+        Value::Object(object) if object.is_empty() => "no keys".to_owned(),
+        Value::Object(object) => {
+            let keys = object.keys().take(KEYS_SHOWN_MAX).map(|key| shown(key));
+            keys.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{any, prop, prop_assert_eq, proptest};
+
+    fn one(reply: &str) -> Call {
+        match parse(reply) {
+            Ok(Reply::Calls(mut calls)) if calls.len() == 1 => calls.remove(0),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[track_caller]
+    fn check(reply: &str, tool: &str, arguments: Value) {
+        let call = one(reply);
+        assert_eq!((call.tool, Value::Object(call.arguments)), (tool, arguments), "{reply}");
+    }
+
+    #[track_caller]
+    fn check_answer(reply: &str, ids: &[u64]) {
+        let Ok(Reply::Answer(answer)) = parse(reply) else { panic!("{:?}", parse(reply)) };
+        assert_eq!(answer.moment_ids, ids, "{reply}");
+    }
+
+    fn fault(reply: &str) -> String {
+        parse(reply).unwrap_err().to_string()
+    }
+
+    /// The object-retrieval document's example, as it stands there.
+    const OBJECT: &str = r#"```json
+{{
+    "tool": "__conversational_response", 
+    "tool_input": {{
+        "response": {{
+            "history_summary": "...",
+            "current_task": "resolve the reference - which book was the reading last week?",
+            "tool_call": "recall_last_seen",
+            "tool_input": "a book user was reading",
+            "search_start_time": "2025-01-03 00:00:00",
+            "search_end_time": "2025-01-03 23:59:59"
+        }}
+    }}
+}}
+```"#;
+
+    #[test]
+    fn the_example_of_object_retrieval() {
+        let call = one(OBJECT);
+        assert_eq!(call.history_summary, "...");
+        assert_eq!(
+            call.current_task,
+            "resolve the reference - which book was the reading last week?"
+        );
+        let arguments = json!({
+            "query": "a book user was reading",
+            "search_start_time": "2025-01-03 00:00:00",
+            "search_end_time": "2025-01-03 23:59:59",
+        });
+        check(OBJECT, "recall_last_seen", arguments.clone());
+        // Without code fence, with single braces, without the envelope, in a list.
+        let single = OBJECT.replace("{{", "{").replace("}}", "}");
+        check(single.trim_matches(|c| c != '{' && c != '}'), "recall_last_seen", arguments.clone());
+        let inner = &single[single.rfind('{').unwrap()..=single.find('}').unwrap()];
+        check(inner, "recall_last_seen", arguments.clone());
+        check(&format!("[{inner}]"), "recall_last_seen", arguments.clone());
+        check(&format!("Sure {{so}}!\n{inner}\nDone."), "recall_last_seen", arguments.clone());
+        check(&format!("<think>{{\"tool\": 1</think>{inner}"), "recall_last_seen", arguments);
+    }
+
+    /// Every field filled in, as the document asks: an empty one is absent.
+    #[test]
+    fn the_tools_of_object_retrieval() {
+        let reply = |tool: &str, input: &str| {
+            let response = json!({
+                "history_summary": "", "current_task": "", "tool_call": tool, "tool_input": input,
+                "search_start_time": "", "search_end_time": "",
+            });
+            json!({"tool": ENVELOPE, "tool_input": {"response": response}}).to_string()
+        };
+        for tool in ["recall_best_match", "recall_last_seen"] {
+            check(&reply(tool, "a book"), tool, json!({"query": "a book"}));
+            check(&reply(tool, ""), tool, json!({}));
+        }
+        let determine = "determine_unique_instances_from_latest_working_memory";
+        let query = "find most frequently used mug";
+        check(&reply(determine, query), determine, json!({"query": query}));
+        for tool in [
+            "create_or_update_memory_search_instance",
+            "create_or_update_real_world_search_instance",
+            "search_current_target_instance_in_real_world",
+        ] {
+            check(&reply(tool, ""), tool, json!({}));
+            // They take the newest recall by themselves.
+            check(&reply(tool, "a purple book"), tool, json!({}));
+            check(&reply(&format!("{tool}()"), ""), tool, json!({}));
+        }
+        check(
+            &reply("`recall_last_seen(\"a purple book\")`", ""),
+            "recall_last_seen",
+            json!({"query": "a purple book"}),
+        );
+        check(
+            &reply("inspect_memory_record", "#12, 15"),
+            "inspect_memory_record",
+            json!({"record_ids": [12, 15]}),
+        );
+        let explicit = r#"{"tool_call": "recall_all", "tool_input": {"query": "a mug", "k": 20},
+            "search_start_time": "-2h"}"#;
+        check(
+            explicit,
+            "recall_all",
+            json!({"query": "a mug", "k": 20, "search_start_time": "-2h"}),
+        );
+    }
+
+    /// The moment-retrieval document's example of two calls, as it stands there.
+    const MOMENTS: &str = r#"```json
+[{{
+    "context_reasoning": "The user is asking how they went upstairs yesterday. Since I do not have any context yet, I need to retrieve relevant observations that occurred yesterday and relate to going upstairs. There are two likely ways to go upstairs: using a staircase or using an elevator.",
+    "tool": "retrieve_from_text_with_time",
+    "tool_input": {{
+        "x": "staircase",
+        "start_time": "2025-02-03 00:00:00",
+        "end_time": "2025-02-03 23:59:59"
+    }}
+}}, {{
+    "context_reasoning": "The user may also have used an elevator. I have already searched for staircase-related observations, so now I will search for elevators during the same time window.",
+    "tool": "retrieve_from_text_with_time",
+    "tool_input": {{
+        "x": "elevator",
+        "start_time": "2025-02-03 00:00:00",
+        "end_time": "2025-02-03 23:59:59"
+    }}
+}}]
+```"#;
+
+    #[test]
+    fn the_calls_of_moment_retrieval() {
+        let Ok(Reply::Calls(calls)) = parse(MOMENTS) else { panic!("{:?}", parse(MOMENTS)) };
+        let made: Vec<(&str, Value)> =
+            calls.iter().map(|call| (call.tool, Value::Object(call.arguments.clone()))).collect();
+        let arguments = |x: &str| json!({"x": x, "start_time": "2025-02-03 00:00:00", "end_time": "2025-02-03 23:59:59"});
+        let tool = "retrieve_from_text_with_time";
+        assert_eq!(made, [(tool, arguments("staircase")), (tool, arguments("elevator"))]);
+        assert!(calls[1].current_task.starts_with("The user may also have used an elevator."));
+        // The document's other form names the tool without quotes.
+        let bare = r#"[{{
+    "context_reasoning": "--think step-by-step about the context--",
+    "tool": recall_observation_of_instance,
+    "tool_input": {{"instance_description": "the red mug", "search_start_time": "-1d",
+        "search_end_time": "-1h"}}
+}}]"#;
+        check(
+            bare,
+            "recall_observation_of_instance",
+            json!({"instance_description": "the red mug",
+            "search_start_time": "-1d", "search_end_time": "-1h"}),
+        );
+        let text = r#"{"tool": "retrieve_from_text_with_time", "tool_input": "stairs",
+            "start_time": "-1d", "search_end_time": "-1h"}"#;
+        check(text, tool, json!({"x": "stairs", "start_time": "-1d", "end_time": "-1h"}));
+    }
+
+    /// The moment-retrieval document's example of an answer, as it stands there.
+    const ANSWER: &str = r#"```json
+[{{
+    "tool": "__conversational_response", 
+    "tool_input": {{ 
+        "response":  {{
+            "reasoning": "User wants me to find a book on the shelf, and I have seen books at moments 11, 12, 13.",
+            "moment_ids": "[12, 11, 13]"
+        }}
+    }}
+}}]
+```"#;
+
+    #[test]
+    fn the_answer_of_moment_retrieval() {
+        check_answer(ANSWER, &[12, 11, 13]);
+        let Ok(Reply::Answer(answer)) = parse(ANSWER) else { panic!() };
+        assert!(answer.reasoning.starts_with("User wants me to find a book on the shelf"));
+        for (written, ids) in [
+            (r#"["12", "11", "13"]"#, &[12, 11, 13][..]),
+            ("[12, 11, 13]", &[12, 11, 13]),
+            (r##""['12', \"#11\", 13, 12]""##, &[12, 11, 13]),
+            (r#""12, 11""#, &[12, 11]),
+            (r#""12""#, &[12]),
+            ("12", &[12]),
+            ("[]", &[]),
+            (r#""[]""#, &[]),
+            (r#""""#, &[]),
+            ("null", &[]),
+        ] {
+            check_answer(&format!(r#"{{"reasoning": "r", "moment_ids": {written}}}"#), ids);
+        }
+        let nested = json!({"tool": ENVELOPE, "tool_input": {"response": ANSWER[8..].to_owned()}});
+        assert_eq!(
+            fault(&nested.to_string()),
+            "the reply's \"response\" is \"[{{\\n    \
+            \\\"tool\\\": \\\"__conversational_response\\\", \\n    \\\"tool_input\\\": {{ \\n        \
+            \\\"res\"…; accepted is an object"
+        );
+        let stringified = json!({"tool": ENVELOPE, "tool_input":
+            json!({"response": json!({"moment_ids": [1]}).to_string()}).to_string()});
+        check_answer(&stringified.to_string(), &[1]);
+    }
+
+    #[test]
+    fn each_fault_says_what_to_mend() {
+        for (reply, expected) in [
+            ("", "the reply holds no JSON; accepted is one JSON object"),
+            ("I will look for the mug.", "the reply holds no JSON; accepted is one JSON object"),
+            (
+                r#"{"tool_call": "recall_all", "tool_input": "a mu"#,
+                "the reply's JSON cannot be read: a text is not closed at character 43",
+            ),
+            (
+                r#"[{"tool": "recall_all" "x" 5}, {"tool_call": "recall_last_seen"}]"#,
+                "the reply's JSON cannot be read: a ':' should follow the name",
+            ),
+            (
+                r#"{"answer": "the mug", "why": ""}"#,
+                "the reply's JSON has no \"tool_call\", \"tool\" or \"moment_ids\" (it has \
+                 \"answer\", \"why\")",
+            ),
+            (
+                r#"{"tool_call": "search_in_time"}"#,
+                "the reply's \"tool_call\" is \"search_in_time\"; accepted is one of \
+                 recall_best_match, recall_last_seen, recall_all, determine_unique_instances_from",
+            ),
+            (r#"{"tool_call": 5}"#, "the reply's \"tool_call\" is 5; accepted is one of"),
+            (
+                r#"{"tool": "__conversational_response", "tool_input": {"response": "It is there."}}"#,
+                "the reply's \"response\" is \"It is there.\"; accepted is an object",
+            ),
+            (
+                r#"{"tool": "__conversational_response"}"#,
+                "the reply's \"tool_input\" is missing; accepted is an object",
+            ),
+            (
+                r#"{"moment_ids": ["the second"]}"#,
+                "the reply's \"moment_ids\" is a list with \"the second\"; accepted is a list of",
+            ),
+            (r#"{"moment_ids": {"a": 1}}"#, "the reply's \"moment_ids\" is \"a\"; accepted is"),
+            (r#"{"moment_ids": [-1]}"#, "the reply's \"moment_ids\" is a list with \"-1\""),
+            (
+                r#"{"tool_call": "inspect_memory_record", "tool_input": "the first"}"#,
+                "the reply's \"tool_input\" is a list with \"the\"; accepted is a list of ids",
+            ),
+            (
+                r#"[{"tool_call": "recall_last_seen"}, {"tool_call": "recall_all"}]"#,
+                "the reply calls 2 tools at once; each step makes one call",
+            ),
+            (
+                r#"[{"tool": "retrieve_from_text_with_time"}, {"moment_ids": [1]}]"#,
+                "the reply lists an answer beside something else",
+            ),
+            (r#"[{"tool": "recall_all"}, 5]"#, "the reply's \"response\" is 5; accepted is"),
+        ] {
+            assert!(fault(reply).starts_with(expected), "{reply}\n{}", fault(reply));
+        }
+        let many = vec![json!({"tool": "retrieve_from_text_with_time"}); CALLS_MAX + 1];
+        assert!(fault(&json!(many).to_string()).starts_with("the reply lists 9 calls; accepted"));
+        let long = json!({"moment_ids": (1..=1_001).collect::<Vec<u32>>()}).to_string();
+        assert!(fault(&long).contains("a list of 1001 ids, more than 1000"));
+        assert!(fault(&"{".repeat(200_000)).starts_with("the reply's JSON cannot be read: "));
+        assert!(fault(&format!("{{\"tool_call\": {:?}}}", "é".repeat(10_000))).len() < 1_000);
+    }
+
+    /// A reply as text again, for the round trip.
+    fn printed(reply: &Reply) -> String {
+        match reply {
+            Reply::Answer(Answer { reasoning, moment_ids }) => {
+                let ids: Vec<String> = moment_ids.iter().map(u64::to_string).collect();
+                json!({"reasoning": reasoning, "moment_ids": ids}).to_string()
+            }
+            Reply::Calls(calls) => {
+                let call = |call: &Call| {
+                    json!({
+                        "history_summary": call.history_summary, "current_task": call.current_task,
+                        "tool": call.tool, "tool_input": call.arguments,
+                    })
+                };
+                Value::from_iter(calls.iter().map(call)).to_string()
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_accepted_reads_the_same_once_more(
+            tool in prop::sample::select(ACTIONS.iter().map(|it| it.tool).collect::<Vec<_>>()),
+            key in prop::sample::select(vec!["tool", "tool_call"]),
+            input in prop::sample::select(vec!["12", "a red mug", "{\"query\": \"x\"}", "", "[3]"]),
+            texts in prop::collection::vec(any::<String>(), 3),
+            ids in prop::collection::vec(any::<u64>(), 0..9),
+            cut in 0..400_usize,
+            is_doubled in any::<bool>(),
+        ) {
+            let call = json!({
+                "history_summary": texts[0], key: tool, "tool_input": input,
+                "current_task": texts[1], "search_start_time": texts[2],
+            });
+            let answer = json!({"reasoning": texts[0], "moment_ids": ids});
+            for value in [call, answer] {
+                let text = json!({"tool": ENVELOPE, "tool_input": {"response": value}}).to_string();
+                let doubled = text.replace('{', "{{").replace('}', "}}");
+                let text = if is_doubled { doubled } else { text };
+                let cut = text.chars().take(cut).collect::<String>();
+                for text in [text, cut] {
+                    if let Ok(reply) = parse(&text) {
+                        prop_assert_eq!(parse(&printed(&reply)), Ok(reply));
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn no_text_is_too_odd(text in any::<String>(), near in "[{}\\[\\]\":,tool_cal moent_ids1-9]{0,80}") {
+            drop(parse(&text));
+            drop(parse(&near));
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! `agent_step`: makes the calls that a language model's reply asks for, and says
+//! what to ask it next.
+//!
+//! A reply that asks for what cannot be done changes nothing: everything that can be
+//! checked is checked before the first call is made.
+
+use serde_json::{Map, Value, json};
+
+use crate::agent::prompt::{Scene, Template};
+use crate::agent::reply::{self, Answer, Call, LAST_STEP, Reply, Role};
+use crate::tools::args::{self, Args, Kind, Param, refused};
+use crate::tools::dispatch::Tools;
+use crate::tools::reply::Text;
+use crate::tools::session::{Carried, Session, Step};
+use crate::tools::sessions::SessionName;
+use crate::tools::{Hints, Image, ToolBox as _, ToolError, ToolReply, ToolSpec, Toolset};
+
+pub(super) const NAME: &str = "agent_step";
+
+/// Longest reply of a model.
+pub(super) const REPLY_BYTES_MAX: usize = 256 << 10;
+/// Ids that a refusal names.
+const IDS_SHOWN_MAX: usize = 20;
+
+const PARAMS: &[Param] = &[Param::required(
+    "reply",
+    Kind::Text { bytes_max: REPLY_BYTES_MAX },
+    "What the model answered, as it is: JSON, also in a code fence or with doubled braces.",
+)];
+
+/// As clients see it listed.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec {
+        name: NAME,
+        title: "Carry out a language model's reply",
+        description: "For a program that runs a language model with the prompts object-retrieval \
+            or moment-retrieval: takes the model's raw reply, makes the calls that it asks for, \
+            and returns their results and the next prompt.",
+        input_schema: args::schema(PARAMS),
+        output_schema: output_schema(),
+        // Its calls recall, and one of them sends the robot off.
+        hints: Hints { read_only: false, destructive: false, idempotent: false },
+        toolset: Toolset::ObjectRetrieval,
+    }
+}
+
+fn output_schema() -> Map<String, Value> {
+    let call = json!({
+        "type": "object",
+        "properties": {
+            "tool": {"type": "string"},
+            "arguments": {"type": "object"},
+            "result": {"type": ["object", "null"]},
+            "error": {"type": ["string", "null"]},
+        },
+        "required": ["tool", "arguments", "result", "error"],
+    });
+    let answer = json!({
+        "type": "object",
+        "properties": {
+            "reasoning": {"type": "string"},
+            "moment_ids": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["reasoning", "moment_ids"],
+    });
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "status": {"type": "string", "enum": ["continue", "finished"]},
+            "calls": {"type": "array", "items": call},
+            "answer": answer,
+            "prompt": {"type": ["string", "null"]},
+            "session": {"type": "string"},
+        },
+        "required": ["status", "calls", "prompt", "session"],
+    });
+    schema.as_object().cloned().unwrap_or_default()
+}
+
+/// Runs the tool.
+pub(super) fn run(
+    tools: &Tools,
+    connection: &str,
+    arguments: Map<String, Value>,
+) -> Result<ToolReply, ToolError> {
+    let args = Args::new(PARAMS, arguments)?;
+    let session = match args.session()? {
+        Some(name) => SessionName { name, is_kept: true },
+        None => SessionName { name: connection, is_kept: false },
+    };
+    let stepped = take(tools, session, args.required_text("reply")?)?;
+    told(tools, session, stepped)
+}
+
+/// What became of a reply.
+#[derive(Debug)]
+pub(super) struct Stepped {
+    pub(super) made: Vec<Made>,
+    /// Set where the reply was the closing answer about moments.
+    pub(super) answer: Option<Answer>,
+    pub(super) is_finished: bool,
+    role: Role,
+}
+
+/// A call that was made.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) tool: &'static str,
+    pub(super) arguments: Map<String, Value>,
+    /// An error is in words for the model.
+    pub(super) outcome: Result<ToolReply, String>,
+}
+
+/// Carries a reply out and notes it in the session.
+pub(super) fn take(
+    tools: &Tools,
+    session: SessionName<'_>,
+    reply: &str,
+) -> Result<Stepped, ToolError> {
+    match reply::parse(reply).map_err(|error| refused(error.to_string()))? {
+        Reply::Answer(answer) => {
+            known_only(&tools.context().sessions().get(session.name), &answer)?;
+            let role = Role::MomentRetrieval;
+            Ok(Stepped { made: Vec::new(), answer: Some(answer), is_finished: true, role })
+        }
+        Reply::Calls(calls) => carry(tools, session, calls),
+    }
+}
+
+/// Refuses ids that no recall of the session returned: a model that makes up an id
+/// would point the user to a moment that shows something else.
+fn known_only(session: &Session, answer: &Answer) -> Result<(), ToolError> {
+    let is_known = |id: u64| session.was_returned(crate::base::RecordId(id));
+    let unknown: Vec<u64> = answer.moment_ids.iter().copied().filter(|id| !is_known(*id)).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let listed = |ids: &mut dyn Iterator<Item = u64>| {
+        ids.take(IDS_SHOWN_MAX).map(|id| id.to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let mut returned: Vec<u64> =
+        session.asked.iter().flat_map(|it| &it.records).map(|id| id.0).collect();
+    returned.extend(session.working_memory.iter().map(|id| id.0));
+    returned.sort_unstable();
+    returned.dedup();
+    let accepted = if returned.is_empty() {
+        "[], as nothing was retrieved yet".to_owned()
+    } else {
+        format!("those that were, such as {}", listed(&mut returned.into_iter()))
+    };
+    Err(refused(format!(
+        "the reply's \"moment_ids\" has {}, which no call of this session returned; accepted are {accepted}",
+        listed(&mut unknown.into_iter())
+    )))
+}
+
+fn carry(tools: &Tools, session: SessionName<'_>, calls: Vec<Call>) -> Result<Stepped, ToolError> {
+    for call in &calls {
+        tools.check(session.name, call.tool, call.arguments.clone())?;
+    }
+    let is_alone = calls.len() == 1;
+    let role = calls.last().map_or(Role::ObjectRetrieval, Call::role);
+    let (mut made, mut steps, mut carried) = (Vec::new(), Vec::new(), Carried::default());
+    for Call { tool, arguments, history_summary, current_task } in calls {
+        let outcome = match call(tools, session, tool, arguments.clone()) {
+            Ok(reply) => Ok(reply),
+            Err(error @ ToolError::Fault(_)) => return Err(error),
+            Err(error) if is_alone => return Err(error),
+            Err(error) => Err(error.to_string()),
+        };
+        let told = outcome.as_ref().map_or_else(Clone::clone, |reply| reply.text.clone());
+        steps.push(Step { call: shown(tool, &arguments), result: told });
+        carried = Carried { history_summary, current_task };
+        made.push(Made { tool, arguments, outcome });
+    }
+    tools.context().update(session, |it| it.stepped(steps, carried))?;
+    let is_finished = made.iter().any(|made| made.tool == LAST_STEP);
+    Ok(Stepped { made, answer: None, is_finished, role })
+}
+
+/// A call as any client could make it in this session.
+pub(super) fn call(
+    tools: &Tools,
+    session: SessionName<'_>,
+    tool: &str,
+    mut arguments: Map<String, Value>,
+) -> Result<ToolReply, ToolError> {
+    if session.is_kept {
+        arguments.insert(args::SESSION.name.to_owned(), json!(session.name));
+    }
+    tools.call(session.name, tool, arguments)
+}
+
+/// `recall_all {"query":"a mug"}`
+pub(super) fn shown(tool: &str, arguments: &Map<String, Value>) -> String {
+    if arguments.is_empty() { tool.to_owned() } else { format!("{tool} {}", json!(arguments)) }
+}
+
+/// The prompt for the step that a session is at.
+pub(super) fn prompt(tools: &Tools, session: &str, role: Role) -> Result<String, ToolError> {
+    let state = tools.context().sessions().get(session);
+    let task = state.task.as_ref().map_or("(not told; start_task tells it)", |task| &task.text);
+    filled(tools, session, task, None, &state, role)
+}
+
+/// A prompt about this task, as of `now` or of what counts as now in the session.
+pub(super) fn filled(
+    tools: &Tools,
+    session: &str,
+    task: &str,
+    now: Option<crate::base::time::Timestamp>,
+    state: &Session,
+    role: Role,
+) -> Result<String, ToolError> {
+    let context = tools.context();
+    let reading = context.reading(session);
+    let now = reading.zone.format(now.unwrap_or(reading.now));
+    let holdings = format!("The {}.", crate::tools::reply::holdings(context));
+    let scene = Scene { task, now: &now, holdings: &holdings, session: state };
+    Template::of(role).filled(&context.options.prompts_dirs, &scene)
+}
+
+fn told(tools: &Tools, session: SessionName<'_>, stepped: Stepped) -> Result<ToolReply, ToolError> {
+    let Stepped { made, answer, is_finished, role } = stepped;
+    let prompt = if is_finished { None } else { Some(prompt(tools, session.name, role)?) };
+    let mut text = Text::new(tools.context().options.text_max_chars);
+    let mut images: Vec<Image> = Vec::new();
+    let mut calls = Vec::with_capacity(made.len());
+    for Made { tool, arguments, outcome } in made {
+        text.line(&format!("{}:", shown(tool, &arguments)));
+        let (result, error) = match outcome {
+            Ok(reply) => {
+                let ToolReply { structured, text: told, images: seen } = reply;
+                told.lines().for_each(|line| text.line(line));
+                images.extend(seen);
+                (Value::Object(structured), Value::Null)
+            }
+            Err(error) => {
+                text.line(&error);
+                (Value::Null, json!(error))
+            }
+        };
+        calls.push(json!({
+            "tool": tool, "arguments": arguments, "result": result, "error": error,
+        }));
+    }
+    let mut structured = Map::new();
+    let status = if is_finished { "finished" } else { "continue" };
+    structured.insert("status".to_owned(), json!(status));
+    structured.insert("calls".to_owned(), Value::Array(calls));
+    if let Some(Answer { reasoning, moment_ids }) = answer {
+        let ids: Vec<String> = moment_ids.iter().map(u64::to_string).collect();
+        text.line(&format!(
+            "Answer: moments {}.",
+            if ids.is_empty() { "none".to_owned() } else { ids.join(", ") }
+        ));
+        structured.insert("answer".to_owned(), json!({"reasoning": reasoning, "moment_ids": ids}));
+    }
+    structured.insert("prompt".to_owned(), json!(prompt));
+    structured.insert("session".to_owned(), json!(session.name));
+    Ok(ToolReply { structured, text: text.finish(), images })
+}
