@@ -85,6 +85,8 @@ pub enum KeepError {
     Store(#[from] StoreError),
     #[error("a segment could not be built")]
     Build(#[from] BuildError),
+    #[error("a thread to keep the index cannot be started: {0}")]
+    Thread(std::io::Error),
     #[error("keeping the index panicked")]
     Panicked,
 }
