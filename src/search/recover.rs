@@ -5,7 +5,10 @@
 //! at once and sealed anew by the keeper. So does whatever no segment holds: the tail,
 //! and what was stored before there were segments.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use log::{error, info, warn};
 
@@ -53,6 +56,9 @@ fn held(piece: &Piece) -> u64 {
     piece.read().found() as u64 + u64::from(unreadable)
 }
 
+/// Threads that load segments, at most: each holds the bytes of one beside it.
+const LOADING_MAX: usize = 4;
+
 struct Opening<'a> {
     store: &'a Store,
     open_rows_max: usize,
@@ -63,8 +69,8 @@ impl Opening<'_> {
     fn segments(&self, metas: &[SegmentMeta]) -> Result<Vec<Arc<Sealed>>, StoreError> {
         let amendments = self.store.amendments()?;
         let (mut whole, mut damaged) = (Vec::new(), Vec::new());
-        for meta in metas {
-            match self.load(meta) {
+        for (meta, loaded) in metas.iter().zip(self.load_all(metas)) {
+            match loaded {
                 Ok(sealed) => whole.push(Arc::new(sealed)),
                 Err(LoadError::Store(error)) if !error.concerns_one_value() => return Err(error),
                 Err(error) => {
@@ -84,6 +90,38 @@ impl Opening<'_> {
             keep::amend(&Piece::Sealed(Arc::clone(sealed)), &own);
         }
         Ok(whole)
+    }
+
+    /// What loading each segment gives: most of a start is reading and checking them,
+    /// so that several threads do.
+    fn load_all(&self, metas: &[SegmentMeta]) -> Vec<Result<Sealed, LoadError>> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = BTreeMap::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(meta) = metas.get(at) else { return done };
+                done.insert(at, self.load(meta));
+            }
+        };
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let helpers = cores.min(LOADING_MAX).min(metas.len()).saturating_sub(1);
+        let mut done = thread::scope(|scope| {
+            let spawn = |_| {
+                let named = thread::Builder::new().name("segment-load".to_owned());
+                // Where no thread can be had, this one loads all of them.
+                named.spawn_scoped(scope, work).ok()
+            };
+            let helping: Vec<_> = (0..helpers).filter_map(spawn).collect();
+            let mut done = work();
+            for helper in helping {
+                done.extend(helper.join().unwrap_or_default());
+            }
+            done
+        });
+        // A helper that panicked has taken what it loaded with it.
+        let each = metas.iter().enumerate();
+        each.map(|(at, meta)| done.remove(&at).unwrap_or_else(|| self.load(meta))).collect()
     }
 
     fn load(&self, meta: &SegmentMeta) -> Result<Sealed, LoadError> {

@@ -149,6 +149,7 @@ impl Store {
             return Err(StoreError::damaged(&keys::segment(meta.number), &Fault::Missing));
         };
         Ok(PartReader {
+            store: self.clone(),
             chunks: self.0.db.entries(&keys::chunks_of(meta.number, part)),
             number: meta.number,
             part,
@@ -272,6 +273,7 @@ impl Write for PartWriter<'_> {
 /// Reads a blob chunk by chunk, each checked before its first byte is given out.
 #[derive(Debug)]
 pub struct PartReader {
+    store: Store,
     chunks: Entries,
     number: SegmentNumber,
     part: PartId,
@@ -315,6 +317,7 @@ impl PartReader {
         self.left = left.ok_or_else(|| StoreError::damaged(&key, &surplus))?;
         self.chunk.clear();
         self.chunk.extend_from_slice(chunk);
+        self.store.0.db.crowd_out(&key)?;
         (self.at, self.next) = (0, self.next + 1);
         Ok(())
     }
