@@ -2,10 +2,10 @@
 
     python simulate.py --seed 7 --days 7 --tasks 60 --out /tmp/home --images
 
-Writes into the directory: `frames.jsonl` (what a robot delivers, with the true caption of
-each frame), `frames/*.jpg` where images are asked for, `truth.jsonl` (which things each
-frame shows), `household.json` (the map, what there is, what was moved when and who was
-where) and `tasks.jsonl`. README.md describes them. The same seed and days make the same
+Writes into the directory: `frames.jsonl` (what a robot delivers), `frames/*.jpg` where
+images are asked for, `truth.jsonl` (which things each frame shows, and its true caption),
+`household.json` (the map, what there is, what was moved when and who was where) and
+`tasks.jsonl`. README.md describes them. The same seed and days make the same
 household, whatever the tasks, their wordings and the images.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from render import jpeg_bytes
 from sightings import Sightings
 from tasks import invent_tasks
 from wording import Grammar
-from world import caption
+from world import all_things, name_thing
 
 DAYS_MAX, TASKS_MAX = 60, 5_000
 JPEG_QUALITY = 88
@@ -62,13 +63,15 @@ def frame_line(frame: Frame) -> dict:
         "frame_id": "map",
         "map_id": "home",
         "source": "front_camera",
-        "caption": caption(frame.truth),
     }
 
 
 def truth_line(frame: Frame) -> dict:
     truth = frame.truth.to_json()
-    objects = [{"id": name, **seen} for name, seen in zip(frame.things, truth["objects"], strict=True)]
+    objects = [
+        {"id": name, "phrase": name_thing(seen.thing), **asdict(seen)}
+        for name, seen in zip(frame.things, frame.truth.objects, strict=True)
+    ]
     return {"file": frame.file, "visit": frame.visit, "place": frame.spot, **truth, "objects": objects}
 
 
@@ -86,6 +89,7 @@ def household_json(seed: int, days: int, layout: Layout, story: Story, start: da
             name: {"type": it.type, "colour": it.colour, "habit": it.habit} for name, it in story.belongings.items()
         },
         "at_first": story.at_first,
+        "phrases": [name_thing(thing) for thing in all_things()],
         "moves": [{"time": at(move.hour), "thing": move.thing, "to": move.to} for move in story.moves],
         "stays": [
             {"from": at(stay.begins), "to": at(stay.ends), "place": stay.spot, "activity": stay.activity}

@@ -8,7 +8,9 @@ mod caption;
 pub mod client;
 mod demo;
 mod dev_memory;
+mod eval;
 mod ingest;
+mod interrupt;
 mod log;
 pub mod mcp;
 mod output;
@@ -87,6 +89,11 @@ enum Command {
         #[command(subcommand)]
         bench: bench::Bench,
     },
+    /// Judges this program by what it finds
+    Eval {
+        #[command(subcommand)]
+        eval: eval::Eval,
+    },
     /// The captioner's own process; started by the daemon
     #[command(hide = true)]
     CaptionWorker(serve::WorkerFlags),
@@ -130,9 +137,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         compute_on_one_thread();
     }
     let config = common.load()?;
-    // A benchmark has its progress bar on the same terminal.
-    let is_bench = matches!(command, Command::Bench { .. });
-    log::start(&config.settings.log, if is_bench { LevelFilter::Warn } else { LevelFilter::Trace });
+    // These have their progress bar on the same terminal.
+    let has_bar = matches!(command, Command::Bench { .. } | Command::Eval { .. });
+    log::start(&config.settings.log, if has_bar { LevelFilter::Warn } else { LevelFilter::Trace });
     let places = places()?;
     let socket = config.socket_path(&places);
     match command {
@@ -153,6 +160,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Config => print_config(&config, &places),
         Command::Bench { bench } => bench::run(&bench, &common),
         Command::DevMemory(flags) => dev_memory::run(&config, &flags),
+        Command::Eval { eval } => eval::run(&eval, &common),
         Command::CaptionWorker(_) => Ok(ExitCode::SUCCESS),
     }
 }

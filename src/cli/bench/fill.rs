@@ -9,8 +9,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::base::embedding::Embedding;
-use crate::cli::bench::interrupt::Interrupt;
 use crate::cli::bench::workload::Workload;
+use crate::cli::interrupt::Interrupt;
 use crate::config::{Config, Places};
 use crate::daemon;
 use crate::memory::episodic::Episodic;

@@ -7,7 +7,6 @@ mod camera;
 mod figures;
 mod fill;
 mod household;
-mod interrupt;
 mod recall;
 mod report;
 mod vectors;

@@ -1,0 +1,110 @@
+//! Has a task done by `retrieve_object`, as any client would, and reads its answer.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde_json::{Map, Value, json};
+
+use crate::base::time::{Clock as _, SystemClock};
+use crate::cli::client::{Client, ClientError, ClientOptions};
+use crate::cli::eval::gold::Answer;
+use crate::cli::eval::household::Task;
+use crate::cli::eval::memory::position;
+
+/// What the planner made of a task.
+#[derive(Debug, Default)]
+pub(super) struct Retrieval {
+    pub(super) answer: Answer,
+    /// What it called, in order.
+    pub(super) calls: Vec<String>,
+    pub(super) millis: f64,
+    /// The tool's words.
+    pub(super) text: String,
+    /// The tool refused the task or was too late.
+    pub(super) is_error: bool,
+}
+
+const TOOL: &str = "retrieve_object";
+
+/// Each task in a connection of its own: none has a past.
+pub(super) fn retrieve(
+    socket: &Path,
+    task: &Task,
+    planner: Option<&str>,
+) -> anyhow::Result<Retrieval> {
+    let mut client = Client::connect(socket, ClientOptions::default())?;
+    let mut arguments = Map::new();
+    arguments.insert("task".to_owned(), json!(task.words));
+    arguments.insert("now".to_owned(), json!(task.now));
+    if let Some(planner) = planner {
+        arguments.insert("planner".to_owned(), json!(planner));
+    }
+    let started = SystemClock.tick();
+    let reply = match client.call(TOOL, arguments) {
+        Ok(reply) => reply,
+        // A planner that fails at one task has failed at that task.
+        Err(ClientError::Late(limit)) => {
+            let text = format!("no answer within {limit:?}");
+            return Ok(Retrieval { text, is_error: true, ..Retrieval::default() });
+        }
+        Err(error) => return Err(error).with_context(|| format!("{TOOL} {:?}", task.words)),
+    };
+    let millis = started.elapsed().as_secs_f64() * 1e3;
+    if reply.is_error {
+        return Ok(Retrieval { text: reply.text, millis, is_error: true, ..Retrieval::default() });
+    }
+    Ok(Retrieval {
+        answer: answer(&reply.structured),
+        calls: calls(&reply.structured),
+        millis,
+        text: reply.text,
+        is_error: false,
+    })
+}
+
+/// The first goal: where the robot goes first.
+fn answer(reply: &Map<String, Value>) -> Answer {
+    let goals = reply.get("goals").and_then(Value::as_array);
+    let Some(goal) = goals.and_then(|goals| goals.first()?.as_object()) else {
+        return Answer::default();
+    };
+    let record = goal.get("record_id").and_then(Value::as_u64);
+    let is_guess = goal.get("guess").and_then(Value::as_bool).unwrap_or_else(|| record.is_none());
+    Answer { record, position: position(goal), is_guess }
+}
+
+fn calls(reply: &Map<String, Value>) -> Vec<String> {
+    let trace = reply.get("trace").and_then(Value::as_array);
+    let call = |step: &Value| step.get("tool").and_then(Value::as_str).map(str::to_owned);
+    trace.into_iter().flatten().filter_map(call).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(reply: &Value, expect: Answer) {
+        assert_eq!(answer(reply.as_object().unwrap()), expect);
+    }
+
+    #[test]
+    fn the_first_goal_is_the_answer() {
+        let seen = json!({"goals": [
+            {"position": [1.0, 2.0, 0.0], "record_id": 7},
+            {"position": [9.0, 9.0, 0.0], "record_id": 8},
+        ]});
+        let position = Some([1.0, 2.0, 0.0]);
+        check(&seen, Answer { record: Some(7), position, is_guess: false });
+        let guess =
+            json!({"goals": [{"position": [1.0, 2.0, 0.0], "record_id": 7, "guess": true}]});
+        check(&guess, Answer { record: Some(7), position, is_guess: true });
+        check(&json!({"goals": []}), Answer::default());
+        check(&json!({}), Answer::default());
+    }
+
+    #[test]
+    fn calls_are_those_of_the_trace() {
+        let reply = json!({"trace": [{"tool": "start_task"}, {"tool": "recall_last_seen"}]});
+        assert_eq!(calls(reply.as_object().unwrap()), ["start_task", "recall_last_seen"]);
+    }
+}

@@ -1,0 +1,166 @@
+//! What was counted, as it goes out as JSON and into the table.
+
+use serde::{Serialize, Serializer};
+
+use crate::cli::eval::gold::{Answer, Verdict};
+use crate::cli::eval::household::Position;
+use crate::cli::eval::slips::Slips;
+
+/// All that was judged, and what it was judged with.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub(super) version: &'static str,
+    pub(super) embedder: String,
+    /// Absent where captions are true.
+    pub(super) captioner: Option<String>,
+    pub(super) frames: usize,
+    pub(super) records: usize,
+    pub(super) overall: Family,
+    pub(super) families: Vec<Family>,
+    /// What the captioner got wrong.
+    pub(super) slips: Option<Slips>,
+    pub(super) losses: Losses,
+    pub(super) outcomes: Vec<Outcome>,
+}
+
+/// Tasks of one kind, or all.
+#[derive(Debug, Serialize)]
+pub(super) struct Family {
+    pub(super) name: String,
+    pub(super) tasks: usize,
+    pub(super) planner: Rates,
+    #[serde(serialize_with = "thousandths")]
+    pub(super) calls_mean: f64,
+    #[serde(serialize_with = "thousandths")]
+    pub(super) p50_millis: f64,
+    #[serde(serialize_with = "thousandths")]
+    pub(super) p95_millis: f64,
+    pub(super) baselines: Vec<Baseline>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Baseline {
+    pub(super) name: &'static str,
+    pub(super) rates: Rates,
+}
+
+/// Shares of the tasks, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Rates {
+    #[serde(serialize_with = "thousandths")]
+    pub(super) right_object: f64,
+    #[serde(serialize_with = "thousandths")]
+    pub(super) right_place: f64,
+}
+
+/// Why tasks were lost, of those whose place is wrong.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Losses {
+    pub(super) all: usize,
+    /// No caption names any of the right objects where it was seen last.
+    pub(super) last_sighting_not_named: usize,
+    /// The caption at the goal names a right object that is not there.
+    pub(super) named_where_it_was_not: usize,
+    /// All others.
+    pub(super) planner: usize,
+}
+
+/// One task, its answer and what it should have been.
+#[derive(Debug, Serialize)]
+pub(super) struct Outcome {
+    pub(super) id: String,
+    pub(super) family: String,
+    pub(super) kind: String,
+    pub(super) task: String,
+    pub(super) right_object: bool,
+    pub(super) right_place: bool,
+    pub(super) loss: Option<Loss>,
+    pub(super) record: Option<u64>,
+    pub(super) position: Option<Position>,
+    pub(super) is_guess: bool,
+    pub(super) calls: Vec<String>,
+    #[serde(serialize_with = "thousandths")]
+    pub(super) millis: f64,
+    /// What the tool said.
+    pub(super) text: String,
+    /// In words.
+    pub(super) gold: Vec<String>,
+    #[serde(skip)]
+    pub(super) baselines: Vec<Verdict>,
+}
+
+/// Why the place of one task is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Loss {
+    LastSightingNotNamed,
+    NamedWhereItWasNot,
+    Planner,
+}
+
+impl Outcome {
+    pub(super) fn answer(&mut self, answer: &Answer, verdict: Verdict) {
+        let Answer { record, position, is_guess } = *answer;
+        (self.record, self.position, self.is_guess) = (record, position, is_guess);
+        (self.right_object, self.right_place) = (verdict.object, verdict.place);
+    }
+}
+
+impl Losses {
+    pub(super) fn of(outcomes: &[Outcome]) -> Self {
+        let mut losses = Self::default();
+        for loss in outcomes.iter().filter_map(|it| it.loss) {
+            losses.all += 1;
+            *match loss {
+                Loss::LastSightingNotNamed => &mut losses.last_sighting_not_named,
+                Loss::NamedWhereItWasNot => &mut losses.named_where_it_was_not,
+                Loss::Planner => &mut losses.planner,
+            } += 1;
+        }
+        losses
+    }
+}
+
+impl Family {
+    /// Sums outcomes up; `baselines` are the names of theirs.
+    pub(super) fn of(name: &str, outcomes: &[&Outcome], baselines: &[&'static str]) -> Self {
+        let count = outcomes.len();
+        let rates = |verdict: &dyn Fn(&Outcome) -> Verdict| {
+            let share = |is_right: &dyn Fn(Verdict) -> bool| {
+                outcomes.iter().filter(|it| is_right(verdict(it))).count() as f64 / count as f64
+            };
+            Rates {
+                right_object: share(&|verdict| verdict.object),
+                right_place: share(&|verdict| verdict.place),
+            }
+        };
+        let wrong = Verdict { object: false, place: false };
+        let baseline = |(at, name): (usize, &&'static str)| Baseline {
+            name,
+            rates: rates(&|it| it.baselines.get(at).copied().unwrap_or(wrong)),
+        };
+        let calls: usize = outcomes.iter().map(|it| it.calls.len()).sum();
+        let mut millis: Vec<f64> = outcomes.iter().map(|it| it.millis).collect();
+        millis.sort_unstable_by(f64::total_cmp);
+        Self {
+            name: name.to_owned(),
+            tasks: count,
+            planner: rates(&|it| Verdict { object: it.right_object, place: it.right_place }),
+            calls_mean: calls as f64 / count as f64,
+            p50_millis: percentile(&millis, 50),
+            p95_millis: percentile(&millis, 95),
+            baselines: baselines.iter().enumerate().map(baseline).collect(),
+        }
+    }
+}
+
+/// By nearest rank, of what is sorted.
+fn percentile(sorted: &[f64], percent: usize) -> f64 {
+    let rank = (percent * sorted.len()).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn thousandths<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((value * 1e3).round() / 1e3)
+}

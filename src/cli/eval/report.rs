@@ -1,0 +1,89 @@
+//! The table for people.
+
+use crate::cli::eval::figures::{Family, Loss, Losses, Outcome, Rates, Report};
+use crate::cli::eval::slips::Slips;
+
+/// Tables of Markdown: a line a family, then what explains the losses.
+pub(super) fn table(report: &Report) -> String {
+    let Report { version, embedder, captioner, frames, records, overall, families, .. } = report;
+    let captions = captioner
+        .as_ref()
+        .map_or_else(|| "true captions".to_owned(), |captioner| format!("captions of {captioner}"));
+    let names: Vec<&str> = overall.baselines.iter().map(|it| it.name).collect();
+    let mut lines = vec![
+        format!(
+            "engram {version}, {embedder}, {captions}: {frames} frames, {records} records, {} \
+             tasks through retrieve_object;\nright object / right place, of each family\n",
+            overall.tasks
+        ),
+        format!("| family | tasks | engram | calls | ms p50 / p95 | {} |", names.join(" | ")),
+        format!("|---|{}", "--:|".repeat(4 + names.len())),
+    ];
+    lines.extend(families.iter().chain([overall]).map(row));
+    lines.push(String::new());
+    if let Some(slips) = &report.slips {
+        lines.push(slips_line(slips));
+    }
+    lines.push(losses_line(&report.losses, report.slips.is_some()));
+    lines.join("\n")
+}
+
+/// A paragraph for each task whose place is wrong.
+pub(super) fn lost(outcomes: &[Outcome]) -> String {
+    let lost = outcomes.iter().filter_map(|it| Some((it, it.loss?)));
+    let paragraphs: Vec<String> = lost.map(|(outcome, loss)| paragraph(outcome, loss)).collect();
+    paragraphs.join("\n\n")
+}
+
+fn row(family: &Family) -> String {
+    let Family { name, tasks, planner, calls_mean, p50_millis, p95_millis, baselines } = family;
+    let baselines: Vec<String> = baselines.iter().map(|it| two(it.rates)).collect();
+    format!(
+        "| {name} | {tasks} | {} | {calls_mean:.1} | {p50_millis:.1} / {p95_millis:.1} | {} |",
+        two(*planner),
+        baselines.join(" | ")
+    )
+}
+
+fn two(Rates { right_object, right_place }: Rates) -> String {
+    format!("{right_object:.2} / {right_place:.2}")
+}
+
+fn slips_line(slips: &Slips) -> String {
+    let Slips { frames, right_frames, right, missed, wrong } = slips;
+    format!(
+        "Captions: {right_frames} of {frames} frames name exactly what is there; of the things, \
+         {right} right, {missed} missed, {wrong} named that are not there."
+    )
+}
+
+fn losses_line(losses: &Losses, has_captioner: bool) -> String {
+    let Losses { all, last_sighting_not_named, named_where_it_was_not, planner } = losses;
+    if !has_captioner {
+        return format!("Lost: {all} (wrong place).");
+    }
+    format!(
+        "Lost: {all} (wrong place). Of these {last_sighting_not_named} because no caption names \
+         the object where it was last seen, {named_where_it_was_not} because one names it where \
+         it was not, {planner} for other reasons."
+    )
+}
+
+fn paragraph(outcome: &Outcome, loss: Loss) -> String {
+    let Outcome { id, kind, task, record, position, gold, calls, text, .. } = outcome;
+    let answer = match (record, position) {
+        (Some(record), Some([x, y, _])) => format!("#{record} at ({x:.2}, {y:.2})"),
+        (None, Some([x, y, _])) => format!("a guess at ({x:.2}, {y:.2})"),
+        (_, None) => format!("nothing: {text}"),
+    };
+    let why = match loss {
+        Loss::LastSightingNotNamed => " (not named where it was last seen)",
+        Loss::NamedWhereItWasNot => " (named where it was not)",
+        Loss::Planner => "",
+    };
+    format!(
+        "{id} {kind}{why}: {task:?}\n  got    {answer}\n  right  {}\n  calls  {}",
+        gold.join("; "),
+        calls.join(", ")
+    )
+}
