@@ -44,8 +44,7 @@ impl Pose {
 
     /// Straight-line distance in metres.
     pub fn distance_metres(&self, other: &Self) -> f64 {
-        let squares = self.position.iter().zip(&other.position).map(|(a, b)| (a - b).powi(2));
-        squares.sum::<f64>().sqrt()
+        metres_between(self.position, other.position)
     }
 
     /// Smallest turn between the two headings in radians, in 0..=π; `None`
@@ -53,6 +52,11 @@ impl Pose {
     pub fn turn_radians(&self, other: &Self) -> Option<f64> {
         Some(wrapped(self.heading? - other.heading?).abs())
     }
+}
+
+/// Straight-line distance of two positions of one map.
+pub fn metres_between(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
 /// Heading of a unit quaternion (x, y, z, w) about the z axis, in radians.

@@ -108,12 +108,12 @@ impl Episodic {
         Ok(Some(Habits { certainty, count, first: times.first, last: times.last, hours }))
     }
 
-    fn wanted(&self, query: &str) -> Result<Wanted, MemoryError> {
+    pub(super) fn wanted(&self, query: &str) -> Result<Wanted, MemoryError> {
         let wanted = self.things.wanted(query);
         wanted.ok_or_else(|| MemoryError::NamesNothing(query.to_owned()))
     }
 
-    fn sightings(
+    pub(super) fn sightings(
         &self,
         query: &str,
         filter: &Filter,

@@ -3,10 +3,16 @@
 //! Keeps store and search corpus in step: a record is searchable exactly when
 //! its batch is on disk. Knows nothing of tools, sessions or cameras.
 
+pub mod individuals;
+pub mod instances;
+mod kinds;
 pub mod last_seen;
+pub mod place;
+pub mod ranking;
 pub mod reference;
 pub mod shows;
 mod things;
+mod tracks;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,0 +1,399 @@
+//! Groups sightings into distinct physical objects: the same mug on Monday's desk
+//! and Tuesday's sink is one, mugs of two colours are two, and so are two alike in
+//! one frame.
+//!
+//! Pure. What tells objects apart: attributes (`kinds`), how many are seen at once
+//! and whether one could have been carried about in the time (`tracks`). It is
+//! about the records that it is given: to say which mug is used most it must be
+//! given all that show a mug, not the eight that answer best.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::RecordId;
+use crate::base::time::{Timestamp, Zone};
+use crate::index::mention::fit::fit;
+use crate::index::mention::{AttributeKind, Mention, mentions};
+use crate::index::phrases::Sought;
+use crate::memory::episodic::kinds::{Kind, Likeness, Named, kinds, lasting};
+use crate::memory::episodic::place::{PlaceWords, is_one_place, place_of};
+use crate::memory::episodic::tracks::{Look, VISIT_GAP, tracks};
+use crate::store::Record;
+
+/// One physical object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Instance {
+    /// As captions mostly call it, with what they say of it: "purple book".
+    pub desc: String,
+    /// That show it, in the order of time.
+    pub records: Vec<RecordId>,
+    /// Occasions on which it was seen, in the order of time.
+    pub visits: Vec<Visit>,
+    pub days_seen: usize,
+    pub first_seen: Timestamp,
+    pub last_seen: Timestamp,
+    /// Where it was seen, the most frequent place first.
+    pub places: Vec<Place>,
+    /// What was seen with it, the most frequent first; at most [`SEEN_WITH_MAX`].
+    pub seen_with: Vec<String>,
+    /// Visits by the hour of the day in which they began.
+    pub hours: [usize; 24],
+    /// How sure it is, from 0 to 1, that these records show one object.
+    pub confidence: f32,
+}
+
+/// An occasion on which an object was seen: at one place, without a long pause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Visit {
+    pub first: Timestamp,
+    pub last: Timestamp,
+    /// Number of the place in [`Instance::places`].
+    pub place: usize,
+    pub records: Vec<RecordId>,
+}
+
+/// Where an object was seen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// Where the robot stood when it saw it there last.
+    pub position: Option<[f64; 3]>,
+    /// Visits.
+    pub count: usize,
+    /// As captions call it: "wooden desk in the office"; empty where none says.
+    pub words: String,
+    /// The newest record of it there.
+    pub record: RecordId,
+}
+
+/// Most things told to have been seen with an object.
+pub const SEEN_WITH_MAX: usize = 5;
+
+/// Most records that are grouped at once; of more the newest count.
+pub const RECORDS_MAX: usize = 5_000;
+
+/// Distance within which the robot stands at one place, whatever captions say.
+const PLACE_METRES: f64 = 1.0;
+/// The same where captions name one piece of furniture in one room.
+const NAMED_PLACE_METRES: f64 = 3.0;
+
+/// Times the confidence where nothing but places and times tell objects apart.
+const BY_PLACE_ALONE: f32 = 0.8;
+
+/// The objects that `records` show of what is wanted, the one seen on most occasions
+/// first. Days and hours are those of `zone`.
+pub fn group(records: &[Record], wanted: &Sought, zone: Zone) -> Vec<Instance> {
+    let scene = Scene::of(records, wanted);
+    let mut found: Vec<Instance> =
+        kinds(&scene.names).iter().flat_map(|kind| scene.objects(kind, zone)).collect();
+    found.sort_by(|a, b| {
+        let key = |it: &Instance| (it.visits.len(), it.last_seen);
+        key(b).cmp(&key(a)).then_with(|| a.records.cmp(&b.records))
+    });
+    found
+}
+
+/// All that captions say of the wanted things.
+struct Scene<'a> {
+    /// In the order of time.
+    records: Vec<&'a Record>,
+    /// Number of each record's place.
+    places: Vec<usize>,
+    names: Vec<Named>,
+    /// The mention behind each name.
+    named: Vec<Mention>,
+    wanted: &'a Sought,
+}
+
+impl<'a> Scene<'a> {
+    fn of(records: &'a [Record], wanted: &'a Sought) -> Self {
+        let mut records: Vec<&Record> = records.iter().collect();
+        records.sort_by_key(|it| (it.meta.taken_at, it.id));
+        records.dedup_by_key(|it| it.id);
+        let over = records.len().saturating_sub(RECORDS_MAX);
+        records.drain(..over);
+        let places = places(&records);
+        let (mut names, mut named) = (Vec::new(), Vec::new());
+        for (at, record) in records.iter().enumerate() {
+            let place = places.get(at).copied().unwrap_or_default();
+            for (sentence, text) in record.caption.split(['.', ';', '!', '?']).enumerate() {
+                for mention in mentions(text) {
+                    let is_wanted = wanted.names(&mention)
+                        && fit(&mention.attributes, &wanted.attributes).is_some();
+                    if !is_wanted {
+                        continue;
+                    }
+                    let attributes = lasting(&mention.attributes);
+                    let time = record.meta.taken_at;
+                    names.push(Named { record: at, sentence, at: time, place, attributes });
+                    named.push(mention);
+                }
+            }
+        }
+        Self { records, places, names, named, wanted }
+    }
+
+    /// The objects of a kind.
+    fn objects(&self, kind: &Kind, zone: Zone) -> Vec<Instance> {
+        let (looks, of_record) = self.looks(kind);
+        let sureness: BTreeMap<usize, f32> = self.sureness(kind);
+        let desc = self.description(kind);
+        let at_once = looks.iter().map(|look| look.copies).max().unwrap_or(1);
+        let tracks = tracks(&looks);
+        let told_apart = if tracks.len() > at_once { BY_PLACE_ALONE } else { 1.0 };
+        let object = |track: &Vec<usize>| {
+            let seen: Vec<usize> =
+                track.iter().filter_map(|at| of_record.get(*at)).copied().collect();
+            self.instance(&desc, &seen, &sureness, told_apart, zone)
+        };
+        tracks.iter().filter_map(object).collect()
+    }
+
+    /// The looks at a kind with the record of each. Of one record the sentence counts
+    /// that names most of them: another one may speak of the same.
+    fn looks(&self, kind: &Kind) -> (Vec<Look>, Vec<usize>) {
+        let mut copies: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
+        for (at, _) in &kind.names {
+            let (Some(name), Some(mention)) = (self.names.get(*at), self.named.get(*at)) else {
+                continue;
+            };
+            *copies.entry(name.record).or_default().entry(name.sentence).or_default() +=
+                how_many(mention);
+        }
+        let mut looks = Vec::with_capacity(copies.len());
+        let mut of_record = Vec::with_capacity(copies.len());
+        for (at, sentences) in copies {
+            let Some(record) = self.records.get(at) else { continue };
+            looks.push(Look {
+                first: record.meta.taken_at,
+                last: record.end_at,
+                place: self.places.get(at).copied().unwrap_or_default(),
+                position: record.meta.pose.map(|pose| pose.position),
+                copies: sentences.into_values().max().unwrap_or(1),
+            });
+            of_record.push(at);
+        }
+        (looks, of_record)
+    }
+
+    /// How sure each record of a kind shows it.
+    fn sureness(&self, kind: &Kind) -> BTreeMap<usize, f32> {
+        let mut sureness = BTreeMap::new();
+        for (at, likeness) in &kind.names {
+            let Some(record) = self.names.get(*at).map(|name| name.record) else { continue };
+            let caption = self.records.get(record).and_then(|it| it.confidence).unwrap_or(1.0);
+            let named = match likeness {
+                Likeness::Full => 1.0,
+                Likeness::Possible => 0.7,
+                Likeness::Slip => 0.3,
+            };
+            let best: &mut f32 = sureness.entry(record).or_default();
+            *best = best.max(named * caption);
+        }
+        sureness
+    }
+
+    /// What names of the kind say most often.
+    fn description(&self, kind: &Kind) -> String {
+        let mut counts: BTreeMap<(Likeness, usize), BTreeMap<String, usize>> = BTreeMap::new();
+        for (at, likeness) in &kind.names {
+            let Some(mention) = self.named.get(*at) else { continue };
+            let said = lasting(&mention.attributes).len();
+            let phrases = counts.entry((*likeness, said)).or_default();
+            *phrases.entry(called(mention)).or_default() += 1;
+        }
+        // Of the surest that say most; of those the most frequent, then the first.
+        let phrases = counts.into_iter().next_back().map(|(_, phrases)| phrases);
+        let phrases = phrases.into_iter().flatten();
+        let best = phrases.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        best.map(|(phrase, _)| phrase).unwrap_or_default()
+    }
+
+    /// The object that the records `seen` show; they are in the order of time.
+    fn instance(
+        &self,
+        desc: &str,
+        seen: &[usize],
+        sureness: &BTreeMap<usize, f32>,
+        told_apart: f32,
+        zone: Zone,
+    ) -> Option<Instance> {
+        let records: Vec<&Record> =
+            seen.iter().filter_map(|at| self.records.get(*at).copied()).collect();
+        let (first, last) = (records.first()?, records.last()?);
+        let (visits, places) = self.visits(seen);
+        let mut hours = [0; 24];
+        for visit in &visits {
+            if let Some(hour) = hours.get_mut(zone.hour(visit.first)) {
+                *hour += 1;
+            }
+        }
+        let day = |it: &Timestamp| zone.format(*it).chars().take(10).collect::<String>();
+        let days: BTreeSet<String> = visits.iter().map(|it| day(&it.first)).collect();
+        let sure: f32 = seen.iter().filter_map(|at| sureness.get(at)).sum();
+        #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
+        let confidence = told_apart * sure / seen.len().max(1) as f32;
+        Some(Instance {
+            desc: desc.to_owned(),
+            records: records.iter().map(|it| it.id).collect(),
+            days_seen: days.len(),
+            first_seen: first.meta.taken_at,
+            last_seen: records.iter().map(|it| it.end_at).max().unwrap_or(last.end_at),
+            seen_with: self.seen_with(&records),
+            visits,
+            places,
+            hours,
+            confidence,
+        })
+    }
+
+    fn visits(&self, seen: &[usize]) -> (Vec<Visit>, Vec<Place>) {
+        let mut visits: Vec<Visit> = Vec::new();
+        for at in seen {
+            let (Some(record), Some(place)) = (self.records.get(*at), self.places.get(*at)) else {
+                continue;
+            };
+            let (first, last) = (record.meta.taken_at, record.end_at);
+            match visits.last_mut() {
+                Some(visit) if visit.place == *place && first.since(visit.last) <= VISIT_GAP => {
+                    visit.last = visit.last.max(last);
+                    visit.records.push(record.id);
+                }
+                Some(_) | None => {
+                    visits.push(Visit { first, last, place: *place, records: vec![record.id] });
+                }
+            }
+        }
+        let mut counts: BTreeMap<usize, (usize, Timestamp)> = BTreeMap::new();
+        for visit in &visits {
+            let (count, last) = counts.entry(visit.place).or_insert((0, visit.last));
+            (*count, *last) = (*count + 1, visit.last.max(*last));
+        }
+        let mut order: Vec<(usize, (usize, Timestamp))> = counts.into_iter().collect();
+        order.sort_by(|(_, a), (_, b)| b.cmp(a));
+        for visit in &mut visits {
+            let place = order.iter().position(|(place, _)| *place == visit.place);
+            visit.place = place.unwrap_or_default();
+        }
+        let place =
+            |(place, (count, _)): &(usize, (usize, Timestamp))| self.place(seen, *place, *count);
+        (visits, order.iter().filter_map(place).collect())
+    }
+
+    fn place(&self, seen: &[usize], place: usize, count: usize) -> Option<Place> {
+        let there = seen.iter().filter(|at| self.places.get(**at) == Some(&place));
+        let there: Vec<&Record> = there.filter_map(|at| self.records.get(*at).copied()).collect();
+        let newest = there.last()?;
+        let mut words: BTreeMap<(bool, String), usize> = BTreeMap::new();
+        for named in there.iter().filter_map(|it| place_of(&it.caption)) {
+            *words.entry((named.is_whole(), named.text())).or_default() += 1;
+        }
+        let best = words.into_iter().max_by(|((a, _), n), ((b, _), m)| (a, n).cmp(&(b, m)));
+        Some(Place {
+            position: there.iter().rev().find_map(|it| it.meta.pose).map(|pose| pose.position),
+            count,
+            words: best.map(|((_, words), _)| words).unwrap_or_default(),
+            record: newest.id,
+        })
+    }
+
+    fn seen_with(&self, records: &[&Record]) -> Vec<String> {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for record in records {
+            let place = place_of(&record.caption).unwrap_or_default();
+            let spots: Vec<&str> = [&place.surface, &place.room]
+                .into_iter()
+                .flatten()
+                .map(|it| it.stem.as_str())
+                .collect();
+            let others: BTreeSet<String> = mentions(&record.caption)
+                .iter()
+                .filter(|it| !self.wanted.names(it) && !spots.contains(&it.head_stem.as_str()))
+                .map(called)
+                .collect();
+            for other in others {
+                *counts.entry(other).or_default() += 1;
+            }
+        }
+        let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+        counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        counts.into_iter().take(SEEN_WITH_MAX).map(|(thing, _)| thing).collect()
+    }
+}
+
+/// A thing as one of it is called: "purple book" of "two open purple books".
+fn called(mention: &Mention) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for attribute in &mention.attributes {
+        let stays = !matches!(attribute.kind, AttributeKind::Number | AttributeKind::State);
+        if stays && !words.contains(&attribute.word) {
+            words.push(attribute.word.clone());
+        }
+    }
+    words.push(mention.singular_head());
+    words.join(" ")
+}
+
+/// "two red mugs" are two.
+fn how_many(mention: &Mention) -> usize {
+    const NUMBERS: &[&str] =
+        &["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let number = mention.attributes.iter().find(|it| it.kind == AttributeKind::Number);
+    let at = number.and_then(|it| NUMBERS.iter().position(|word| *word == it.word));
+    at.map_or(1, |at| at + 2)
+}
+
+/// Number of each record's place; records of one place have one number.
+fn places(records: &[&Record]) -> Vec<usize> {
+    struct Known<'a> {
+        record: &'a Record,
+        words: Option<PlaceWords>,
+    }
+    let mut known: Vec<Known<'_>> = Vec::new();
+    let mut numbers = Vec::with_capacity(records.len());
+    for record in records {
+        let words = place_of(&record.caption);
+        let nearest = known
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(at, it)| {
+                let apart = apart(it.record, it.words.as_ref(), record, words.as_ref())?;
+                Some((apart, at, it))
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        if let Some((_, at, place)) = nearest {
+            let says_more = |it: &PlaceWords| it.is_whole();
+            if words.as_ref().is_some_and(says_more) && !place.words.as_ref().is_some_and(says_more)
+            {
+                place.words = words;
+            }
+            numbers.push(at);
+        } else {
+            numbers.push(known.len());
+            known.push(Known { record, words });
+        }
+    }
+    numbers
+}
+
+/// Metres between two records of one place; `None` where they are of two.
+fn apart(
+    a: &Record,
+    a_words: Option<&PlaceWords>,
+    b: &Record,
+    b_words: Option<&PlaceWords>,
+) -> Option<f64> {
+    let said = a_words.zip(b_words).and_then(|(a, b)| is_one_place(a, b));
+    if said == Some(false) || a.meta.map_id != b.meta.map_id {
+        return None;
+    }
+    let most = if said == Some(true) { NAMED_PLACE_METRES } else { PLACE_METRES };
+    match (a.meta.pose, b.meta.pose) {
+        (Some(a), Some(b)) => {
+            let metres = a.distance_metres(&b);
+            (metres <= most).then_some(metres)
+        }
+        (Some(_) | None, Some(_) | None) => (said == Some(true)).then_some(most),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,172 @@
+//! Which sightings are of one object.
+
+use std::time::Duration;
+
+use super::*;
+use crate::base::frame::FrameMeta;
+use crate::base::pose::Pose;
+
+/// 2025-01-06 09:00:00 UTC, a Monday.
+pub(crate) const MONDAY: f64 = 1_736_154_000.0;
+const DAY: u64 = 24 * 60;
+
+/// Minutes after Monday morning, x in metres, caption.
+pub(crate) type Seen = (u64, f64, &'static str);
+
+pub(crate) fn records(seen: &[Seen]) -> Vec<Record> {
+    let start = Timestamp::from_seconds(MONDAY).unwrap();
+    let record = |(id, (minutes, x, caption)): (u64, &Seen)| {
+        let taken_at = start.plus(Duration::from_secs(60 * minutes));
+        let meta = FrameMeta {
+            taken_at,
+            pose: Some(Pose { position: [*x, 0.0, 0.0], heading: None }),
+            frame_id: "map".to_owned(),
+            map_id: "home".to_owned(),
+            source: "camera".to_owned(),
+        };
+        Record {
+            id: RecordId(id),
+            meta,
+            end_at: taken_at,
+            caption: (*caption).to_owned(),
+            confidence: None,
+            layer: None,
+            image: None,
+        }
+    };
+    (1..).zip(seen).map(record).collect()
+}
+
+pub(crate) fn sought(thing: &str) -> Sought {
+    let mention = mentions(thing).remove(0);
+    let mut stems = vec![mention.head_stem];
+    stems.extend((stems[0] == "mug").then(|| "cup".to_owned()));
+    Sought { attributes: mention.attributes, stems }
+}
+
+pub(crate) fn grouped(seen: &[Seen], thing: &str) -> Vec<Instance> {
+    group(&records(seen), &sought(thing), Zone::from_name("UTC").unwrap())
+}
+
+/// Each object as `description: ids`.
+fn check(seen: &[Seen], thing: &str, expect: &[&str]) {
+    let found: Vec<String> = grouped(seen, thing)
+        .iter()
+        .map(|it| {
+            let ids: Vec<String> = it.records.iter().map(|id| id.0.to_string()).collect();
+            format!("{}: {}", it.desc, ids.join(" "))
+        })
+        .collect();
+    assert_eq!(found, expect, "{seen:#?}");
+}
+
+const DESK: &str = "a red mug on a wooden desk in the office";
+const SINK: &str = "a red mug in a metal sink in the kitchen";
+
+#[test]
+fn mondays_desk_and_tuesdays_sink_hold_one_mug() {
+    check(&[(0, 0.0, DESK), (DAY, 8.0, SINK)], "mug", &["red mug: 1 2"]);
+}
+
+#[test]
+fn two_colours_are_two() {
+    let blue = "a blue mug on a wooden desk in the office";
+    check(
+        &[(0, 0.0, DESK), (DAY, 0.0, blue), (2 * DAY, 0.0, DESK)],
+        "mug",
+        &["red mug: 1 3", "blue mug: 2"],
+    );
+    check(
+        &[(0, 0.0, "a red mug next to a blue mug on a desk")],
+        "mug",
+        &["red mug: 1", "blue mug: 1"],
+    );
+}
+
+#[test]
+fn two_alike_in_one_frame_are_two() {
+    check(&[(0, 0.0, "two red mugs on a shelf")], "mug", &["red mug: 1", "red mug: 1"]);
+    check(
+        &[(0, 0.0, "a red mug, a book and a red mug on a shelf")],
+        "mug",
+        &["red mug: 1", "red mug: 1"],
+    );
+    // Another sentence may speak of the same one.
+    check(&[(0, 0.0, "A red mug is on a shelf. The red mug is empty.")], "mug", &["red mug: 1"]);
+}
+
+#[test]
+fn two_alike_at_two_places_in_each_round_are_two() {
+    let rounds: Vec<Seen> =
+        (0..3).flat_map(|round| [(round * 180, 0.0, DESK), (round * 180 + 5, 8.0, SINK)]).collect();
+    check(&rounds, "mug", &["red mug: 2 4 6", "red mug: 1 3 5"]);
+    let found = grouped(&rounds, "mug");
+    assert_eq!(found[0].places[0].words, "metal sink in the kitchen");
+    assert!(found[0].confidence < 1.0);
+}
+
+#[test]
+fn synonyms_and_plurals_are_one_thing_and_others_are_left_out() {
+    let seen = [
+        (0, 0.0, "a red cup on a wooden desk in the office"),
+        (DAY, 0.0, DESK),
+        (DAY + 1, 3.0, "a red book on a bed"),
+    ];
+    check(&seen, "mug", &["red cup: 1 2"]);
+    check(&seen, "blue mug", &[]);
+    check(&[], "mug", &[]);
+}
+
+#[test]
+fn a_slip_of_the_captioner_is_no_other_object() {
+    let blue = "a blue mug on a wooden desk in the office";
+    let mut seen: Vec<Seen> = (0..6).map(|day| (day * DAY, 0.0, DESK)).collect();
+    seen.insert(3, (2 * DAY + 60, 0.1, blue));
+    check(&seen, "mug", &["red mug: 1 2 3 4 5 6 7"]);
+}
+
+#[test]
+fn a_visit_is_an_occasion_and_not_a_frame() {
+    let seen =
+        [(0, 0.0, DESK), (1, 0.2, DESK), (20, 0.0, DESK), (120, 0.0, DESK), (DAY, 8.0, SINK)];
+    let [mug] = &grouped(&seen, "mug")[..] else { panic!("one mug") };
+    let visits: Vec<(usize, usize)> =
+        mug.visits.iter().map(|it| (it.place, it.records.len())).collect();
+    assert_eq!(visits, [(0, 3), (0, 1), (1, 1)]);
+    let places: Vec<(usize, &str, Option<[f64; 3]>, u64)> = mug
+        .places
+        .iter()
+        .map(|it| (it.count, it.words.as_str(), it.position, it.record.0))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            (2, "wooden desk in the office", Some([0.0; 3]), 4),
+            (1, "metal sink in the kitchen", Some([8.0, 0.0, 0.0]), 5),
+        ]
+    );
+    assert_eq!((mug.days_seen, mug.hours[9], mug.hours[11]), (2, 2, 1));
+    assert_eq!(mug.last_seen.since(mug.first_seen), Duration::from_secs(DAY * 60));
+}
+
+#[test]
+fn a_place_is_near_and_called_the_same() {
+    let counter = "a red mug on a white counter in the kitchen";
+    let table = "a red mug on a wooden table in the kitchen";
+    let seen = [(0, 0.0, counter), (DAY, 0.7, table), (2 * DAY, 2.0, counter)];
+    let found = grouped(&seen, "mug");
+    let counts: Vec<usize> = found[0].places.iter().map(|it| it.count).collect();
+    assert_eq!(counts, [2, 1]);
+}
+
+#[test]
+fn what_was_seen_with_it_is_told_most_frequent_first() {
+    let seen = [
+        (0, 0.0, "a purple book next to a red mug on a wooden table in the kitchen"),
+        (DAY, 0.0, "a red mug and an open purple book on a table"),
+        (2 * DAY, 0.0, "a person reading a purple book on a table"),
+    ];
+    let found = grouped(&seen, "book");
+    assert_eq!(found[0].seen_with, ["red mug", "person"]);
+    assert_eq!(found[0].desc, "purple book");
+}

@@ -1,0 +1,336 @@
+//! Which of several objects a request means: the one used most, seen last, nearest
+//! to something.
+//!
+//! Pure.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::RecordId;
+use crate::base::phrase_time::When;
+use crate::base::pose::metres_between;
+use crate::base::time::{Timestamp, Zone};
+use crate::index::mention::mentions;
+use crate::index::phrases::Sought;
+use crate::memory::episodic::instances::{Instance, Visit};
+use crate::memory::episodic::place::place_of;
+use crate::store::Record;
+
+/// What singles one out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Wish {
+    pub by: By,
+    /// What it was beside, on or in.
+    pub around: Vec<Sought>,
+    /// What somebody did with it.
+    pub doing: Option<String>,
+    /// When that was; any of them.
+    pub when: Vec<When>,
+}
+
+/// The order in which objects come.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum By {
+    /// Those that fit the request on most occasions.
+    #[default]
+    MostOften,
+    LeastOften,
+    Latest,
+    Earliest,
+    /// Nearest to where the robot stood when it saw the thing that is named.
+    NearestTo(Vec<[f64; 3]>),
+}
+
+/// Of two persons' verbs one can be seen ("reading"), the other one cannot.
+const UNSEEN: &[&str] = &["use", "used", "uses", "using", "need", "needed", "have", "had", "own"];
+
+/// Heads of what captions call people.
+const PEOPLE: &[&str] = &[
+    "person", "peopl", "man", "men", "woman", "women", "boy", "girl", "child", "children",
+    "someon", "somebodi", "user",
+];
+
+/// How much more a visit with a person says of use than one without.
+const PERSON_WEIGHT: f64 = 2.0;
+
+/// Puts the objects that `wish` means first. Where nothing of what it says was ever
+/// seen, that part of it does not count.
+pub fn rank(
+    instances: &mut Vec<Instance>,
+    records: &BTreeMap<RecordId, Record>,
+    wish: &Wish,
+    zone: Zone,
+) {
+    let scenes: BTreeMap<RecordId, Scene> =
+        records.iter().map(|(id, record)| (*id, Scene::of(record, wish))).collect();
+    let demands = Demands::met_in(instances, &scenes, wish, zone);
+    let mut scored: Vec<(Standing, Instance)> = std::mem::take(instances)
+        .into_iter()
+        .map(|it| (Standing::of(&it, &scenes, records, wish, demands, zone), it))
+        .collect();
+    scored.sort_by(|(a, one), (b, other)| {
+        let by_order = match &wish.by {
+            By::MostOften => b.often.total_cmp(&a.often),
+            By::LeastOften => a.often.total_cmp(&b.often),
+            By::Latest => b.last.cmp(&a.last),
+            By::Earliest => a.first.cmp(&b.first),
+            By::NearestTo(_) => a.metres.total_cmp(&b.metres),
+        };
+        by_order
+            .then_with(|| b.often.total_cmp(&a.often))
+            .then_with(|| (other.days_seen, other.last_seen).cmp(&(one.days_seen, one.last_seen)))
+            .then_with(|| one.records.cmp(&other.records))
+    });
+    *instances = scored.into_iter().map(|(_, instance)| instance).collect();
+}
+
+/// What one record says of a wish.
+struct Scene {
+    /// How many of the things around it are there.
+    around: usize,
+    has_person: bool,
+    /// Somebody does what the wish says.
+    is_done: bool,
+}
+
+impl Scene {
+    fn of(record: &Record, wish: &Wish) -> Self {
+        let seen = mentions(&record.caption);
+        let around = wish.around.iter().filter(|thing| seen.iter().any(|it| thing.names(it)));
+        let has_person = seen.iter().any(|it| PEOPLE.contains(&it.head_stem.as_str()));
+        let is_done =
+            wish.doing.as_deref().is_some_and(|doing| {
+                let stem = verb_stem(doing);
+                record.caption.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| {
+                    !stem.is_empty() && verb_stem(word) == stem && word.ends_with("ing")
+                })
+            });
+        Self { around: around.count(), has_person, is_done }
+    }
+}
+
+/// "read" of "reading", "drink" of "drinks".
+fn verb_stem(word: &str) -> &str {
+    let word = word.split(' ').next().unwrap_or_default();
+    ["ing", "ed", "s"]
+        .iter()
+        .find_map(|end| word.strip_suffix(end).filter(|stem| stem.len() > 2))
+        .unwrap_or(word)
+}
+
+/// Which parts of a wish can be asked for: those that some visit fulfils.
+#[derive(Debug, Clone, Copy)]
+struct Demands {
+    when: bool,
+    /// Least number of things around.
+    around: usize,
+    done: bool,
+    /// A person where the deed itself is seen nowhere or cannot be.
+    person: bool,
+}
+
+impl Demands {
+    fn met_in(
+        instances: &[Instance],
+        scenes: &BTreeMap<RecordId, Scene>,
+        wish: &Wish,
+        zone: Zone,
+    ) -> Self {
+        let visits = || instances.iter().flat_map(|it| &it.visits);
+        let when = !wish.when.is_empty() && visits().any(|it| is_in_time(it, wish, zone));
+        let timely = || visits().filter(move |it| !when || is_in_time(it, wish, zone));
+        let seen = || timely().flat_map(|it| it.records.iter().filter_map(|id| scenes.get(id)));
+        let around = seen().map(|it| it.around).max().unwrap_or(0);
+        let placed = || seen().filter(move |it| it.around >= around);
+        let is_seen = wish.doing.as_deref().is_some_and(|doing| !UNSEEN.contains(&doing));
+        let done = is_seen && placed().any(|it| it.is_done);
+        let person = is_seen && !done && placed().any(|it| it.has_person);
+        Self { when, around, done, person }
+    }
+
+    fn are_met_by(
+        self,
+        visit: &Visit,
+        scenes: &BTreeMap<RecordId, Scene>,
+        wish: &Wish,
+        zone: Zone,
+    ) -> bool {
+        let mut seen = visit.records.iter().filter_map(|id| scenes.get(id));
+        (!self.when || is_in_time(visit, wish, zone))
+            && seen.any(|it| {
+                it.around >= self.around
+                    && (!self.done || it.is_done)
+                    && (!self.person || it.has_person)
+            })
+    }
+}
+
+fn is_in_time(visit: &Visit, wish: &Wish, zone: Zone) -> bool {
+    wish.when.iter().any(|when| when.holds(visit.first, visit.last, zone))
+}
+
+/// How an object stands among the others.
+struct Standing {
+    often: f64,
+    first: Timestamp,
+    last: Timestamp,
+    metres: f64,
+}
+
+impl Standing {
+    fn of(
+        instance: &Instance,
+        scenes: &BTreeMap<RecordId, Scene>,
+        records: &BTreeMap<RecordId, Record>,
+        wish: &Wish,
+        demands: Demands,
+        zone: Zone,
+    ) -> Self {
+        let met: Vec<&Visit> = instance
+            .visits
+            .iter()
+            .filter(|it| demands.are_met_by(it, scenes, wish, zone))
+            .collect();
+        let is_use = wish.doing.as_deref().is_some_and(|doing| UNSEEN.contains(&doing));
+        let often = if is_use { used(&met, scenes, zone) } else { count(met.len()) };
+        // One that never fits comes after all that do.
+        let never = met.is_empty();
+        Self {
+            often,
+            first: if never { Timestamp::LATEST } else { earliest(&met) },
+            last: met.iter().map(|it| it.last).max().unwrap_or(Timestamp::EPOCH),
+            metres: match &wish.by {
+                By::NearestTo(anchors) => nearest(instance, anchors, records),
+                By::MostOften | By::LeastOften | By::Latest | By::Earliest => 0.0,
+            },
+        }
+    }
+}
+
+fn earliest(visits: &[&Visit]) -> Timestamp {
+    visits.iter().map(|it| it.first).min().unwrap_or(Timestamp::LATEST)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
+fn count(number: usize) -> f64 {
+    number as f64
+}
+
+/// What stands on its shelf all day is not used more for being seen more often: it
+/// counts once a day and place, and people with it count more.
+fn used(visits: &[&Visit], scenes: &BTreeMap<RecordId, Scene>, zone: Zone) -> f64 {
+    let mut occasions: Vec<(String, usize)> = Vec::new();
+    let mut with_people = 0;
+    for visit in visits {
+        let day = zone.format(visit.first).chars().take(10).collect::<String>();
+        let occasion = (day, visit.place);
+        if occasions.last() != Some(&occasion) {
+            occasions.push(occasion);
+        }
+        let seen = visit.records.iter().filter_map(|id| scenes.get(id));
+        with_people += usize::from(seen.into_iter().any(|it| it.has_person));
+    }
+    count(occasions.len()) + PERSON_WEIGHT * count(with_people)
+}
+
+/// Metres from where the object was last seen to the nearest anchor.
+fn nearest(instance: &Instance, anchors: &[[f64; 3]], records: &BTreeMap<RecordId, Record>) -> f64 {
+    let positions = instance.records.iter().rev().filter_map(|id| records.get(id)?.meta.pose);
+    let Some(last) = positions.map(|pose| pose.position).next() else { return f64::INFINITY };
+    anchors.iter().map(|anchor| metres_between(*anchor, last)).fold(f64::INFINITY, f64::min)
+}
+
+/// Names of the places that records show, with the newest record of each and how
+/// many show it; the most frequent first.
+pub fn places<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<(String, &'a Record, usize)> {
+    let mut found: BTreeMap<String, (&Record, usize)> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for record in records.filter(|it| seen.insert(it.id)) {
+        let Some(words) = place_of(&record.caption).map(|it| it.text()) else { continue };
+        let (newest, count) = found.entry(words).or_insert((record, 0));
+        *count += 1;
+        if record.meta.taken_at > newest.meta.taken_at {
+            *newest = record;
+        }
+    }
+    let mut places: Vec<(String, &Record, usize)> =
+        found.into_iter().map(|(words, (record, count))| (words, record, count)).collect();
+    places.sort_by_key(|(_, _, count)| Reverse(*count));
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::phrase_time;
+    use crate::base::time::Window;
+    use crate::memory::episodic::instances::tests::{MONDAY, Seen, grouped, records, sought};
+    use std::time::Duration;
+
+    const HOUR: u64 = 60;
+    const DAY: u64 = 24 * HOUR;
+
+    const SEEN: &[Seen] = &[
+        (0, 0.0, "a red mug on a wooden shelf in the kitchen"),
+        (3 * HOUR, 0.0, "a red mug on a wooden shelf in the kitchen"),
+        (6 * HOUR, 0.0, "a red mug on a wooden shelf in the kitchen"),
+        (HOUR, 5.0, "a blue mug next to a laptop on a white desk in the office"),
+        (7 * HOUR, 9.0, "a blue mug on a grey sofa in the living room"),
+        (DAY, 5.0, "a person with a blue mug at a white desk in the office"),
+        (DAY + HOUR, 9.0, "a green mug next to a laptop on a grey sofa in the living room"),
+    ];
+
+    fn check(wish: &Wish, expect: &[&str]) {
+        let mut found = grouped(SEEN, "mug");
+        let by_id = records(SEEN).into_iter().map(|it| (it.id, it)).collect();
+        rank(&mut found, &by_id, wish, Zone::from_name("UTC").unwrap());
+        let found: Vec<&str> = found.iter().map(|it| it.desc.as_str()).collect();
+        assert_eq!(found, expect, "{wish:?}");
+    }
+
+    #[test]
+    fn by_how_often_and_when() {
+        let by = |by| Wish { by, ..Wish::default() };
+        // Of equally many visits those on more days come first.
+        check(&by(By::MostOften), &["blue mug", "red mug", "green mug"]);
+        check(&by(By::LeastOften), &["green mug", "blue mug", "red mug"]);
+        check(&by(By::Latest), &["green mug", "blue mug", "red mug"]);
+        check(&by(By::Earliest), &["red mug", "blue mug", "green mug"]);
+        let sofa = vec![[9.0, 0.0, 0.0]];
+        check(&by(By::NearestTo(sofa)), &["green mug", "blue mug", "red mug"]);
+    }
+
+    #[test]
+    fn what_stands_on_its_shelf_is_not_used_for_being_seen() {
+        let used = Wish { doing: Some("use".to_owned()), ..Wish::default() };
+        check(&used, &["blue mug", "red mug", "green mug"]);
+    }
+
+    #[test]
+    fn what_was_around_and_when_count_where_they_were_seen_at_all() {
+        let around = |thing: &str| Wish { around: vec![sought(thing)], ..Wish::default() };
+        check(&around("shelf"), &["red mug", "blue mug", "green mug"]);
+        check(&around("laptop"), &["green mug", "blue mug", "red mug"]);
+        check(&around("umbrella"), &["blue mug", "red mug", "green mug"]);
+        let zone = Zone::from_name("UTC").unwrap();
+        let now = Timestamp::from_seconds(MONDAY).unwrap().plus(Duration::from_secs(60 * DAY * 3));
+        let when = |text: &str| {
+            let found = phrase_time::find(text).into_iter().map(|it| it.time.resolve(now, zone));
+            Wish { when: found.collect(), ..Wish::default() }
+        };
+        assert_ne!(when("on Monday").when[0].window, Window::ALL);
+        check(&when("on Monday"), &["red mug", "blue mug", "green mug"]);
+        check(&when("last year"), &["blue mug", "red mug", "green mug"]);
+    }
+
+    #[test]
+    fn a_deed_that_is_seen_decides() {
+        let mut seen = SEEN.to_vec();
+        seen.push((2 * DAY, 5.0, "a person drinking from a green mug"));
+        let mut found = grouped(&seen, "mug");
+        let by_id = records(&seen).into_iter().map(|it| (it.id, it)).collect();
+        let wish = Wish { doing: Some("drinking".to_owned()), ..Wish::default() };
+        rank(&mut found, &by_id, &wish, Zone::from_name("UTC").unwrap());
+        assert_eq!(found[0].desc, "green mug");
+    }
+}

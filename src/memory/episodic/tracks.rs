@@ -1,0 +1,172 @@
+//! How many objects alike there are, and which one each sighting is of: as few as
+//! explain where things were seen, and when.
+//!
+//! Pure. A thing that stands elsewhere hours later was carried there; one that would
+//! have to be carried to and fro while a robot drives by is two.
+
+use std::time::Duration;
+
+use crate::base::pose::metres_between;
+use crate::base::time::Timestamp;
+
+/// A sighting of one or several things that look alike.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Look {
+    pub(super) first: Timestamp,
+    pub(super) last: Timestamp,
+    /// Number of the place.
+    pub(super) place: usize,
+    pub(super) position: Option<[f64; 3]>,
+    /// How many of them are seen at once, at least one.
+    pub(super) copies: usize,
+}
+
+/// Most things that are told apart by where they were; with more of them a frame
+/// decides, which shows several at once.
+const TRACKS_MAX: usize = 6;
+
+/// What another object costs, in the unit of [`move_cost`]: less than a thing that
+/// jumps at once, more than one that was carried within a few minutes.
+const OBJECT_COST: f64 = 2.5;
+
+/// How unlikely it is that somebody carried a thing within so many seconds.
+const MOVE_COSTS: &[(u64, f64)] = &[(120, 3.0), (10 * 60, 2.0), (45 * 60, 1.0), (3 * 3_600, 0.25)];
+/// The same for a longer time.
+const LATE_MOVE_COST: f64 = 0.05;
+
+/// Places so near that one may be the other, seen from elsewhere.
+const NEAR_METRES: f64 = 1.5;
+const NEAR_FACTOR: f64 = 0.25;
+
+/// Which looks are of one object: the numbers of the looks of each, ascending, the
+/// object seen first at the front. `looks` are in the order of time.
+pub(super) fn tracks(looks: &[Look]) -> Vec<Vec<usize>> {
+    let copies = looks.iter().map(|look| look.copies).max().unwrap_or(0);
+    let most = copies.max(TRACKS_MAX.min(copies + 3));
+    let mut best: Option<(f64, Vec<Vec<usize>>)> = None;
+    for objects in copies.max(1)..=most {
+        let (moves, assigned) = assigned(looks, objects);
+        #[expect(clippy::cast_precision_loss, reason = "a handful")]
+        let cost = moves + OBJECT_COST * objects as f64;
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            best = Some((cost, assigned));
+        }
+    }
+    best.map(|(_, assigned)| assigned).unwrap_or_default()
+}
+
+/// Gives each look to the object that was last seen there, else to a new one where
+/// there may be more, else to the one that had most time to be carried. What that
+/// costs, and the looks of each.
+fn assigned(looks: &[Look], objects: usize) -> (f64, Vec<Vec<usize>>) {
+    let mut tracks: Vec<Vec<usize>> = Vec::new();
+    let mut total = 0.0;
+    for (at, look) in looks.iter().enumerate() {
+        let mut taken: Vec<usize> = Vec::new();
+        for _copy in 0..look.copies {
+            let free = (0..tracks.len()).filter(|track| !taken.contains(track));
+            let costs = free.filter_map(|track| {
+                let last = tracks.get(track)?.last().and_then(|last| looks.get(*last))?;
+                let cost = if last.place == look.place { 0.0 } else { move_cost(last, look) };
+                Some((cost, last.last, track))
+            });
+            // Of equals the one that was seen there last.
+            let cheapest = costs.min_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+            let track = match cheapest {
+                Some((cost, _, track)) if cost == 0.0 || tracks.len() >= objects => {
+                    total += cost;
+                    track
+                }
+                Some(_) | None => {
+                    tracks.push(Vec::new());
+                    tracks.len() - 1
+                }
+            };
+            taken.push(track);
+            if let Some(track) = tracks.get_mut(track) {
+                track.push(at);
+            }
+        }
+    }
+    (total, tracks)
+}
+
+fn move_cost(from: &Look, to: &Look) -> f64 {
+    let seconds = to.first.since(from.last).as_secs();
+    let timed = MOVE_COSTS.iter().find(|(most, _)| seconds <= *most);
+    let cost = timed.map_or(LATE_MOVE_COST, |(_, cost)| *cost);
+    match (from.position, to.position) {
+        (Some(a), Some(b)) if metres_between(a, b) < NEAR_METRES => NEAR_FACTOR * cost,
+        (Some(_) | None, Some(_) | None) => cost,
+    }
+}
+
+/// The times at which sightings of one object are apart enough to be of two visits.
+pub(super) const VISIT_GAP: Duration = Duration::from_secs(30 * 60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Places are letters 5 m apart, minutes after the start.
+    fn check(seen: &[(u64, char, usize)], expect: &[&[usize]]) {
+        let looks: Vec<Look> = seen
+            .iter()
+            .map(|(minutes, place, copies)| {
+                let at = Timestamp::EPOCH.plus(Duration::from_secs(minutes * 60));
+                let place = *place as usize - 'a' as usize;
+                #[expect(clippy::cast_precision_loss, reason = "a letter")]
+                let position = Some([5.0 * place as f64, 0.0, 0.0]);
+                Look { first: at, last: at, place, position, copies: *copies }
+            })
+            .collect();
+        assert_eq!(tracks(&looks), expect, "{seen:?}");
+    }
+
+    const HOUR: u64 = 60;
+
+    #[test]
+    fn a_thing_that_is_elsewhere_a_day_later_was_carried() {
+        check(&[(0, 'a', 1), (24 * HOUR, 'b', 1)], &[&[0, 1]]);
+        check(&[(0, 'a', 1), (5, 'b', 1)], &[&[0, 1]]);
+        check(&[(0, 'a', 1), (6 * HOUR, 'b', 1), (12 * HOUR, 'a', 1)], &[&[0, 1, 2]]);
+    }
+
+    #[test]
+    fn what_is_at_two_places_at_once_is_two() {
+        check(&[(0, 'a', 1), (1, 'b', 1)], &[&[0], &[1]]);
+    }
+
+    #[test]
+    fn what_comes_and_goes_while_the_robot_drives_by_is_two() {
+        let rounds = [(0, 'a', 1), (4, 'b', 1), (120, 'a', 1), (124, 'b', 1)];
+        check(&rounds, &[&[0, 2], &[1, 3]]);
+        let three =
+            [(0, 'a', 1), (4, 'b', 1), (8, 'c', 1), (120, 'a', 1), (124, 'b', 1), (128, 'c', 1)];
+        check(&three, &[&[0, 3], &[1, 4], &[2, 5]]);
+    }
+
+    #[test]
+    fn two_in_one_frame_are_two() {
+        check(&[(0, 'a', 2), (60, 'a', 1)], &[&[0, 1], &[0]]);
+    }
+
+    #[test]
+    fn of_two_the_one_that_had_time_was_carried() {
+        // One stays at a; the other goes from b to c over night.
+        let seen = [
+            (0, 'a', 1),
+            (4, 'b', 1),
+            (60, 'a', 1),
+            (64, 'b', 1),
+            (24 * HOUR, 'a', 1),
+            (24 * HOUR + 4, 'c', 1),
+        ];
+        check(&seen, &[&[0, 2, 4], &[1, 3, 5]]);
+    }
+
+    #[test]
+    fn nothing_seen_is_nothing() {
+        check(&[], &[]);
+    }
+}
