@@ -19,6 +19,7 @@ mod reindex;
 mod serve;
 mod status;
 mod tools;
+mod watch;
 
 use std::env;
 use std::ffi::OsString;
@@ -74,6 +75,11 @@ enum Command {
     Call(call::Flags),
     /// Carries MCP between standard input and output and the daemon, for agent hosts
     Mcp(mcp::Flags),
+    /// Prints what happens in the daemon, as it happens
+    Watch {
+        #[command(subcommand)]
+        watch: watch::Watch,
+    },
     /// Shows what the daemon holds and does
     Status,
     /// Embeds every record again with the configured embedder (the daemon must be stopped)
@@ -154,6 +160,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             mcp::run(&socket, &flags, io::stdin(), io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Watch { watch } => watch::run(&socket, &watch),
         Command::Status => status::run(&socket),
         Command::Reindex => reindex::run(&config, &places),
         Command::Tools(flags) => tools::run(&config, &flags),

@@ -33,6 +33,7 @@ use crate::store::{self, EmbeddingSpace, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
 use crate::tools::dispatch::Tools;
 use crate::tools::sessions::Sessions;
+use crate::tools::targets::board::Board;
 
 /// Why the daemon did not start.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +62,7 @@ pub struct Daemon {
     server: Server,
     ingest: Arc<Ingest>,
     store: Store,
+    goals: Arc<Board>,
 }
 
 impl Daemon {
@@ -102,6 +104,7 @@ impl Daemon {
         let state = State::new(store.clone());
         let domains = Domains { episodic, memos, notes, state, sessions };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
+        let goals = Arc::clone(context.board());
         let tools = Tools::new(context, image_limits(config));
         let agent = Agent::new(tools).with_model(config.model()?);
         let tools = Arc::new(agent.listing(&config.toolsets()?));
@@ -109,13 +112,15 @@ impl Daemon {
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let records = store.record_count();
         info!(socket:% = server.socket().display(), records, millis; "ready");
-        Ok(Self { server, ingest, store })
+        Ok(Self { server, ingest, store, goals })
     }
 
     /// Stops everything, clients first. What was acknowledged is on disk before
     /// this; frames that wait for their caption wait for the next start.
     pub fn stop(self) -> Result<(), DaemonError> {
-        let Self { server, ingest, store } = self;
+        let Self { server, ingest, store, goals } = self;
+        // Those who wait for a goal would hold up the server's end.
+        goals.close();
         server.stop();
         ingest.stop();
         store.flush()?;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::args::{self, Param};
+use crate::tools::targets::listing;
 use crate::tools::{
     Hints, ToolSpec, Toolset, inspect, memos, moments, notes, observe, recall, state,
 };
@@ -35,6 +36,10 @@ const REMOVES: Hints = Hints { read_only: false, destructive: true, idempotent: 
 const REPLACES: Hints = Hints { read_only: false, destructive: true, idempotent: true };
 
 fn object_retrieval() -> Vec<ToolSpec> {
+    [vec![listing::start()], recalls(), listing::steps(), looks()].concat()
+}
+
+fn recalls() -> Vec<ToolSpec> {
     vec![
         ToolSpec {
             name: "recall_best_match",
@@ -58,6 +63,22 @@ fn object_retrieval() -> Vec<ToolSpec> {
             hints: RECALLS,
             toolset: Toolset::ObjectRetrieval,
         },
+        ToolSpec {
+            name: "recall_all",
+            title: "Recall every sighting of a thing",
+            description: "Finds every record that really shows a described object, in the order \
+                of time; of more than k the newest. For how often and where a thing is seen. The \
+                result becomes the working memory.",
+            input_schema: args::schema(recall::ALL),
+            output_schema: records_schema(),
+            hints: RECALLS,
+            toolset: Toolset::ObjectRetrieval,
+        },
+    ]
+}
+
+fn looks() -> Vec<ToolSpec> {
+    vec![
         ToolSpec {
             name: "inspect_memory_record",
             title: "Look at stored frames",
@@ -430,6 +451,7 @@ fn admin() -> Vec<ToolSpec> {
             hints: READS,
             toolset: Toolset::Admin,
         },
+        listing::watch(),
     ]
 }
 
@@ -462,7 +484,7 @@ fn inspected_schema() -> Map<String, Value> {
     )
 }
 
-fn record_schema() -> Value {
+pub(crate) fn record_schema() -> Value {
     let nullable_number = json!({"type": ["number", "null"]});
     Value::Object(object(
         &json!({
@@ -569,7 +591,7 @@ fn memory_stats_schema() -> Map<String, Value> {
     )
 }
 
-fn object(properties: &Value, required: &[&str]) -> Map<String, Value> {
+pub(crate) fn object(properties: &Value, required: &[&str]) -> Map<String, Value> {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), properties.clone());

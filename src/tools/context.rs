@@ -14,6 +14,7 @@ use crate::tools::ToolError;
 use crate::tools::args::TimeReading;
 use crate::tools::session::Session;
 use crate::tools::sessions::{SessionName, Sessions};
+use crate::tools::targets::board::Board;
 
 /// Everything that a tool may use.
 #[derive(Debug)]
@@ -26,6 +27,7 @@ pub struct Context {
     pub clock: Arc<dyn Clock>,
     pub options: Options,
     sessions: Sessions,
+    board: Arc<Board>,
     started_at: Timestamp,
 }
 
@@ -58,7 +60,8 @@ impl Context {
     ) -> Self {
         let started_at = clock.now();
         let Domains { episodic, memos, notes, state, sessions } = domains;
-        Self { episodic, memos, notes, state, ingest, clock, options, sessions, started_at }
+        let board = Arc::default();
+        Self { episodic, memos, notes, state, ingest, clock, options, sessions, board, started_at }
     }
 
     pub(crate) fn sessions(&self) -> &Sessions {
@@ -77,6 +80,16 @@ impl Context {
 
     pub(crate) fn started_at(&self) -> Timestamp {
         self.started_at
+    }
+
+    /// Where goals are pinned up for whoever drives the robot.
+    pub fn board(&self) -> &Arc<Board> {
+        &self.board
+    }
+
+    /// Reads times as of now.
+    pub(crate) fn clock_reading(&self) -> TimeReading {
+        TimeReading { zone: self.options.zone, now: self.clock.now() }
     }
 
     /// Reads times as of the session's task, where it says when it was asked, else

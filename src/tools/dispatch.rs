@@ -8,6 +8,7 @@ use crate::base::time::Window;
 use crate::tools::args::{Args, SESSION};
 use crate::tools::context::Context;
 use crate::tools::sessions::SessionName;
+use crate::tools::targets::{self, board, search};
 use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec};
 use crate::tools::{admin, catalog, inspect, memos, moments, notes, observe, recall, state};
 
@@ -25,7 +26,15 @@ pub struct Tools {
 enum ToolCall {
     Observe(observe::Request),
     RecallBestMatch(recall::Request),
+    StartTask(targets::Start),
     RecallLastSeen(recall::Request),
+    RecallAll(recall::Request),
+    DetermineUniqueInstances(Option<String>),
+    CreateMemorySearchInstance(targets::Choice),
+    CreateRealWorldSearchInstance(Option<RecordId>),
+    SearchCurrentTarget,
+    ReportSearchResult(search::Report),
+    WatchGoals(board::Request),
     RetrieveFromTextWithTime(recall::Request),
     RecallObservationOfInstance(recall::Request),
     InspectMemoryRecord(Vec<RecordId>),
@@ -81,6 +90,45 @@ impl Tools {
                 let args = checked(recall::LAST_SEEN)?;
                 let request = recall::Request::parse(&args, reading)?;
                 (args, ToolCall::RecallLastSeen(request))
+            }
+            "recall_all" => {
+                let args = checked(recall::ALL)?;
+                let request = recall::Request::parse(&args, reading)?;
+                (args, ToolCall::RecallAll(request))
+            }
+            "start_task" => {
+                let args = checked(targets::START)?;
+                let request = targets::Start::parse(&args, self.context.clock_reading())?;
+                (args, ToolCall::StartTask(request))
+            }
+            "determine_unique_instances_from_latest_working_memory"
+            | "determine_unique_instances" => {
+                let args = checked(targets::DETERMINE)?;
+                let query = args.text("query")?.map(str::to_owned);
+                (args, ToolCall::DetermineUniqueInstances(query))
+            }
+            "create_or_update_memory_search_instance" => {
+                let args = checked(targets::MEMORY_INSTANCE)?;
+                let choice = targets::Choice::parse(&args)?;
+                (args, ToolCall::CreateMemorySearchInstance(choice))
+            }
+            "create_or_update_real_world_search_instance" => {
+                let args = checked(search::WORLD_INSTANCE)?;
+                let record = args.record_ids("record_id")?.first().copied();
+                (args, ToolCall::CreateRealWorldSearchInstance(record))
+            }
+            "search_current_target_instance_in_real_world" => {
+                (checked(catalog::NO_ARGUMENTS)?, ToolCall::SearchCurrentTarget)
+            }
+            "report_search_result" => {
+                let args = checked(search::REPORT)?;
+                let report = search::Report::parse(&args)?;
+                (args, ToolCall::ReportSearchResult(report))
+            }
+            "watch_goals" => {
+                let args = checked(board::WATCH)?;
+                let request = board::Request::parse(&args)?;
+                (args, ToolCall::WatchGoals(request))
             }
             "retrieve_from_text_with_time" => {
                 let args = checked(moments::TEXT_WITH_TIME)?;
@@ -226,6 +274,20 @@ impl ToolBox for Tools {
                 moments::observations(context, session, tool, &request)
             }
             ToolCall::RecallLastSeen(request) => recall::last_seen(context, session, &request),
+            ToolCall::RecallAll(request) => recall::all(context, session, &request),
+            ToolCall::StartTask(request) => targets::start(context, session, request),
+            ToolCall::DetermineUniqueInstances(query) => {
+                targets::determine(context, session, query.as_deref())
+            }
+            ToolCall::CreateMemorySearchInstance(choice) => {
+                targets::create(context, session, choice)
+            }
+            ToolCall::CreateRealWorldSearchInstance(record) => {
+                search::create(context, session, record)
+            }
+            ToolCall::SearchCurrentTarget => search::dispatch(context, session),
+            ToolCall::ReportSearchResult(report) => search::report(context, session, &report),
+            ToolCall::WatchGoals(request) => Ok(board::watch(context, &request)),
             ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, session.name, ids),
             ToolCall::GetRecordCountWithinTimeRange(window) => Ok(inspect::count(context, window)),
             ToolCall::Note(request) => notes::run(context, request),

@@ -21,6 +21,7 @@ pub(crate) mod session;
 mod session_text;
 pub mod sessions;
 pub(crate) mod state;
+pub mod targets;
 
 use serde_json::{Map, Value};
 

@@ -1,8 +1,9 @@
-//! `recall_best_match` and `recall_last_seen`: records by description, in a window
-//! of time.
+//! `recall_best_match`, `recall_last_seen` and `recall_all`: records by description, in
+//! a window of time.
 
 use crate::base::time::Window;
 use crate::index::mention::fit::Certainty;
+use crate::memory::episodic::individuals::AllSeen;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::search::Filter;
 use crate::tools::area::{self, AREA};
@@ -62,6 +63,24 @@ pub(crate) const LAST_SEEN: &[Param] = &[
     MAP,
     AREA,
     EXPLAIN,
+];
+
+pub(crate) const ALL: &[Param] = &[
+    Param::required(
+        "query",
+        Kind::Text { bytes_max: QUERY_BYTES_MAX },
+        "The object, with what tells it apart: 'a red mug'.",
+    ),
+    START,
+    END,
+    Param::optional(
+        "k",
+        Kind::Whole { least: 1, most: 500, default: 50 },
+        "How many sightings at most; of more the newest.",
+    ),
+    SOURCE,
+    MAP,
+    AREA,
 ];
 
 /// A checked call of one of the recall tools.
@@ -145,15 +164,41 @@ pub(crate) fn last_seen(
     };
     let found: Vec<Recalled> = sightings.into_iter().map(|it| it.recalled).collect();
     remember(context, session, "recall_last_seen", request, &found)?;
-    let why_empty = || match context.episodic.count(filter) {
-        0 => why_none(context, filter),
-        seen => format!("none of {seen} records shows {query:?}"),
-    };
+    let why_empty = || why_unseen(context, request);
     let mut reply = reply::recalled(context, session.name, &found, order, why_empty);
     if let Some(reasons) = reasons {
         explain::add_reasons(&mut reply, &reasons, certainty, context.options.zone);
     }
     Ok(reply)
+}
+
+/// Every record that shows an object, in the order of time; they become the working
+/// memory.
+pub(crate) fn all(
+    context: &Context,
+    session: SessionName<'_>,
+    request: &Request,
+) -> Result<ToolReply, ToolError> {
+    let AllSeen { sightings, total } = context
+        .episodic
+        .all_seen(&request.query, &request.filter, request.k)
+        .map_err(|error| fault(&error))?;
+    let found: Vec<Recalled> = sightings.into_iter().map(|it| it.recalled).collect();
+    remember(context, session, "recall_all", request, &found)?;
+    let order = if total > found.len() as u64 {
+        format!("in the order of time, the newest of {total} sightings")
+    } else {
+        "in the order of time, all sightings".to_owned()
+    };
+    let why_empty = || why_unseen(context, request);
+    Ok(reply::recalled(context, session.name, &found, &order, why_empty))
+}
+
+fn why_unseen(context: &Context, request: &Request) -> String {
+    match context.episodic.count(&request.filter) {
+        0 => why_none(context, &request.filter),
+        seen => format!("none of {seen} records shows {:?}", request.query),
+    }
 }
 
 /// Makes a recall's result the working memory.

@@ -212,15 +212,3 @@ impl Found {
         }
     }
 }
-
-impl SearchState {
-    /// As it is kept.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Planned => "planned",
-            Self::Dispatched => "dispatched",
-            Self::Found => "found",
-            Self::Reopened => "reopened",
-        }
-    }
-}

@@ -371,6 +371,6 @@ mod tests {
         let session = read("{\"working_memory\":[4],\"unheard_of\":1}").unwrap();
         let expected = Session { working_memory: vec![RecordId(4)], ..Session::default() };
         assert_eq!(session, expected);
-        read("[]").unwrap_err();
+        read("7").unwrap_err();
     }
 }

@@ -148,8 +148,13 @@ impl Sessions {
         let mut gone = Vec::new();
         let is_idle = |it: &Entry| now.since(it.used_at) > self.idle_max;
         if !table.by_name.contains_key(session.name) || table.by_name.values().any(is_idle) {
-            let idle = table.by_name.extract_if(.., |_, it| is_idle(it));
-            gone.extend(idle.filter(|(_, it)| it.is_kept).map(|(name, _)| name));
+            table.by_name.retain(|name, it| {
+                let goes = is_idle(it);
+                if goes && it.is_kept {
+                    gone.push(name.clone());
+                }
+                !goes
+            });
             while table.by_name.len() >= SESSIONS_MAX {
                 gone.extend(table.let_go_of_idlest());
             }

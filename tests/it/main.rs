@@ -25,5 +25,7 @@ mod offline;
 mod running;
 mod scripted_model;
 mod sdk;
+mod sessions;
+mod targets;
 mod tools;
 mod transcripts;

@@ -2,6 +2,7 @@
 //! its reply looks like.
 
 use std::io::Cursor;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,9 +45,17 @@ impl Memory {
 
     fn with(adapted: impl FnOnce(ScriptedCaptioner) -> ScriptedCaptioner) -> Self {
         let state = tempfile::tempdir().unwrap();
+        let tools = Self::tools_in(state.path(), adapted);
+        Self { tools, state }
+    }
+
+    /// The tools over the memory that lies in `state`.
+    pub(crate) fn tools_in(
+        state: &Path,
+        adapted: impl FnOnce(ScriptedCaptioner) -> ScriptedCaptioner,
+    ) -> Agent {
         let handle = EmbedderHandle::new(Box::new(ScriptedEmbedder::new(64)));
-        let store =
-            Store::open(&Options::at(state.path().join("s")), &embedding_space(&handle)).unwrap();
+        let store = Store::open(&Options::at(state.join("s")), &embedding_space(&handle)).unwrap();
         let episodic = Arc::new(Episodic::open(store.clone(), handle.clone()).unwrap());
         let now = Timestamp::from_seconds(NOON).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(StandingClock::at(now));
@@ -68,7 +77,7 @@ impl Memory {
         let options = context::Options {
             zone,
             text_max_chars: 400,
-            prompts_dirs: vec![state.path().join("prompts")],
+            prompts_dirs: vec![state.join("prompts")],
         };
         let context = Context::new(
             Domains { episodic, memos, notes, state: state_domain, sessions },
@@ -76,8 +85,7 @@ impl Memory {
             clock,
             options,
         );
-        let tools = Agent::new(Tools::new(context, Limits::default()));
-        Self { tools, state }
+        Agent::new(Tools::new(context, Limits::default()))
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Result<ToolReply, ToolError> {
@@ -356,7 +364,9 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
         Err(ToolError::UnknownTool("recall_everything".to_owned()))
     );
     let arguments = |tool: &str| match tool {
-        "recall_best_match" | "recall_last_seen" => json!({"query": "mug"}),
+        "recall_best_match" | "recall_last_seen" | "recall_all" => json!({"query": "mug"}),
+        "start_task" => json!({"task": "bring me the mug"}),
+        "report_search_result" => json!({"found": true}),
         "retrieve_from_text_with_time" => {
             json!({"x": "mug", "start_time": "-1d", "end_time": "-1m"})
         }

@@ -19,14 +19,14 @@ use crate::running::{PATIENCE, wait_for};
 use crate::tools::Memory;
 
 /// A client that notes each line it sends and gets.
-struct Talk {
+pub(crate) struct Talk {
     stream: UnixStream,
     lines: BufReader<UnixStream>,
     _kept: Kept,
-    written: String,
+    pub(crate) written: String,
     /// Placeholders of the ids met so far.
     ids: BTreeMap<String, String>,
-    requests: u32,
+    pub(crate) requests: u32,
 }
 
 /// What must live as long as the talk.
@@ -37,7 +37,7 @@ struct Kept {
 
 impl Talk {
     /// Over a fresh memory with these files in its prompts directory.
-    fn new(prompts: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(prompts: &[(&str, &str)]) -> Self {
         let memory = Memory::new();
         let Memory { tools, state } = memory;
         fs::create_dir_all(state.path().join("prompts")).unwrap();
@@ -55,7 +55,7 @@ impl Talk {
     }
 
     /// Calls a tool and notes both lines; gives the structured content.
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let reply = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
         reply["result"]["structuredContent"].clone()
     }
@@ -90,6 +90,11 @@ impl Talk {
     /// Ids that are made up, in the order in which they were met.
     fn redacted(&mut self, line: &str) -> String {
         let mut line = line.to_owned();
+        // A connection's own session is named after the daemon's start.
+        if let Some(at) = line.find("\"connection-") {
+            let own = line[at + 1..].split('"').next().unwrap_or_default().to_owned();
+            line = line.replace(&own, "<own session>");
+        }
         for word in line.clone().split(|c: char| !(c.is_ascii_hexdigit() || c == '-')) {
             if word.len() == 36 && word.matches('-').count() == 4 {
                 let next = format!("<id {}>", self.ids.len() + 1);

@@ -1,0 +1,69 @@
+//! Words for requests and counts.
+//!
+//! Pure.
+
+use crate::memory::episodic::reference::{Order, Reference, refer};
+
+/// Words that belong to the name of a thing, before it.
+const DETERMINERS: &[&str] = &[
+    "a", "an", "the", "my", "our", "your", "his", "her", "their", "some", "any", "this", "that",
+    "one", "another", "of",
+];
+
+/// What a task wants, as it says it: "the mug that I use the most" of "Bring me the
+/// mug that I use the most!". The whole where it names no thing.
+pub(super) fn wanted(task: &str) -> String {
+    let words: Vec<&str> = task.split_whitespace().collect();
+    let bare: Vec<String> = words.iter().map(|word| bare(word)).collect();
+    let thing: Vec<String> = refer(task).thing.split_whitespace().map(str::to_owned).collect();
+    let start =
+        (!thing.is_empty()).then(|| bare.windows(thing.len()).position(|it| it == thing)).flatten();
+    let mut start = start.unwrap_or(0);
+    while start > 0 && bare.get(start - 1).is_some_and(|it| DETERMINERS.contains(&it.as_str())) {
+        start -= 1;
+    }
+    let wanted = words.get(start..).unwrap_or_default().join(" ");
+    let wanted = wanted.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let wanted = wanted.strip_suffix("please").unwrap_or(wanted);
+    wanted.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
+}
+
+fn bare(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+}
+
+/// The order that a reference asks for.
+pub(super) fn order(reference: &Reference) -> String {
+    match &reference.order {
+        None | Some(Order::MostOften) => "most frequent first".to_owned(),
+        Some(Order::LeastOften) => "least frequent first".to_owned(),
+        Some(Order::Latest) => "latest first".to_owned(),
+        Some(Order::Earliest) => "earliest first".to_owned(),
+        Some(Order::NearestTo(what)) => format!("nearest to {what} first"),
+    }
+}
+
+/// "1 day", "3 days"
+pub(super) fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_task_wants_is_said_as_the_task_says_it() {
+        for (task, expect) in [
+            ("Bring me a book", "a book"),
+            ("bring me the book I was reading yesterday", "the book I was reading yesterday"),
+            ("Bring me the mug that I use the most.", "the mug that I use the most"),
+            ("could you fetch my red mug, please?", "my red mug"),
+            ("something", "something"),
+            ("", ""),
+        ] {
+            assert_eq!(wanted(task), expect);
+        }
+    }
+}

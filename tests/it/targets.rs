@@ -1,0 +1,157 @@
+//! Golden transcripts of object retrieval, with the examples of its document, on a
+//! memory that holds such objects.
+
+use serde_json::json;
+
+use crate::transcripts::Talk;
+
+/// What a household saw on two days: a purple book that is read and then carried to
+/// the bedroom, a green one that stays, and two mugs, of which the blue one is used.
+const HOUSEHOLD: &[(&str, [f64; 3], &str)] = &[
+    (
+        "2025-01-01 08:00:00",
+        [1.0, 1.0, 0.5],
+        "a blue mug next to a laptop on a wooden desk in the office",
+    ),
+    ("2025-01-01 08:05:00", [4.0, 1.0, 1.5], "a red mug on a white counter in the kitchen"),
+    (
+        "2025-01-01 18:00:00",
+        [7.0, 1.0, 2.5],
+        "a blue mug next to a black remote on a grey sofa in the living room",
+    ),
+    (
+        "2025-01-02 08:00:00",
+        [1.0, 1.0, 0.5],
+        "a blue mug next to a laptop on a wooden desk in the office",
+    ),
+    (
+        "2025-01-02 10:00:00",
+        [7.0, 1.0, 2.5],
+        "a person reading a purple book on a grey sofa in the living room",
+    ),
+    ("2025-01-02 10:10:00", [9.0, 1.0, 0.0], "a green book on a wooden shelf in the hallway"),
+    ("2025-01-03 09:00:00", [6.0, 6.0, 3.0], "a purple book on a white nightstand in the bedroom"),
+    ("2025-01-03 09:30:00", [4.2, 1.0, 1.5], "a blue mug in a metal sink in the kitchen"),
+];
+
+/// Observes the household, noting nothing.
+fn household(talk: &mut Talk) {
+    let (written, requests) = (std::mem::take(&mut talk.written), talk.requests);
+    for (time, [x, y, theta], caption) in HOUSEHOLD {
+        talk.call(
+            "observe",
+            json!({"caption": caption, "time": time, "position": [x, y], "theta": theta,
+                "map_id": "home", "source": "camera"}),
+        );
+    }
+    (talk.written, talk.requests) = (written, requests);
+}
+
+#[test]
+fn bring_me_a_book() {
+    let mut talk = Talk::new(&[]);
+    household(&mut talk);
+    talk.call("start_task", json!({"task": "Bring me a book"}));
+    talk.call("create_or_update_memory_search_instance", json!({}));
+    talk.call("recall_last_seen", json!({"query": "a book"}));
+    let place = talk.call("create_or_update_real_world_search_instance", json!({}));
+    assert_eq!(place["position"], json!([6.0, 6.0, 0.0]));
+    talk.call("search_current_target_instance_in_real_world", json!({}));
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn bring_me_the_mug_that_i_use_the_most() {
+    let mut talk = Talk::new(&[]);
+    household(&mut talk);
+    talk.call("start_task", json!({"task": "Bring me the mug that I use the most"}));
+    talk.call("create_or_update_memory_search_instance", json!({}));
+    talk.call("recall_best_match", json!({"query": "a mug the user uses"}));
+    talk.call(
+        "determine_unique_instances_from_latest_working_memory",
+        json!({"query": "find most frequently used mug"}),
+    );
+    let target = talk.call("create_or_update_memory_search_instance", json!({}));
+    assert_eq!(target["instance_desc"], "blue mug");
+    talk.call("recall_last_seen", json!({"query": "blue mug"}));
+    let place = talk.call("create_or_update_real_world_search_instance", json!({}));
+    assert_eq!(place["last_seen"], "2025-01-03 09:30:00");
+    talk.call("search_current_target_instance_in_real_world", json!({}));
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn a_search_that_goes_on() {
+    let mut talk = Talk::new(&[]);
+    talk.call("create_or_update_memory_search_instance", json!({}));
+    talk.call("determine_unique_instances", json!({}));
+    talk.call("search_current_target_instance_in_real_world", json!({}));
+    talk.call("report_search_result", json!({"found": true}));
+    household(&mut talk);
+    talk.call("recall_all", json!({"query": "mug", "session": "robot"}));
+    talk.call("determine_unique_instances", json!({"session": "robot"}));
+    let chosen = json!({"instance": 2, "session": "robot"});
+    talk.call("create_or_update_memory_search_instance", chosen);
+    let none = json!({"instance": 3, "session": "robot"});
+    talk.call("create_or_update_memory_search_instance", none);
+    let two = json!({"record_id": 2, "instance_desc": "mug", "session": "robot"});
+    talk.call("create_or_update_memory_search_instance", two);
+    let chosen = json!({"record_id": 1, "session": "robot"});
+    talk.call("create_or_update_memory_search_instance", chosen);
+    let place = json!({"record_id": 3, "session": "robot"});
+    talk.call("create_or_update_real_world_search_instance", place);
+    talk.call("create_or_update_real_world_search_instance", json!({"session": "robot"}));
+    talk.call("search_current_target_instance_in_real_world", json!({"session": "robot"}));
+    let mut status = json!("next");
+    while status == "next" {
+        let lost = json!({"found": false, "session": "robot"});
+        status = talk.call("report_search_result", lost)["status"].clone();
+    }
+    assert_eq!(status, "reopened");
+    // The places looked at are left out: what remains is a guess.
+    let again = json!({"session": "robot"});
+    let place = talk.call("create_or_update_real_world_search_instance", again.clone());
+    assert_eq!(place["guess"], true);
+    talk.call("search_current_target_instance_in_real_world", again);
+    talk.call("report_search_result", json!({"found": true, "record_id": 8, "session": "robot"}));
+    talk.call(
+        "recall_all",
+        json!({"query": "book", "k": 2, "search_end_time": "2025-01-02 23:00:00"}),
+    );
+    talk.call("recall_all", json!({"query": "umbrella"}));
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn what_was_never_seen_is_guessed_from_places_in_memory() {
+    let mut talk = Talk::new(&[]);
+    talk.call("start_task", json!({"task": "fetch a saucer"}));
+    talk.call("create_or_update_memory_search_instance", json!({}));
+    talk.call("create_or_update_real_world_search_instance", json!({}));
+    talk.call("search_current_target_instance_in_real_world", json!({}));
+    household(&mut talk);
+    talk.call("start_task", json!({"task": "fetch a mug tree"}));
+    talk.call("recall_last_seen", json!({"query": "a mug tree"}));
+    talk.call("create_or_update_memory_search_instance", json!({}));
+    let place = talk.call("create_or_update_real_world_search_instance", json!({}));
+    assert_eq!(place["guess"], true);
+    talk.call("search_current_target_instance_in_real_world", json!({}));
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn goals_are_followed() {
+    let mut talk = Talk::new(&[]);
+    household(&mut talk);
+    talk.call("watch_goals", json!({}));
+    let robot = json!({"session": "robot"});
+    talk.call("start_task", json!({"task": "bring me the red mug", "session": "robot"}));
+    talk.call("create_or_update_memory_search_instance", robot.clone());
+    talk.call("create_or_update_real_world_search_instance", robot.clone());
+    talk.call("search_current_target_instance_in_real_world", robot);
+    let seen = talk.call("watch_goals", json!({"wait_seconds": 30}));
+    talk.call("report_search_result", json!({"found": true, "session": "robot"}));
+    talk.call("watch_goals", json!({"after": seen["next"], "wait_seconds": 30}));
+    talk.call("watch_goals", json!({"wait_seconds": 31}));
+    insta::assert_snapshot!(talk.written);
+}
