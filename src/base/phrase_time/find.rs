@@ -139,7 +139,7 @@ impl Words {
         while self.is(at, JOINS) && at < whole.end + 2 {
             at += 1;
         }
-        let next = (whole.end..=at).rev().find_map(|at| self.atom(at))?;
+        let next = (whole.end..=at).find_map(|at| self.atom(at))?;
         let joined = Atom { end: next.end, ..*whole };
         match (whole.days, next.days) {
             // "Monday last week", "last week on Monday"
@@ -183,8 +183,8 @@ impl Words {
             .or_else(|| self.relative(at))
             .or_else(|| self.weekday(at))
             .or_else(|| self.date(at))
-            .or_else(|| self.part(at))
             .or_else(|| self.occasion(at))
+            .or_else(|| self.part(at))
             .or_else(|| self.clock(at))
             .or_else(|| self.vague(at))
     }
@@ -319,7 +319,7 @@ impl Words {
     /// "last week", "this morning", "last Monday", "this weekend", "earlier this week".
     fn relative(&self, at: usize) -> Option<Atom> {
         let modified =
-            self.past(at, &["earlier", "late", "early", "later", "on", "in", "during", "over"]);
+            self.past(at, &["earlier", "late", "early", "later", "during", "over"]);
         let said = self.past(modified, &["the"]);
         let (is_last, named) = match self.word(said) {
             "last" | "previous" => (true, said + 1),

@@ -5,6 +5,8 @@
 //! Pure. English, by closed lists of words; the calendar is chrono's.
 
 mod find;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use std::ops::Range;
@@ -160,6 +162,15 @@ impl PhraseTime {
     #[must_use]
     pub fn once(self) -> Self {
         let days = if self.days == Span::Unsaid { Span::Latest } else { self.days };
+        Self { days, ..self }
+    }
+
+    /// Such hours of every day, where it says hours and no day: "before lunch" of what is
+    /// done as a rule.
+    #[must_use]
+    pub fn habitual(self) -> Self {
+        let is_part = self.hours.is_some() && matches!(self.days, Span::Unsaid | Span::Latest);
+        let days = if is_part { Span::Daily } else { self.days };
         Self { days, ..self }
     }
 

@@ -1,0 +1,74 @@
+//! What a request in words refers to: "bring me the mug that I use the most" is a
+//! mug, that somebody uses, and of several the one used most often.
+//!
+//! Pure. English, by sentence structure and closed classes of words; knows no
+//! records.
+
+mod habit;
+mod sentence;
+mod verb;
+mod words;
+
+use crate::base::phrase_time::{self, PhraseTime};
+use crate::memory::episodic::reference::habit::Habit;
+use crate::memory::episodic::reference::sentence::Reading;
+
+/// What a request refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reference {
+    /// What to recall by: the class with its attributes, "red mug". Empty where the
+    /// request names none: "what I left on the sofa".
+    pub thing: String,
+    /// What it was beside, on or in: "laptop", "sofa", "kitchen".
+    pub around: Vec<String>,
+    /// What it was not beside, on or in, and which one it is not: "other than the red one".
+    pub without: Vec<String>,
+    /// What a person did with the thing or near it: "reading", "using".
+    pub doing: Option<String>,
+    /// When that was, unresolved.
+    pub when: Vec<PhraseTime>,
+    /// Which of several: a superlative or a habit.
+    pub order: Option<Order>,
+    /// "the mug" or "my mug", which must be singled out, not "a mug".
+    pub individual: bool,
+}
+
+/// What singles one out of several things of a kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// "the mug I use the most", "the book that is usually on the nightstand".
+    MostOften,
+    /// "the mug I rarely use".
+    LeastOften,
+    /// "the mug I used last".
+    Latest,
+    /// "the first mug I used today".
+    Earliest,
+    /// "the mug nearest the sofa".
+    NearestTo(String),
+}
+
+/// Longest request that is read; what is beyond is left out.
+const REQUEST_CHARS_MAX: usize = 1_000;
+
+/// Reads a request.
+pub fn refer(request: &str) -> Reference {
+    let request: String = request.chars().take(REQUEST_CHARS_MAX).collect();
+    let times = phrase_time::find(&request);
+    let tokens = sentence::tokens(&request, &times);
+    let Habit { tokens, order, is_used, part } = habit::take(tokens);
+    let reading = Reading::of(&tokens);
+    let Reading { thing, around, without, doing, nearest, is_past, is_habit, individual } = reading;
+    let doing = doing.or_else(|| is_used.then(|| "using".to_owned()));
+    let mut when = phrase_time::combined(times.into_iter().map(|it| it.time).chain(part).collect());
+    let once = is_past && !matches!(order, Some(Order::MostOften | Order::LeastOften));
+    when = when.into_iter().map(|it| if once { it.once() } else { it.habitual() }).collect();
+    let is_habit = is_habit && when.iter().all(PhraseTime::is_recurring);
+    let recurs = !when.is_empty() && when.iter().all(PhraseTime::is_recurring);
+    let habit = (recurs || is_habit && !is_past).then_some(Order::MostOften);
+    let order = nearest.map(Order::NearestTo).or(order).or(habit);
+    Reference { thing, around, without, doing, when, order, individual }
+}
+
+#[cfg(test)]
+mod tests;
