@@ -5,11 +5,14 @@
 //! sees the memory through [`Tools`] only, so that its trace can be replayed.
 
 pub mod endpoint;
+mod errand;
 mod json;
 pub mod model;
 mod prompt;
 mod prompts;
 mod reply;
+pub mod retrieve;
+mod rules;
 mod step;
 
 use serde_json::{Map, Value};
@@ -56,7 +59,7 @@ pub fn listed(toolsets: &[Toolset]) -> Vec<ToolSpec> {
 
 /// The tools that are added to the memory's.
 fn own() -> Vec<ToolSpec> {
-    vec![step::spec()]
+    vec![step::spec(), retrieve::spec()]
 }
 
 impl ToolBox for Agent {
@@ -79,6 +82,7 @@ impl ToolBox for Agent {
         arguments: Map<String, Value>,
     ) -> Result<ToolReply, ToolError> {
         match tool {
+            retrieve::NAME => retrieve::run(&self.tools, session, arguments),
             step::NAME => step::run(&self.tools, session, arguments),
             _ => self.tools.call(session, tool, arguments),
         }

@@ -2,6 +2,7 @@
 //!
 //! The one place that reads the environment and writes to standard output.
 
+mod ask;
 mod bench;
 pub mod call;
 mod caption;
@@ -71,6 +72,8 @@ enum Command {
     Ingest(ingest::Flags),
     /// Captions images, or directories of them, without a daemon
     Caption(caption::Flags),
+    /// Finds the object of a request: engram ask "bring me the mug I use the most"
+    Ask(ask::Flags),
     /// Calls one tool: engram call health
     Call(call::Flags),
     /// Carries MCP between standard input and output and the daemon, for agent hosts
@@ -155,6 +158,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             ingest::run(&socket, &flags.with_zone(&config.settings.time.zone))
         }
         Command::Caption(flags) => caption::run(&config, &places, &flags),
+        Command::Ask(flags) => ask::run(&socket, &flags),
         Command::Call(flags) => call::run(&socket, &flags),
         Command::Mcp(flags) => {
             mcp::run(&socket, &flags, io::stdin(), io::stdout())?;

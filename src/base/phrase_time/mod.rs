@@ -4,6 +4,7 @@
 //!
 //! Pure. English, by closed lists of words; the calendar is chrono's.
 
+mod clock;
 mod find;
 #[cfg(test)]
 mod tests;
@@ -245,7 +246,7 @@ impl PhraseTime {
         let takes = day.hours.is_none() && !matches!(day.days, Span::Elapsed { .. });
         let text = format!("{} {}", self.text, other.text);
         let side = if part.side == Side::Within { day.side } else { part.side };
-        takes.then(|| Self { text, days: day.days, hours: part.hours, side })
+        takes.then_some(Self { text, days: day.days, hours: part.hours, side })
     }
 
     /// Whether it says hours and no day.

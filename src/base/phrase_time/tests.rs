@@ -45,7 +45,7 @@ a week ago | 2024-12-31 00:00:00 | 2025-01-02 23:59:59 | |
 an hour ago | 2025-01-08 14:00:00 | 2025-01-08 14:59:59 | |
 half an hour ago | 2025-01-08 14:50:00 | 2025-01-08 15:09:59 | |
 20 minutes ago | 2025-01-08 15:05:00 | 2025-01-08 15:14:59 | |
-about four hours ago | 2025-01-08 10:30:00 | 2025-01-08 12:29:59 | |
+about four hours ago | 2025-01-08 10:42:00 | 2025-01-08 12:17:59 | |
 in the last two hours | 2025-01-08 13:30:00 | 2025-01-08 15:29:59 | |
 in the past 3 days | 2025-01-05 15:30:00 | 2025-01-08 15:29:59 | |
 over the last week | 2025-01-01 15:30:00 | 2025-01-08 15:29:59 | |
@@ -126,7 +126,9 @@ fn expressions_mean_what_a_calendar_says() {
         };
         let shown = |it: Option<Timestamp>| it.map(|it| utc().format(it)).unwrap_or_default();
         let hours = when.hours.map(|it| format!("{}-{}", it.start / 60, it.end / 60));
-        let days = when.weekdays.map(|it| (0..7).filter(|day| it[*day]).map(|day| day.to_string()).collect::<String>());
+        let days = when
+            .weekdays
+            .map(|it| (0..7).filter(|day| it[*day]).map(|day| day.to_string()).collect::<String>());
         let found = [
             shown(when.window.start()),
             shown(when.window.end()),
@@ -162,9 +164,8 @@ fn what_is_no_time_is_left_alone() {
 
 #[test]
 fn expressions_are_found_within_a_request() {
-    let found = |text: &str| -> Vec<String> {
-        find(text).into_iter().map(|it| it.time.text).collect()
-    };
+    let found =
+        |text: &str| -> Vec<String> { find(text).into_iter().map(|it| it.time.text).collect() };
     assert_eq!(found("bring the book I was reading in bed last night, please"), ["last night"]);
     assert_eq!(found("Yesterday the mug was here, at ten it was not"), ["Yesterday", "at ten"]);
     assert_eq!(found("what I left on the sofa before lunch"), ["before lunch"]);
@@ -191,13 +192,14 @@ fn hours_without_a_day_recur_or_are_the_latest() {
 
 #[test]
 fn recurring_hours_hold_the_night_of_their_day() {
-    let held = |text: &str, time: &str| {
-        one(text).resolve(at(NOW), utc()).holds(at(time), at(time), utc())
-    };
+    let held =
+        |text: &str, time: &str| one(text).resolve(at(NOW), utc()).holds(at(time), at(time), utc());
     assert!(held("at night", "2025-01-07 23:00:00") && held("at night", "2025-01-07 02:00:00"));
     assert!(!held("at night", "2025-01-07 12:00:00"));
     // Saturday's night ends on Sunday, Sunday's on Monday.
-    assert!(held("on weekends", "2025-01-05 23:59:59") && !held("on weekends", "2025-01-06 00:00:00"));
+    assert!(
+        held("on weekends", "2025-01-05 23:59:59") && !held("on weekends", "2025-01-06 00:00:00")
+    );
     assert!(held("every Sunday night", "2025-01-06 02:00:00"));
     assert!(!held("every Sunday night", "2025-01-05 02:00:00"));
 }
@@ -207,7 +209,10 @@ fn days_are_those_of_the_zone_also_where_the_clock_changes() {
     let berlin = Zone::from_name("Europe/Berlin").unwrap();
     let when = one("yesterday").resolve(at("2025-03-31 08:00:00"), berlin);
     assert_eq!(when.window.start(), Some(at("2025-03-29 23:00:00")));
-    assert_eq!(when.window.end().map(|it| utc().format(it)), Some("2025-03-30 21:59:59".to_owned()));
+    assert_eq!(
+        when.window.end().map(|it| utc().format(it)),
+        Some("2025-03-30 21:59:59".to_owned())
+    );
 }
 
 proptest! {

@@ -4,7 +4,7 @@
 
 use crate::base::phrase_time::{self, PhraseTime};
 use crate::memory::episodic::reference::Order;
-use crate::memory::episodic::reference::sentence::Token;
+use crate::memory::episodic::reference::tokens::Token;
 use crate::memory::episodic::reference::verb::activity;
 use crate::memory::episodic::reference::words::{LATEST, LEAST, MOST, PLACING};
 
@@ -48,8 +48,13 @@ pub(super) fn take(tokens: Vec<Token>) -> Habit {
         }
         at += n;
         // "the most frequently *used* mug"
-        let is_said = at.checked_sub(n + 1).and_then(|it| tokens.get(it)).is_some_and(|it| it.word == "the" || it.word == "my" || it.word == "our");
-        if let Some(next) = tokens.get(at).filter(|it| is_said && matches!(it.word.as_str(), "used" | "seen" | "needed" | "wanted" | "found")) {
+        let is_said = at
+            .checked_sub(n + 1)
+            .and_then(|it| tokens.get(it))
+            .is_some_and(|it| it.word == "the" || it.word == "my" || it.word == "our");
+        if let Some(next) = tokens.get(at).filter(|it| {
+            is_said && matches!(it.word.as_str(), "used" | "seen" | "needed" | "wanted" | "found")
+        }) {
             habit.is_used |= next.word == "used";
             at += 1;
         }
@@ -60,16 +65,25 @@ pub(super) fn take(tokens: Vec<Token>) -> Habit {
 fn order(text: &str, before: Option<&Token>, after: Option<&Token>) -> Option<Order> {
     let is = |it: Option<&Token>, word: &str| it.is_some_and(|it| it.word == word);
     // "most of them", "at most", "a best friend"
-    let is_degree = |text: &str| matches!(text, "most" | "the most" | "best" | "least" | "the least");
-    if is_degree(text) && (is(before, "at") || is(after, "of") || is(after, "recently") || is(after, "recent")) {
+    let is_degree =
+        |text: &str| matches!(text, "most" | "the most" | "best" | "least" | "the least");
+    if is_degree(text)
+        && (is(before, "at") || is(after, "of") || is(after, "recently") || is(after, "recent"))
+    {
         return None;
     }
     // "used to brew coffee" says what for.
-    if text == "used to" && before.is_some_and(|it| matches!(it.word.as_str(), "is" | "are" | "was" | "were" | "been" | "being")) {
+    if text == "used to"
+        && before.is_some_and(|it| {
+            matches!(it.word.as_str(), "is" | "are" | "was" | "were" | "been" | "being")
+        })
+    {
         return None;
     }
     // "I would like to"
-    if text.ends_with("e to") && before.is_some_and(|it| matches!(it.word.as_str(), "would" | "had" | "should" | "you")) {
+    if text.ends_with("e to")
+        && before.is_some_and(|it| matches!(it.word.as_str(), "would" | "had" | "should" | "you"))
+    {
         return None;
     }
     if LATEST.contains(&text) {
@@ -83,14 +97,16 @@ fn order(text: &str, before: Option<&Token>, after: Option<&Token>) -> Option<Or
 
 /// "the *last* book I read", "the mug I used *first*"; not "where was it last seen".
 fn last_or_first(tokens: &[Token], at: usize) -> Option<Order> {
-    let word = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |it| it.word.as_str());
+    let word =
+        |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |it| it.word.as_str());
     let order = match word(Some(at)) {
         "last" => Order::Latest,
         "first" => Order::Earliest,
         // "I *just* used it"
         "just" => {
             let subject = word(at.checked_sub(1));
-            let is_said = matches!(subject, "i" | "we" | "he" | "she" | "they" | "have" | "had" | "has");
+            let is_said =
+                matches!(subject, "i" | "we" | "he" | "she" | "they" | "have" | "had" | "has");
             return is_said.then_some(Order::Latest);
         }
         _ => return None,
@@ -107,11 +123,24 @@ fn last_or_first(tokens: &[Token], at: usize) -> Option<Order> {
 /// "my morning mug", "the evening book": a habit, said as if it were a kind.
 fn part_of_day(mut tokens: Vec<Token>) -> (Vec<Token>, Option<PhraseTime>) {
     let is_part = |it: &Token| {
-        matches!(it.word.as_str(), "morning" | "afternoon" | "evening" | "night" | "breakfast" | "lunch" | "dinner" | "nighttime" | "bedtime" | "lunchtime" | "weekend")
+        matches!(
+            it.word.as_str(),
+            "morning"
+                | "afternoon"
+                | "evening"
+                | "night"
+                | "breakfast"
+                | "lunch"
+                | "dinner"
+                | "nighttime"
+                | "bedtime"
+                | "lunchtime"
+                | "weekend"
+        )
     };
     let Some(at) = tokens.iter().position(is_part) else { return (tokens, None) };
-    let led = at.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|it| !it.is_break);
-    let followed = tokens.get(at + 1).is_some_and(|it| !it.is_break);
+    let led = at.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|it| !it.is_break());
+    let followed = tokens.get(at + 1).is_some_and(|it| !it.is_break());
     if !led || !followed {
         return (tokens, None);
     }

@@ -6,6 +6,7 @@
 
 mod habit;
 mod sentence;
+mod tokens;
 mod verb;
 mod words;
 
@@ -55,7 +56,7 @@ const REQUEST_CHARS_MAX: usize = 1_000;
 pub fn refer(request: &str) -> Reference {
     let request: String = request.chars().take(REQUEST_CHARS_MAX).collect();
     let times = phrase_time::find(&request);
-    let tokens = sentence::tokens(&request, &times);
+    let tokens = tokens::tokens(&request, &times);
     let Habit { tokens, order, is_used, part } = habit::take(tokens);
     let reading = Reading::of(&tokens);
     let Reading { thing, around, without, doing, nearest, is_past, is_habit, individual } = reading;

@@ -3,103 +3,14 @@
 //!
 //! Pure.
 
-use crate::base::phrase_time::Found;
+use crate::index::mention::{AttributeKind, mentions};
+use crate::memory::episodic::reference::tokens::Token;
 use crate::memory::episodic::reference::verb::activity;
 use crate::memory::episodic::reference::words::{
     ACTIVITIES, AFFORDANCES, AUXILIARIES, CLAUSES, COLLECTIVES, DEFINITE, FILLERS, GENERIC, HABITS,
-    INDEFINITE, NEIGHBOURING, NOWHERE, OBJECTS, OWN_PARTS, PASTS, PERSONS, PLACE_PARTS, PLACE_PREPOSITIONS,
-    PLACING, REQUESTS, TO_PLACE,
+    INDEFINITE, NEIGHBOURING, NOWHERE, OBJECTS, OWN_PARTS, PASTS, PERSONS, PLACE_PARTS,
+    PLACE_PREPOSITIONS, PLACING, REQUESTS, TO_PLACE,
 };
-
-/// A word of the request, or what parts two words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
-    /// In lower case; empty where it only parts.
-    pub(super) word: String,
-    /// A comma, the end of a sentence, or a time that stood there.
-    pub(super) is_break: bool,
-    is_stop: bool,
-    /// "Anna's".
-    is_owner: bool,
-    is_name: bool,
-}
-
-impl Token {
-    pub(super) fn new(word: &str) -> Self {
-        Self { word: word.to_owned(), is_break: false, is_stop: false, is_owner: false, is_name: false }
-    }
-
-    fn parting(is_stop: bool) -> Self {
-        Self { is_break: true, is_stop, ..Self::new("") }
-    }
-}
-
-/// Short forms, and what they stand for.
-const SHORT: &[(&str, &str)] = &[
-    ("i'm", "i am"), ("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("let's", "let us"),
-    ("gimme", "give me"), ("lemme", "let me"), ("gotta", "have to"), ("wanna", "want to"), ("i'd", "i would"),
-];
-
-/// The words of a request without its times.
-pub(super) fn tokens(request: &str, times: &[Found]) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    for found in times {
-        words(request.get(at..found.at.start).unwrap_or_default(), at == 0, &mut tokens);
-        tokens.push(Token::parting(false));
-        at = found.at.end;
-    }
-    words(request.get(at..).unwrap_or_default(), at == 0, &mut tokens);
-    tokens
-}
-
-fn words(text: &str, mut starts: bool, tokens: &mut Vec<Token>) {
-    let text = text.replace(['’', '`'], "'");
-    for raw in text.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '-')) {
-        let (word, end) = match raw.char_indices().next_back() {
-            Some((at, c)) if !(c.is_alphanumeric() || c == '\'' || c == '-') => {
-                (raw.get(..at).unwrap_or_default(), Some(c))
-            }
-            _ => (raw, None),
-        };
-        let word = word.trim_matches(['\'', '-']);
-        if !word.is_empty() {
-            let is_name = !starts && word.starts_with(char::is_uppercase) && word.chars().skip(1).all(char::is_lowercase) && word.len() > 1;
-            starts = false;
-            push(&word.to_lowercase(), is_name, tokens);
-        }
-        match end {
-            Some('.' | '!' | '?' | ';' | '\n') => {
-                tokens.push(Token::parting(true));
-                starts = true;
-            }
-            Some(',' | ':' | '(' | ')' | '"' | '—' | '–' | '…') => tokens.push(Token::parting(false)),
-            _ => {}
-        }
-    }
-}
-
-fn push(word: &str, is_name: bool, tokens: &mut Vec<Token>) {
-    let mut say = |text: &str| tokens.extend(text.split(' ').map(Token::new));
-    if let Some((_, long)) = SHORT.iter().find(|(short, _)| *short == word) {
-        return say(long);
-    }
-    for (end, long) in [("n't", " not"), ("'ve", " have"), ("'re", " are"), ("'ll", " will"), ("'d", " had"), ("'m", " am")] {
-        if let Some(start) = word.strip_suffix(end) {
-            return say(&format!("{start}{long}"));
-        }
-    }
-    if let Some(start) = word.strip_suffix("'s") {
-        let is_closed = CLAUSES.contains(&start) || PERSONS.contains(&start) || OBJECTS.contains(&start) || FILLERS.contains(&start);
-        let is_pronoun = matches!(start, "i" | "we" | "you" | "he" | "she" | "they" | "it" | "that" | "what" | "there" | "here");
-        if is_pronoun || is_closed && !PERSONS.contains(&start) {
-            return say(&format!("{start} is"));
-        }
-        tokens.push(Token { is_owner: true, is_name, ..Token::new(start) });
-        return;
-    }
-    tokens.push(Token { is_name, ..Token::new(word) });
-}
 
 /// What leads to the next noun phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +44,7 @@ pub(super) struct Reading {
 }
 
 /// The state between two words.
+#[expect(clippy::struct_excessive_bools, reason = "what was met so far, each on its own")]
 struct Scan<'a> {
     tokens: &'a [Token],
     said: Reading,
@@ -192,11 +104,11 @@ impl<'a> Scan<'a> {
     /// Takes one word, or an expression, and gives the place of the next one.
     fn step(&mut self, at: usize) -> usize {
         let Some(token) = self.tokens.get(at) else { return at + 1 };
-        if token.is_break {
+        if token.is_break() {
             self.close();
             self.lead = Lead::None;
             (self.verb_may_follow, self.negated, self.is_infinitive) = (false, false, false);
-            if token.is_stop {
+            if token.is_stop() {
                 self.has_person = false;
             }
             return at + 1;
@@ -205,13 +117,19 @@ impl<'a> Scan<'a> {
         if PASTS.contains(&word) && !(word == "had" && self.word(at + 1) == "like") {
             self.said.is_past |= self.is_verb_here(at) || matches!(word, "was" | "were" | "did");
         }
-        if HABITS.contains(&word) && (self.verb_may_follow || matches!(self.word(at.wrapping_sub(1)), "usually" | "that" | "which" | "i" | "we")) {
+        if HABITS.contains(&word)
+            && (self.verb_may_follow
+                || matches!(
+                    self.word(at.wrapping_sub(1)),
+                    "usually" | "that" | "which" | "i" | "we"
+                ))
+        {
             self.said.is_habit = true;
         }
-        if token.is_owner || token.is_name && self.phrase.is_empty() && !self.is_inside(at) {
+        if token.is_owner() || token.is_name() && self.phrase.is_empty() && !self.is_inside(at) {
             // "Anna's mug", "that Anna reads"
-            self.has_person |= token.is_name && !token.is_owner;
-            self.verb_may_follow = !token.is_owner;
+            self.has_person |= token.is_name();
+            self.verb_may_follow = !token.is_owner();
             self.definite = Some(true);
             return at + 1;
         }
@@ -244,10 +162,16 @@ impl<'a> Scan<'a> {
         if CLAUSES.contains(&word) {
             self.close();
             self.lead = Lead::None;
-            self.verb_may_follow = matches!(word, "that" | "which" | "who" | "while" | "when" | "and" | "whilst" | "what");
+            self.verb_may_follow = matches!(
+                word,
+                "that" | "which" | "who" | "while" | "when" | "and" | "whilst" | "what"
+            );
             self.definite = (matches!(word, "which" | "what") && !self.has_thing).then_some(true);
             let next = self.word(at + 1);
-            if word == "what" && !self.has_thing && (PERSONS.contains(&next) || AUXILIARIES.contains(&next)) {
+            if word == "what"
+                && !self.has_thing
+                && (PERSONS.contains(&next) || AUXILIARIES.contains(&next))
+            {
                 // "what I left on the sofa"
                 (self.has_thing, self.is_generic, self.said.individual) = (true, true, true);
                 self.definite = None;
@@ -270,8 +194,8 @@ impl<'a> Scan<'a> {
     /// "not on the desk", "other than the red one", "except the blue mug".
     fn negation(&mut self, at: usize) -> Option<usize> {
         let next = match (self.word(at), self.word(at + 1)) {
-            ("other" | "rather", "than") => at + 2,
-            ("instead" | "except" | "apart" | "aside", "of" | "for" | "from") => at + 2,
+            ("other" | "rather", "than")
+            | ("instead" | "except" | "apart" | "aside", "of" | "for" | "from") => at + 2,
             // "I can not find"
             ("not" | "without" | "nor", _) if !self.has_thing => return Some(at + 1),
             ("not" | "except" | "excluding" | "without" | "nor", _) => at + 1,
@@ -302,7 +226,13 @@ impl<'a> Scan<'a> {
         // "that black shoe", but "the shoe that was"
         let follows = self.tokens.get(at + 1).is_some_and(|it| {
             let it = it.word.as_str();
-            !it.is_empty() && !AUXILIARIES.contains(&it) && !PERSONS.contains(&it) && !DEFINITE.contains(&it) && !PLACE_PREPOSITIONS.contains(&it) && !INDEFINITE.contains(&it) && !FILLERS.contains(&it)
+            !it.is_empty()
+                && !AUXILIARIES.contains(&it)
+                && !PERSONS.contains(&it)
+                && !DEFINITE.contains(&it)
+                && !PLACE_PREPOSITIONS.contains(&it)
+                && !INDEFINITE.contains(&it)
+                && !FILLERS.contains(&it)
         });
         let is_that = word == "that" && self.phrase.is_empty() && !self.has_thing && follows;
         let is_her = word == "her" && follows && !REQUESTS.contains(&self.word(at.wrapping_sub(1)));
@@ -321,9 +251,21 @@ impl<'a> Scan<'a> {
         match word {
             "of" => {
                 let last = self.phrase.last().copied().unwrap_or_default();
-                if COLLECTIVES.contains(&last) || PLACE_PARTS.contains(&last) || self.phrase.is_empty() {
-                    if COLLECTIVES.contains(&last) && matches!(last, "one" | "any" | "some" | "either" | "each") {
+                if COLLECTIVES.contains(&last)
+                    || PLACE_PARTS.contains(&last)
+                    || self.phrase.is_empty()
+                {
+                    if COLLECTIVES.contains(&last)
+                        && matches!(last, "one" | "any" | "some" | "either" | "each")
+                    {
                         self.definite = Some(false);
+                    }
+                    // "the red one of the mugs"
+                    let said = self.phrase.len().saturating_sub(1);
+                    if matches!(last, "one" | "ones") && said > 0 {
+                        let said = self.phrase.iter().take(said).map(|it| (*it).to_owned());
+                        self.attributes.extend(said);
+                        self.definite = Some(true);
                     }
                     self.phrase.clear();
                 } else {
@@ -337,7 +279,13 @@ impl<'a> Scan<'a> {
                 let is_place = TO_PLACE.contains(&self.word(at.wrapping_sub(1)));
                 // "something to drink from", "tell me to"
                 let verb = self.word(at + 1);
-                if !is_place && activity(verb).is_some() && !PERSONS.contains(&verb) && !DEFINITE.contains(&verb) && !INDEFINITE.contains(&verb) && !OBJECTS.contains(&verb) {
+                if !is_place
+                    && activity(verb).is_some()
+                    && !PERSONS.contains(&verb)
+                    && !DEFINITE.contains(&verb)
+                    && !INDEFINITE.contains(&verb)
+                    && !OBJECTS.contains(&verb)
+                {
                     self.close();
                     (self.verb_may_follow, self.is_infinitive) = (true, true);
                     return Some(at + 1);
@@ -348,8 +296,21 @@ impl<'a> Scan<'a> {
             }
             "for" => {
                 self.close();
-                let sought = matches!(self.word(at.wrapping_sub(1)), "looking" | "look" | "search" | "searching" | "go" | "hunting" | "ask" | "asking" | "hunt");
-                let is_verb = self.word(at + 1).ends_with("ing") && ACTIVITIES.contains(&self.word(at + 1)) || self.word(at + 1).ends_with("ing") && self.has_thing;
+                let sought = matches!(
+                    self.word(at.wrapping_sub(1)),
+                    "looking"
+                        | "look"
+                        | "search"
+                        | "searching"
+                        | "go"
+                        | "hunting"
+                        | "ask"
+                        | "asking"
+                        | "hunt"
+                );
+                let is_verb = self.word(at + 1).ends_with("ing")
+                    && ACTIVITIES.contains(&self.word(at + 1))
+                    || self.word(at + 1).ends_with("ing") && self.has_thing;
                 self.lead = if sought { Lead::Sought } else { Lead::Aside };
                 self.verb_may_follow = is_verb && !sought;
                 self.is_infinitive |= is_verb && !sought && self.is_generic;
@@ -374,13 +335,20 @@ impl<'a> Scan<'a> {
                 Some(at + 1)
             }
             "with" => {
-                let has = self.tokens.iter().skip(at + 1).take(4).take_while(|it| !it.is_break);
+                let has = self.tokens.iter().skip(at + 1).take(4).take_while(|it| !it.is_break());
                 let own = has.clone().any(|it| OWN_PARTS.contains(&it.word.as_str()));
+                let is_tool = self.is_sought_by_deed();
                 self.close();
-                self.lead = if own { Lead::Own } else { Lead::Place };
+                self.lead = match (own, is_tool) {
+                    (true, _) => Lead::Own,
+                    (false, true) => Lead::Sought,
+                    (false, false) => Lead::Place,
+                };
                 Some(at + 1)
             }
-            "about" | "regarding" | "called" | "titled" | "named" if self.has_thing || !self.phrase.is_empty() => {
+            "about" | "regarding" | "called" | "titled" | "named"
+                if self.has_thing || !self.phrase.is_empty() =>
+            {
                 self.close();
                 self.lead = Lead::Aside;
                 self.verb_may_follow = false;
@@ -391,9 +359,18 @@ impl<'a> Scan<'a> {
                 self.lead = Lead::Place;
                 Some(at + 2)
             }
+            // "I was drinking from a mug"
+            "from" if self.is_sought_by_deed() => {
+                self.lead = Lead::Sought;
+                Some(at + 1)
+            }
             _ if PLACE_PREPOSITIONS.contains(&word) => {
                 // "the lamp stands beside it": the lamp is around.
-                if self.lead == Lead::Has || matches!(self.lead, Lead::None) && OBJECTS.contains(&self.word(at + 1)) && self.has_thing {
+                if self.lead == Lead::Has
+                    || matches!(self.lead, Lead::None)
+                        && OBJECTS.contains(&self.word(at + 1))
+                        && self.has_thing
+                {
                     self.lead = Lead::Has;
                 }
                 self.close();
@@ -404,6 +381,11 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// "I was cooking with": the thing itself follows.
+    fn is_sought_by_deed(&self) -> bool {
+        self.lead == Lead::Sought && !self.has_thing && self.said.doing.is_some()
+    }
+
     /// "watering can", "the reading lamp": a word that could be another stands in a name.
     fn is_part_of_name(&self, at: usize) -> bool {
         let word = self.word(at);
@@ -411,21 +393,41 @@ impl<'a> Scan<'a> {
         if starts_name {
             // "the used mug", "my reading lamp": a noun must follow.
             let next = self.word(at + 1);
-            let open = !next.is_empty() && !self.is_closed(next) && !PLACE_PREPOSITIONS.contains(&next) && next != "of" && next != "for";
-            let alone = !self.is_closed(word) && !AUXILIARIES.contains(&word) || REQUESTS.contains(&word) && !AUXILIARIES.contains(&word);
-            return (open && !AUXILIARIES.contains(&word) && !CLAUSES.contains(&word) && !OBJECTS.contains(&word) && !FILLERS.contains(&word)) || alone && !CLAUSES.contains(&word) && !FILLERS.contains(&word) && !OBJECTS.contains(&word);
+            let open = !next.is_empty()
+                && !Self::is_closed(next)
+                && !PLACE_PREPOSITIONS.contains(&next)
+                && next != "of"
+                && next != "for";
+            let alone = !Self::is_closed(word) && !AUXILIARIES.contains(&word)
+                || REQUESTS.contains(&word) && !AUXILIARIES.contains(&word);
+            return (open
+                && !AUXILIARIES.contains(&word)
+                && !CLAUSES.contains(&word)
+                && !OBJECTS.contains(&word)
+                && !FILLERS.contains(&word))
+                || alone
+                    && !CLAUSES.contains(&word)
+                    && !FILLERS.contains(&word)
+                    && !OBJECTS.contains(&word);
         }
         // "watering can"
         word == "can" && !self.phrase.is_empty() && !PERSONS.contains(&self.word(at + 1))
     }
 
-    fn is_closed(&self, word: &str) -> bool {
-        CLAUSES.contains(&word) || AUXILIARIES.contains(&word) || FILLERS.contains(&word) || OBJECTS.contains(&word) || PERSONS.contains(&word) || PLACING.contains(&word) || ACTIVITIES.contains(&word)
+    fn is_closed(word: &str) -> bool {
+        CLAUSES.contains(&word)
+            || AUXILIARIES.contains(&word)
+            || FILLERS.contains(&word)
+            || OBJECTS.contains(&word)
+            || PERSONS.contains(&word)
+            || PLACING.contains(&word)
+            || ACTIVITIES.contains(&word)
     }
 
     /// Whether a word at `at` is a verb by what stands before it.
     fn is_verb_here(&self, at: usize) -> bool {
-        self.verb_may_follow && self.phrase.is_empty() || !self.phrase.is_empty() && self.has_thing_or(at)
+        self.verb_may_follow && self.phrase.is_empty()
+            || !self.phrase.is_empty() && self.has_thing_or(at)
     }
 
     fn has_thing_or(&self, at: usize) -> bool {
@@ -436,7 +438,10 @@ impl<'a> Scan<'a> {
     /// Somebody near, no thing yet: inside of a name "the Lego box".
     fn is_inside(&self, at: usize) -> bool {
         let next = self.word(at + 1);
-        self.definite.is_some() || !(AUXILIARIES.contains(&next) || PLACING.contains(&next) || activity(next).is_some() && self.has_thing)
+        self.definite.is_some()
+            || !(AUXILIARIES.contains(&next)
+                || PLACING.contains(&next)
+                || activity(next).is_some() && self.has_thing)
     }
 
     fn verb(&mut self, at: usize) -> Option<usize> {
@@ -453,7 +458,8 @@ impl<'a> Scan<'a> {
             } else {
                 Lead::None
             };
-            self.verb_may_follow = true;
+            // "there is a mug"
+            self.verb_may_follow = self.word(at.wrapping_sub(1)) != "there";
             return Some(at + 1);
         }
         let is_closed = FILLERS.contains(&word)
@@ -461,22 +467,37 @@ impl<'a> Scan<'a> {
             || OBJECTS.contains(&word)
             || CLAUSES.contains(&word)
             || GENERIC.contains(&word);
-        let led = self.verb_may_follow && self.phrase.is_empty() && self.definite.is_none() && !is_closed;
+        let led =
+            self.verb_may_follow && self.phrase.is_empty() && self.definite.is_none() && !is_closed;
         // "the book lying on the bed", "the mug used in the kitchen"
-        let participle = !self.phrase.is_empty() && (PLACING.contains(&word) || ACTIVITIES.contains(&word));
-        let after_thing = self.phrase.is_empty() && self.has_thing && self.lead == Lead::None && self.definite.is_none() && (PLACING.contains(&word) || ACTIVITIES.contains(&word));
+        let participle =
+            !self.phrase.is_empty() && (PLACING.contains(&word) || ACTIVITIES.contains(&word));
+        let after_thing = self.phrase.is_empty()
+            && self.has_thing
+            && self.lead == Lead::None
+            && self.definite.is_none()
+            && (PLACING.contains(&word) || ACTIVITIES.contains(&word));
         if word == "use" && self.word(at.wrapping_sub(1)) == "could" && !self.has_thing {
             return Some(at + 1);
         }
-        if !self.has_thing && REQUESTS.contains(&word) && (self.phrase.is_empty() && self.definite.is_none()) {
-            let after_person = self.has_person && activity(word).is_none() && PLACING.contains(&word);
+        if !self.has_thing
+            && REQUESTS.contains(&word)
+            && (self.phrase.is_empty() && self.definite.is_none())
+        {
+            let after_person =
+                self.has_person && activity(word).is_none() && PLACING.contains(&word);
             self.close();
             self.lead = Lead::None;
             self.verb_may_follow = false;
             self.has_person = after_person;
             return Some(at + 1);
         }
-        if self.has_thing && REQUESTS.contains(&word) && self.phrase.is_empty() && self.definite.is_none() && !led {
+        if self.has_thing
+            && REQUESTS.contains(&word)
+            && self.phrase.is_empty()
+            && self.definite.is_none()
+            && !led
+        {
             self.lead = Lead::Aside;
             return Some(at + 1);
         }
@@ -489,12 +510,22 @@ impl<'a> Scan<'a> {
             self.lead = Lead::Place;
             return Some(at + 1);
         }
-        // "I am thirsty"
+        // "the mug that is red", "I am thirsty"
+        if self.is_after_be(at) && is_attribute(word) {
+            if self.has_thing && !self.has_person {
+                self.attributes.push(word.to_owned());
+            }
+            return Some(at + 1);
+        }
         let is_said = !self.is_adjective(at);
         if let Some(doing) = activity(word).filter(|_| is_said) {
             self.does(doing);
         }
-        self.lead = if self.has_thing || self.has_person && !self.wants_thing() { Lead::Aside } else { Lead::None };
+        self.lead = if self.has_thing || self.has_person && !self.wants_thing() {
+            Lead::Aside
+        } else {
+            Lead::None
+        };
         // "I was reading a book": the first thing named is it.
         if !self.has_thing {
             self.lead = Lead::Sought;
@@ -503,12 +534,20 @@ impl<'a> Scan<'a> {
         Some(at + 1)
     }
 
+    fn is_after_be(&self, at: usize) -> bool {
+        matches!(
+            self.word(at.wrapping_sub(1)),
+            "am" | "is" | "are" | "was" | "were" | "be" | "been" | "being"
+        )
+    }
+
     /// After "is" only forms in -ing and participles are verbs.
     fn is_adjective(&self, at: usize) -> bool {
-        let after_be = matches!(self.word(at.wrapping_sub(1)), "am" | "is" | "are" | "was" | "were" | "be" | "been");
         let word = self.word(at);
-        let is_form = word.ends_with("ing") || word.ends_with("ed") || activity(word).is_some_and(|it| !it.starts_with(word));
-        after_be && !(is_form || ACTIVITIES.contains(&word))
+        let is_form = word.ends_with("ing")
+            || word.ends_with("ed")
+            || activity(word).is_some_and(|it| !it.starts_with(word));
+        self.is_after_be(at) && !(is_form || ACTIVITIES.contains(&word))
     }
 
     fn wants_thing(&self) -> bool {
@@ -524,7 +563,11 @@ impl<'a> Scan<'a> {
             }
             return;
         }
-        if self.is_generic && self.said.thing.is_empty() && self.has_person && self.attributes.is_empty() {
+        if self.is_generic
+            && self.said.thing.is_empty()
+            && self.has_person
+            && self.attributes.is_empty()
+        {
             let thing = AFFORDANCES.iter().find(|(verb, _)| *verb == doing);
             if let Some((_, thing)) = thing.filter(|_| self.definite != Some(false)) {
                 self.said.thing = (*thing).to_owned();
@@ -571,14 +614,25 @@ impl<'a> Scan<'a> {
             return;
         }
         match lead {
-            Lead::Sought | Lead::None if self.said.thing.is_empty() && !(lead == Lead::None && self.is_generic && self.has_person) => self.name(name, definite),
+            Lead::Sought | Lead::None
+                if self.said.thing.is_empty()
+                    && !(lead == Lead::None && self.is_generic && self.has_person) =>
+            {
+                self.name(name, definite);
+            }
+            // A plant is known by its pot.
+            Lead::Place if self.has_thing && head == "pot" && self.said.around.is_empty() => {
+                self.said.thing.push_str(&format!(" in a {name}"));
+            }
             Lead::Place | Lead::Has => {
-                if !(words.len() == 1 && NOWHERE.contains(&head)) && !self.said.around.contains(&name) {
+                let is_nowhere = words.len() == 1 && NOWHERE.contains(&head);
+                if !is_nowhere && !self.said.around.contains(&name) {
                     self.said.around.push(name);
                 }
             }
             Lead::Own => {
-                self.attributes.extend(words.iter().take(words.len() - 1).map(|it| (*it).to_owned()));
+                self.attributes
+                    .extend(words.iter().take(words.len() - 1).map(|it| (*it).to_owned()));
             }
             // "that the laptop stands next to"
             Lead::None if self.has_thing && self.verb_subject(&name) => self.said.around.push(name),
@@ -632,8 +686,16 @@ impl<'a> Scan<'a> {
         if !self.attributes.is_empty() {
             let attributes = self.attributes.join(" ");
             let thing = &self.said.thing;
-            self.said.thing = if thing.is_empty() { attributes } else { format!("{attributes} {thing}") };
+            self.said.thing =
+                if thing.is_empty() { attributes } else { format!("{attributes} {thing}") };
         }
         self.said
     }
+}
+
+/// Colours, materials, sizes and the like.
+fn is_attribute(word: &str) -> bool {
+    let named = mentions(&format!("a {word} thing"));
+    let attributes = named.first().map(|it| it.attributes.as_slice()).unwrap_or_default();
+    attributes.first().is_some_and(|it| it.kind != AttributeKind::Other)
 }

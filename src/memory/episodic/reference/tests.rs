@@ -36,7 +36,11 @@ fn requests_are_read_in_many_wordings() {
         let found = shown(&refer(request));
         count += 1;
         if found != expect {
-            wrong.push(format!("{request}\n     is {}\n not to {}", found.join(" | "), expect.join(" | ")));
+            wrong.push(format!(
+                "{request}\n     is {}\n not to {}",
+                found.join(" | "),
+                expect.join(" | ")
+            ));
         }
     }
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));

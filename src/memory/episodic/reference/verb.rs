@@ -21,7 +21,9 @@ pub(super) fn activity(verb: &str) -> Option<String> {
         base.to_owned()
     } else if let Some(base) = verb.strip_suffix("ies") {
         format!("{base}y")
-    } else if let Some(base) = verb.strip_suffix("es").filter(|it| it.ends_with(['h', 's', 'x', 'z'])) {
+    } else if let Some(base) =
+        verb.strip_suffix("es").filter(|it| it.ends_with(['h', 's', 'x', 'z']))
+    {
         base.to_owned()
     } else {
         verb.strip_suffix('s').filter(|it| !it.ends_with('s')).unwrap_or(verb).to_owned()

@@ -1,0 +1,52 @@
+//! `engram ask`: has the daemon find the object of a request, and prints how.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use crate::agent::retrieve;
+use crate::cli::client::{Client, ClientOptions};
+use crate::cli::output::say;
+
+/// What to ask for.
+#[derive(Debug, Args)]
+pub(super) struct Flags {
+    /// The request in words: "bring me the mug I use the most"
+    #[arg(required = true)]
+    task: Vec<String>,
+    /// When it is asked, such as "2025-01-03 18:00:00" or -2h; now where absent
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    now: Option<String>,
+    /// Who decides on the calls: rules
+    #[arg(long, value_name = "NAME")]
+    planner: Option<String>,
+    /// Print the reply as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints where to go and the calls that told so; a task that is refused fails.
+#[expect(clippy::print_stderr, reason = "the command's result")]
+pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
+    let mut client = Client::connect(socket, ClientOptions::default())?;
+    let mut arguments = Map::new();
+    arguments.insert("task".to_owned(), json!(flags.task.join(" ")));
+    for (name, value) in [("now", &flags.now), ("planner", &flags.planner)] {
+        if let Some(value) = value {
+            arguments.insert(name.to_owned(), json!(value));
+        }
+    }
+    let reply = client.call("retrieve_object", arguments)?;
+    if reply.is_error {
+        eprintln!("{}", reply.text);
+        return Ok(ExitCode::FAILURE);
+    }
+    if flags.json {
+        say(&serde_json::to_string_pretty(&Value::Object(reply.structured))?)?;
+    } else {
+        say(&retrieve::lines(&reply.structured).join("\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
