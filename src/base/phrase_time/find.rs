@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::base::phrase_time::words::{
     EVENTS, FEW, JOINS, MONTHS, NUMBERS, Occasion, PARTS, UNITS, Unit, WEEKDAYS,
 };
-use crate::base::phrase_time::{DAY, Found, Hours, PhraseTime, Side, Span};
+use crate::base::phrase_time::{Found, Hours, PhraseTime, Side, Span};
 
 /// Expressions taken from one text.
 const FOUND_MAX: usize = 16;
