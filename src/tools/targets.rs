@@ -4,6 +4,7 @@
 //! Where it is searched for stands in [`search`].
 
 pub mod board;
+mod grounding;
 pub(crate) mod listing;
 pub(crate) mod search;
 mod wording;

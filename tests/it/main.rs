@@ -19,6 +19,7 @@ mod daemon;
 mod dev_memory;
 mod endpoint;
 mod fusion;
+mod grounding;
 mod last_seen;
 mod models;
 mod offline;

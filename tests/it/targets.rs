@@ -61,6 +61,31 @@ fn bring_me_a_book() {
 }
 
 #[test]
+fn bring_me_the_book_i_was_reading_yesterday() {
+    let mut talk = Talk::new(&[]);
+    household(&mut talk);
+    let now = "2025-01-03 12:00:00";
+    talk.call(
+        "start_task",
+        json!({"task": "Bring me the book I was reading yesterday", "now": now}),
+    );
+    talk.call("create_or_update_memory_search_instance", json!({}));
+    talk.call(
+        "recall_best_match",
+        json!({"query": "a book user was reading", "search_start_time": "2025-01-02 00:00:00",
+            "search_end_time": "2025-01-02 23:59:59"}),
+    );
+    let target = talk.call("create_or_update_memory_search_instance", json!({}));
+    assert_eq!(target["instance_desc"], "purple book");
+    talk.call("recall_last_seen", json!({"query": "a purple book"}));
+    let place = talk.call("create_or_update_real_world_search_instance", json!({}));
+    // Where it was last seen, not where it was read.
+    assert_eq!(place["last_seen"], "2025-01-03 09:00:00");
+    talk.call("search_current_target_instance_in_real_world", json!({}));
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
 fn bring_me_the_mug_that_i_use_the_most() {
     let mut talk = Talk::new(&[]);
     household(&mut talk);

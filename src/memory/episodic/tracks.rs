@@ -28,11 +28,16 @@ const TRACKS_MAX: usize = 6;
 /// What another object costs, in the unit of [`move_cost`]: less than a thing that
 /// jumps at once, more than one that was carried within a few minutes.
 const OBJECT_COST: f64 = 2.5;
+/// What it costs beside for each further round of the robot: two that stay are both
+/// seen in most of them, while one is carried before its eyes now and then.
+const ROUND_COST: f64 = 0.3;
+/// A round ends where the thing is not seen for so long.
+const ROUND_GAP: Duration = Duration::from_secs(3_600);
 
 /// How unlikely it is that somebody carried a thing within so many seconds.
-const MOVE_COSTS: &[(u64, f64)] = &[(120, 3.0), (10 * 60, 2.0), (45 * 60, 1.0), (3 * 3_600, 0.25)];
+const MOVE_COSTS: &[(u64, f64)] = &[(120, 3.0), (10 * 60, 2.0), (30 * 60, 1.0), (3_600, 0.25)];
 /// The same for a longer time.
-const LATE_MOVE_COST: f64 = 0.05;
+const LATE_MOVE_COST: f64 = 0.02;
 
 /// Places so near that one may be the other, seen from elsewhere.
 const NEAR_METRES: f64 = 1.5;
@@ -43,11 +48,15 @@ const NEAR_FACTOR: f64 = 0.25;
 pub(super) fn tracks(looks: &[Look]) -> Vec<Vec<usize>> {
     let copies = looks.iter().map(|look| look.copies).max().unwrap_or(0);
     let most = copies.max(TRACKS_MAX.min(copies + 3));
+    let pauses = looks.iter().zip(looks.iter().skip(1));
+    let pauses = pauses.filter(|(a, b)| b.first.since(a.last) > ROUND_GAP).count();
+    #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
+    let object_cost = OBJECT_COST + ROUND_COST * pauses as f64;
     let mut best: Option<(f64, Vec<Vec<usize>>)> = None;
     for objects in copies.max(1)..=most {
         let (moves, assigned) = assigned(looks, objects);
         #[expect(clippy::cast_precision_loss, reason = "a handful")]
-        let cost = moves + OBJECT_COST * objects as f64;
+        let cost = moves + object_cost * objects as f64;
         if best.as_ref().is_none_or(|(least, _)| cost < *least) {
             best = Some((cost, assigned));
         }
@@ -144,6 +153,20 @@ mod tests {
         let three =
             [(0, 'a', 1), (4, 'b', 1), (8, 'c', 1), (120, 'a', 1), (124, 'b', 1), (128, 'c', 1)];
         check(&three, &[&[0, 3], &[1, 4], &[2, 5]]);
+    }
+
+    #[test]
+    fn a_favourite_is_one_however_often_it_is_carried() {
+        let seen: Vec<(u64, char, usize)> =
+            (0..40).map(|at| (at * 2 * HOUR, ['a', 'b', 'c'][at as usize % 3], 1)).collect();
+        let all: Vec<usize> = (0..40).collect();
+        check(&seen, &[&all]);
+        // Carried before the robot's eyes on two of twenty rounds.
+        let mut seen: Vec<(u64, char, usize)> = (0..20).map(|at| (at * 3 * HOUR, 'a', 1)).collect();
+        seen.insert(6, (15 * HOUR + 5, 'b', 1));
+        seen.insert(13, (33 * HOUR + 5, 'b', 1));
+        let all: Vec<usize> = (0..22).collect();
+        check(&seen, &[&all]);
     }
 
     #[test]
