@@ -199,10 +199,7 @@ fn has_form(value: &Value) -> bool {
 }
 
 fn reply_of(value: Value) -> Result<Reply, BadReply> {
-    let items = match value {
-        Value::Array(items) => items,
-        one => vec![one],
-    };
+    let items = if let Value::Array(items) = value { items } else { vec![value] };
     if items.is_empty() || items.len() > CALLS_MAX {
         return Err(BadReply::Count(items.len()));
     }
@@ -247,20 +244,15 @@ fn single(value: Value) -> Result<Reply, BadReply> {
 
 /// Models write an object as text, too.
 fn object_of(field: &'static str, value: Value) -> Result<Map<String, Value>, BadReply> {
-    let read = match value {
-        Value::String(text) if text.trim_start().starts_with('{') => {
-            json::read(text.trim_start()).map_err(BadReply::Unreadable)?
-        }
-        other => other,
+    let read = match value.as_str().map(str::trim_start) {
+        Some(text) if text.starts_with('{') => json::read(text).map_err(BadReply::Unreadable)?,
+        Some(_) | None => value,
     };
-    match read {
-        Value::Object(object) => Ok(object),
-        other => Err(BadReply::Field {
-            field,
-            found: described(&other),
-            accepted: "an object".to_owned(),
-        }),
+    if let Value::Object(object) = read {
+        return Ok(object);
     }
+    let accepted = "an object".to_owned();
+    Err(BadReply::Field { field, found: described(&read), accepted })
 }
 
 fn call(key: &'static str, tool: &Value, mut fields: Map<String, Value>) -> Result<Call, BadReply> {

@@ -107,6 +107,8 @@ pub(super) struct Stepped {
 pub(super) struct Made {
     pub(super) tool: &'static str,
     pub(super) arguments: Map<String, Value>,
+    /// What the model said that it was for; may be empty.
+    pub(super) why: String,
     /// An error is in words for the model.
     pub(super) outcome: Result<ToolReply, String>,
 }
@@ -170,8 +172,8 @@ fn carry(tools: &Tools, session: SessionName<'_>, calls: Vec<Call>) -> Result<St
         };
         let told = outcome.as_ref().map_or_else(Clone::clone, |reply| reply.text.clone());
         steps.push(Step { call: shown(tool, &arguments), result: told });
+        made.push(Made { tool, arguments, why: current_task.clone(), outcome });
         carried = Carried { history_summary, current_task };
-        made.push(Made { tool, arguments, outcome });
     }
     tools.context().update(session, |it| it.stepped(steps, carried))?;
     let is_finished = made.iter().any(|made| made.tool == LAST_STEP);
@@ -226,7 +228,7 @@ fn told(tools: &Tools, session: SessionName<'_>, stepped: Stepped) -> Result<Too
     let mut text = Text::new(tools.context().options.text_max_chars);
     let mut images: Vec<Image> = Vec::new();
     let mut calls = Vec::with_capacity(made.len());
-    for Made { tool, arguments, outcome } in made {
+    for Made { tool, arguments, why: _, outcome } in made {
         text.line(&format!("{}:", shown(tool, &arguments)));
         let (result, error) = match outcome {
             Ok(reply) => {

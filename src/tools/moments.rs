@@ -83,9 +83,12 @@ pub(crate) fn observations(
 ) -> Result<ToolReply, ToolError> {
     let most = usize::try_from(SIGHTINGS_MAX).unwrap_or(usize::MAX);
     let seen = context.episodic.last_seen(&request.query, &request.filter, most);
-    let seen = seen.map_err(|error| match error {
+    let seen = seen.map_err(|error| match &error {
         MemoryError::NamesNothing(_) => refused(format!("argument {INSTANCE:?}: {error}")),
-        other => recall::fault(&other),
+        MemoryError::Store(_)
+        | MemoryError::Model(_)
+        | MemoryError::Corpus(_)
+        | MemoryError::Thread(_) => recall::fault(&error),
     })?;
     let mut found: Vec<Recalled> = seen.into_iter().map(|it| it.recalled).collect();
     // Stable: the newer of equals comes first.

@@ -261,3 +261,44 @@ fn prompts_take_a_task_and_go_on_with_a_session() {
         assert!(sentence.starts_with(expected), "{sentence}");
     }
 }
+
+#[test]
+fn every_tool_that_a_reply_may_call_is_there() {
+    let stepping = Stepping::over(&[]);
+    let refused = stepping.refusal(r#"{"tool_call": "fly"}"#);
+    let (_, names) = refused.split_once("accepted is one of ").unwrap();
+    let names: Vec<&str> = names.split(", ").collect();
+    assert!(names.len() >= 10, "{refused}");
+    for name in names {
+        let called = stepping.call(name, json!({}));
+        assert!(!matches!(called, Err(ToolError::UnknownTool(_))), "{name}");
+    }
+}
+
+/// The object-retrieval document's first example, reply by reply.
+#[test]
+fn bring_me_a_book() {
+    let Memory { tools, state } = Memory::new();
+    let stepping = Stepping { agent: tools, _state: state };
+    for (minute, caption) in ["a book on a shelf", "a book on a sofa"].iter().enumerate() {
+        let time = format!("2025-01-03 09:{minute:02}:00");
+        let seen = json!({"caption": caption, "time": time, "position": [minute, 0], "theta": 0});
+        stepping.ask("observe", seen);
+    }
+    stepping.ask("start_task", json!({"task": "Bring me a book"}));
+    for (tool, input) in [
+        ("create_or_update_memory_search_instance", ""),
+        ("recall_last_seen", "a book"),
+        ("create_or_update_real_world_search_instance", ""),
+    ] {
+        let stepped = stepping.step(&reply(tool, input));
+        assert_eq!(stepped["status"], "continue", "{stepped}");
+        let prompt = stepped["prompt"].as_str().unwrap();
+        assert!(prompt.contains("\nBring me a book\n") && prompt.contains(tool), "{prompt}");
+    }
+    let done = stepping.step(&reply("search_current_target_instance_in_real_world", ""));
+    assert_eq!((&done["status"], &done["prompt"]), (&json!("finished"), &Value::Null));
+    let result = &done["calls"][0]["result"];
+    assert_eq!(result["status"], "dispatched", "{done}");
+    assert_eq!(result["goals"][0]["position"], json!([1.0, 0.0, 0.0]), "{done}");
+}
