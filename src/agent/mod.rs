@@ -82,7 +82,7 @@ impl ToolBox for Agent {
         arguments: Map<String, Value>,
     ) -> Result<ToolReply, ToolError> {
         match tool {
-            retrieve::NAME => retrieve::run(&self.tools, session, arguments),
+            retrieve::NAME => retrieve::run(&self.tools, self.model.as_ref(), session, arguments),
             step::NAME => step::run(&self.tools, session, arguments),
             _ => self.tools.call(session, tool, arguments),
         }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::agent::endpoint::{self, Endpoint, Question};
+use crate::agent::errand::{Reply, Step};
 use crate::agent::prompt;
 use crate::agent::reply::{LAST_STEP, Role};
 use crate::agent::step::{self, Made};
@@ -46,22 +47,23 @@ impl Model {
         Self { endpoint, steps_max, time_max, at_work: AtomicUsize::new(0) }
     }
 
-    /// Has the model work on the session's task, which `start_task` has set; returns
-    /// the calls that it made, the last of which sent the robot off.
+    /// Has the model work on the session's task, which `start_task` has set; adds the
+    /// calls that it made to `steps`, and returns the reply to the last, which sent the
+    /// robot off.
     pub(super) fn plan(
         &self,
         tools: &Tools,
         session: SessionName<'_>,
-    ) -> Result<Vec<Made>, ToolError> {
+        steps: &mut Vec<Step>,
+    ) -> Result<Reply, ToolError> {
         let _place = self.place()?;
         let started = tools.context().clock.tick();
-        let mut made = Vec::new();
         let mut fault: Option<String> = None;
         for _ in 0..self.steps_max {
             let left = self.time_max.saturating_sub(started.elapsed());
             if left.is_zero() {
                 let why = format!("did not get done within {} s", self.time_max.as_secs());
-                return Err(gave_up(&made, &why, fault.as_deref()));
+                return Err(gave_up(steps, &why, fault.as_deref()));
             }
             let question = question(tools, session.name, fault.as_deref())?;
             let question = Question { system: None, user: &question, image: None };
@@ -74,9 +76,10 @@ impl Model {
                 }
                 Ok(stepped) => {
                     fault = None;
-                    made.extend(stepped.made);
-                    if stepped.is_finished {
-                        return Ok(made);
+                    let is_finished = stepped.is_finished;
+                    let last = note(stepped.made, steps);
+                    if is_finished {
+                        return Ok(last);
                     }
                 }
                 Err(fault @ ToolError::Fault(_)) => return Err(fault),
@@ -84,7 +87,7 @@ impl Model {
             }
         }
         let why = format!("did not get done in {} replies", self.steps_max);
-        Err(gave_up(&made, &why, fault.as_deref()))
+        Err(gave_up(steps, &why, fault.as_deref()))
     }
 
     fn place(&self) -> Result<Place<'_>, ToolError> {
@@ -107,6 +110,21 @@ impl Drop for Place<'_> {
     }
 }
 
+/// Adds what was made to the trace; gives the reply to the last call.
+fn note(made: Vec<Made>, steps: &mut Vec<Step>) -> Reply {
+    let mut last = Reply::new();
+    for Made { tool, arguments, why, outcome } in made {
+        let (told, reply) = match outcome {
+            Ok(reply) => (reply.text, reply.structured),
+            Err(error) => (error, Reply::new()),
+        };
+        let result = told.lines().next().unwrap_or_default().trim_end_matches(':').to_owned();
+        steps.push(Step { tool: tool.to_owned(), arguments, why, result });
+        last = reply;
+    }
+    last
+}
+
 fn question(tools: &Tools, session: &str, fault: Option<&str>) -> Result<String, ToolError> {
     let mut question = step::prompt(tools, session, Role::ObjectRetrieval)?;
     if let Some(fault) = fault {
@@ -118,8 +136,8 @@ fn question(tools: &Tools, session: &str, fault: Option<&str>) -> Result<String,
     Ok(question)
 }
 
-fn gave_up(made: &[Made], why: &str, fault: Option<&str>) -> ToolError {
-    let calls: Vec<&str> = made.iter().map(|made| made.tool).collect();
+fn gave_up(steps: &[Step], why: &str, fault: Option<&str>) -> ToolError {
+    let calls: Vec<&str> = steps.iter().map(|step| step.tool.as_str()).collect();
     let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(", ") };
     let fault = fault.map_or_else(String::new, |fault| {
         format!("; its last reply could not be used: {}", prompt::data(fault, 300))

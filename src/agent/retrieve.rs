@@ -4,13 +4,18 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::errand::{Errand, Step};
+use crate::agent::model::Model;
 use crate::agent::rules;
 use crate::tools::args::{self, Args, Kind, Param};
 use crate::tools::dispatch::Tools;
 use crate::tools::reply::Text;
+use crate::tools::sessions::SessionName;
 use crate::tools::{Hints, ToolError, ToolReply, ToolSpec, Toolset};
 
 pub(super) const NAME: &str = "retrieve_object";
+
+const RULES: &str = "rules";
+const MODEL: &str = "model";
 
 const PARAMS: &[Param] = &[
     Param::required(
@@ -25,8 +30,8 @@ const PARAMS: &[Param] = &[
     ),
     Param::optional(
         "planner",
-        Kind::Word { of: &["rules"] },
-        "Who decides on the calls: rules on board, which need no language model.",
+        Kind::Word { of: &[RULES, MODEL] },
+        "Who decides on the calls: the rules on board, or the language model of agent.endpoint.",
     ),
 ];
 
@@ -71,6 +76,7 @@ pub(super) fn spec() -> ToolSpec {
 /// Runs the tool.
 pub(super) fn run(
     tools: &Tools,
+    model: Option<&Model>,
     connection: &str,
     arguments: Map<String, Value>,
 ) -> Result<ToolReply, ToolError> {
@@ -80,12 +86,30 @@ pub(super) fn run(
     let planner = args.word("planner")?;
     // Its form is checked by the call that takes it.
     let now = now.filter(|it| !it.is_null() && *it != "");
+    let model = if planner == MODEL { Some(model.ok_or_else(no_model)?) } else { None };
     let (mut errand, started) =
         Errand::begin(tools, connection, args.session()?, task, now.as_ref())?;
-    let zone = tools.context().options.zone;
-    let reading = tools.context().reading(args.session()?.unwrap_or(connection));
-    let dispatched = rules::plan(&mut errand, task, reading.now, zone)?;
+    let dispatched = match model {
+        Some(model) => {
+            let session = match args.session()? {
+                Some(name) => SessionName { name, is_kept: true },
+                None => SessionName { name: connection, is_kept: false },
+            };
+            model.plan(tools, session, &mut errand.steps)?
+        }
+        None => {
+            let zone = tools.context().options.zone;
+            let reading = tools.context().reading(args.session()?.unwrap_or(connection));
+            rules::plan(&mut errand, task, reading.now, zone)?
+        }
+    };
     Ok(told(tools, (task, planner), &started, dispatched, &errand.steps))
+}
+
+fn no_model() -> ToolError {
+    ToolError::Refused(format!(
+        "no language model is configured (agent.endpoint is empty); planner {RULES:?} needs none"
+    ))
 }
 
 fn told(

@@ -19,7 +19,7 @@ pub(super) struct Flags {
     /// When it is asked, such as "2025-01-03 18:00:00" or -2h; now where absent
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     now: Option<String>,
-    /// Who decides on the calls: rules
+    /// Who decides on the calls: rules, or model (the one of agent.endpoint)
     #[arg(long, value_name = "NAME")]
     planner: Option<String>,
     /// Print the reply as JSON

@@ -21,6 +21,7 @@ mod endpoint;
 mod fusion;
 mod grounding;
 mod last_seen;
+mod model_planner;
 mod models;
 mod offline;
 mod running;
