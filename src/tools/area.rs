@@ -65,7 +65,7 @@ pub(crate) fn area(args: &Args, map_id: Option<&str>) -> Result<Option<Area>, To
     area.map(Some).map_err(|error| refused(format!("argument \"area\": {error}")))
 }
 
-/// "within 2 m of (1.5, -3) in frame_id "map" of map_id "home"", for whoever found nothing.
+/// `within 2 m of (1.5, -3) in frame_id "map" of map_id "home"`, for who found nothing.
 pub(crate) fn told(area: &Area) -> String {
     let (x, y, z) = area.centre();
     let centre = z.map_or_else(|| format!("({x}, {y})"), |z| format!("({x}, {y}, {z})"));

@@ -82,8 +82,10 @@ fn thing(sought: &Sought, seen: &ThingEvidence) -> Value {
 
 /// `"red mug, red cup": shown by "red mug" (3); possible in "mug" (2); not "blue mug" (1)`
 fn thing_line(sought: &Sought, seen: &ThingEvidence) -> String {
-    let attributes: String = sought.attributes.iter().map(|it| format!("{} ", it.word)).collect();
-    let names: Vec<String> = sought.stems.iter().map(|it| format!("{attributes}{it}")).collect();
+    let attributes = sought.attributes.iter().map(|it| it.word.as_str());
+    let attributes: Vec<&str> = attributes.collect();
+    let name = |stem: &String| [attributes.as_slice(), &[stem.as_str()]].concat().join(" ");
+    let names: Vec<String> = sought.stems.iter().map(name).collect();
     let mut parts: Vec<String> = Vec::new();
     for (fit, intro) in
         [(Some(Fit::Full), "shown by"), (Some(Fit::Possible), "possible in"), (None, "not")]
