@@ -63,17 +63,22 @@ impl<'a> Errand<'a> {
             )));
         }
         let said = self.arguments(arguments);
-        let reply = self.tools.call(self.connection, tool, said.clone())?;
+        let (text, structured) = match self.tools.call(self.connection, tool, said.clone()) {
+            Ok(reply) => (reply.text, reply.structured),
+            // What names nothing that can be seen was never seen.
+            Err(ToolError::Argument(text)) if tool.starts_with("recall_") => (text, Map::new()),
+            Err(error) => return Err(error),
+        };
         let mut arguments = said;
         arguments.shift_remove("session");
-        let first = reply.text.lines().next().unwrap_or_default();
+        let first = text.lines().next().unwrap_or_default();
         self.steps.push(Step {
             tool: tool.to_owned(),
             arguments,
             why: why.to_owned(),
             result: first.trim_end_matches(':').to_owned(),
         });
-        Ok(reply.structured)
+        Ok(structured)
     }
 
     fn arguments(&self, arguments: &Value) -> Map<String, Value> {

@@ -24,7 +24,7 @@ const MATCHES: usize = 50;
 /// Sightings from which a habit is told: the newest.
 const SIGHTINGS: usize = 500;
 /// Newest sightings at a place of which the last one decides.
-const AT_PLACE: usize = 8;
+const AT_PLACE: usize = 50;
 
 /// Makes the calls of a task; returns what the last one, which sends the robot off,
 /// replied.
@@ -164,7 +164,10 @@ impl Plan<'_, '_> {
         let query = json!({"query": self.described(), "k": AT_PLACE});
         let why = "Recall the last times that one was seen there.";
         let found = records(&self.errand.call("recall_last_seen", &query, why)?);
-        let newest = found.iter().find(|it| is_in_place(it)).and_then(|it| it.get("id")?.as_u64());
+        let there = |it: &&Value| is_in_place(it);
+        let newest = found.iter().filter(|it| self.is_just_there(it)).find(there);
+        let newest = newest.or_else(|| found.iter().find(there));
+        let newest = newest.and_then(|it| it.get("id")?.as_u64());
         let Some(newest) = newest else {
             // Never seen with it: then the one nearest to it.
             return if found.is_empty() { Ok(None) } else { self.nearest() };
@@ -252,6 +255,15 @@ impl Plan<'_, '_> {
             words.push_str(&format!(" the user is {doing}"));
         }
         words
+    }
+
+    /// Whether the record says everything that the request says of the place: a grey
+    /// windowsill, where a wooden one may be grey, too.
+    fn is_just_there(&self, record: &Value) -> bool {
+        let said: Vec<&str> = matched(record).iter().filter_map(Value::as_str).collect();
+        let said = said.join(" ");
+        let mut words = self.reference.around.iter().flat_map(|it| it.split(' '));
+        words.all(|word| said.split(' ').any(|it| it == word))
     }
 
     /// "other than the red one"

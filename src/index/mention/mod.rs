@@ -121,6 +121,9 @@ mod tests {
             &["plant", "red pot", "tiled floor"],
         );
         check("a person reading a book in the living room", &["person", "book", "living room"]);
+        check("a green watering can on a shelf", &["green watering can", "shelf"]);
+        check("a watering can", &["watering can"]);
+        check("a person can sit there", &["person"]);
         check("Two cups, a laptop and the cat's bowl.", &["two cups", "laptop", "cat bowl"]);
         check("a family dining at a dining table", &["family", "dining table"]);
     }

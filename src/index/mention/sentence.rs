@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use rust_stemmers::Stemmer;
 
 use crate::index::mention::words::{
-    ARTICLES, BOUNDARY, COLLECTIVE, COLOURS, COPULAS, DEPICTIONS, DEPICTS, GENERIC, MATERIALS,
-    MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS, SIZES, STATES,
-    THINGS_TOO,
+    ARTICLES, BOUNDARY, CANS, COLLECTIVE, COLOURS, COPULAS, DEPICTIONS, DEPICTS, GENERIC,
+    MATERIALS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS, SIZES,
+    STATES, THINGS_TOO,
 };
 use crate::index::mention::{Attribute, AttributeKind, Mention};
 
@@ -58,6 +58,8 @@ impl<'a> Sentence<'a> {
             } else if class(word) == Some(Class::Collective) && next == Some("of") {
                 // "a set of keys" mentions keys.
                 at += 1;
+            } else if word == "can" && cutter.run.last().is_some_and(|it| CANS.contains(it)) {
+                cutter.run.push(word);
             } else if is_boundary(word)
                 || is_verb(word, next)
                 || is_past(word, next)
@@ -190,7 +192,8 @@ fn is_name(word: &str) -> bool {
 /// Words in -ing that name a thing or belong to its name ("dining table",
 /// "painting") are listed; the other ones are verbs.
 fn is_verb(word: &str, next: Option<&str>) -> bool {
-    if !word.ends_with("ing") || word.len() < 5 || NOUNS_IN_ING.contains(&word) {
+    let is_noun = NOUNS_IN_ING.contains(&word) || CANS.contains(&word) && next == Some("can");
+    if !word.ends_with("ing") || word.len() < 5 || is_noun {
         return false;
     }
     !(MODIFIERS_IN_ING.contains(&word) && goes_on(next))

@@ -675,6 +675,10 @@ pub(super) const DEPICTS: &[&str] = &[
 pub(super) const GENERIC: &[&str] =
     &["room", "machine", "can", "control", "board", "holder", "player", "station", "maker"];
 
+/// Before "can" it is a vessel, and no auxiliary.
+pub(super) const CANS: &[&str] =
+    &["watering", "trash", "garbage", "soda", "beer", "tin", "spray", "paint", "oil", "rubbish"];
+
 pub(super) const NOUNS_IN_ING: &[&str] = &[
     "ceiling",
     "building",

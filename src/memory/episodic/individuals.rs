@@ -8,6 +8,7 @@ use crate::base::embedding::Embedding;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::{Mention, mentions};
 use crate::index::phrases::{Sought, Wanted};
+use crate::memory::episodic::commonsense;
 use crate::memory::episodic::instances::{self, Instance};
 use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::place::place_of;
@@ -36,7 +37,7 @@ pub struct LikelyPlace {
     pub record: Record,
     /// What was seen there that is most like the thing.
     pub like: Option<String>,
-    /// 0..1, higher is likelier; no probability.
+    /// Higher is likelier; no probability.
     pub score: f32,
 }
 
@@ -120,8 +121,8 @@ impl Episodic {
     }
 
     /// Up to `k` places of the memory where a thing that was never seen is likely to
-    /// be kept, the likeliest first: those whose names, and what was seen there, are
-    /// most alike to it in meaning.
+    /// be kept, the likeliest first: those in the rooms where people keep such things,
+    /// whose names, and what was seen there, are most alike to it in meaning.
     pub fn likely_places(&self, thing: &str, k: usize) -> Result<Vec<LikelyPlace>, MemoryError> {
         let newest = self.corpus.newest(&Filter::default(), PLACES_FROM_RECORDS, &[]);
         let records = self.store.records(&newest)?;
@@ -151,7 +152,9 @@ impl Episodic {
                 words: words.clone(),
                 record: (*record).clone(),
                 like: most.map(|(_, noun)| noun.clone()),
-                score: NAME_SHARE * alike(name) + (1.0 - NAME_SHARE) * like,
+                score: commonsense::suits(thing, words).unwrap_or(0.0)
+                    + NAME_SHARE * alike(name)
+                    + (1.0 - NAME_SHARE) * like,
             });
         }
         likely.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.words.cmp(&b.words)));

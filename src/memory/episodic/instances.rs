@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::fit;
-use crate::index::mention::{AttributeKind, Mention, mentions};
+use crate::index::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::index::phrases::Sought;
 use crate::memory::episodic::kinds::{Kind, Likeness, Named, kinds, lasting};
 use crate::memory::episodic::place::{PlaceWords, is_one_place, place_of};
@@ -115,13 +115,16 @@ impl<'a> Scene<'a> {
         for (at, record) in records.iter().enumerate() {
             let place = places.get(at).copied().unwrap_or_default();
             for (sentence, text) in record.caption.split(['.', ';', '!', '?']).enumerate() {
-                for mention in mentions(text) {
+                let said = mentions(text);
+                let following = said.iter().skip(1).map(Some).chain([None]);
+                for (mention, next) in said.iter().zip(following) {
+                    let (mention, inside) = in_its_pot(mention, next, text);
                     let is_wanted = wanted.names(&mention)
                         && fit(&mention.attributes, &wanted.attributes).is_some();
                     if !is_wanted {
                         continue;
                     }
-                    let attributes = lasting(&mention.attributes);
+                    let attributes = lasting(&[mention.attributes.as_slice(), inside].concat());
                     let time = record.meta.taken_at;
                     names.push(Named { record: at, sentence, at: time, place, attributes });
                     named.push(mention);
@@ -317,6 +320,22 @@ impl<'a> Scene<'a> {
         counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         counts.into_iter().take(SEEN_WITH_MAX).map(|(thing, _)| thing).collect()
     }
+}
+
+/// A plant is called by its pot, and told from others by it: the name with the pot, and
+/// what is said of that.
+fn in_its_pot<'a>(
+    mention: &Mention,
+    next: Option<&'a Mention>,
+    text: &str,
+) -> (Mention, &'a [Attribute]) {
+    let mut named = mention.clone();
+    let is_inside = |pot: &&Mention| {
+        pot.head_stem == "pot" && text.to_lowercase().contains(&format!("{} in a", mention.head))
+    };
+    let Some(pot) = next.filter(is_inside) else { return (named, &[]) };
+    named.head = format!("{} in a {}", mention.head, pot.phrase);
+    (named, &pot.attributes)
 }
 
 /// A thing as one of it is called: "purple book" of "two open purple books".

@@ -136,10 +136,25 @@ enum Closeness {
     Apart,
 }
 
+/// Materials that are named in place of a colour.
+const BARE: &[&str] =
+    &["wooden", "metal", "glass", "cardboard", "wicker", "bamboo", "stone", "brass", "copper"];
+
+/// "a wooden toy car" is not "an orange toy car", where neither is said to be both.
+fn is_bare_and_painted(bare: &[Attribute], painted: &[Attribute]) -> bool {
+    let is_colour = |it: &Attribute| it.kind == AttributeKind::Colour;
+    let is_bare = |it: &Attribute| BARE.contains(&it.word.as_str());
+    bare.iter().any(is_bare)
+        && !bare.iter().any(is_colour)
+        && painted.iter().any(is_colour)
+        && !painted.iter().any(is_bare)
+}
+
 impl Kind {
     fn closeness(&self, spelling: &Spelling) -> Closeness {
         let (a, b) = (&self.attributes, &spelling.attributes);
-        if fit(a, b).is_none() || fit(b, a).is_none() {
+        let excluded = fit(a, b).is_none() || fit(b, a).is_none();
+        if excluded || is_bare_and_painted(a, b) || is_bare_and_painted(b, a) {
             return Closeness::Apart;
         }
         let shared = |kind: AttributeKind| {

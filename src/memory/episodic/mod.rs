@@ -3,10 +3,12 @@
 //! Keeps store and search corpus in step: a record is searchable exactly when
 //! its batch is on disk. Knows nothing of tools, sessions or cameras.
 
+mod commonsense;
 pub mod individuals;
 pub mod instances;
 mod kinds;
 pub mod last_seen;
+mod names;
 pub mod place;
 pub mod ranking;
 pub mod reference;

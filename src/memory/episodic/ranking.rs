@@ -10,6 +10,7 @@ use crate::base::RecordId;
 use crate::base::phrase_time::When;
 use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Zone};
+use crate::index::mention::fit::{Fit, fit};
 use crate::index::mention::mentions;
 use crate::index::phrases::Sought;
 use crate::memory::episodic::instances::{Instance, Visit};
@@ -87,7 +88,7 @@ pub fn rank(
 
 /// What one record says of a wish.
 struct Scene {
-    /// How many of the things around it are there.
+    /// How many of the things around it are there, and how surely.
     around: usize,
     has_person: bool,
     /// Somebody does what the wish says.
@@ -97,7 +98,13 @@ struct Scene {
 impl Scene {
     fn of(record: &Record, wish: &Wish) -> Self {
         let seen = mentions(&record.caption);
-        let around = wish.around.iter().filter(|thing| seen.iter().any(|it| thing.names(it)));
+        let shown = |thing: &Sought| {
+            let named = seen.iter().filter(|it| thing.names(it));
+            let fits = named.filter_map(|it| fit(&it.attributes, &thing.attributes));
+            // "a windowsill" may be the grey one, "a grey windowsill" is.
+            fits.max().map_or(0, |fit| if fit == Fit::Full { 2 } else { 1 })
+        };
+        let around = wish.around.iter().map(shown);
         let has_person = seen.iter().any(|it| PEOPLE.contains(&it.head_stem.as_str()));
         let is_done =
             wish.doing.as_deref().is_some_and(|doing| {
@@ -106,7 +113,7 @@ impl Scene {
                     !stem.is_empty() && verb_stem(word) == stem && word.ends_with("ing")
                 })
             });
-        Self { around: around.count(), has_person, is_done }
+        Self { around: around.sum(), has_person, is_done }
     }
 }
 
@@ -123,7 +130,7 @@ fn verb_stem(word: &str) -> &str {
 #[derive(Debug, Clone, Copy)]
 struct Demands {
     when: bool,
-    /// Least number of things around.
+    /// How many of the things around it, and how surely, at least.
     around: usize,
     done: bool,
     /// A person where the deed itself is seen nowhere or cannot be.
@@ -193,7 +200,9 @@ impl Standing {
             .iter()
             .filter(|it| demands.are_met_by(it, scenes, wish, zone))
             .collect();
-        let is_use = wish.doing.as_deref().is_some_and(|doing| UNSEEN.contains(&doing));
+        // What is seldom used is seldom out, whoever passes by.
+        let is_use = wish.by != By::LeastOften
+            && wish.doing.as_deref().is_some_and(|doing| UNSEEN.contains(&doing));
         let often = if is_use { used(&met, scenes, zone) } else { count(met.len()) };
         // One that never fits comes after all that do.
         let never = met.is_empty();

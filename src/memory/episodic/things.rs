@@ -13,6 +13,7 @@ use crate::base::embedding::Embedding;
 use crate::index::mention::{Mention, mentions};
 use crate::index::nouns::Nouns;
 use crate::index::phrases::{Sought, Wanted};
+use crate::memory::episodic::names;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
 use crate::store::Store;
@@ -103,6 +104,7 @@ impl Things {
                 Err(_failure) => vec![stem.to_owned()],
             }
         };
+        let stems = names::stems(&mention, stems);
         Sought { attributes: mention.attributes, stems }
     }
 
