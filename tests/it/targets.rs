@@ -180,3 +180,71 @@ fn goals_are_followed() {
     talk.call("watch_goals", json!({"wait_seconds": 31}));
     insta::assert_snapshot!(talk.written);
 }
+
+/// Has a task carried out whole; the tools of its calls, and its first goal.
+fn retrieved(talk: &mut Talk, task: &str) -> (Vec<String>, serde_json::Value) {
+    let reply = talk.call("retrieve_object", json!({"task": task, "now": "2025-01-03 12:00:00"}));
+    let tool = |step: &serde_json::Value| step["tool"].as_str().unwrap().to_owned();
+    let tools = reply["trace"].as_array().unwrap().iter().map(tool).collect();
+    (tools, reply["goals"][0].clone())
+}
+
+const TARGET: &str = "create_or_update_memory_search_instance";
+const PLACE: &str = "create_or_update_real_world_search_instance";
+const DISPATCH: &str = "search_current_target_instance_in_real_world";
+
+#[test]
+fn the_planner_makes_the_calls_of_the_examples() {
+    let mut talk = Talk::new(&[]);
+    household(&mut talk);
+    let (calls, goal) = retrieved(&mut talk, "Bring me a book");
+    assert_eq!(calls, [TARGET, "recall_last_seen", PLACE, DISPATCH]);
+    assert_eq!(goal["position"], json!([6.0, 6.0, 0.0]));
+
+    let (calls, goal) = retrieved(&mut talk, "Bring me the book I was reading yesterday");
+    assert_eq!(calls, [TARGET, "recall_best_match", TARGET, "recall_last_seen", PLACE, DISPATCH]);
+    assert_eq!(goal["position"], json!([6.0, 6.0, 0.0]), "not where it was read");
+
+    let (calls, goal) = retrieved(&mut talk, "Bring me the mug that I use the most");
+    let determine = "determine_unique_instances_from_latest_working_memory";
+    assert_eq!(
+        calls,
+        [TARGET, "recall_best_match", determine, TARGET, "recall_last_seen", PLACE, DISPATCH]
+    );
+    assert_eq!(goal["position"], json!([4.2, 1.0, 0.0]), "not where it is used");
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn the_planner_goes_where_the_thing_was_seen_last() {
+    let mut talk = Talk::new(&[]);
+    household(&mut talk);
+    for (task, x) in [
+        ("Where is my red mug?", 4.0),
+        ("fetch the mug next to the laptop", 4.2),
+        ("the mug that was on the sofa two days ago", 4.2),
+        ("get the book that is usually on the shelf in the hallway", 9.0),
+        ("bring me a mug other than the blue one", 4.0),
+        ("What was I reading yesterday morning?", 6.0),
+    ] {
+        let (calls, goal) = retrieved(&mut talk, task);
+        assert_eq!(goal["position"][0], json!(x), "{task}: {calls:?}");
+        assert!(goal.get("guess").is_none(), "{task}");
+    }
+    let (calls, goal) = retrieved(&mut talk, "bring me an umbrella");
+    assert_eq!(goal["guess"], json!(true), "{calls:?}");
+    for anything in ["something", "the", "?", "not on the"] {
+        let (calls, goal) = retrieved(&mut talk, anything);
+        assert!(goal["position"].is_array(), "{anything}: {calls:?}");
+    }
+}
+
+#[test]
+fn a_task_that_cannot_be_carried_out_is_refused() {
+    let mut talk = Talk::new(&[]);
+    talk.call("retrieve_object", json!({}));
+    talk.call("retrieve_object", json!({"task": "a mug", "now": "soon"}));
+    talk.call("retrieve_object", json!({"task": "a mug", "planner": "luck"}));
+    talk.call("retrieve_object", json!({"task": "a mug"}));
+    insta::assert_snapshot!(talk.written);
+}
