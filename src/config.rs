@@ -647,6 +647,21 @@ mod tests {
     }
 
     #[test]
+    fn a_models_server_is_near_or_none() {
+        assert_eq!(Config::load(&Overrides::default()).unwrap().endpoint().unwrap(), None);
+        let (_dir, overrides) =
+            file("[agent]\nendpoint = \"http://127.0.0.1:8080/v1\"\nmodel = \"small\"");
+        let model = Config::load(&overrides).unwrap().model().unwrap().unwrap();
+        assert_eq!(model.endpoint.address.to_string(), "http://127.0.0.1:8080/v1/chat/completions");
+        // Before the call that waits for it is given up.
+        assert_eq!((model.time_max.as_secs(), model.steps_max), (59, 16));
+        let (_dir, overrides) = file("[agent]\nendpoint = \"http://example.org\"");
+        let text = refusal(&overrides);
+        assert!(text.starts_with("setting agent.endpoint is \"http://example.org\" ("), "{text}");
+        assert!(text.contains("accepted is http://HOST:PORT"), "{text}");
+    }
+
+    #[test]
     fn unknown_keys_are_refused_by_name() {
         let (_dir, overrides) = file("[store]\ncash_mb = 8");
         let text = refusal(&overrides);

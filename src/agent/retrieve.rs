@@ -89,19 +89,16 @@ pub(super) fn run(
     let model = if planner == MODEL { Some(model.ok_or_else(no_model)?) } else { None };
     let (mut errand, started) =
         Errand::begin(tools, connection, args.session()?, task, now.as_ref())?;
-    let dispatched = match model {
-        Some(model) => {
-            let session = match args.session()? {
-                Some(name) => SessionName { name, is_kept: true },
-                None => SessionName { name: connection, is_kept: false },
-            };
-            model.plan(tools, session, &mut errand.steps)?
-        }
-        None => {
-            let zone = tools.context().options.zone;
-            let reading = tools.context().reading(args.session()?.unwrap_or(connection));
-            rules::plan(&mut errand, task, reading.now, zone)?
-        }
+    let dispatched = if let Some(model) = model {
+        let session = match args.session()? {
+            Some(name) => SessionName { name, is_kept: true },
+            None => SessionName { name: connection, is_kept: false },
+        };
+        model.plan(tools, session, &mut errand.steps)?
+    } else {
+        let zone = tools.context().options.zone;
+        let reading = tools.context().reading(args.session()?.unwrap_or(connection));
+        rules::plan(&mut errand, task, reading.now, zone)?
     };
     Ok(told(tools, (task, planner), &started, dispatched, &errand.steps))
 }

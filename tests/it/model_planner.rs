@@ -8,6 +8,7 @@ use engram::agent::model;
 use engram::tools::{ToolBox as _, ToolError};
 use serde_json::{Value, json};
 
+use crate::running::Running;
 use crate::scripted_model::{Answers, ScriptedModel, answer};
 use crate::tools::Memory;
 
@@ -156,6 +157,30 @@ fn a_server_that_fails_ends_the_task_with_what_it_did() {
         let refused = hanging.refusal();
         assert!(refused.contains("did not finish its answer within 0 s"), "{refused}");
     }
+}
+
+/// Through the daemon and the command line, with the settings that an operator makes.
+#[test]
+fn ask_prints_what_the_configured_model_did() {
+    let model = ScriptedModel::new(whole_plan());
+    let endpoint = format!("agent.endpoint={}", model.url);
+    let flags = ["--set", &endpoint, "--set", "agent.model=small"];
+    let running = Running::start_in(tempfile::tempdir().unwrap(), &flags);
+    let seen = json!({"caption": "a red mug on a desk", "position": [1, 2], "theta": 0});
+    running.ask("observe", seen);
+    let output = running.engram(&["ask", "--planner", "model", "bring me the red mug"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for part in ["go to 1. (1.0, 2.0)", "recall_last_seen(\"the red mug\"): call recall_last_seen"]
+    {
+        assert!(printed.contains(part), "{printed}");
+    }
+    assert_eq!(model.asked()[0]["model"], "small");
+    // The script is over: the server hangs up.
+    let output = running.engram(&["ask", "--planner", "model", "bring me the red mug"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("cannot be asked: "), "{error}");
 }
 
 #[test]

@@ -365,8 +365,7 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
     );
     let arguments = |tool: &str| match tool {
         "recall_best_match" | "recall_last_seen" | "recall_all" => json!({"query": "mug"}),
-        "retrieve_object" => json!({"task": "bring me the mug"}),
-        "start_task" => json!({"task": "bring me the mug"}),
+        "start_task" | "retrieve_object" => json!({"task": "bring me the mug"}),
         "report_search_result" => json!({"found": true}),
         "retrieve_from_text_with_time" => {
             json!({"x": "mug", "start_time": "-1d", "end_time": "-1m"})
