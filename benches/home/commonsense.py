@@ -58,5 +58,12 @@ _ALIKE = (
 """Colours that an eye, or a captioner, may take for each other."""
 
 
+_MATERIALS = {"wooden", "metal"}
+"""What a thing is of leaves open which colour it has."""
+
+
 def unlike(colour: str, other: str) -> bool:
+    """Whether a thing that is the one is surely not the other."""
+    if (colour in _MATERIALS) != (other in _MATERIALS):
+        return False
     return colour != other and not any(colour in family and other in family for family in _ALIKE)

@@ -18,6 +18,7 @@ mod crash_segments;
 mod daemon;
 mod dev_memory;
 mod endpoint;
+mod eval_home;
 mod fusion;
 mod grounding;
 mod last_seen;

@@ -70,11 +70,11 @@ fn losses_line(losses: &Losses, has_captioner: bool) -> String {
 }
 
 fn paragraph(outcome: &Outcome, loss: Loss) -> String {
-    let Outcome { id, kind, task, record, position, gold, calls, text, .. } = outcome;
+    let Outcome { id, kind, task, record, position, gold, text, .. } = outcome;
     let answer = match (record, position) {
         (Some(record), Some([x, y, _])) => format!("#{record} at ({x:.2}, {y:.2})"),
         (None, Some([x, y, _])) => format!("a guess at ({x:.2}, {y:.2})"),
-        (_, None) => format!("nothing: {text}"),
+        (_, None) => "nothing".to_owned(),
     };
     let why = match loss {
         Loss::LastSightingNotNamed => " (not named where it was last seen)",
@@ -82,8 +82,8 @@ fn paragraph(outcome: &Outcome, loss: Loss) -> String {
         Loss::Planner => "",
     };
     format!(
-        "{id} {kind}{why}: {task:?}\n  got    {answer}\n  right  {}\n  calls  {}",
+        "{id} {kind}{why}: {task:?}\n  got    {answer}\n  right  {}\n  {}",
         gold.join("; "),
-        calls.join(", ")
+        text.replace('\n', "\n  ")
     )
 }

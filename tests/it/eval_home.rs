@@ -1,0 +1,133 @@
+//! `engram eval home` from its flags to its JSON, on a household that was simulated
+//! once (`tests/fixtures/home`) and a real daemon.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+fn home() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/home")
+}
+
+fn eval(flags: &[&str], temporary: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
+    command.args(["eval", "home"]).args(flags).env("TMPDIR", temporary).output().unwrap()
+}
+
+fn eval_json(flags: &[&str], temporary: &Path) -> Value {
+    let output = eval(flags, temporary);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn lines(name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(home().join(name)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_task_of_a_household_is_done_and_judged_and_nothing_is_left_behind() {
+    let temporary = tempfile::tempdir().unwrap();
+    let report = eval_json(&["--home", home().to_str().unwrap(), "--json"], temporary.path());
+    let (frames, tasks) = (lines("frames.jsonl"), lines("tasks.jsonl"));
+    assert_eq!(report["frames"], frames.len());
+    assert_eq!(report["records"], frames.len(), "an observation with its caption is kept as it is");
+    assert_eq!(report["overall"]["tasks"], tasks.len());
+    let outcomes = report["outcomes"].as_array().unwrap();
+
+    // What was right is counted again from the truth, by the position of the last
+    // frame that shows the object.
+    let truth = lines("truth.jsonl");
+    let mut last: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (frame, truth) in frames.iter().zip(&truth) {
+        let position: Vec<f64> = serde_json::from_value(frame["position"].clone()).unwrap();
+        for object in truth["objects"].as_array().unwrap() {
+            last.insert(object["id"].as_str().unwrap().to_owned(), position.clone());
+        }
+    }
+    let mut right = 0;
+    for (task, outcome) in tasks.iter().zip(outcomes) {
+        assert_eq!(task["task"], outcome["task"]);
+        let objects = task["objects"].as_array().unwrap();
+        if objects.is_empty() {
+            assert_eq!(outcome["right_object"], outcome["is_guess"]);
+            continue;
+        }
+        let near = |object: &Value| {
+            let place = &last[object.as_str().unwrap()];
+            let goal: Vec<f64> = serde_json::from_value(outcome["position"].clone()).unwrap();
+            place.iter().zip(&goal).map(|(a, b)| (a - b).powi(2)).sum::<f64>() <= 1.0
+        };
+        let is_right = outcome["position"].is_array() && objects.iter().any(near);
+        assert_eq!(outcome["right_place"], is_right, "{outcome}");
+        right += usize::from(is_right);
+        let has_called = !outcome["calls"].as_array().unwrap().is_empty();
+        assert!(has_called || outcome["position"].is_null(), "{outcome}");
+    }
+    assert!(right * 10 >= tasks.len() * 6, "{right} of {}: {report:#}", tasks.len());
+
+    let baseline = |family: &str, at: usize| {
+        let families = report["families"].as_array().unwrap();
+        let family = families.iter().find(|it| it["name"] == family).unwrap();
+        family["baselines"][at]["rates"].clone()
+    };
+    for at in 0..3 {
+        assert_eq!(baseline("never-seen", at)["right_object"], 0.0, "they never say so");
+        assert!(baseline("attribute", at)["right_object"].as_f64().unwrap() >= 0.5, "{at}");
+    }
+    assert!(report["slips"].is_null(), "true captions have none");
+    let left: Vec<_> = fs::read_dir(temporary.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn tasks_of_ones_own_are_asked_in_place_of_the_households() {
+    let temporary = tempfile::tempdir().unwrap();
+    let object = lines("truth.jsonl")[0]["objects"][0].clone();
+    let phrase = object["phrase"].as_str().unwrap();
+    let own = temporary.path().join("own.jsonl");
+    let task =
+        json!({"family": "mine", "task": format!("bring me {phrase}"), "objects": [object["id"]]});
+    fs::write(&own, format!("{task}\n")).unwrap();
+    let home = home();
+    let flags = ["--home", home.to_str().unwrap(), "--tasks-file", own.to_str().unwrap(), "--json"];
+    let report = eval_json(&flags, temporary.path());
+    let families: Vec<&Value> = report["families"].as_array().unwrap().iter().collect();
+    assert_eq!(families.len(), 1);
+    assert_eq!((&families[0]["name"], &families[0]["tasks"]), (&json!("mine"), &json!(1)));
+    assert_eq!(report["outcomes"][0]["id"], "mine-1");
+}
+
+#[test]
+fn what_cannot_be_judged_is_said_before_anything_is_done() {
+    let temporary = tempfile::tempdir().unwrap();
+    let own = temporary.path().join("own.jsonl");
+    let home = home();
+    let check = |task: Value, expect: &str| {
+        fs::write(&own, format!("{task}\n")).unwrap();
+        let flags = ["--home", home.to_str().unwrap(), "--tasks-file", own.to_str().unwrap()];
+        let output = eval(&flags, temporary.path());
+        assert_eq!(output.status.code(), Some(1));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(expect), "{errors}");
+    };
+    check(
+        json!({"family": "mine", "task": "bring me an ox", "objects": ["ox"]}),
+        "own.jsonl:1: objects has \"ox\"; accepted is an id of household.json's objects",
+    );
+    check(
+        json!({"family": "mine", "task": "bring me an ox", "objects": []}),
+        "this one has 0 objects and 0 spots",
+    );
+    check(json!({"family": "mine", "objects": []}), "missing field `task`");
+    let output = eval(&["--home", home.to_str().unwrap(), "--captions", "model"], temporary.path());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("has no images; simulate it with --images"), "{errors}");
+    let output = eval(&["--python", "/nowhere/python"], temporary.path());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("/nowhere/python cannot be started"), "{errors}");
+}
