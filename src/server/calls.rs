@@ -93,9 +93,10 @@ impl Calls {
         let mut abandoned = self.abandoned.subscribe();
         let outcome = tokio::select! {
             biased;
-            outcome = timeout(self.deadline, finished) => outcome,
-            // The answer to a cancelled request is not sent, whatever it is.
+            // First, so that a place that comes free after it begins no work. The answer
+            // to a cancelled request is not sent, whatever it is.
             () = cancelled => return Err(ErrorData::internal_error("cancelled", None)),
+            outcome = timeout(self.deadline, finished) => outcome,
             _ = abandoned.wait_for(|abandoned| *abandoned) => {
                 return Err(self.fault(what, &"the daemon stopped before it ended"));
             }
