@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_favourite_is_one_however_often_it_is_carried() {
         let seen: Vec<(u64, char, usize)> =
-            (0..40).map(|at| (at * 2 * HOUR, ['a', 'b', 'c'][at as usize % 3], 1)).collect();
+            (0..40).zip("abc".chars().cycle()).map(|(at, c)| (at * 2 * HOUR, c, 1)).collect();
         let all: Vec<usize> = (0..40).collect();
         check(&seen, &[&all]);
         // Carried before the robot's eyes on two of twenty rounds.

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
-use crate::store::Record;
 use crate::tools::args::{Args, Kind, Param, refused};
 use crate::tools::context::Context;
 use crate::tools::recall::fault;
