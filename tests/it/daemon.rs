@@ -119,7 +119,7 @@ fn a_live_socket_is_refused_and_a_stale_one_replaced() {
 #[test]
 fn a_dead_or_stopped_captioner_costs_a_restart_and_no_frame() {
     let daemon =
-        Running::start_in(tempfile::tempdir().unwrap(), &["--set", "captioner.deadline_seconds=2"]);
+        Running::start_in(tempfile::tempdir().unwrap(), &["--set", "captioner.deadline_seconds=6"]);
     let mut frames = flat().into_iter();
     for frame in frames.by_ref().take(5) {
         daemon.ask("observe", frame);

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// Far beyond what any step takes on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A daemon of the binary under test.
 pub(crate) struct Running {
@@ -114,7 +114,7 @@ pub(crate) fn wait_for(mut is_so: impl FnMut() -> bool) {
     let started = SystemClock.tick();
     while !is_so() {
         assert!(started.elapsed() < PATIENCE, "waited in vain");
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(50));
     }
 }
 
