@@ -68,7 +68,21 @@ pub fn refer(request: &str) -> Reference {
     let recurs = !when.is_empty() && when.iter().all(PhraseTime::is_recurring);
     let habit = (recurs || is_habit && !is_past).then_some(Order::MostOften);
     let order = nearest.map(Order::NearestTo).or(order).or(habit);
+    let around = around.into_iter().flat_map(|it| by_room(&it)).collect();
     Reference { thing, around, without, doing, when, order, individual }
+}
+
+/// Rooms that are said before what stands in them.
+const ROOMS: &[&str] =
+    &["living room", "dining room", "kitchen", "hallway", "office", "bedroom", "bathroom"];
+
+/// "hallway table" is a table, and in the hallway.
+fn by_room(place: &str) -> Vec<String> {
+    let room = ROOMS.iter().find_map(|room| {
+        let rest = place.strip_prefix(room)?.strip_prefix(' ')?;
+        Some(vec![rest.to_owned(), (*room).to_owned()])
+    });
+    room.unwrap_or_else(|| vec![place.to_owned()])
 }
 
 #[cfg(test)]

@@ -169,9 +169,9 @@ pub(super) const PLACE_PARTS: &[&str] = &[
 
 /// "a pair *of*", "one *of* the", before what is meant.
 pub(super) const COLLECTIVES: &[&str] = &[
-    "pair", "set", "bunch", "piece", "couple", "kind", "sort", "type", "stack", "pile", "one",
-    "ones", "any", "some", "which", "all", "bit", "lot", "lots", "number", "none", "each",
-    "either",
+    "pair", "loaf", "slice", "set", "bunch", "piece", "couple", "kind", "sort", "type", "stack",
+    "pile", "one", "ones", "any", "some", "which", "all", "bit", "lot", "lots", "number", "none",
+    "each", "either",
 ];
 
 /// They name no thing of their own.
