@@ -703,7 +703,7 @@ mod tests {
                         "tool": call.tool, "tool_input": call.arguments,
                     })
                 };
-                Value::from_iter(calls.iter().map(call)).to_string()
+                calls.iter().map(call).collect::<Value>().to_string()
             }
         }
     }

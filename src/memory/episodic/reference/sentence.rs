@@ -8,8 +8,8 @@ use crate::memory::episodic::reference::tokens::Token;
 use crate::memory::episodic::reference::verb::activity;
 use crate::memory::episodic::reference::words::{
     ACTIVITIES, AFFORDANCES, AUXILIARIES, CLAUSES, COLLECTIVES, DEFINITE, FILLERS, GENERIC, HABITS,
-    INDEFINITE, NEIGHBOURING, NOWHERE, OBJECTS, OWN_PARTS, PASTS, PERSONS, PLACE_PARTS,
-    PLACE_PREPOSITIONS, PLACING, REQUESTS, TO_PLACE,
+    INDEFINITE, NEIGHBOURING, NO_THINGS, NOWHERE, OBJECTS, OWN_PARTS, PARTICLES, PASTS, PERCEIVING,
+    PERSONS, PLACE_PARTS, PLACE_PREPOSITIONS, PLACING, REQUESTS, TO_PLACE,
 };
 
 /// What leads to the next noun phrase.
@@ -133,6 +133,9 @@ impl<'a> Scan<'a> {
             self.definite = Some(true);
             return at + 1;
         }
+        if let Some(next) = self.opening(at) {
+            return next;
+        }
         if let Some(next) = self.negation(at) {
             return next;
         }
@@ -181,6 +184,13 @@ impl<'a> Scan<'a> {
         if OBJECTS.contains(&word) {
             self.close();
             self.lead = Lead::None;
+            // "you saw me reading"
+            if PERCEIVING.contains(&self.word(at.wrapping_sub(1)))
+                && self.word(at + 1).ends_with("ing")
+            {
+                (self.verb_may_follow, self.has_person) = (true, true);
+                self.definite = None;
+            }
             return at + 1;
         }
         if FILLERS.contains(&word) {
@@ -189,6 +199,38 @@ impl<'a> Scan<'a> {
         }
         self.phrase.push(word);
         at + 1
+    }
+
+    /// "kindly bring", "fetch over the", "hook me up with": a sentence that begins with a
+    /// word without article begins with what is to be done, where a noun phrase or a
+    /// particle follows.
+    fn opening(&self, at: usize) -> Option<usize> {
+        if self.has_thing || !self.phrase.is_empty() || self.definite.is_some() {
+            return None;
+        }
+        let (word, next) = (self.word(at), self.word(at + 1));
+        let before = at.checked_sub(1).and_then(|before| self.tokens.get(before));
+        if PARTICLES.contains(&word) {
+            // "bring over the mug", not "over the sink there is a mug"
+            return before.filter(|it| !it.is_break()).map(|_| at + 1);
+        }
+        let begins = before.is_none_or(|it| it.is_break() || it.word == "please");
+        if !begins || PERSONS.contains(&word) || Self::is_closed(word) {
+            return None;
+        }
+        let is_manner = word.ends_with("ly") && REQUESTS.contains(&next);
+        let is_deed = DEFINITE.contains(&next)
+            || INDEFINITE.contains(&next)
+            || OBJECTS.contains(&next)
+            || PARTICLES.contains(&next);
+        let is_other = PLACE_PREPOSITIONS.contains(&word)
+            || DEFINITE.contains(&word)
+            || INDEFINITE.contains(&word)
+            || CLAUSES.contains(&word)
+            || PASTS.contains(&word)
+            || AUXILIARIES.contains(&word)
+            || REQUESTS.contains(&word);
+        (is_manner || is_deed && !is_other).then_some(at + 1)
     }
 
     /// "not on the desk", "other than the red one", "except the blue mug".
@@ -337,7 +379,10 @@ impl<'a> Scan<'a> {
             "with" => {
                 let has = self.tokens.iter().skip(at + 1).take(4).take_while(|it| !it.is_break());
                 let own = has.clone().any(|it| OWN_PARTS.contains(&it.word.as_str()));
-                let is_tool = self.is_sought_by_deed();
+                // "help me out with a mug"
+                let is_given =
+                    !self.has_thing && self.phrase.is_empty() && self.said.doing.is_none();
+                let is_tool = is_given || self.is_sought_by_deed();
                 self.close();
                 self.lead = match (own, is_tool) {
                     (true, _) => Lead::Own,
@@ -510,6 +555,11 @@ impl<'a> Scan<'a> {
             self.lead = Lead::Place;
             return Some(at + 1);
         }
+        // "I was busy reading"
+        if self.is_after_be(at) && !word.ends_with("ing") && self.word(at + 1).ends_with("ing") {
+            self.verb_may_follow = true;
+            return Some(at + 1);
+        }
         // "the mug that is red", "I am thirsty"
         if self.is_after_be(at) && is_attribute(word) {
             if self.has_thing && !self.has_person {
@@ -591,6 +641,9 @@ impl<'a> Scan<'a> {
         self.verb_may_follow = false;
         if PERSONS.contains(&head) {
             (self.verb_may_follow, self.has_person) = (true, true);
+            return;
+        }
+        if !self.has_thing && NO_THINGS.contains(&head) {
             return;
         }
         let lead = std::mem::replace(&mut self.lead, Lead::None);

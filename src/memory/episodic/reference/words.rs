@@ -819,12 +819,42 @@ pub(super) const FILLERS: &[&str] = &[
 
 /// They begin another clause.
 pub(super) const CLAUSES: &[&str] = &[
-    "that", "which", "who", "whom", "where", "when", "while", "because", "and", "but", "or", "if",
-    "what", "than", "whenever", "whilst", "since", "until", "before", "after", "during",
+    "whether", "that", "which", "who", "whom", "where", "when", "while", "because", "and", "but",
+    "or", "if", "what", "than", "whenever", "whilst", "since", "until", "before", "after",
+    "during",
 ];
 
 /// Parts of a thing by which it is described: "with a red cover".
 pub(super) const OWN_PARTS: &[&str] = &[
     "cover", "handle", "lid", "cap", "spine", "stripes", "dots", "pattern", "logo", "label",
     "shade", "strap", "straps", "screen", "case",
+];
+
+/// They name nothing that could be fetched: "any *idea* where", "do me a *favour*".
+pub(super) const NO_THINGS: &[&str] = &[
+    "idea",
+    "ideas",
+    "clue",
+    "hint",
+    "inkling",
+    "notion",
+    "favour",
+    "favor",
+    "chance",
+    "luck",
+    "kindness",
+    "trouble",
+    "question",
+    "request",
+    "whereabouts",
+    "location",
+];
+
+/// After a verb and before what it is done to: "bring *over* the mug".
+pub(super) const PARTICLES: &[&str] = &["over", "along", "back", "across", "round", "up", "out"];
+
+/// What somebody did to know what another one was doing: "you *saw* me reading".
+pub(super) const PERCEIVING: &[&str] = &[
+    "see", "saw", "seen", "watch", "watched", "notice", "noticed", "spot", "spotted", "observe",
+    "observed", "catch", "caught", "find", "found", "remember",
 ];
