@@ -439,7 +439,10 @@ impl Words {
     fn part(&self, at: usize) -> Option<Atom> {
         let start = self.past(at, &["in", "at", "during", "by", "over", "around", "towards"]);
         let start = self.past(start, &["the"]);
-        let is_every = self.is(start, &["every", "each", "most"]);
+        // "of a morning" is every morning.
+        let is_of = self.word(start) == "of" && self.is(start + 1, &["a", "an"]);
+        let start = if is_of { start + 1 } else { start };
+        let is_every = is_of || self.is(start, &["every", "each", "most"]);
         let is_all = self.word(start) == "all" || self.word(start) == "whole";
         let start = if is_every || is_all { start + 1 } else { start };
         let start = self.past(start, &["the"]);

@@ -88,6 +88,7 @@ the other day | 2025-01-01 00:00:00 | 2025-01-07 23:59:59 | |
 every morning | | | 5-12 |
 in the mornings | | | 5-12 |
 in the morning | | | 5-12 |
+of a morning | | | 5-12 |
 at night | | | 18-30 |
 in the evenings last week | 2024-12-30 00:00:00 | 2025-01-05 23:59:59 | 17-24 |
 on weekends | | | | 56
