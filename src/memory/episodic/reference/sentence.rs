@@ -9,7 +9,7 @@ use crate::memory::episodic::reference::verb::activity;
 use crate::memory::episodic::reference::words::{
     ACTIVITIES, AFFORDANCES, AUXILIARIES, CLAUSES, COLLECTIVES, DEFINITE, FILLERS, GENERIC, HABITS,
     INDEFINITE, NEIGHBOURING, NO_THINGS, NOWHERE, OBJECTS, OWN_PARTS, PARTICLES, PASTS, PERCEIVING,
-    PERSONS, PLACE_PARTS, PLACE_PREPOSITIONS, PLACING, REQUESTS, TO_PLACE,
+    PERSONS, PLACE_PARTS, PLACE_PREPOSITIONS, PLACING, REQUESTS, TO_PLACE, WANTING,
 };
 
 /// What leads to the next noun phrase.
@@ -57,6 +57,8 @@ struct Scan<'a> {
     verb_may_follow: bool,
     /// Somebody was named in this clause.
     has_person: bool,
+    /// Who is named is "you", the one who is asked: what it does is no clue.
+    is_asked: bool,
     /// "not", "other than".
     negated: bool,
     is_nearest: bool,
@@ -71,7 +73,30 @@ struct Scan<'a> {
 }
 
 impl Reading {
+    /// Reads a whole request. What is said before the sentence that asks, and has nothing
+    /// to do with it, is passed over: "My hands are full. Bring me the mug."
     pub(super) fn of(tokens: &[Token]) -> Self {
+        let sentences: Vec<&[Token]> = tokens.split_inclusive(Token::is_stop).collect();
+        let readings: Vec<Self> = sentences.iter().map(|it| Self::of_sentences(it)).collect();
+        let names = |word: &str| DEFINITE.contains(&word) || INDEFINITE.contains(&word);
+        let asks = |(sentence, reading): (&&[Token], &Self)| {
+            !reading.thing.is_empty()
+                && sentence.iter().any(|it| REQUESTS.contains(&it.word.as_str()))
+                && sentence.iter().any(|it| names(&it.word))
+                && !sentence.iter().any(|it| it.word == "there")
+        };
+        let asking = sentences.iter().zip(&readings).position(asks).unwrap_or(0);
+        let named = readings.get(asking).map(|it| it.thing.as_str()).unwrap_or_default();
+        let named = named.rsplit(' ').next().unwrap_or_default();
+        let is_aside = |sentence: &&[Token]| !sentence.iter().any(|it| it.word == named);
+        let (before, rest) = sentences.split_at(asking);
+        if !before.is_empty() && before.iter().all(is_aside) {
+            return Self::of_sentences(&rest.concat());
+        }
+        Self::of_sentences(tokens)
+    }
+
+    fn of_sentences(tokens: &[Token]) -> Self {
         let mut scan = Scan {
             tokens,
             said: Self::default(),
@@ -80,6 +105,7 @@ impl Reading {
             lead: Lead::None,
             verb_may_follow: false,
             has_person: false,
+            is_asked: false,
             negated: false,
             is_nearest: false,
             has_thing: false,
@@ -148,6 +174,8 @@ impl<'a> Scan<'a> {
         if PERSONS.contains(&word) {
             self.close();
             (self.verb_may_follow, self.has_person) = (true, true);
+            let asks = matches!(self.word(at.wrapping_sub(1)), "could" | "can" | "may" | "might");
+            self.is_asked = !self.has_thing && (word == "you" || word == "i" && asks);
             self.lead = Lead::None;
             self.definite = None;
             return at + 1;
@@ -162,6 +190,9 @@ impl<'a> Scan<'a> {
         if let Some(next) = self.verb(at) {
             return next;
         }
+        if word == "what" && matches!(self.word(at + 1), "became" | "become") {
+            return at + 2;
+        }
         if CLAUSES.contains(&word) {
             self.close();
             self.lead = Lead::None;
@@ -173,7 +204,8 @@ impl<'a> Scan<'a> {
             let next = self.word(at + 1);
             if word == "what"
                 && !self.has_thing
-                && (PERSONS.contains(&next) || AUXILIARIES.contains(&next))
+                && (PERSONS.contains(&next) && !WANTING.contains(&self.word(at + 2))
+                    || AUXILIARIES.contains(&next))
             {
                 // "what I left on the sofa"
                 (self.has_thing, self.is_generic, self.said.individual) = (true, true, true);
@@ -189,8 +221,13 @@ impl<'a> Scan<'a> {
                 && self.word(at + 1).ends_with("ing")
             {
                 (self.verb_may_follow, self.has_person) = (true, true);
-                self.definite = None;
+                (self.definite, self.is_asked) = (None, false);
             }
+            return at + 1;
+        }
+        if word == "namely" {
+            self.close();
+            self.lead = Lead::Sought;
             return at + 1;
         }
         if FILLERS.contains(&word) {
@@ -215,10 +252,16 @@ impl<'a> Scan<'a> {
             return before.filter(|it| !it.is_break()).map(|_| at + 1);
         }
         let begins = before.is_none_or(|it| it.is_break() || it.word == "please");
-        if !begins || PERSONS.contains(&word) || Self::is_closed(word) {
+        if !begins || PERSONS.contains(&word) || Self::is_closed(word) && next != "about" {
             return None;
         }
-        let is_manner = word.ends_with("ly") && REQUESTS.contains(&next);
+        // "how about bringing me"
+        if matches!((word, next), ("how" | "what", "about")) {
+            return Some(at + 2);
+        }
+        // "pop and get me"
+        let is_two = next == "and" && REQUESTS.contains(&self.word(at + 2));
+        let is_manner = word.ends_with("ly") && REQUESTS.contains(&next) || is_two;
         let is_deed = DEFINITE.contains(&next)
             || INDEFINITE.contains(&next)
             || OBJECTS.contains(&next)
@@ -276,7 +319,9 @@ impl<'a> Scan<'a> {
                 && !INDEFINITE.contains(&it)
                 && !FILLERS.contains(&it)
         });
-        let is_that = word == "that" && self.phrase.is_empty() && !self.has_thing && follows;
+        let is_given = OBJECTS.contains(&self.word(at.wrapping_sub(1)));
+        let may_name = !self.has_thing || is_given;
+        let is_that = word == "that" && self.phrase.is_empty() && may_name && follows;
         let is_her = word == "her" && follows && !REQUESTS.contains(&self.word(at.wrapping_sub(1)));
         if !(DEFINITE.contains(&word) || INDEFINITE.contains(&word) || is_that || is_her) {
             return None;
@@ -353,7 +398,11 @@ impl<'a> Scan<'a> {
                 let is_verb = self.word(at + 1).ends_with("ing")
                     && ACTIVITIES.contains(&self.word(at + 1))
                     || self.word(at + 1).ends_with("ing") && self.has_thing;
-                self.lead = if sought { Lead::Sought } else { Lead::Aside };
+                // "could I trouble you for a kettle"
+                let before = self.word(at.wrapping_sub(1));
+                let is_asked =
+                    !self.has_thing && (PERSONS.contains(&before) || OBJECTS.contains(&before));
+                self.lead = if sought || is_asked { Lead::Sought } else { Lead::Aside };
                 self.verb_may_follow = is_verb && !sought;
                 self.is_infinitive |= is_verb && !sought && self.is_generic;
                 Some(at + 1)
@@ -537,6 +586,17 @@ impl<'a> Scan<'a> {
             self.has_person = after_person;
             return Some(at + 1);
         }
+        // "any one will do, I need a clock"
+        let is_open = self.is_generic && self.said.thing.is_empty() && self.attributes.is_empty();
+        if is_open
+            && WANTING.contains(&word)
+            && REQUESTS.contains(&word)
+            && self.phrase.is_empty()
+            && !self.is_infinitive
+        {
+            (self.lead, self.verb_may_follow) = (Lead::Sought, false);
+            return Some(at + 1);
+        }
         if self.has_thing
             && REQUESTS.contains(&word)
             && self.phrase.is_empty()
@@ -567,7 +627,7 @@ impl<'a> Scan<'a> {
             }
             return Some(at + 1);
         }
-        let is_said = !self.is_adjective(at);
+        let is_said = !self.is_adjective(at) && !self.is_asked;
         if let Some(doing) = activity(word).filter(|_| is_said) {
             self.does(doing);
         }

@@ -283,6 +283,8 @@ pub(super) const REQUESTS: &[&str] = &[
     "prefer",
     "happen",
     "happened",
+    "became",
+    "become",
     "getting",
     "bringing",
     "fetching",
@@ -290,6 +292,7 @@ pub(super) const REQUESTS: &[&str] = &[
     "grabbing",
     "handing",
     "passing",
+    "trouble",
 ];
 
 /// Verbs that name a neighbour: "shares the shelf with".
@@ -815,6 +818,9 @@ pub(super) const FILLERS: &[&str] = &[
     "such",
     "how",
     "why",
+    "quick",
+    "quickly",
+    "asap",
 ];
 
 /// They begin another clause.
@@ -848,13 +854,39 @@ pub(super) const NO_THINGS: &[&str] = &[
     "request",
     "whereabouts",
     "location",
+    "minute",
+    "moment",
+    "second",
+    "sec",
+    "tick",
+    "while",
+    "pain",
+    "bother",
+    "nuisance",
+    "love",
+    "dear",
+    "darling",
+    "mate",
+    "star",
+    "hurry",
+    "rush",
+    "thanks",
+    "thank",
+    "few",
+    "look",
+    "hands",
 ];
 
 /// After a verb and before what it is done to: "bring *over* the mug".
-pub(super) const PARTICLES: &[&str] = &["over", "along", "back", "across", "round", "up", "out"];
+pub(super) const PARTICLES: &[&str] =
+    &["over", "along", "back", "across", "round", "up", "out", "through"];
 
 /// What somebody did to know what another one was doing: "you *saw* me reading".
 pub(super) const PERCEIVING: &[&str] = &[
     "see", "saw", "seen", "watch", "watched", "notice", "noticed", "spot", "spotted", "observe",
-    "observed", "catch", "caught", "find", "found", "remember",
+    "observed", "catch", "caught", "find", "found", "remember", "recall", "recalled",
 ];
+
+/// "what I *need* is a bowl": the thing follows.
+pub(super) const WANTING: &[&str] =
+    &["need", "want", "require", "fancy", "seek", "would", "am", "really"];
