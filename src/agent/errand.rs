@@ -76,7 +76,7 @@ impl<'a> Errand<'a> {
             tool: tool.to_owned(),
             arguments,
             why: why.to_owned(),
-            result: first.trim_end_matches(':').to_owned(),
+            result: first.strip_suffix(" at:").unwrap_or(first).trim_end_matches(':').to_owned(),
         });
         Ok(structured)
     }

@@ -118,7 +118,8 @@ fn note(made: Vec<Made>, steps: &mut Vec<Step>) -> Reply {
             Ok(reply) => (reply.text, reply.structured),
             Err(error) => (error, Reply::new()),
         };
-        let result = told.lines().next().unwrap_or_default().trim_end_matches(':').to_owned();
+        let first = told.lines().next().unwrap_or_default();
+        let result = first.strip_suffix(" at:").unwrap_or(first).trim_end_matches(':').to_owned();
         steps.push(Step { tool: tool.to_owned(), arguments, why, result });
         last = reply;
     }

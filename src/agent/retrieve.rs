@@ -152,11 +152,10 @@ pub fn lines(reply: &Map<String, Value>) -> Vec<String> {
             goal.get("position").and_then(|it| it.get(at)).and_then(Value::as_f64).unwrap_or(0.0)
         };
         let likely = 100.0 * goal.get("probability").and_then(Value::as_f64).unwrap_or(0.0);
-        let guess = goal.get("guess").and_then(Value::as_bool) == Some(true);
-        let guess = if guess { "a guess: " } else { "" };
+        let likely = if likely < 0.5 { "under 1".to_owned() } else { format!("{likely:.0}") };
         let (x, y) = (metres(0), metres(1));
         lines.push(format!(
-            "  go to {number}. ({x:.1}, {y:.1}), {likely:.0} %: {guess}{}",
+            "  go to {number}. ({x:.1}, {y:.1}), {likely} %: {}",
             text(&goal, "reason")
         ));
     }

@@ -289,7 +289,11 @@ fn widened(window: Window) -> Window {
     Window::new(start, end).unwrap_or(window)
 }
 
+/// "a mug", "an apple", "keys".
 fn with_article(thing: &str) -> String {
+    if thing.ends_with('s') && !thing.ends_with("ss") {
+        return thing.to_owned();
+    }
     let article = if thing.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {thing}")
 }
