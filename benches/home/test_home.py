@@ -170,7 +170,7 @@ def test_windows_of_a_phrase_hold_what_everybody_means():
         assert moment.sure[0] <= now + timedelta(days=1)
 
 
-@pytest.mark.parametrize("seen", ["dev", "dev2"])
+@pytest.mark.parametrize("seen", ["dev", "dev2", "dev3"])
 def test_the_held_out_wordings_share_no_template_with_others(seen):
     dev, held_out = (json.loads((SUPPLIED / f"{name}.json").read_text()) for name in (seen, "heldout"))
     assert set(dev["families"]) == set(held_out["families"])
