@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::agent::errand::{Errand, Reply};
 use crate::base::time::{Timestamp, Window, Zone};
-use crate::memory::episodic::reference::{Order, Reference, refer};
+use crate::memory::episodic::reference::{Order, Reference, readings, refer};
 use crate::tools::ToolError;
 
 const TARGET: &str = "create_or_update_memory_search_instance";
@@ -52,6 +52,7 @@ struct Plan<'p, 'e> {
 impl Plan<'_, '_> {
     fn run(&mut self) -> Result<(), ToolError> {
         self.errand.call(TARGET, &json!({}), "Form an idea of what is searched for.")?;
+        self.read_by_what_was_seen()?;
         if self.reference.thing.is_empty() {
             return self.by_place_alone();
         }
@@ -65,6 +66,29 @@ impl Plan<'_, '_> {
         };
         let seen = target.unwrap_or_else(|| self.reference.thing.clone());
         self.last_seen(&seen)
+    }
+
+    /// Where the request can be read in several ways, the first one about a thing that was
+    /// ever seen is taken.
+    fn read_by_what_was_seen(&mut self) -> Result<(), ToolError> {
+        let readings = readings(self.task);
+        if readings.len() < 2 {
+            return Ok(());
+        }
+        for reading in readings {
+            let query = json!({"query": with_article(&reading.thing)});
+            let why = "Find out which of the things named was ever seen.";
+            if records(&self.errand.call("recall_last_seen", &query, why)?).is_empty() {
+                continue;
+            }
+            if reading != self.reference {
+                let said = json!({"instance_desc": reading.thing});
+                self.errand.call(TARGET, &said, "Say which of them is searched for.")?;
+                self.reference = reading;
+            }
+            break;
+        }
+        Ok(())
     }
 
     fn last_seen(&mut self, thing: &str) -> Result<(), ToolError> {

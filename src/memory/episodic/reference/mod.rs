@@ -52,13 +52,38 @@ pub enum Order {
 /// Longest request that is read; what is beyond is left out.
 const REQUEST_CHARS_MAX: usize = 1_000;
 
+/// Readings of one request, at most.
+const READINGS_MAX: usize = 4;
+
 /// Reads a request.
 pub fn refer(request: &str) -> Reference {
+    refer_past(request, &[])
+}
+
+/// The ways in which a request may be read, the likeliest first: in each further one what
+/// the one before looks for is not what is meant. "Listen, bring me a mug" may be about a
+/// listen; who knows which things there are can tell.
+pub fn readings(request: &str) -> Vec<Reference> {
+    let mut readings: Vec<Reference> = Vec::new();
+    let mut passed = Vec::new();
+    while readings.len() < READINGS_MAX {
+        let reference = refer_past(request, &passed);
+        let is_new = !reference.thing.is_empty() && !passed.contains(&reference.thing);
+        if !is_new && !readings.is_empty() {
+            break;
+        }
+        passed.push(reference.thing.clone());
+        readings.push(reference);
+    }
+    readings
+}
+
+fn refer_past(request: &str, passed: &[String]) -> Reference {
     let request: String = request.chars().take(REQUEST_CHARS_MAX).collect();
     let times = phrase_time::find(&request);
     let tokens = tokens::tokens(&request, &times);
     let Habit { tokens, order, is_used, part } = habit::take(tokens);
-    let reading = Reading::of(&tokens);
+    let reading = Reading::of(&tokens, passed);
     let Reading { thing, around, without, doing, nearest, is_past, is_habit, individual } = reading;
     let doing = doing.or_else(|| is_used.then(|| "using".to_owned()));
     let mut when = phrase_time::combined(times.into_iter().map(|it| it.time).chain(part).collect());

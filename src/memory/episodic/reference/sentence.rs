@@ -47,6 +47,8 @@ pub(super) struct Reading {
 #[expect(clippy::struct_excessive_bools, reason = "what was met so far, each on its own")]
 struct Scan<'a> {
     tokens: &'a [Token],
+    /// Noun phrases that are not what is looked for.
+    passed: &'a [String],
     said: Reading,
     /// Words of the noun phrase so far.
     phrase: Vec<&'a str>,
@@ -75,9 +77,10 @@ struct Scan<'a> {
 impl Reading {
     /// Reads a whole request. What is said before the sentence that asks, and has nothing
     /// to do with it, is passed over: "My hands are full. Bring me the mug."
-    pub(super) fn of(tokens: &[Token]) -> Self {
+    pub(super) fn of(tokens: &[Token], passed: &[String]) -> Self {
         let sentences: Vec<&[Token]> = tokens.split_inclusive(Token::is_stop).collect();
-        let readings: Vec<Self> = sentences.iter().map(|it| Self::of_sentences(it)).collect();
+        let readings: Vec<Self> =
+            sentences.iter().map(|it| Self::of_sentences(it, passed)).collect();
         let names = |word: &str| DEFINITE.contains(&word) || INDEFINITE.contains(&word);
         let asks = |(sentence, reading): (&&[Token], &Self)| {
             !reading.thing.is_empty()
@@ -91,14 +94,15 @@ impl Reading {
         let is_aside = |sentence: &&[Token]| !sentence.iter().any(|it| it.word == named);
         let (before, rest) = sentences.split_at(asking);
         if !before.is_empty() && before.iter().all(is_aside) {
-            return Self::of_sentences(&rest.concat());
+            return Self::of_sentences(&rest.concat(), passed);
         }
-        Self::of_sentences(tokens)
+        Self::of_sentences(tokens, passed)
     }
 
-    fn of_sentences(tokens: &[Token]) -> Self {
+    fn of_sentences(tokens: &[Token], passed: &[String]) -> Self {
         let mut scan = Scan {
             tokens,
+            passed,
             said: Self::default(),
             phrase: Vec::new(),
             definite: None,
@@ -703,7 +707,7 @@ impl<'a> Scan<'a> {
             (self.verb_may_follow, self.has_person) = (true, true);
             return;
         }
-        if !self.has_thing && NO_THINGS.contains(&head) {
+        if !self.has_thing && (NO_THINGS.contains(&head) || self.is_passed(&words)) {
             return;
         }
         let lead = std::mem::replace(&mut self.lead, Lead::None);
@@ -752,6 +756,14 @@ impl<'a> Scan<'a> {
             Lead::None | Lead::Aside | Lead::Sought => {}
         }
         self.verb_may_follow |= self.has_thing && lead == Lead::None;
+    }
+
+    fn is_passed(&self, words: &[&str]) -> bool {
+        let name = words.join(" ");
+        let ends = |it: &String| {
+            it.strip_suffix(&name).is_some_and(|it| it.is_empty() || it.ends_with(' '))
+        };
+        self.passed.iter().any(ends)
     }
 
     fn verb_subject(&self, name: &str) -> bool {

@@ -46,3 +46,14 @@ fn requests_are_read_in_many_wordings() {
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count >= 150, "{count}");
 }
+
+#[test]
+fn a_request_may_be_read_in_several_ways() {
+    let things = |request: &str| -> Vec<String> {
+        readings(request).into_iter().map(|it| it.thing).collect()
+    };
+    assert_eq!(things("bring me the mug next to the laptop"), ["mug"]);
+    assert_eq!(things("Listen, please deliver a watering can")[..2], ["listen", "watering can"]);
+    assert_eq!(things("what I left on the sofa"), [""]);
+    assert!(things("a, b and c, d, e, f, g, h").len() <= READINGS_MAX);
+}

@@ -821,6 +821,7 @@ pub(super) const FILLERS: &[&str] = &[
     "quick",
     "quickly",
     "asap",
+    "handy",
 ];
 
 /// They begin another clause.
@@ -875,6 +876,10 @@ pub(super) const NO_THINGS: &[&str] = &[
     "few",
     "look",
     "hands",
+    "time",
+    "trip",
+    "job",
+    "collection",
 ];
 
 /// After a verb and before what it is done to: "bring *over* the mug".
