@@ -5,6 +5,7 @@
 //! singles the object out may be a time, a place or a habit; the goal is always
 //! where that object was seen last.
 
+use std::mem;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -34,8 +35,9 @@ pub(super) fn plan(
     now: Timestamp,
     zone: Zone,
 ) -> Result<Reply, ToolError> {
-    let reference = refer(task);
-    let mut plan = Plan { errand, task, reference, now, zone };
+    let readings = readings(task);
+    let reference = readings.first().cloned().unwrap_or_default();
+    let mut plan = Plan { errand, task, reference, readings, now, zone };
     plan.run()?;
     plan.errand.call(PLACE, &json!({}), "Decide where to search: where it was seen last.")?;
     plan.errand.call(DISPATCH, &json!({}), "Send the robot.")
@@ -45,6 +47,8 @@ struct Plan<'p, 'e> {
     errand: &'p mut Errand<'e>,
     task: &'p str,
     reference: Reference,
+    /// The ways in which the task may be read, the likeliest first.
+    readings: Vec<Reference>,
     now: Timestamp,
     zone: Zone,
 }
@@ -71,11 +75,10 @@ impl Plan<'_, '_> {
     /// Where the request can be read in several ways, the first one about a thing that was
     /// ever seen is taken.
     fn read_by_what_was_seen(&mut self) -> Result<(), ToolError> {
-        let readings = readings(self.task);
-        if readings.len() < 2 {
+        if self.readings.len() < 2 {
             return Ok(());
         }
-        for reading in readings {
+        for reading in mem::take(&mut self.readings) {
             let query = json!({"query": with_article(&reading.thing)});
             let why = "Find out which of the things named was ever seen.";
             if records(&self.errand.call("recall_last_seen", &query, why)?).is_empty() {
