@@ -71,12 +71,11 @@ impl<'a> Errand<'a> {
         };
         let mut arguments = said;
         arguments.shift_remove("session");
-        let first = text.lines().next().unwrap_or_default();
         self.steps.push(Step {
             tool: tool.to_owned(),
             arguments,
             why: why.to_owned(),
-            result: first.strip_suffix(" at:").unwrap_or(first).trim_end_matches(':').to_owned(),
+            result: headline(&text).to_owned(),
         });
         Ok(structured)
     }
@@ -89,4 +88,10 @@ impl<'a> Errand<'a> {
         }
         arguments
     }
+}
+
+/// The first line of a tool's text, without what leads to the lines below it.
+pub(super) fn headline(text: &str) -> &str {
+    let first = text.lines().next().unwrap_or_default();
+    first.strip_suffix(" at:").unwrap_or(first).trim_end_matches(':')
 }

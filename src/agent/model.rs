@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::agent::endpoint::{self, Endpoint, Question};
-use crate::agent::errand::{Reply, Step};
+use crate::agent::errand::{Reply, Step, headline};
 use crate::agent::prompt;
 use crate::agent::reply::{LAST_STEP, Role};
 use crate::agent::step::{self, Made};
@@ -118,8 +118,7 @@ fn note(made: Vec<Made>, steps: &mut Vec<Step>) -> Reply {
             Ok(reply) => (reply.text, reply.structured),
             Err(error) => (error, Reply::new()),
         };
-        let first = told.lines().next().unwrap_or_default();
-        let result = first.strip_suffix(" at:").unwrap_or(first).trim_end_matches(':').to_owned();
+        let result = headline(&told).to_owned();
         steps.push(Step { tool: tool.to_owned(), arguments, why, result });
         last = reply;
     }
