@@ -5,6 +5,8 @@
 //! slower than one thread (dozens of operations, each handed over and waited
 //! for), and it takes the cores from whoever else works.
 
+use std::thread;
+
 use rayon::ThreadPoolBuilder;
 
 /// Products never count as large enough for more threads, in the whole process.
@@ -19,4 +21,12 @@ pub(super) fn compute_on_this_thread_only() {
     if let Err(error) = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
         log::warn!("models compute on all cores: {error}");
     }
+}
+
+/// Lets whoever waits for this core go first.
+///
+/// A captioner has low priority, but the kernel takes a core from it at the next timer
+/// tick only: 4 ms at 250 Hz, which a question that woke meanwhile would wait for.
+pub(super) fn step_aside() {
+    thread::yield_now();
 }

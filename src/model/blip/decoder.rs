@@ -9,6 +9,7 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::blip_text::Config;
 
 use crate::model::layers::{Activation, Heads, Linear, Norm};
+use crate::model::threads::step_aside;
 
 pub(super) struct Decoder {
     words: Tensor,
@@ -77,11 +78,13 @@ impl Caption<'_> {
                 Some(before) => before.followed_by(&now)?,
                 None => now,
             };
+            step_aside();
             x = layer.words.forward(&x, &all)?;
             *said = Some(all);
             x = layer.image.forward(&x, image)?;
             x = layer.think(&x)?;
         }
+        step_aside();
         self.decoder.scores(&x)
     }
 }

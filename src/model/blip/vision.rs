@@ -6,6 +6,7 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::blip::VisionConfig;
 
 use crate::model::layers::{Activation, Heads, Linear, Norm};
+use crate::model::threads::step_aside;
 
 pub(super) struct Vision {
     /// To a side.
@@ -96,9 +97,12 @@ impl Layer {
         let width = x.dim(1)?;
         let all = self.queries_keys_values.forward(&self.attention_norm.apply(x.copy()?)?)?;
         let part = |at: usize| self.heads.split(&all.narrow(1, at * width, width)?);
+        step_aside();
         let seen = self.heads.attend(&part(0)?, &part(1)?, &part(2)?)?;
         let x = (self.attended.forward(&seen)? + x)?;
+        step_aside();
         let widened = self.widened.forward(&self.norm.apply(x.copy()?)?)?;
+        step_aside();
         self.narrowed.forward(&self.activation.apply(widened)?)? + x
     }
 }
