@@ -2,7 +2,8 @@
 
 Each is measured in processes of its own on two cores at most, one question at a time, with a limit on
 time. What was measured is kept in the working directory, so that a run goes on where the last one
-stopped; ``--only`` measures again what it names, ``--search-only`` keeps what was built.
+stopped; ``--only`` measures again what it names, ``--search-only`` keeps what was built, and
+``--build-only`` builds it in advance.
 """
 
 from __future__ import annotations
@@ -80,6 +81,8 @@ def two_stages(
         folder.mkdir(parents=True)
         load = os.getloadavg()[0]
         result["build"] = {**run(build, args.build_limit), "load": load}
+    if args.build_only:
+        return
     result["search"] = run(search, args.search_limit)
 
 
@@ -102,22 +105,28 @@ def engram_result(data: Dataset, folder: Path, args: argparse.Namespace, result:
     """``engram bench ann`` on the same vectors, with the true neighbours given."""
     folder.mkdir(parents=True, exist_ok=True)
     truth = folder / "truth.ivecs"
-    exact = Truth.scan(read_fvecs(data.base, data.records), read_fvecs(data.queries))
+    exact = Truth.kept(data.base, read_fvecs(data.base, data.records), read_fvecs(data.queries))
     write_vecs(truth, exact.ids)
     command = [args.engram, "bench", "ann", "--base", data.base, "--queries", data.queries]
     command += ["--truth", truth, "--k", K, "--windows", "--json"]
     result["ann"] = run(command, args.build_limit, own_threads=True)
 
 
+def filled(args: argparse.Namespace) -> Path:
+    """Where engram's own filled stores are kept."""
+    return args.dir / "stores" / ENGRAM
+
+
 def socket_result(data: Dataset, args: argparse.Namespace, result: Result) -> None:
     command = [args.engram, "bench", "recall", "--captions", data.captions, "--ask", data.questions]
     command += ["--records", data.records, "--questions", args.questions, "--clients", CORES, "--json"]
+    command += ["--stores", filled(args)]
     result["recall"] = run(command, args.growth_limit, own_threads=True)
 
 
 def growth_result(args: argparse.Namespace, result: Result) -> None:
     command = [args.engram, "bench", "recall", "--records", args.growth]
-    command += ["--questions", args.questions, "--json"]
+    command += ["--questions", args.questions, "--json", "--stores", filled(args)]
     result["recall"] = run(command, args.growth_limit, own_threads=True)
 
 
@@ -162,7 +171,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--model", choices=("teacher", "default"), default="teacher", help="whose vectors")
     parser.add_argument("--only", default="", metavar="NAME,..", help=f"of {', '.join(NAMES)} and {GROWTH}")
     parser.add_argument("--again", action="store_true", help="measure all again")
-    parser.add_argument("--search-only", action="store_true", help="keep the stores that are built")
+    stages = parser.add_mutually_exclusive_group()
+    stages.add_argument("--search-only", action="store_true", help="keep the stores that are built")
+    stages.add_argument("--build-only", action="store_true", help="build the peers' stores for a later --search-only")
     parser.add_argument("--questions", type=int, default=2_000, help="through the socket, a measurement")
     parser.add_argument("--growth", default="10000,100000,1000000", help=f"sizes of {GROWTH}")
     parser.add_argument("--build-limit", type=float, default=400, metavar="SECONDS")
@@ -170,7 +181,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--growth-limit", type=float, default=3_600, metavar="SECONDS", help=f"also of {SOCKET}")
     parser.add_argument("--results", type=Path, default=HERE.parent / "RESULTS.md")
     args = parser.parse_args()
-    unknown = {name for name in args.only.split(",") if name} - {*NAMES, GROWTH}
+    names = {name for name in args.only.split(",") if name}
+    unknown = names - {*NAMES, GROWTH}
+    if args.build_only and (own := names & {ENGRAM, SOCKET, GROWTH}):
+        parser.error(f"--build-only builds peers' stores; --only names {', '.join(sorted(own))}")
     if unknown:
         parser.error(f"--only names {', '.join(sorted(unknown))}; accepted are {', '.join([*NAMES, GROWTH])}")
     return args
@@ -186,7 +200,8 @@ def main() -> None:
     about = {"records": data.records, "model": data.label, "dimension": data.dimension, "machine": machine()}
     (results / "about.json").write_text(json.dumps(about, indent=1))
     chosen = [name for name in args.only.split(",") if name]
-    for name in chosen or NAMES:
+    peers = [EMEM, *stores.NAMES]
+    for name in chosen or (peers if args.build_only else NAMES):
         path = results / f"{name}.json"
         old = json.loads(path.read_text()) if path.exists() else {}
         if old and not chosen and not args.again:

@@ -43,6 +43,20 @@ def test_truth_is_a_full_sort(data: tuple[np.ndarray, np.ndarray]) -> None:
     assert some.recall(base, queries[kept], half) == 0.5, "a row given twice counts once"
 
 
+def test_kept_truth_is_that_of_its_window(tmp_path: Path, data: tuple[np.ndarray, np.ndarray]) -> None:
+    base, queries = data
+    path = tmp_path / "base.fvecs"
+    write_vecs(path, base)
+    for share in (1.0, 0.1, 1.0, 0.1):
+        kept = Truth.kept(path, base, queries, share)
+        ranges = None if share == 1.0 else windows(len(base), len(queries), share)
+        np.testing.assert_array_equal(kept.ids, Truth.scan(base, queries, ranges).ids)
+    asked = queries[::-1].copy()
+    assert Truth.kept(path, base, asked).ids.tolist() == Truth.scan(base, asked).ids.tolist()
+    write_vecs(path, base[::-1])
+    assert Truth.kept(path, base[::-1], queries).ids.tolist() != Truth.scan(base, queries).ids.tolist()
+
+
 def test_truth_of_a_window_lies_in_it(data: tuple[np.ndarray, np.ndarray]) -> None:
     base, queries = data
     ranges = windows(len(base), len(queries), 0.1)

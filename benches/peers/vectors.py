@@ -69,6 +69,21 @@ class Truth:
             tenth[rows] = values.min(axis=1)
         return cls(ids, tenth)
 
+    @classmethod
+    def kept(cls, base_path: Path, base: np.ndarray, queries: np.ndarray, share: float = 1.0) -> Truth:
+        """The same for the base's windows of a share, kept beside it for the next peer."""
+        path = base_path.with_name(f"{base_path.stem}.{len(base)}.{share:g}.truth.npz")
+        if path.exists() and path.stat().st_mtime >= base_path.stat().st_mtime:
+            kept = np.load(path)
+            if np.array_equal(kept["queries"], queries):
+                return cls(kept["ids"], kept["tenth"])
+        ranges = None if share == 1.0 else windows(len(base), len(queries), share)
+        truth = cls.scan(base, queries, ranges)
+        part = path.with_suffix(".part.npz")
+        np.savez(part, queries=queries, ids=truth.ids, tenth=truth.tenth)
+        part.rename(path)
+        return truth
+
     def recall(self, base: np.ndarray, queries: np.ndarray, found: list[list[int]]) -> float:
         """Share of the K places filled with something as near as the true ones, over all queries."""
         hits = 0
