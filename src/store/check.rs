@@ -198,7 +198,8 @@ fn has_snapshot(db: &Path) -> std::io::Result<bool> {
     Ok(false)
 }
 
-pub(super) fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
+/// Copies a directory with everything in it; `to` may be there and be empty.
+pub(crate) fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

@@ -43,6 +43,7 @@ use crate::base::RecordId;
 use crate::base::frame::FrameMeta;
 use crate::base::time::Timestamp;
 use crate::store::change::{Published, Writer};
+pub(crate) use crate::store::check::copy_tree;
 use crate::store::database::Database;
 use crate::store::frames::Frames;
 use crate::store::lock::DirectoryLock;

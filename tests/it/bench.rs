@@ -41,6 +41,23 @@ fn recall_is_measured_at_each_size_and_nothing_is_left_behind() {
 }
 
 #[test]
+fn a_kept_store_is_measured_and_not_filled_again() {
+    let temporary = tempfile::tempdir().unwrap();
+    let stores = temporary.path().join("stores");
+    let flags =
+        ["--records", "30", "--questions", "10", "--json", "--stores", stores.to_str().unwrap()];
+    for is_kept in [false, true] {
+        let output = bench_recall(&flags, temporary.path());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["sizes"][0]["fill_seconds"].is_null(), is_kept);
+        let kept: Vec<_> = fs::read_dir(&stores).unwrap().map(|it| it.unwrap().path()).collect();
+        assert_eq!(kept, [stores.join("household-30")]);
+    }
+}
+
+#[test]
 fn too_few_captions_are_refused_before_anything_is_filled() {
     let temporary = tempfile::tempdir().unwrap();
     let captions = temporary.path().join("captions");

@@ -76,8 +76,8 @@ pub(super) struct Report {
 #[derive(Debug, Serialize)]
 pub(super) struct Size {
     pub(super) records: usize,
-    #[serde(serialize_with = "thousandths")]
-    pub(super) fill_seconds: f64,
+    /// `None` where the store was there already.
+    pub(super) fill_seconds: Option<f64>,
     /// From the start of the process to its first answer to a recall.
     #[serde(serialize_with = "thousandths")]
     pub(super) first_answer_millis: f64,

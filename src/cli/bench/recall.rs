@@ -5,6 +5,7 @@
 //! program is started on it, and it is asked: over all of the time and windows of
 //! it, by several clients, beside a busy captioner, and while captions come in.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -57,6 +58,10 @@ pub(in crate::cli) struct Flags {
     /// Fill with the lines of this file, in order of time, instead of made-up captions
     #[arg(long, value_name = "FILE")]
     captions: Option<PathBuf>,
+    /// Keep filled stores in this directory, by records and captions, and fill none that
+    /// is there: what is measured is a copy
+    #[arg(long, value_name = "DIR")]
+    stores: Option<PathBuf>,
     /// Ask the lines of this file instead of made-up questions
     #[arg(long, value_name = "FILE")]
     ask: Option<PathBuf>,
@@ -142,9 +147,7 @@ impl Bench<'_> {
         let dir = tempfile::tempdir().context("no temporary directory")?;
         let state = state_dir(dir.path());
         fs::create_dir(&state)?;
-        let started = SystemClock.tick();
-        fill::fill(&state, self.workload, records, self.config, self.places, &self.interrupt)?;
-        let fill_seconds = started.elapsed().as_secs_f64();
+        let fill_seconds = self.fill(&state, records)?;
 
         let bar = steps(records)?;
         let count = self.flags.questions;
@@ -207,6 +210,36 @@ impl Bench<'_> {
             worker_bytes,
             disk_bytes: bytes(&stats, "disk_bytes"),
         })
+    }
+
+    /// Leaves a filled store in `state`; the seconds that filling took, unless one was kept.
+    fn fill(&self, state: &Path, records: usize) -> anyhow::Result<Option<f64>> {
+        let fill = |to: &Path| {
+            let started = SystemClock.tick();
+            fill::fill(to, self.workload, records, self.config, self.places, &self.interrupt)?;
+            Ok(Some((started.elapsed().as_secs_f64() * 1e3).round() / 1e3))
+        };
+        let Some(stores) = &self.flags.stores else { return fill(state) };
+        let captions = self.flags.captions.as_deref().and_then(Path::file_stem);
+        let captions = captions.map_or_else(|| "household".into(), OsStr::to_string_lossy);
+        let name = format!("{captions}-{records}");
+        let kept = stores.join(&name);
+        let seconds = if kept.is_dir() {
+            None
+        } else {
+            // It bears the name of a filled store only when it is one.
+            let draft = stores.join(format!("{name}.filling"));
+            if draft.is_dir() {
+                fs::remove_dir_all(&draft)?;
+            }
+            fs::create_dir_all(&draft)?;
+            let seconds = fill(&draft)?;
+            fs::rename(&draft, &kept)?;
+            seconds
+        };
+        let copied = store::copy_tree(&kept, state);
+        copied.with_context(|| format!("{} cannot be copied", kept.display()))?;
+        Ok(seconds)
     }
 
     /// Shows what comes next, unless it should not come.

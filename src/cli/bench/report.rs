@@ -55,7 +55,9 @@ pub(super) fn table(report: &Report) -> String {
         row("daemon, MiB of memory", sizes, |it| mebibytes(it.daemon_bytes)),
         row("caption worker, MiB of memory", sizes, |it| mebibytes(it.worker_bytes)),
         row("MiB on disk", sizes, |it| mebibytes(it.disk_bytes)),
-        row("filled in seconds", sizes, |it| format!("{:.1}", it.fill_seconds)),
+        row("filled in seconds", sizes, |it| {
+            it.fill_seconds.map_or_else(|| "before".to_owned(), |it| format!("{it:.1}"))
+        }),
     ]);
     lines.join("\n")
 }
