@@ -66,7 +66,7 @@ impl Chunk {
 
 /// A chunk's rows, by their places in the window.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ChunkRows<'a> {
+pub struct ChunkRows<'a> {
     places: &'a [u16],
     is_bitmap: bool,
     /// Place and times, ascending, where times are more than one.
@@ -76,10 +76,10 @@ pub(super) struct ChunkRows<'a> {
 impl<'a> ChunkRows<'a> {
     #[inline]
     pub(super) fn each(self, mut visit: impl FnMut(usize)) {
-        if self.is_bitmap {
-            for (at, unit) in self.places.as_chunks::<4>().0.iter().enumerate() {
-                let mut left =
-                    unit.iter().rev().fold(0_u64, |word, unit| word << 16 | u64::from(*unit));
+        if let Some(units) = self.bitmap() {
+            for (at, units) in units.iter().enumerate() {
+                let [a, b, c, d] = units.map(u64::from);
+                let mut left = a | b << 16 | c << 32 | d << 48;
                 while left != 0 {
                     visit(at * 64 + left.trailing_zeros() as usize);
                     left &= left - 1;
@@ -92,19 +92,26 @@ impl<'a> ChunkRows<'a> {
         }
     }
 
+    /// A bit a row, 64 rows together; `None` where they are listed.
+    #[inline]
+    pub(super) fn bitmap(self) -> Option<&'a [[u16; 4]]> {
+        self.is_bitmap.then_some(self.places.as_chunks().0)
+    }
+
     pub(super) fn often(self) -> &'a [[u16; 2]] {
         self.often
     }
 
     /// 0 where the row does not hold the term.
+    #[inline]
     pub(super) fn times(self, at: u16) -> u16 {
         let holds = if self.is_bitmap {
             self.places.get(usize::from(at) / 16).is_some_and(|unit| unit >> (at % 16) & 1 == 1)
         } else {
             self.places.binary_search(&at).is_ok()
         };
-        if !holds {
-            return 0;
+        if !holds || self.often.is_empty() {
+            return u16::from(holds);
         }
         let often = self.often.binary_search_by_key(&at, |[at, _]| *at);
         often.ok().and_then(|found| self.often.get(found)).map_or(1, |[_, times]| *times)

@@ -5,7 +5,7 @@ use roaring::RoaringBitmap;
 use crate::index::Row;
 use crate::index::lexical::chunk::Chunk;
 use crate::index::lexical::growing::GrowingWords;
-use crate::index::lexical::query::Window;
+use crate::index::lexical::holders::Holders;
 use crate::index::lexical::{Term, WINDOW_ROWS, Weight, Words};
 
 /// Words of rows that do not change.
@@ -180,19 +180,8 @@ impl Words for FrozenWords {
         Some(self.chunk(term, window)?.bound)
     }
 
-    fn add(&self, term: Term, window: usize, worth: f32, into: &mut Window<'_>) {
-        let chunk = self.chunk(term, window);
-        let Some(rows) = chunk.and_then(|chunk| chunk.open(&self.data)) else { return };
-        rows.each(|at| into.once(at, worth));
-        for [at, times] in rows.often() {
-            into.often(usize::from(*at), *times, worth);
-        }
-    }
-
-    fn times(&self, term: Term, row: Row) -> u16 {
-        let chunk = self.chunk(term, row.at() / WINDOW_ROWS);
-        let Some(rows) = chunk.and_then(|chunk| chunk.open(&self.data)) else { return 0 };
-        u16::try_from(row.at() % WINDOW_ROWS).map_or(0, |at| rows.times(at))
+    fn holders(&self, term: Term, window: usize) -> Option<Holders<'_>> {
+        Some(Holders::Packed(self.chunk(term, window)?.open(&self.data)?))
     }
 }
 

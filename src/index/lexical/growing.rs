@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::index::Row;
-use crate::index::lexical::query::Window;
+use crate::index::lexical::holders::Holders;
 use crate::index::lexical::{Term, Text, WINDOW_ROWS, Weight, Words};
 
 /// Words of the rows pushed so far.
@@ -114,20 +114,8 @@ impl Words for GrowingWords {
         Some(Weight { times, length })
     }
 
-    fn add(&self, term: Term, window: usize, worth: f32, into: &mut Window<'_>) {
-        let postings = self.of(term).map(|postings| postings.of_window(window));
-        for (row, times) in postings.unwrap_or_default() {
-            let at = row.at() % WINDOW_ROWS;
-            into.once(at, worth);
-            if *times > 1 {
-                into.often(at, *times, worth);
-            }
-        }
-    }
-
-    fn times(&self, term: Term, row: Row) -> u16 {
-        let postings = self.of(term).map(|it| it.rows.as_slice()).unwrap_or_default();
-        let found = postings.binary_search_by_key(&row, |(row, _)| *row);
-        found.ok().and_then(|at| postings.get(at)).map_or(0, |(_, times)| *times)
+    fn holders(&self, term: Term, window: usize) -> Option<Holders<'_>> {
+        let rows = self.of(term)?.of_window(window);
+        (!rows.is_empty()).then_some(Holders::Listed(rows))
     }
 }

@@ -9,10 +9,11 @@ mod chunk;
 mod codec;
 pub mod frozen;
 pub mod growing;
+mod holders;
 pub mod query;
 
 use crate::index::Row;
-use crate::index::lexical::query::Window;
+use crate::index::lexical::holders::Holders;
 use crate::index::terms::terms;
 
 /// A text, ready to be inserted. Made outside of locks, as cutting it is the
@@ -89,16 +90,12 @@ pub trait Words: std::fmt::Debug {
     /// that hold a term; `None` where none does, no less than the true ones.
     fn bound(&self, term: Term, window: usize) -> Option<Weight>;
 
-    /// Adds `worth` to each row of a window that holds a term once, and in
-    /// proportion to those that hold it more often.
-    fn add(&self, term: Term, window: usize, worth: f32, into: &mut Window<'_>);
-
-    /// How often a row holds a term; 0 where it does not.
-    fn times(&self, term: Term, row: Row) -> u16;
+    /// The rows of a window that hold a term; `None` where none does.
+    fn holders(&self, term: Term, window: usize) -> Option<Holders<'_>>;
 }
 
-/// Rows that a search scores together: their sums fit into the processor's
-/// nearest cache, and their bounds are looked at first.
+/// Rows that a search looks at together: a bit for each of them fits into a few of the
+/// processor's registers, and the bounds of what they hold are looked at first.
 pub const WINDOW_ROWS: usize = 4_096;
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 //!
 //! A part's rows are gone through in windows. Of each window the greatest score
 //! that its terms allow is known; one that cannot be among the best is passed
-//! over, and in the others the terms that alone could not lift a row to the best
-//! are looked up only for rows that another term brought up (known as `MaxScore`).
+//! over, and in the others only those rows are looked at that hold terms enough to be
+//! among them: which these are is found with a bit for each row of the window.
 
 use std::collections::BTreeSet;
 
 use crate::index::Row;
+use crate::index::lexical::holders::{Bits, Holders};
 use crate::index::lexical::{Term, WINDOW_ROWS, Weight, Words};
 use crate::index::selection::Selection;
 use crate::index::terms::{TERMS_MAX, terms};
@@ -22,6 +23,8 @@ const B: f32 = 0.75;
 /// as they were.
 #[derive(Debug)]
 pub struct WordQuery {
+    /// The rarest first: what they give is summed in this order everywhere, so that a
+    /// row has one score.
     terms: Vec<Asked>,
     curve: Curve,
     /// The most that the terms give in this index.
@@ -62,6 +65,7 @@ impl WordQuery {
             found.bound += rarity * best;
             found.terms.push(Asked { text, rarity });
         }
+        found.terms.sort_by(|a, b| b.rarity.total_cmp(&a.rarity));
         found
     }
 
@@ -89,14 +93,7 @@ impl WordQuery {
         if n > 0 {
             search.run(within, floor, &mut top);
         }
-        // Summed in one order whatever was passed over, so that a row has one score.
-        let mut found = top.into_sorted();
-        for scored in &mut found {
-            scored.score = search.score(scored.row);
-        }
-        found.retain(|scored| scored.score > floor);
-        found.sort_unstable_by(|a, b| b.cmp(a));
-        found
+        top.into_sorted()
     }
 
     fn within<'a>(&'a self, part: &'a dyn Words) -> PartSearch<'a> {
@@ -161,17 +158,51 @@ struct PartSearch<'a> {
     scale: f32,
 }
 
-impl PartSearch<'_> {
+/// A term in one window.
+#[derive(Debug)]
+struct Held<'a> {
+    holders: Holders<'a>,
+    rarity: f32,
+    /// The most that it gives a row that holds it once.
+    once: f32,
+    /// The most that it gives any row.
+    most: f32,
+}
+
+/// Rows of a window that may be among the best.
+#[derive(Debug, Default)]
+struct Candidates {
+    /// Of each term, those that hold it.
+    of_term: Vec<Bits>,
+    /// Those that hold some term more than once.
+    often: Bits,
+    all: Bits,
+}
+
+/// Bounds are summed otherwise than scores, and may come out lower by their rounding.
+const ROUNDING: f32 = 1e-5;
+
+impl<'a> PartSearch<'a> {
     fn score(&self, row: Row) -> f32 {
+        let (window, at) = (row.at() / WINDOW_ROWS, row.at() % WINDOW_ROWS);
+        let at = u16::try_from(at).unwrap_or(u16::MAX);
         let length = self.part.length_of(row);
         let mut sum = 0.0;
         for (term, rarity) in &self.terms {
-            let times = self.part.times(*term, row);
-            if times > 0 {
-                sum += rarity * self.curve.ratio(Weight { times, length });
-            }
+            let times = self.part.holders(*term, window).map_or(0, |it| it.times(at));
+            sum += self.worth(*rarity, Weight { times, length });
         }
         self.finished(sum, length)
+    }
+
+    /// What a term gives a row, in shares of a single occurrence.
+    #[inline]
+    fn worth(&self, rarity: f32, weight: Weight) -> f32 {
+        match weight.times {
+            0 => 0.0,
+            1 => rarity,
+            _ => rarity * self.curve.ratio(weight),
+        }
     }
 
     /// The score of a sum in shares of a single occurrence.
@@ -181,121 +212,147 @@ impl PartSearch<'_> {
     }
 
     fn run(&self, within: &Selection, floor: f32, top: &mut Top) {
-        let mut sums = Box::new([0.0; WINDOW_ROWS]);
-        let mut bounds: Vec<(f32, Term, f32)> = Vec::with_capacity(self.terms.len());
+        let mut held = Vec::with_capacity(self.terms.len());
+        let mut candidates = Candidates::default();
         for at in 0..self.part.rows().div_ceil(WINDOW_ROWS) {
             let Some(selected) = Selected::new(within, at) else { continue };
-            bounds.clear();
-            bounds.extend(self.terms.iter().filter_map(|(term, rarity)| {
-                let bound = self.curve.share(self.part.bound(*term, at)?);
-                Some((rarity * bound * self.scale, *term, *rarity))
-            }));
-            bounds.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-            let bar = top.bar().max(floor);
-            // Rows come in ascending order and the earlier of equals is kept: what
-            // only reaches the bar is not.
-            let mut allowed = 0.0;
-            let optional = bounds.partition_point(|(bound, ..)| {
-                allowed += bound;
-                allowed <= bar
-            });
-            let (optional, needed) = bounds.split_at(optional);
-            if needed.is_empty() {
+            self.hold(at, &mut held);
+            if !candidates.find(&held, top.bar().max(floor)) {
                 continue;
             }
-            let mut window = Window::new(self.part, self.curve, at, &mut sums);
-            for (_, term, rarity) in needed {
-                self.part.add(*term, at, *rarity, &mut window);
+            for (word, bits) in candidates.all.words().enumerate() {
+                let mut left = bits & selected.word(word);
+                while left != 0 {
+                    let place = word * 64 + left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    self.offer((at, place), &held, &candidates, floor, top);
+                }
             }
-            self.collect(&window, &selected, optional, floor, top);
-            window.clear();
         }
     }
 
-    fn collect(
+    /// The terms that rows of a window hold.
+    fn hold(&self, window: usize, held: &mut Vec<Held<'a>>) {
+        held.clear();
+        held.extend(self.terms.iter().filter_map(|(term, rarity)| {
+            let bound = self.part.bound(*term, window)?;
+            let most = |weight| rarity * self.curve.share(weight) * self.scale;
+            Some(Held {
+                holders: self.part.holders(*term, window)?,
+                rarity: *rarity,
+                once: most(Weight { times: 1, ..bound }),
+                most: most(bound),
+            })
+        }));
+    }
+
+    /// Offers a row of a window, unless it cannot be among the best.
+    #[inline]
+    fn offer(
         &self,
-        window: &Window<'_>,
-        selected: &Selected<'_>,
-        optional: &[(f32, Term, f32)],
+        (window, place): (usize, usize),
+        held: &[Held<'_>],
+        candidates: &Candidates,
         floor: f32,
         top: &mut Top,
     ) {
-        let more: f32 = optional.iter().map(|(bound, ..)| bound).sum();
-        for (word, touched) in window.touched.iter().enumerate() {
-            let mut left = touched & selected.word(word);
-            while left != 0 {
-                let at = word * 64 + left.trailing_zeros() as usize;
-                left &= left - 1;
-                let row = window.row(at);
-                let length = self.part.length_of(row);
-                let mut sum = window.sums.get(at).copied().unwrap_or(0.0);
-                let bar = top.bar().max(floor);
-                if self.finished(sum, length) + more <= bar {
-                    continue;
-                }
-                for (_, term, rarity) in optional {
-                    let times = self.part.times(*term, row);
-                    if times > 0 {
-                        sum += rarity * self.curve.ratio(Weight { times, length });
-                    }
-                }
-                let score = self.finished(sum, length);
-                if score > floor {
-                    top.offer(row, score);
-                }
+        let Ok(row) = u32::try_from(window * WINDOW_ROWS + place).map(Row) else { return };
+        let Ok(at) = u16::try_from(place) else { return };
+        let length = self.part.length_of(row);
+        let holds_some_often = candidates.often.has(place);
+        let mut sum = 0.0;
+        for (it, bits) in held.iter().zip(&candidates.of_term) {
+            if bits.has(place) {
+                let times = if holds_some_often { it.holders.times(at) } else { 1 };
+                sum += self.worth(it.rarity, Weight { times, length });
             }
         }
+        let score = self.finished(sum, length);
+        if score > floor {
+            top.offer(row, score);
+        }
     }
 }
 
-/// The rows of one window and what their terms gave so far.
-#[derive(Debug)]
-pub struct Window<'a> {
-    curve: &'a Curve,
-    part: &'a dyn Words,
-    /// Row of the window's start.
-    start: u32,
-    sums: &'a mut [f32; WINDOW_ROWS],
-    /// A bit for each row that a term touched.
-    touched: [u64; WINDOW_ROWS / 64],
+impl Candidates {
+    /// Finds the rows that may score more than `bar`; `false` where there are none.
+    ///
+    /// Rows come in ascending order and the earlier of equals is kept: what only reaches
+    /// the bar is not.
+    fn find(&mut self, held: &[Held<'_>], bar: f32) -> bool {
+        let all: f32 = held.iter().map(|it| it.most).sum();
+        if held.is_empty() || all + ROUNDING <= bar {
+            return false;
+        }
+        self.of_term.clear();
+        self.of_term.extend(held.iter().map(|it| it.holders.bits()));
+        self.often = Bits::default();
+        for it in held {
+            it.holders.mark_often(&mut self.often);
+        }
+        // Few rows hold a term twice, and all others cannot score as much.
+        self.all = self.above(bar, held, |it| it.once);
+        self.all.without(&self.often);
+        let mut often = self.above(bar, held, |it| it.most);
+        often.and(&self.often);
+        self.all.or(&often);
+        true
+    }
+
+    /// The rows that may score more than `bar`, where no term gives a row more than
+    /// its `bound`.
+    fn above(&self, bar: f32, held: &[Held<'_>], bound: impl Fn(&Held<'_>) -> f32) -> Bits {
+        let bounds = held.iter().map(bound);
+        let mut terms: Vec<Part<'_>> = bounds
+            .zip(&self.of_term)
+            .map(|(bound, holders)| Part { bound, rest: 0.0, holders })
+            .collect();
+        terms.sort_by(|a, b| b.bound.total_cmp(&a.bound));
+        let mut rest = 0.0;
+        for term in terms.iter_mut().rev() {
+            rest += term.bound;
+            term.rest = rest;
+        }
+        let mut found = Bits::default();
+        split(&terms, TERMS_SPLIT, &Bits::all(), 0.0, bar, &mut found);
+        found
+    }
 }
 
-impl<'a> Window<'a> {
-    fn new(
-        part: &'a dyn Words,
-        curve: &'a Curve,
-        at: usize,
-        sums: &'a mut [f32; WINDOW_ROWS],
-    ) -> Self {
-        let start = u32::try_from(at * WINDOW_ROWS).unwrap_or(u32::MAX);
-        Self { curve, part, start, sums, touched: [0; WINDOW_ROWS / 64] }
-    }
+/// What a term can give the rows of a window.
+struct Part<'a> {
+    bound: f32,
+    /// The bounds of this term and of all after it.
+    rest: f32,
+    holders: &'a Bits,
+}
 
-    /// A row, by its place in the window, holds a term once.
-    #[inline]
-    pub(super) fn once(&mut self, at: usize, worth: f32) {
-        if let (Some(sum), Some(word)) = (self.sums.get_mut(at), self.touched.get_mut(at / 64)) {
-            *sum += worth;
-            *word |= 1 << (at % 64);
-        }
-    }
+/// Terms by which rows are told apart, at most; all further ones may be in any row.
+const TERMS_SPLIT: usize = 8;
 
-    /// After [`Window::once`]: no, it holds it that often.
-    pub(super) fn often(&mut self, at: usize, times: u16, worth: f32) {
-        let length = self.part.length_of(self.row(at));
-        let more = self.curve.ratio(Weight { times, length }) - 1.0;
-        if let Some(sum) = self.sums.get_mut(at) {
-            *sum += worth * more;
-        }
+/// Adds to `found` those of `rows`, which have `sum` already, that may score more than
+/// `bar` by the terms that are left.
+fn split(terms: &[Part<'_>], splits: usize, rows: &Bits, sum: f32, bar: f32, found: &mut Bits) {
+    if sum + ROUNDING > bar && sum > 0.0 {
+        found.or(rows);
+        return;
     }
-
-    fn row(&self, at: usize) -> Row {
-        Row(self.start + u32::try_from(at).unwrap_or(0))
+    let Some((term, others)) = terms.split_first() else { return };
+    if sum + term.rest + ROUNDING <= bar {
+        return;
     }
-
-    fn clear(&mut self) {
-        self.sums.fill(0.0);
+    let Some(splits) = splits.checked_sub(1) else {
+        found.or(rows);
+        return;
+    };
+    let mut with = rows.clone();
+    with.and(term.holders);
+    if !with.is_empty() {
+        split(others, splits, &with, sum + term.bound, bar, found);
     }
+    let mut without = rows.clone();
+    without.without(term.holders);
+    split(others, splits, &without, sum, bar, found);
 }
 
 /// The selected rows of one window.

@@ -1,0 +1,120 @@
+//! The rows of one window that hold one term, however their part keeps them.
+
+use crate::index::Row;
+use crate::index::lexical::WINDOW_ROWS;
+use crate::index::lexical::chunk::ChunkRows;
+
+/// Words of 64 bits that a bit for each row of a window takes.
+const BITS_WORDS: usize = WINDOW_ROWS / 64;
+
+/// Rows of a window, by their places in it, with how often each holds the term.
+#[derive(Debug, Clone, Copy)]
+pub enum Holders<'a> {
+    Packed(ChunkRows<'a>),
+    /// Ascending; rows of the part.
+    Listed(&'a [(Row, u16)]),
+}
+
+impl Holders<'_> {
+    /// How often the row at a place holds the term; 0 where it does not.
+    #[inline]
+    pub(super) fn times(self, at: u16) -> u16 {
+        match self {
+            Self::Packed(rows) => rows.times(at),
+            Self::Listed(rows) => {
+                let place = |(row, _): &(Row, u16)| row.at() % WINDOW_ROWS;
+                let found = rows.binary_search_by_key(&usize::from(at), place);
+                found.ok().and_then(|at| rows.get(at)).map_or(0, |(_, times)| *times)
+            }
+        }
+    }
+
+    pub(super) fn bits(self) -> Bits {
+        let mut bits = Bits::default();
+        match self {
+            Self::Packed(rows) => match rows.bitmap() {
+                Some(units) => {
+                    for (word, units) in bits.0.iter_mut().zip(units) {
+                        let [a, b, c, d] = units.map(u64::from);
+                        *word = a | b << 16 | c << 32 | d << 48;
+                    }
+                }
+                None => rows.each(|at| bits.set(at)),
+            },
+            Self::Listed(rows) => {
+                for (row, _) in rows {
+                    bits.set(row.at() % WINDOW_ROWS);
+                }
+            }
+        }
+        bits
+    }
+
+    /// Marks the rows that hold the term more than once.
+    pub(super) fn mark_often(self, bits: &mut Bits) {
+        match self {
+            Self::Packed(rows) => {
+                rows.often().iter().for_each(|[at, _]| bits.set(usize::from(*at)));
+            }
+            Self::Listed(rows) => {
+                let often = rows.iter().filter(|(_, times)| *times > 1);
+                often.for_each(|(row, _)| bits.set(row.at() % WINDOW_ROWS));
+            }
+        }
+    }
+}
+
+/// A bit for each row of a window.
+#[derive(Debug, Clone)]
+pub(super) struct Bits([u64; BITS_WORDS]);
+
+impl Default for Bits {
+    fn default() -> Self {
+        Self([0; BITS_WORDS])
+    }
+}
+
+impl Bits {
+    pub(super) const fn all() -> Self {
+        Self([u64::MAX; BITS_WORDS])
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().fold(0, |any, word| any | word) == 0
+    }
+
+    #[inline]
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
+
+    #[inline]
+    fn set(&mut self, at: usize) {
+        if let Some(word) = self.0.get_mut(at / 64) {
+            *word |= 1 << (at % 64);
+        }
+    }
+
+    pub(super) fn and(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word &= other;
+        }
+    }
+
+    pub(super) fn without(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word &= !other;
+        }
+    }
+
+    pub(super) fn or(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word |= other;
+        }
+    }
+
+    /// Words of 64 places, the first places in the lowest bits.
+    pub(super) fn words(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().copied()
+    }
+}
