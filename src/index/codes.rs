@@ -11,6 +11,10 @@ use crate::index::distance::{self, ByteRows};
 const STEPS_MAX: f32 = 2_039.0;
 /// The same for a query: 256 · 127 + 127.
 const QUERY_STEPS_MAX: f32 = 32_639.0;
+/// Steps of both in a product of coarse parts: 16 · 256.
+const COARSE_STEPS: f32 = 4_096.0;
+/// Of a few products of floats.
+const ROUNDING: f32 = 1e-5;
 /// Rows begin where memory is read from, as long as their length allows it.
 const ALIGNMENT: usize = 64;
 
@@ -33,6 +37,8 @@ pub struct Query {
     coarse: Vec<i8>,
     low: Vec<i8>,
     step: f32,
+    /// Length of what the low parts alone say.
+    loss: f32,
 }
 
 /// Room for one row's fine components, reused.
@@ -120,6 +126,25 @@ impl Codes {
         Some((steps as f32 * (step * query.step)).clamp(-1.0, 1.0))
     }
 
+    /// Has the processor fetch what [`Codes::cosine`] reads of a row and a walk has not.
+    pub(super) fn prefetch(&self, row: u32) {
+        let half = self.dimension.div_ceil(2);
+        for byte in (0..half).step_by(ALIGNMENT) {
+            distance::prefetch(&self.fine, row as usize * half + byte);
+        }
+    }
+
+    /// The greatest cosine that a row can have, whose product by coarse parts alone,
+    /// times its step, is `score`.
+    pub(super) fn greatest(&self, query: &Query, row: u32, score: f32) -> f32 {
+        let step = self.steps.get(row as usize).copied().unwrap_or_default();
+        // A row's fine parts are 8 steps at most, a unit vector's product with them at
+        // most their length.
+        let fine = 8.0 * step * (self.dimension as f32).sqrt();
+        let off = fine + query.loss * (1.0 + fine);
+        (score * query.step * COARSE_STEPS + off) * (1.0 + ROUNDING) + ROUNDING
+    }
+
     /// How far [`Codes::cosine`] of a row can be off: each component of the row is
     /// half a step off at most, each of the query half of one of its own, and a
     /// unit vector's inner product with an error is at most the error's length.
@@ -168,7 +193,13 @@ impl Query {
             coarse.push(narrow(high));
             low.push(narrow(steps - (high << 8)));
         }
-        Self { coarse, low, step }
+        let squares: f32 = low.iter().map(|low| f32::from(*low).powi(2)).sum();
+        Self { coarse, low, step, loss: step * squares.sqrt() }
+    }
+
+    /// The score by coarse parts alone of a row with this cosine, about.
+    pub(super) fn score_of(&self, cosine: f32) -> f32 {
+        cosine / (self.step * COARSE_STEPS)
     }
 
     pub(super) fn coarse(&self) -> &[i8] {
@@ -228,6 +259,9 @@ mod tests {
                 let found = codes.cosine(&query, row, &mut Unpacked::default()).unwrap();
                 let off = (f64::from(found) - cosine(&b, vector)).abs();
                 assert!(off <= f64::from(codes.error(&query, row)), "{off}");
+                let product = distance::bytes(query.coarse(), codes.rows().row(row)) as f32;
+                let greatest = codes.greatest(&query, row, product * codes.steps[row as usize]);
+                assert!(found <= greatest, "{found} {greatest}");
             }
         }
     }

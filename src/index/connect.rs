@@ -100,7 +100,7 @@ fn gather(ground: &Layer, leads: &mut Marks) {
 
 /// What a walk towards a place from the first one comes by.
 fn near(view: View<'_>, ground: &Layer, scratch: &mut Scratch, place: u32) -> Vec<u32> {
-    scratch.walk(view, ground, view.rows.row(place), 0, EF);
+    scratch.walk(view, ground, view.rows.row(place), 0, EF.into());
     scratch.pool.found().map(|(place, _)| place).filter(|it| *it != place).collect()
 }
 

@@ -129,9 +129,9 @@ impl Scratch {
         layer: &Layer,
         query: &[i8],
         entry: u32,
-        ef: usize,
+        reach: Reach,
     ) {
-        self.start(layer, entry, ef);
+        self.start(layer, entry, reach);
         loop {
             self.score_fresh(view, layer, query, |pool, _, place, _, score| {
                 pool.offer(place, score);
@@ -158,11 +158,11 @@ impl Scratch {
         layer: &Layer,
         query: &[i8],
         entry: u32,
-        ef: usize,
+        reach: Reach,
         allows: impl Fn(u32) -> bool,
     ) {
         self.frontier.clear();
-        self.start(layer, entry, ef);
+        self.start(layer, entry, reach);
         loop {
             self.score_fresh(view, layer, query, |pool, frontier, place, row, score| {
                 if !pool.is_beyond(score) {
@@ -173,7 +173,7 @@ impl Scratch {
                 }
             });
             let Some(next) = self.frontier.pop() else { break };
-            if self.pool.is_beyond(next.score) {
+            if self.pool.is_beyond(next.score) || !self.pool.goes_on_from(next.score) {
                 break;
             }
             let visited = &mut self.visited;
@@ -197,10 +197,10 @@ impl Scratch {
         layer: &Layer,
         query: &[i8],
         entry: u32,
-        ef: usize,
+        reach: Reach,
         allows: impl Fn(u32) -> bool,
     ) {
-        self.start(layer, entry, ef);
+        self.start(layer, entry, reach);
         loop {
             self.score_fresh(view, layer, query, |pool, _, place, _, score| {
                 pool.offer(place, score);
@@ -229,9 +229,9 @@ impl Scratch {
         }
     }
 
-    fn start(&mut self, layer: &Layer, entry: u32, ef: usize) {
+    fn start(&mut self, layer: &Layer, entry: u32, reach: Reach) {
         self.visited.reset(layer.len());
-        self.pool.reset(ef);
+        self.pool.reset(reach);
         self.visited.add(entry);
         self.fresh.clear();
         self.fresh.push(entry);
@@ -261,11 +261,38 @@ impl Scratch {
     }
 }
 
+/// How wide a walk is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reach {
+    /// Places kept in view.
+    ef: usize,
+    /// Score that is of use: where better ones are known already.
+    floor: f32,
+}
+
+impl Reach {
+    pub(super) fn new(ef: usize, floor: f32) -> Self {
+        Self { ef, floor }
+    }
+}
+
+impl From<usize> for Reach {
+    fn from(ef: usize) -> Self {
+        Self::new(ef, f32::NEG_INFINITY)
+    }
+}
+
+/// Of the places that a walk keeps in view it goes on from so many thirds at least,
+/// whatever they score: what is of use may lie behind some that are not.
+const THIRDS_PASSED: usize = 2;
+
 /// The best places so far, best first, and which of them the walk has gone on from.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     entries: Vec<Entry>,
     limit: usize,
+    floor: f32,
+    steps: usize,
     /// All before it have been gone on from.
     at: usize,
 }
@@ -301,10 +328,19 @@ impl PartialEq for Entry {
 impl Eq for Entry {}
 
 impl Pool {
-    fn reset(&mut self, limit: usize) {
+    fn reset(&mut self, Reach { ef, floor }: Reach) {
         self.entries.clear();
-        self.limit = limit.max(1);
+        self.limit = ef.max(1);
+        self.floor = floor;
+        self.steps = 0;
         self.at = 0;
+    }
+
+    /// Whether a walk that comes to a place of this score, the best that is left, goes
+    /// on from it.
+    fn goes_on_from(&mut self, score: f32) -> bool {
+        self.steps += 1;
+        self.steps * 3 <= self.limit * THIRDS_PASSED || score >= self.floor
     }
 
     #[inline]
@@ -332,9 +368,9 @@ impl Pool {
         while let Some(entry) = self.entries.get_mut(self.at) {
             self.at += 1;
             if entry.place & PASSED == 0 {
-                let place = entry.place;
+                let Entry { place, score } = *entry;
                 entry.place |= PASSED;
-                return Some(place);
+                return self.goes_on_from(score).then_some(place);
             }
         }
         None

@@ -167,7 +167,7 @@ impl Sides<'_> {
                     let query = from.rows.row(row);
                     near.starts.push(near.candidates.len());
                     if let Some(entry) = scratch.descend(into, target, query, floor) {
-                        scratch.walk(into, ground, query, entry, options.ef_construction);
+                        scratch.walk(into, ground, query, entry, options.ef_construction.into());
                         let scale = from.scale(row);
                         near.candidates.extend(
                             scratch.pool.found().take(ground.width()).map(|(place, score)| {

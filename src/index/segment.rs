@@ -8,9 +8,35 @@ use crate::index::allowed::Allowed;
 use crate::index::approach::{Approach, approach, steps_over};
 use crate::index::codes::{Codes, Query};
 use crate::index::distance;
-use crate::index::frozen::{Scratch, View};
+use crate::index::frozen::{Reach, Scratch, View};
 use crate::index::graph::Graph;
 use crate::index::top::{Scored, Top};
+
+/// The rows that a search is to find.
+#[derive(Debug, Clone, Copy)]
+pub struct Nearest {
+    /// So many.
+    n: usize,
+    /// Those with a smaller cosine are of no use: as many as are wanted are known that
+    /// are nearer.
+    floor: f32,
+}
+
+impl Nearest {
+    pub fn above(n: usize, floor: f32) -> Self {
+        Self { n, floor }
+    }
+
+    pub fn n(self) -> usize {
+        self.n
+    }
+}
+
+impl From<usize> for Nearest {
+    fn from(n: usize) -> Self {
+        Self::above(n, f32::NEG_INFINITY)
+    }
+}
 
 /// Vectors and the graph among them.
 #[derive(Debug)]
@@ -63,45 +89,55 @@ impl Segment {
         }
     }
 
-    /// The `n` nearest rows, found by a walk that keeps the best `ef` in view.
-    pub fn walk(&self, query: &Query, n: usize, ef: usize, scratch: &mut Scratch) -> Vec<Scored> {
-        let view = View::of(&self.codes);
+    /// The nearest rows, found by a walk that keeps the best `ef` in view.
+    pub fn walk(
+        &self,
+        query: &Query,
+        nearest: impl Into<Nearest>,
+        ef: usize,
+        scratch: &mut Scratch,
+    ) -> Vec<Scored> {
+        let (view, nearest) = (View::of(&self.codes), nearest.into());
         if let Some((entry, ground)) = self.entry(query, scratch) {
-            scratch.walk(view, ground, query.coarse(), entry, ef.max(n));
-            return self.rescored(query, n, |_| true, scratch);
+            let reach = reach(query, nearest, ef);
+            scratch.walk(view, ground, query.coarse(), entry, reach);
+            return self.rescored(query, nearest, |_| true, scratch);
         }
         Vec::new()
     }
 
-    /// The `n` nearest of the rows that `allows` lets through, `size` of them, found by a
+    /// The nearest of the rows that `allows` lets through, `size` of them, found by a
     /// walk that keeps the best `ef` of those in view.
     pub fn walk_within(
         &self,
         query: &Query,
-        n: usize,
+        nearest: impl Into<Nearest>,
         (ef, size): (usize, usize),
         allows: impl Fn(Row) -> bool,
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
-        let (view, ef) = (View::of(&self.codes), ef.max(n));
+        let (view, nearest) = (View::of(&self.codes), nearest.into());
+        let reach = reach(query, nearest, ef);
         let Some((entry, ground)) = self.entry(query, scratch) else { return Vec::new() };
         if steps_over(self.len(), size) {
-            scratch.walk_among(view, ground, query.coarse(), entry, ef, |row| allows(Row(row)));
+            scratch.walk_among(view, ground, query.coarse(), entry, reach, |row| allows(Row(row)));
         } else {
-            scratch.walk_through(view, ground, query.coarse(), entry, ef, |row| allows(Row(row)));
+            scratch
+                .walk_through(view, ground, query.coarse(), entry, reach, |row| allows(Row(row)));
         }
-        self.rescored(query, n, allows, scratch)
+        self.rescored(query, nearest, allows, scratch)
     }
 
-    /// The `n` nearest of the given rows, each of which is compared. Rows that are not
+    /// The nearest of the given rows, each of which is compared. Rows that are not
     /// there are not found.
     pub fn scan(
         &self,
         query: &Query,
-        n: usize,
+        nearest: impl Into<Nearest>,
         rows: impl Iterator<Item = Row>,
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
+        let Nearest { n, floor } = nearest.into();
         if query.dimension() != self.dimension() || n == 0 {
             return Vec::new();
         }
@@ -118,6 +154,9 @@ impl Segment {
         }
         let mut top = Top::new(n);
         for near in near.into_sorted() {
+            if self.codes.greatest(query, near.row.0, near.score) < floor {
+                continue;
+            }
             if let Some(cosine) = self.codes.cosine(query, near.row.0, &mut scratch.unpacked) {
                 top.offer(near.row, cosine);
             }
@@ -141,24 +180,41 @@ impl Segment {
         Some((entry, self.graph.layers.first()?))
     }
 
-    /// The best `n` of what a walk has left in the pool, compared in full.
+    /// The best of what a walk has left in the pool, compared in full.
     fn rescored(
         &self,
         query: &Query,
-        n: usize,
+        Nearest { n, floor }: Nearest,
         allows: impl Fn(Row) -> bool,
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
+        let Scratch { pool, unpacked, listed, .. } = scratch;
+        let found = pool.found().map(|(place, score)| (Row(place), score));
+        let found = found.filter(|(row, _)| allows(*row)).take(shortlist(n));
+        listed.clear();
+        listed.extend(found.filter_map(|(row, score)| {
+            let may_be_near = self.codes.greatest(query, row.0, score) >= floor;
+            may_be_near.then_some(row.0)
+        }));
         let mut top = Top::new(n);
-        let Scratch { pool, unpacked, .. } = scratch;
-        let found = pool.found().map(|(place, _)| Row(place)).filter(|row| allows(*row));
-        for row in found.take(shortlist(n)) {
-            if let Some(cosine) = self.codes.cosine(query, row.0, unpacked) {
-                top.offer(row, cosine);
+        for (at, row) in listed.iter().enumerate() {
+            if let Some(later) = listed.get(at + PREFETCHED) {
+                self.codes.prefetch(*later);
+            }
+            if let Some(cosine) = self.codes.cosine(query, *row, unpacked) {
+                top.offer(Row(*row), cosine);
             }
         }
         top.into_sorted()
     }
+}
+
+/// Rows that are on their way from memory while one is compared.
+const PREFETCHED: usize = 8;
+
+/// A walk to the rows nearest to a query.
+fn reach(query: &Query, Nearest { n, floor }: Nearest, ef: usize) -> Reach {
+    Reach::new(ef.max(n), query.score_of(floor))
 }
 
 /// Rows whose products are held at a time.
@@ -305,6 +361,32 @@ pub(super) mod tests {
             }
             assert!(sum >= 49.0, "one in {share}: {}", sum / 50.0);
         }
+    }
+
+    /// What is nearer than the floor is found as without one, however it is found.
+    #[test]
+    fn a_floor_costs_nothing_above_it() {
+        let mut vectors = Stream(11).mixture(9_050, 300);
+        let queries = vectors.split_off(9_000);
+        let (segment, mut scratch) = (built(&vectors), Scratch::default());
+        let (mut found, mut there) = (0, 0);
+        for query in &queries {
+            let codes = Query::new(query);
+            let all = segment.scan(&codes, 64, (0..9_000).map(Row), &mut scratch);
+            for kept in [1, 10, 40] {
+                let floor = all[kept - 1].score;
+                let nearest = Nearest::above(64, floor);
+                let above = |it: &&Scored| it.score >= floor;
+                let expected: Vec<Scored> = all.iter().filter(above).copied().collect();
+                let scan = segment.scan(&codes, nearest, (0..9_000).map(Row), &mut scratch);
+                assert_eq!(scan.iter().filter(above).copied().collect::<Vec<_>>(), expected);
+                assert!(scan.len() < 64, "what is farther is left out");
+                let walk = segment.walk(&codes, nearest, 96, &mut scratch);
+                found += walk.iter().filter(above).filter(|it| expected.contains(it)).count();
+                there += expected.len();
+            }
+        }
+        assert!(found * 100 >= there * 99, "{found} of {there}");
     }
 
     proptest! {

@@ -13,6 +13,7 @@ use crate::index::columns::Condition;
 use crate::index::frozen::Scratch;
 use crate::index::lexical::Words;
 use crate::index::lexical::query::WordQuery;
+use crate::index::segment::Nearest;
 use crate::index::selection::{Marked, Selection};
 use crate::index::top::Scored;
 use crate::search::piece::{BodyReading, Reading};
@@ -62,6 +63,8 @@ impl<'a> Look<'a> {
         };
         let condition = condition(query.filter);
         let (mut by_meaning, mut pieces) = (Vec::new(), Vec::new());
+        // Cosine of the last of the candidates, once there are so many.
+        let mut least = None;
         let mut selections = Vec::with_capacity(self.readings.len());
         for (piece, reading) in self.readings.iter().enumerate() {
             let mut within = reading.select(&condition);
@@ -70,24 +73,23 @@ impl<'a> Look<'a> {
             }
             let selected = within.count(reading.rows());
             let action = action(reading, selected, limit);
-            let found = self.nearest(reading, (action, selected), candidates, &within);
+            let nearest = Nearest::above(candidates, least.unwrap_or(f32::NEG_INFINITY));
+            let found = self.nearest(reading, (action, selected), nearest, &within);
             by_meaning.extend(found.iter().map(|it| Found::in_piece(piece, *it)));
+            by_meaning = best_of(by_meaning, candidates);
+            least = least_of(&by_meaning, candidates);
             pieces.push(report(reading, selected, action, found.len()));
             selections.push(within);
         }
         let selected: usize = pieces.iter().map(|it| it.selected).sum();
         let is_all = by_meaning.len() == selected && selected <= candidates;
-        let mut by_meaning = best_of(by_meaning, candidates);
-        let farthest = by_meaning.iter().map(|it| fuse::dense(it.score)).reduce(f32::min);
         by_meaning.sort_unstable_by_key(|it| (it.piece, it.row));
         let mut hits = self.hits_by_meaning(&by_meaning);
         let last = best_hits(&mut hits, limit);
         // What is farther than all of these needs words to get among the best.
-        let floor = match (last, farthest) {
+        let floor = match (last, least) {
             _ if is_all => f32::INFINITY,
-            (Some(last), Some(farthest)) if by_meaning.len() == candidates => {
-                fuse::lexical_needed(last, farthest)
-            }
+            (Some(last), Some(least)) => fuse::lexical_needed(last, fuse::dense(least)),
             _ => 0.0,
         };
         let mut by_words = self.said(&selections, candidates, floor, &mut pieces);
@@ -122,11 +124,7 @@ impl<'a> Look<'a> {
             best.extend(said.iter().map(|it| Found::in_piece(piece, *it)));
             best = best_of(best, n);
             // Of equals the earlier piece's stays, so that a later one must be better.
-            if let Some(least) = best.iter().map(|it| it.score).reduce(f32::min)
-                && best.len() == n
-            {
-                floor = floor.max(least);
-            }
+            floor = least_of(&best, n).map_or(floor, |least| floor.max(least));
         }
         best
     }
@@ -145,28 +143,32 @@ impl<'a> Look<'a> {
         &self,
         reading: &Reading<'_>,
         (action, selected): (Action, usize),
-        n: usize,
+        nearest: Nearest,
         within: &Selection,
     ) -> Vec<Scored> {
         let body = match &reading.body {
             BodyReading::Sealed(body) => body,
             BodyReading::Open(_) if action == Action::Skip => return Vec::new(),
-            BodyReading::Open(body) => return body.vectors.search(self.vector, n, within),
+            BodyReading::Open(body) => {
+                return body.vectors.search(self.vector, nearest.n(), within);
+            }
         };
         SCRATCH.with_borrow_mut(|scratch| match (action, within) {
             (Action::Skip, _) => Vec::new(),
             (Action::Scan, _) => {
-                body.vectors.scan(&self.codes, n, within.rows(reading.rows()), scratch)
+                body.vectors.scan(&self.codes, nearest, within.rows(reading.rows()), scratch)
             }
-            (Action::Walk { ef }, Selection::All) => body.vectors.walk(&self.codes, n, ef, scratch),
+            (Action::Walk { ef }, Selection::All) => {
+                body.vectors.walk(&self.codes, nearest, ef, scratch)
+            }
             (Action::Walk { ef }, Selection::Run(start, end)) => {
                 let run = *start..*end;
                 let allows = |row| run.contains(&row);
-                body.vectors.walk_within(&self.codes, n, (ef, selected), allows, scratch)
+                body.vectors.walk_within(&self.codes, nearest, (ef, selected), allows, scratch)
             }
             (Action::Walk { ef }, Selection::Only(marked)) => {
                 let allows = |row| marked.contains(row);
-                body.vectors.walk_within(&self.codes, n, (ef, selected), allows, scratch)
+                body.vectors.walk_within(&self.codes, nearest, (ef, selected), allows, scratch)
             }
         })
     }
@@ -293,6 +295,12 @@ fn best_hits(hits: &mut Vec<Hit>, n: usize) -> Option<f32> {
     let score = last.score;
     hits.truncate(n);
     Some(score)
+}
+
+/// The score of the last of the best `n`, once there are so many.
+fn least_of(best: &[Found], n: usize) -> Option<f32> {
+    let least = || best.iter().map(|it| it.score).reduce(f32::min);
+    (best.len() == n).then(least).flatten()
 }
 
 /// The best `n` of one ranking over all pieces.
