@@ -72,6 +72,7 @@ pub struct Settings {
     pub socket: SocketSettings,
     pub captioner: CaptionerSettings,
     pub embedder: EmbedderSettings,
+    pub reader: ReaderSettings,
     pub models: ModelsSettings,
     pub prompts: PromptsSettings,
     pub ingest: IngestSettings,
@@ -119,6 +120,12 @@ pub struct CaptionerSettings {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbedderSettings {
+    pub model: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReaderSettings {
     pub model: String,
 }
 
@@ -314,6 +321,10 @@ impl Config {
 
     pub fn embedder_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
         self.model_dir("embedder.model", &self.settings.embedder.model, places)
+    }
+
+    pub fn reader_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
+        self.model_dir("reader.model", &self.settings.reader.model, places)
     }
 
     /// A path where `model` is one, else the directory of that name in the

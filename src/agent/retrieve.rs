@@ -98,7 +98,8 @@ pub(super) fn run(
     } else {
         let zone = tools.context().options.zone;
         let reading = tools.context().reading(args.session()?.unwrap_or(connection));
-        rules::plan(&mut errand, task, reading.now, zone)?
+        let reference = tools.context().refer(task)?;
+        rules::plan(&mut errand, task, reference, reading.now, zone)?
     };
     Ok(told(tools, (task, planner), &started, dispatched, &errand.steps))
 }

@@ -5,14 +5,14 @@
 //! singles the object out may be a time, a place or a habit; the goal is always
 //! where that object was seen last.
 
-use std::mem;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::agent::errand::{Errand, Reply};
 use crate::base::time::{Timestamp, Window, Zone};
-use crate::memory::episodic::reference::{Order, Reference, readings, refer};
+use crate::memory::episodic::named::things_in;
+use crate::memory::episodic::reference::{Order, Reference};
 use crate::tools::ToolError;
 
 const TARGET: &str = "create_or_update_memory_search_instance";
@@ -32,12 +32,11 @@ const AT_PLACE: usize = 50;
 pub(super) fn plan(
     errand: &mut Errand<'_>,
     task: &str,
+    reference: Reference,
     now: Timestamp,
     zone: Zone,
 ) -> Result<Reply, ToolError> {
-    let readings = readings(task);
-    let reference = readings.first().cloned().unwrap_or_default();
-    let mut plan = Plan { errand, task, reference, readings, now, zone };
+    let mut plan = Plan { errand, task, reference, now, zone };
     plan.run()?;
     plan.errand.call(PLACE, &json!({}), "Decide where to search: where it was seen last.")?;
     plan.errand.call(DISPATCH, &json!({}), "Send the robot.")
@@ -47,8 +46,6 @@ struct Plan<'p, 'e> {
     errand: &'p mut Errand<'e>,
     task: &'p str,
     reference: Reference,
-    /// The ways in which the task may be read, the likeliest first.
-    readings: Vec<Reference>,
     now: Timestamp,
     zone: Zone,
 }
@@ -56,7 +53,6 @@ struct Plan<'p, 'e> {
 impl Plan<'_, '_> {
     fn run(&mut self) -> Result<(), ToolError> {
         self.errand.call(TARGET, &json!({}), "Form an idea of what is searched for.")?;
-        self.read_by_what_was_seen()?;
         if self.reference.thing.is_empty() {
             return self.by_place_alone();
         }
@@ -70,28 +66,6 @@ impl Plan<'_, '_> {
         };
         let seen = target.unwrap_or_else(|| self.reference.thing.clone());
         self.last_seen(&seen)
-    }
-
-    /// Where the request can be read in several ways, the first one about a thing that was
-    /// ever seen is taken.
-    fn read_by_what_was_seen(&mut self) -> Result<(), ToolError> {
-        if self.readings.len() < 2 {
-            return Ok(());
-        }
-        for reading in mem::take(&mut self.readings) {
-            let query = json!({"query": with_article(&reading.thing)});
-            let why = "Find out which of the things named was ever seen.";
-            if records(&self.errand.call("recall_last_seen", &query, why)?).is_empty() {
-                continue;
-            }
-            if reading != self.reference {
-                let said = json!({"instance_desc": reading.thing});
-                self.errand.call(TARGET, &said, "Say which of them is searched for.")?;
-                self.reference = reading;
-            }
-            break;
-        }
-        Ok(())
     }
 
     fn last_seen(&mut self, thing: &str) -> Result<(), ToolError> {
@@ -234,9 +208,10 @@ impl Plan<'_, '_> {
         found.sort_by_key(|it| std::cmp::Reverse(it.get("id").and_then(Value::as_u64)));
         let known: Vec<&str> = self.reference.around.iter().map(String::as_str).collect();
         let there = found.iter().filter(|it| known.is_empty() || !matched(it).is_empty());
+        let is_known = |thing: &str| known.iter().any(|it| thing.ends_with(it));
         let thing = there
-            .filter_map(|it| refer(it.get("caption")?.as_str()?).thing.into())
-            .find(|thing: &String| !thing.is_empty() && !known.contains(&thing.as_str()));
+            .filter_map(|it| it.get("caption")?.as_str())
+            .find_map(|caption| things_in(caption).into_iter().find(|thing| !is_known(thing)));
         let Some(thing) = thing else {
             return self.last_seen(self.task);
         };

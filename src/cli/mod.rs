@@ -183,6 +183,7 @@ fn print_config(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
         ("socket", config.socket_path(places)),
         ("captioner", config.captioner_dir(places)?),
         ("embedder", config.embedder_dir(places)?),
+        ("reader", config.reader_dir(places)?),
     ] {
         say(&format!("# {name}: {}", path.display()))?;
     }

@@ -1,6 +1,6 @@
 //! Starts the parts of the memory in order, and stops them in the reverse one.
 //!
-//! Start: models found → store opened and checked → embedder → corpus filled →
+//! Start: models found and loaded → store opened and checked → corpus filled →
 //! captioning resumed → socket. Only when all of it stands can a client connect.
 
 use std::io;
@@ -17,6 +17,7 @@ use crate::base::time::{Clock, SystemClock};
 use crate::capture::gate;
 use crate::config::{Config, ConfigError, Places};
 use crate::ingest::{self, Ingest, Parts};
+use crate::memory::episodic::requests::Requests;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::memory::memos::{Memos, MemosError};
 use crate::memory::notes::{Notes, NotesError};
@@ -26,7 +27,7 @@ use crate::model::embedder::EmbedderHandle;
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
-use crate::model::{ModelError, bert, probe};
+use crate::model::{ModelError, bert, probe, reader};
 use crate::search::keep;
 use crate::server::{self, Server, ServerError};
 use crate::store::{self, EmbeddingSpace, Store, StoreError};
@@ -72,6 +73,7 @@ impl Daemon {
         let started = clock.tick();
         let captioner_dir = config.captioner_dir(places)?;
         let embedder = open_embedder(config, places)?;
+        let requests = Requests::new(reader::load(&config.reader_dir(places)?)?);
         let store = Store::open(&store_options(config, places), &embedding_space(&embedder))?;
         let embedder = calibrated(embedder, &store)?;
         let memos = Memos::open(store.clone(), embedder.clone())?;
@@ -102,7 +104,7 @@ impl Daemon {
         let idle_max = Duration::from_secs(config.settings.sessions.idle_hours * 60 * 60);
         let sessions = Sessions::open(store.clone(), Arc::clone(&clock), idle_max)?;
         let state = State::new(store.clone());
-        let domains = Domains { episodic, memos, notes, state, sessions };
+        let domains = Domains { episodic, requests, memos, notes, state, sessions };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
         let goals = Arc::clone(context.board());
         let tools = Tools::new(context, image_limits(config));

@@ -6,14 +6,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use candle_core::IndexOp as _;
-use serde_json::json;
 use tokenizers::Tokenizer;
 
 use crate::base::embedding::Embedding;
-use crate::model::encoder::{Config, Encoder};
+use crate::model::encoder::Encoder;
+use crate::model::encoder_files::EncoderFiles;
 use crate::model::sentence::{Pooling, SentenceSettings};
 use crate::model::threads::multiply_on_one_thread;
-use crate::model::weights::{ModelDir, Tensors};
+use crate::model::weights::ModelDir;
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
 
 /// Texts that are computed together; more gain nothing on one thread and take memory.
@@ -26,18 +26,10 @@ pub fn load(path: &Path) -> Result<Box<dyn Embedder>, ModelError> {
     multiply_on_one_thread();
     let dir = ModelDir::open(path)?;
     let identity = dir.identity()?;
-    let config = config_of(&dir)?;
+    let EncoderFiles { config, mut tokenizer, weights } = EncoderFiles::read(&dir)?;
     let sentence = SentenceSettings::read(&dir, config.max_position_embeddings)?;
-    let mut tokenizer = dir.tokenizer()?;
     sentence.apply_to(&mut tokenizer).map_err(|error| dir.unusable(&error))?;
-    let vocabulary = tokenizer.get_vocab_size(true);
-    if vocabulary > config.vocab_size {
-        let rows = config.vocab_size;
-        let reason = format!("the tokenizer has {vocabulary} tokens, the model {rows}");
-        return Err(dir.unusable(&reason));
-    }
-    let builder = with_current_names(dir.tensors()?).into_builder();
-    let encoder = Encoder::load(&config, &builder).map_err(|error| dir.unusable(&error))?;
+    let encoder = Encoder::load(&config, &weights).map_err(|error| dir.unusable(&error))?;
     let dimension = config.hidden_size;
     Ok(Box::new(BertEmbedder { identity, dimension, sentence, tokenizer, encoder }))
 }
@@ -125,38 +117,6 @@ fn batches(tokens: &[Vec<u32>]) -> Vec<Vec<usize>> {
 
 fn failed(error: &dyn fmt::Display) -> ModelError {
     ModelError::Failed(error.to_string())
-}
-
-fn config_of(dir: &ModelDir) -> Result<Config, ModelError> {
-    // What `transformers` leaves out of a file where it is the default.
-    let defaults = json!({
-        "vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12,
-        "num_attention_heads": 12, "intermediate_size": 3072, "hidden_act": "gelu",
-        "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12,
-    });
-    let file = dir.config("bert", &defaults)?;
-    let config: Config = serde_json::from_value(file)
-        .map_err(|error| dir.unusable(&format!("config.json: {error}")))?;
-    let heads = config.num_attention_heads;
-    if heads == 0 || !config.hidden_size.is_multiple_of(heads) {
-        let reason = format!("hidden_size {} in {heads} heads", config.hidden_size);
-        return Err(dir.unusable(&reason));
-    }
-    Ok(config)
-}
-
-/// Takes the prefix of a whole language model off, and gives the tensors of old
-/// conversions the names of today.
-fn with_current_names(mut tensors: Tensors) -> Tensors {
-    tensors.rename(|name| {
-        let name = name.strip_prefix("bert.").unwrap_or(&name);
-        match name.rsplit_once('.') {
-            Some((layer, "gamma")) => format!("{layer}.weight"),
-            Some((layer, "beta")) => format!("{layer}.bias"),
-            _ => name.to_owned(),
-        }
-    });
-    tensors
 }
 
 #[cfg(test)]

@@ -7,11 +7,13 @@ pub mod blip;
 pub mod calibration;
 pub mod embedder;
 pub(crate) mod encoder;
+mod encoder_files;
 mod in_place;
 pub(crate) mod jpeg;
 pub(crate) mod layers;
 pub(crate) mod preprocess;
 pub mod probe;
+pub mod reader;
 pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;
@@ -20,7 +22,10 @@ pub mod weights;
 pub mod worker;
 
 use std::fmt;
+use std::ops::Range;
 use std::time::Duration;
+
+use serde::Deserialize;
 
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
@@ -65,6 +70,75 @@ pub trait Embedder: Send + Sync + fmt::Debug {
 
     /// One vector a text, in the order of `texts`.
     fn embed(&self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError>;
+}
+
+/// Tells what the words of a request in everyday language say, for many threads at once.
+///
+/// Text beyond the model's length says nothing; it is never refused.
+pub trait RequestTagger: Send + Sync + fmt::Debug {
+    fn identity(&self) -> &ModelIdentity;
+
+    fn tag(&self, request: &str) -> Result<Tagged, ModelError>;
+}
+
+/// What the words of a request say, and the whole of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tagged {
+    /// In the order of the text; what says nothing of the thing is in none.
+    pub spans: Vec<Span>,
+    pub order: Superlative,
+    pub tense: Tense,
+}
+
+/// Neighbouring words of one role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    pub role: Role,
+    /// In bytes of the request.
+    pub at: Range<usize>,
+}
+
+/// What a word says of the thing that is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Nothing.
+    None,
+    /// What it is called: "red mug".
+    Thing,
+    /// What it is like, said apart from its name: "the one that is *red*".
+    Attribute,
+    /// What it was beside, on or in.
+    Place,
+    /// Which one it is not, or what it was not beside, on or in.
+    Not,
+    /// What somebody did with it.
+    Deed,
+    /// What it is nearest to.
+    Near,
+    Time,
+}
+
+/// Which of several is meant, by how often or when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Superlative {
+    #[default]
+    None,
+    Most,
+    Least,
+    Latest,
+    Earliest,
+}
+
+/// Whether a request tells of an occasion or of what is so as a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tense {
+    #[default]
+    None,
+    Once,
+    Habit,
 }
 
 /// Says in a sentence what an encoded image (JPEG or PNG) shows. Belongs to one thread.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::ingest::Ingest;
 use crate::memory::episodic::Episodic;
+use crate::memory::episodic::reference::Reference;
+use crate::memory::episodic::requests::Requests;
 use crate::memory::memos::Memos;
 use crate::memory::notes::Notes;
 use crate::memory::state::State;
@@ -20,6 +22,7 @@ use crate::tools::targets::board::Board;
 #[derive(Debug)]
 pub struct Context {
     pub episodic: Arc<Episodic>,
+    pub requests: Requests,
     pub memos: Memos,
     pub notes: Notes,
     pub state: State,
@@ -35,6 +38,7 @@ pub struct Context {
 #[derive(Debug)]
 pub struct Domains {
     pub episodic: Arc<Episodic>,
+    pub requests: Requests,
     pub memos: Memos,
     pub notes: Notes,
     pub state: State,
@@ -59,9 +63,21 @@ impl Context {
         options: Options,
     ) -> Self {
         let started_at = clock.now();
-        let Domains { episodic, memos, notes, state, sessions } = domains;
+        let Domains { episodic, requests, memos, notes, state, sessions } = domains;
         let board = Arc::default();
-        Self { episodic, memos, notes, state, ingest, clock, options, sessions, board, started_at }
+        Self {
+            episodic,
+            requests,
+            memos,
+            notes,
+            state,
+            ingest,
+            clock,
+            options,
+            sessions,
+            board,
+            started_at,
+        }
     }
 
     pub(crate) fn sessions(&self) -> &Sessions {
@@ -76,6 +92,11 @@ impl Context {
     ) -> Result<T, ToolError> {
         let outcome = self.sessions.update(session, |it| Ok::<T, StoreError>(change(it)));
         outcome.map_err(|error| ToolError::Fault(error.to_string()))
+    }
+
+    /// What a request refers to.
+    pub(crate) fn refer(&self, request: &str) -> Result<Reference, ToolError> {
+        self.requests.read(request).map_err(|error| ToolError::Fault(error.to_string()))
     }
 
     pub(crate) fn started_at(&self) -> Timestamp {

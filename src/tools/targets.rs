@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::memory::episodic::instances::{Instance, Place};
-use crate::memory::episodic::reference::{Reference, refer};
+use crate::memory::episodic::named::{bare_name, things_in};
+use crate::memory::episodic::reference::Reference;
 use crate::search::Filter;
 use crate::store::Record;
 use crate::tools::args::{Args, Kind, Param, TimeReading, refused};
@@ -149,7 +150,7 @@ pub(crate) fn determine(
     }
     let now = now(context, &held);
     let records = context.episodic.records(&held.working_memory).map_err(|e| fault(&e))?;
-    let reference = asked_for(query, &held);
+    let reference = asked_for(context, query, &held)?;
     let ranked = context.episodic.singled_out(&reference, &records, now, context.options.zone);
     let mut found = ranked.map_err(|error| fault(&error))?;
     let total = found.len();
@@ -340,11 +341,11 @@ fn of_record(context: &Context, held: &Session, id: RecordId) -> Result<Target, 
     if let Some(known) = known {
         return Ok(found(known.desc.clone(), known.records.clone()));
     }
-    let reference = asked_for(None, held);
+    let reference = asked_for(context, None, held)?;
     // Where the record shows nothing of what was asked for, what it names first counts.
-    let things = [reference.thing, refer(&record.caption).thing];
-    let objects = things.iter().filter(|it| !it.is_empty()).find_map(|thing| {
-        let objects = context.episodic.instances(thing, &records, context.options.zone);
+    let asked = Some(reference.thing).filter(|it| !it.is_empty());
+    let objects = asked.into_iter().chain(things_in(&record.caption)).find_map(|thing| {
+        let objects = context.episodic.instances(&thing, &records, context.options.zone);
         objects.into_iter().find(|it| it.records.contains(&id))
     });
     match objects {
@@ -354,7 +355,10 @@ fn of_record(context: &Context, held: &Session, id: RecordId) -> Result<Target, 
 }
 
 fn of_description(context: &Context, held: &Session, desc: String) -> Result<Target, ToolError> {
-    let reference = refer(&desc);
+    let reference = match bare_name(&desc) {
+        Some(thing) => Reference { thing, ..Reference::default() },
+        None => context.refer(&desc)?,
+    };
     if reference.thing.is_empty() {
         let found = if held.recalled.is_some() { Found::No } else { Found::Unknown };
         return Ok(Target { desc, found, records: Vec::new() });
@@ -381,7 +385,8 @@ fn of_description(context: &Context, held: &Session, desc: String) -> Result<Tar
 
 /// What the newest working memory and the task say.
 fn implied(context: &Context, held: &Session) -> Result<Target, ToolError> {
-    let wanted = held.task.as_ref().map(|task| wording::wanted(&task.text));
+    let asked = asked_for(context, None, held)?;
+    let wanted = held.task.as_ref().map(|task| wording::wanted(&task.text, &asked.thing));
     let recalled = held.recalled.as_ref().map(|it| it.query.clone());
     let Some(desc) = wanted.or(recalled) else {
         return Err(refused(
@@ -397,13 +402,8 @@ fn implied(context: &Context, held: &Session) -> Result<Target, ToolError> {
         return Ok(found(first.desc.clone(), first.records.clone()));
     }
     let records = context.episodic.records(&held.working_memory).map_err(|e| fault(&e))?;
-    let reference = asked_for(None, held);
-    let ranked = context.episodic.singled_out(
-        &reference,
-        &records,
-        now(context, held),
-        context.options.zone,
-    );
+    let ranked =
+        context.episodic.singled_out(&asked, &records, now(context, held), context.options.zone);
     match ranked.map_err(|e| fault(&e))?.into_iter().next() {
         Some(first) => Ok(found(first.desc, first.records)),
         None => Ok(Target { desc, found: Found::No, records: Vec::new() }),
@@ -411,15 +411,30 @@ fn implied(context: &Context, held: &Session) -> Result<Target, ToolError> {
 }
 
 /// What is asked for, in words: the query, else the task, else the newest recall.
-fn asked_for(query: Option<&str>, held: &Session) -> Reference {
-    let recalled = held.recalled.as_ref().map(|it| refer(&it.query)).unwrap_or_default();
-    let task = held.task.as_ref().map(|task| refer(&task.text)).unwrap_or_default();
-    let mut asked = query.map_or_else(|| task.clone(), refer);
-    if asked.thing.is_empty() {
-        let things = [task.thing, recalled.thing].into_iter();
-        asked.thing = things.into_iter().find(|it| !it.is_empty()).unwrap_or_default();
+fn asked_for(
+    context: &Context,
+    query: Option<&str>,
+    held: &Session,
+) -> Result<Reference, ToolError> {
+    let task = held.task.as_ref().map(|task| task.text.as_str());
+    let recalled = held.recalled.as_ref().map(|it| it.query.as_str());
+    let Some(asked) = query.or(task) else {
+        // A recall has no order of its own.
+        let thing = recalled.map(|it| named(context, it)).transpose()?.unwrap_or_default();
+        return Ok(Reference { thing, ..Reference::default() });
+    };
+    let mut asked = context.refer(asked)?;
+    for words in [query.and(task), recalled].into_iter().flatten() {
+        if asked.thing.is_empty() {
+            asked.thing = named(context, words)?;
+        }
     }
-    asked
+    Ok(asked)
+}
+
+/// The thing that a description or a request names; empty where it names none.
+fn named(context: &Context, words: &str) -> Result<String, ToolError> {
+    bare_name(words).map_or_else(|| Ok(context.refer(words)?.thing), Ok)
 }
 
 /// What counts as now in a session.

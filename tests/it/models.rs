@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a missing file is a failed test")]
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use engram::base::picture::Limits;
@@ -11,6 +12,8 @@ use engram::model::CaptionError;
 use engram::model::TextRole;
 use engram::model::bert;
 use engram::model::blip;
+use engram::model::reader;
+use engram::model::{Role, Superlative, Tense};
 use serde_json::Value;
 
 fn fixture(name: &str) -> PathBuf {
@@ -79,6 +82,53 @@ fn the_real_all_minilm_equals_sentence_transformers() {
 #[test]
 fn the_default_embedder_equals_its_golden_file() {
     check_embeddings(&default_model("caption-embedder"));
+}
+
+fn word<T: serde::de::DeserializeOwned>(value: &Value) -> T {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+/// Spans of the golden file count characters.
+fn in_characters(text: &str, at: &Range<usize>) -> (usize, usize) {
+    let count = |end: usize| text[..end].chars().count();
+    (count(at.start), count(at.end))
+}
+
+#[test]
+fn the_reader_of_requests_equals_its_golden_file() {
+    let dir = default_model("request-reader");
+    let rows = golden(&dir);
+    assert!(!rows.is_empty());
+    let reader = reader::load(&dir).unwrap();
+    for row in rows {
+        let text = row["text"].as_str().unwrap();
+        let found = reader.tag(text).unwrap();
+        let spans: Vec<(Role, (usize, usize))> =
+            found.spans.iter().map(|it| (it.role, in_characters(text, &it.at))).collect();
+        let expected: Vec<(Role, (usize, usize))> = row["spans"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| (word(&it[0]), (word(&it[1]), word(&it[2]))))
+            .collect();
+        assert_eq!(spans, expected, "{text}");
+        let (order, tense): (Superlative, Tense) = (word(&row["order"]), word(&row["tense"]));
+        assert_eq!((found.order, found.tense), (order, tense), "{text}");
+    }
+}
+
+#[test]
+fn the_longest_request_is_cut_not_refused() {
+    let reader = reader::load(&default_model("request-reader")).unwrap();
+    let long = "bring me the mug, ".repeat(10_000);
+    assert!(reader.tag(&long).is_ok());
+    assert_eq!(reader.tag("").unwrap().spans, []);
+}
+
+#[test]
+fn a_model_that_is_no_reader_is_refused() {
+    let error = reader::load(&default_model("caption-embedder")).unwrap_err();
+    assert!(error.to_string().contains("roles"), "{error}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::io::Cursor;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -15,10 +15,12 @@ use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
 use engram::daemon::embedding_space;
 use engram::ingest::{self, Ingest, Parts};
 use engram::memory::episodic::Episodic;
+use engram::memory::episodic::requests::Requests;
 use engram::memory::memos::Memos;
 use engram::memory::notes::Notes;
 use engram::memory::state::State;
 use engram::model::embedder::EmbedderHandle;
+use engram::model::reader;
 use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
 use engram::store::{Options, Store};
 use engram::tools::context::{self, Context, Domains};
@@ -29,6 +31,12 @@ use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 
 use crate::running::wait_for;
+
+/// The shipped reader of requests, loaded once for all tests.
+static REQUESTS: LazyLock<Requests> = LazyLock::new(|| {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/request-reader");
+    Requests::new(reader::load(&dir).unwrap())
+});
 
 /// 2025-01-03 12:00:00 UTC.
 const NOON: f64 = 1_735_905_600.0;
@@ -80,7 +88,14 @@ impl Memory {
             prompts_dirs: vec![state.join("prompts")],
         };
         let context = Context::new(
-            Domains { episodic, memos, notes, state: state_domain, sessions },
+            Domains {
+                episodic,
+                requests: REQUESTS.clone(),
+                memos,
+                notes,
+                state: state_domain,
+                sessions,
+            },
             ingest,
             clock,
             options,

@@ -14,6 +14,7 @@ use crate::index::mention::fit::{Fit, fit};
 use crate::index::mention::mentions;
 use crate::index::phrases::Sought;
 use crate::memory::episodic::instances::{Instance, Visit};
+use crate::memory::episodic::named::is_person;
 use crate::memory::episodic::place::place_of;
 use crate::store::Record;
 
@@ -44,12 +45,6 @@ pub enum By {
 
 /// Of two persons' verbs one can be seen ("reading"), the other one cannot.
 const UNSEEN: &[&str] = &["use", "used", "uses", "using", "need", "needed", "have", "had", "own"];
-
-/// Heads of what captions call people.
-const PEOPLE: &[&str] = &[
-    "person", "peopl", "man", "men", "woman", "women", "boy", "girl", "child", "children",
-    "someon", "somebodi", "user",
-];
 
 /// How much more a visit with a person says of use than one without.
 const PERSON_WEIGHT: f64 = 2.0;
@@ -105,7 +100,7 @@ impl Scene {
             fits.max().map_or(0, |fit| if fit == Fit::Full { 2 } else { 1 })
         };
         let around = wish.around.iter().map(shown);
-        let has_person = seen.iter().any(|it| PEOPLE.contains(&it.head_stem.as_str()));
+        let has_person = seen.iter().any(is_person);
         let is_done =
             wish.doing.as_deref().is_some_and(|doing| {
                 let stem = verb_stem(doing);

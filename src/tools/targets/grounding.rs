@@ -9,7 +9,7 @@ use crate::base::time::Timestamp;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::individuals::LikelyPlace;
 use crate::memory::episodic::instances::Instance;
-use crate::memory::episodic::reference::refer;
+use crate::memory::episodic::named::things_in;
 use crate::search::Filter;
 use crate::store::Record;
 use crate::tools::ToolError;
@@ -18,7 +18,7 @@ use crate::tools::context::Context;
 use crate::tools::recall::fault;
 use crate::tools::reply;
 use crate::tools::session::{Goal, Session, Target};
-use crate::tools::targets::{OBSERVATIONS_MAX, now};
+use crate::tools::targets::{OBSERVATIONS_MAX, named, now};
 
 /// Most goals of one search.
 const GOALS_MAX: usize = 8;
@@ -143,8 +143,7 @@ fn alike(
     held: &Session,
     target: &Target,
 ) -> Result<(Vec<Instance>, Vec<Record>), ToolError> {
-    let named = refer(&target.desc).thing;
-    let thing = if named.is_empty() { target.desc.clone() } else { named };
+    let thing = thing_of(context, target)?;
     let seen = match context.episodic.last_seen(&thing, &Filter::default(), SIGHTINGS_MAX) {
         Ok(seen) => seen,
         Err(MemoryError::NamesNothing(_)) => Vec::new(),
@@ -168,10 +167,17 @@ fn alike(
         // A target that was decided on by a record, whose caption names it otherwise.
         let own: Vec<Record> =
             records.iter().filter(|it| target.records.contains(&it.id)).cloned().collect();
-        let words = own.last().map(|it| refer(&it.caption).thing).unwrap_or_default();
-        objects = context.episodic.instances(&words, &own, context.options.zone);
+        let words = own.last().map(|it| things_in(&it.caption)).unwrap_or_default();
+        let first = words.first().map(String::as_str).unwrap_or_default();
+        objects = context.episodic.instances(first, &own, context.options.zone);
     }
     Ok((objects, records))
+}
+
+/// What the target is called; the whole of its description where that names nothing.
+fn thing_of(context: &Context, target: &Target) -> Result<String, ToolError> {
+    let thing = named(context, &target.desc)?;
+    Ok(if thing.is_empty() { target.desc.clone() } else { thing })
 }
 
 /// That a thing is still where it was seen last: the longer ago, and the more often
@@ -202,9 +208,8 @@ fn guessed(
     target: &Target,
     known: Known,
 ) -> Result<Grounding, ToolError> {
-    let named = refer(&target.desc).thing;
-    let thing = if named.is_empty() { &target.desc } else { &named };
-    let likely = context.episodic.likely_places(thing, 4 * GOALS_MAX).map_err(|e| fault(&e))?;
+    let thing = thing_of(context, target)?;
+    let likely = context.episodic.likely_places(&thing, 4 * GOALS_MAX).map_err(|e| fault(&e))?;
     let mut goals: Vec<(f32, Goal)> = Vec::new();
     for LikelyPlace { words, record, like, score } in likely {
         let like = like.map_or_else(String::new, |like| format!(", where a {like} was seen"));

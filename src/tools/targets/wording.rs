@@ -2,7 +2,7 @@
 //!
 //! Pure.
 
-use crate::memory::episodic::reference::{Order, Reference, refer};
+use crate::memory::episodic::reference::{Order, Reference};
 
 /// Words that belong to the name of a thing, before it.
 const DETERMINERS: &[&str] = &[
@@ -11,14 +11,16 @@ const DETERMINERS: &[&str] = &[
 ];
 
 /// What a task wants, as it says it: "the mug that I use the most" of "Bring me the
-/// mug that I use the most!". The whole where it names no thing.
-pub(super) fn wanted(task: &str) -> String {
+/// mug that I use the most!". The whole where it does not name the thing, or not by
+/// these words.
+pub(super) fn wanted(task: &str, thing: &str) -> String {
     let words: Vec<&str> = task.split_whitespace().collect();
     let bare: Vec<String> = words.iter().map(|word| bare(word)).collect();
-    let thing: Vec<String> = refer(task).thing.split_whitespace().map(str::to_owned).collect();
-    let start =
-        (!thing.is_empty()).then(|| bare.windows(thing.len()).position(|it| it == thing)).flatten();
-    let mut start = start.unwrap_or(0);
+    let thing: Vec<&str> = thing.split_whitespace().collect();
+    // What was said of it apart stands before the name: "the mug that is red".
+    let names = (0..thing.len()).filter_map(|from| thing.get(from..));
+    let mut places = names.filter_map(|name| bare.windows(name.len()).position(|it| it == name));
+    let mut start = places.next().unwrap_or(0);
     while start > 0 && bare.get(start - 1).is_some_and(|it| DETERMINERS.contains(&it.as_str())) {
         start -= 1;
     }
@@ -55,15 +57,20 @@ mod tests {
 
     #[test]
     fn what_a_task_wants_is_said_as_the_task_says_it() {
-        for (task, expect) in [
-            ("Bring me a book", "a book"),
-            ("bring me the book I was reading yesterday", "the book I was reading yesterday"),
-            ("Bring me the mug that I use the most.", "the mug that I use the most"),
-            ("could you fetch my red mug, please?", "my red mug"),
-            ("something", "something"),
-            ("", ""),
+        for (task, thing, expect) in [
+            ("Bring me a book", "book", "a book"),
+            (
+                "bring me the book I was reading yesterday",
+                "book",
+                "the book I was reading yesterday",
+            ),
+            ("Bring me the mug that I use the most.", "mug", "the mug that I use the most"),
+            ("could you fetch my red mug, please?", "red mug", "my red mug"),
+            ("Get me the mug that is red!", "red mug", "the mug that is red"),
+            ("something", "", "something"),
+            ("", "", ""),
         ] {
-            assert_eq!(wanted(task), expect);
+            assert_eq!(wanted(task, thing), expect);
         }
     }
 }

@@ -1,18 +1,19 @@
 //! What a request in words refers to: "bring me the mug that I use the most" is a
 //! mug, that somebody uses, and of several the one used most often.
 //!
-//! Pure. English, by sentence structure and closed classes of words; knows no
+//! Pure. English; which words say what, the model of requests has told. Knows no
 //! records.
 
-mod habit;
-mod sentence;
-mod tokens;
+mod phrase;
 mod verb;
 mod words;
 
-use crate::base::phrase_time::{self, PhraseTime};
-use crate::memory::episodic::reference::habit::Habit;
-use crate::memory::episodic::reference::sentence::Reading;
+use std::ops::Range;
+
+use crate::base::phrase_time::{self, Found, PhraseTime};
+use crate::memory::episodic::reference::phrase::{places, plain};
+use crate::memory::episodic::reference::words::{AFFORDANCES, MERE_USE, PARTS_OF_DAY};
+use crate::model::{Role, Superlative, Tagged, Tense};
 
 /// What a request refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,8 +31,6 @@ pub struct Reference {
     pub when: Vec<PhraseTime>,
     /// Which of several: a superlative or a habit.
     pub order: Option<Order>,
-    /// "the mug" or "my mug", which must be singled out, not "a mug".
-    pub individual: bool,
 }
 
 /// What singles one out of several things of a kind.
@@ -49,65 +48,161 @@ pub enum Order {
     NearestTo(String),
 }
 
-/// Longest request that is read; what is beyond is left out.
-const REQUEST_CHARS_MAX: usize = 1_000;
-
-/// Readings of one request, at most.
-const READINGS_MAX: usize = 4;
-
-/// Reads a request.
-pub fn refer(request: &str) -> Reference {
-    refer_past(request, &[])
-}
-
-/// The ways in which a request may be read, the likeliest first: in each further one what
-/// the one before looks for is not what is meant. "Listen, bring me a mug" may be about a
-/// listen; who knows which things there are can tell.
-pub fn readings(request: &str) -> Vec<Reference> {
-    let mut readings: Vec<Reference> = Vec::new();
-    let mut passed = Vec::new();
-    while readings.len() < READINGS_MAX {
-        let reference = refer_past(request, &passed);
-        let is_new = !reference.thing.is_empty() && !passed.contains(&reference.thing);
-        if !is_new && !readings.is_empty() {
-            break;
+impl Reference {
+    /// Puts together what the words of a request say; `times` are those found in it.
+    pub fn of(request: &str, tagged: &Tagged, times: &[Found]) -> Self {
+        let said = Said { request, tagged, times };
+        let (names, part) = without_part_of_day(said.plainly(Role::Thing));
+        let times = said.times().into_iter().map(|it| it.time.clone());
+        let when = phrase_time::combined(times.chain(part).collect());
+        let thing = phrase::thing(&names, &said.plainly(Role::Attribute));
+        let deeds = said.deeds(!thing.is_empty());
+        let doing = verb::deed(&deeds);
+        let is_open =
+            tagged.order == Superlative::None && tagged.tense == Tense::None && when.is_empty();
+        let thing =
+            if names.is_empty() { afforded(doing.as_deref(), is_open, thing) } else { thing };
+        let mut around: Vec<String> = Vec::new();
+        let there =
+            said.plainly(Role::Place).into_iter().chain(deeds.iter().filter_map(|it| place_in(it)));
+        for place in there.flat_map(|it| places(&it)) {
+            if !around.contains(&place) && place != thing {
+                around.push(place);
+            }
         }
-        passed.push(reference.thing.clone());
-        readings.push(reference);
+        let near = said.plainly(Role::Near).into_iter().flat_map(|it| places(&it)).next();
+        let without = said.plainly(Role::Not).into_iter().map(|it| phrase::thing(&[it], &[]));
+        let (when, order) = timed(when, tagged);
+        Self {
+            thing,
+            around,
+            without: without.filter(|it| !it.is_empty()).collect(),
+            doing: doing.filter(|_| !(names.is_empty() && is_open)),
+            when,
+            order: near.map(Order::NearestTo).or(order),
+        }
     }
-    readings
 }
 
-fn refer_past(request: &str, passed: &[String]) -> Reference {
-    let request: String = request.chars().take(REQUEST_CHARS_MAX).collect();
-    let times = phrase_time::find(&request);
-    let tokens = tokens::tokens(&request, &times);
-    let Habit { tokens, order, is_used, part } = habit::take(tokens);
-    let reading = Reading::of(&tokens, passed);
-    let Reading { thing, around, without, doing, nearest, is_past, is_habit, individual } = reading;
-    let doing = doing.or_else(|| is_used.then(|| "using".to_owned()));
-    let mut when = phrase_time::combined(times.into_iter().map(|it| it.time).chain(part).collect());
-    let once = is_past && !matches!(order, Some(Order::MostOften | Order::LeastOften));
-    when = when.into_iter().map(|it| if once { it.once() } else { it.habitual() }).collect();
-    let is_habit = is_habit && when.iter().all(PhraseTime::is_recurring);
-    let recurs = !when.is_empty() && when.iter().all(PhraseTime::is_recurring);
-    let habit = (recurs || is_habit && !is_past).then_some(Order::MostOften);
-    let order = nearest.map(Order::NearestTo).or(order).or(habit);
-    let around = around.into_iter().flat_map(|it| by_room(&it)).collect();
-    Reference { thing, around, without, doing, when, order, individual }
+/// A request with all that is known of its words.
+struct Said<'a> {
+    request: &'a str,
+    tagged: &'a Tagged,
+    times: &'a [Found],
 }
 
-/// Rooms that are said before what stands in them.
-const ROOMS: &[&str] =
-    &["living room", "dining room", "kitchen", "hallway", "office", "bedroom", "bathroom"];
+impl Said<'_> {
+    fn spans(&self, role: Role) -> impl Iterator<Item = &Range<usize>> {
+        self.tagged.spans.iter().filter(move |it| it.role == role).map(|it| &it.at)
+    }
 
-/// "hallway table" is a table, and in the hallway.
-fn by_room(place: &str) -> Vec<String> {
-    let room = ROOMS.iter().find_map(|room| {
-        let rest = place.strip_prefix(room)?.strip_prefix(' ')?;
-        Some(vec![rest.to_owned(), (*room).to_owned()])
-    });
-    room.unwrap_or_else(|| vec![place.to_owned()])
+    fn text(&self, at: &Range<usize>) -> &str {
+        self.request.get(at.clone()).unwrap_or_default()
+    }
+
+    /// What is said in a role, in plain words, each once.
+    fn plainly(&self, role: Role) -> Vec<String> {
+        let mut plainly: Vec<String> = Vec::new();
+        for said in self.spans(role).map(|at| plain(self.text(at))) {
+            if !said.is_empty() && !plainly.contains(&said) {
+                plainly.push(said);
+            }
+        }
+        plainly
+    }
+
+    /// Those times that the model too takes for some that tell of the thing, and not for
+    /// part of a name or an aside: "alarm clock", "we have all afternoon". Where it knows
+    /// that something happened and not when, all that are part of no name.
+    fn times(&self) -> Vec<&Found> {
+        let meets = |role, at: &Range<usize>| {
+            self.spans(role).any(|it| it.start < at.end && at.start < it.end)
+        };
+        let tells = |it: &&Found| meets(Role::Time, &it.at) || meets(Role::Deed, &it.at);
+        let told: Vec<&Found> = self.times.iter().filter(tells).collect();
+        let happened = self.tagged.tense == Tense::Once
+            || matches!(self.tagged.order, Superlative::Latest | Superlative::Earliest);
+        if !told.is_empty() || !happened {
+            return told;
+        }
+        let is_apart = |it: &&Found| {
+            let named = [Role::Thing, Role::Attribute, Role::Place, Role::Near, Role::Not];
+            !named.into_iter().any(|role| meets(role, &it.at))
+        };
+        self.times.iter().filter(is_apart).collect()
+    }
+
+    /// What is said of deeds, without their times. Of a thing that is named, "the pan to
+    /// cook with" tells only what it is for.
+    fn deeds(&self, is_named: bool) -> Vec<String> {
+        let is_purpose = |at: &Range<usize>| {
+            let before = self.request.get(..at.start).unwrap_or_default().trim_end();
+            is_named
+                && self.tagged.order == Superlative::None
+                && self.tagged.tense == Tense::None
+                && before.ends_with(" to")
+        };
+        let told = self.spans(Role::Deed).filter(|at| !is_purpose(at)).map(|at| {
+            let inside = self.times.iter().map(|it| it.at.start);
+            let end = inside.filter(|it| *it > at.start && *it < at.end).min();
+            plain(self.text(&(at.start..end.unwrap_or(at.end))))
+        });
+        told.filter(|it| !it.is_empty()).collect()
+    }
+}
+
+/// What to do it with, where a request names nothing but the deed: "something to read".
+/// Of what was done once, the deed alone may not tell.
+fn afforded(doing: Option<&str>, is_open: bool, attributes: String) -> String {
+    let Some(doing) = doing.filter(|it| !MERE_USE.contains(it)) else { return attributes };
+    let known = AFFORDANCES.iter().find(|(verb, _)| *verb == doing).map(|(_, thing)| *thing);
+    let Some(thing) = known.or_else(|| is_open.then_some(doing)) else { return attributes };
+    if attributes.is_empty() { thing.to_owned() } else { format!("{attributes} {thing}") }
+}
+
+/// "bed" of "reading in bed".
+fn place_in(deed: &str) -> Option<String> {
+    let words: Vec<&str> = deed.split(' ').collect();
+    let leads = |it: &&str| matches!(*it, "in" | "on" | "at" | "by" | "beside" | "near" | "behind");
+    let at = words.iter().skip(1).position(leads)? + 2;
+    words.get(at..).filter(|it| !it.is_empty()).map(|it| it.join(" "))
+}
+
+/// "my morning mug": a habit, said as if it were a kind.
+fn without_part_of_day(mut names: Vec<String>) -> (Vec<String>, Option<PhraseTime>) {
+    for name in &mut names {
+        let mut words: Vec<&str> = name.split(' ').collect();
+        let (_head, before) = words.split_last().unwrap_or((&"", &[]));
+        let part = before.iter().enumerate().find_map(|(at, word)| {
+            let (_, meant) = PARTS_OF_DAY.iter().find(|(part, _)| part == word)?;
+            Some((at, phrase_time::find(meant).pop()?))
+        });
+        if let Some((at, found)) = part {
+            words.remove(at);
+            *name = words.join(" ");
+            return (names, Some(found.time.habitual()));
+        }
+    }
+    (names, None)
+}
+
+/// The times as occasions or as habits, and the order that is asked for with them.
+fn timed(when: Vec<PhraseTime>, tagged: &Tagged) -> (Vec<PhraseTime>, Option<Order>) {
+    let order = match tagged.order {
+        Superlative::None => None,
+        Superlative::Most => Some(Order::MostOften),
+        Superlative::Least => Some(Order::LeastOften),
+        Superlative::Latest => Some(Order::Latest),
+        Superlative::Earliest => Some(Order::Earliest),
+    };
+    let is_once =
+        tagged.tense == Tense::Once && !matches!(order, Some(Order::MostOften | Order::LeastOften));
+    let when: Vec<PhraseTime> =
+        when.into_iter().map(|it| if is_once { it.once() } else { it.habitual() }).collect();
+    let recurs = when.iter().all(PhraseTime::is_recurring);
+    let is_habit = recurs && (!when.is_empty() || tagged.tense == Tense::Habit);
+    let order = order.or_else(|| is_habit.then_some(Order::MostOften));
+    (when, order)
 }
 
 #[cfg(test)]

@@ -2,7 +2,24 @@
 //!
 //! Pure.
 
-use crate::memory::episodic::reference::words::{GERUNDS, PLACING};
+use crate::memory::episodic::reference::words::{BEFORE_VERBS, GERUNDS, MERE_USE, PLACING};
+
+/// Of what a request says of deeds, in plain words, the one that says most: "using
+/// while I watched TV" is watching. `None` where nothing is said that could be seen.
+pub(super) fn deed(said: &[String]) -> Option<String> {
+    let all: Vec<String> = said.iter().flat_map(|it| verbs(it)).filter_map(activity).collect();
+    let telling = all.iter().find(|it| !MERE_USE.contains(&it.as_str()));
+    telling.or_else(|| all.first()).cloned()
+}
+
+/// The first verb, and those after "while".
+fn verbs(said: &str) -> impl Iterator<Item = &str> {
+    let clauses = said.split(" while ").flat_map(|it| it.split(" when "));
+    clauses.filter_map(|clause| {
+        let mut words = clause.split(' ').filter(|it| !it.is_empty());
+        words.find(|it| !BEFORE_VERBS.contains(it))
+    })
+}
 
 /// The form in -ing of a verb; `None` where it says only where something is.
 pub(super) fn activity(verb: &str) -> Option<String> {
@@ -15,19 +32,69 @@ pub(super) fn activity(verb: &str) -> Option<String> {
     if verb.ends_with("ing") {
         return Some(verb.to_owned());
     }
-    let base = if let Some(base) = verb.strip_suffix("ied") {
-        format!("{base}y")
-    } else if let Some(base) = verb.strip_suffix("ed") {
-        base.to_owned()
-    } else if let Some(base) = verb.strip_suffix("ies") {
-        format!("{base}y")
-    } else if let Some(base) =
+    if let Some(base) = verb.strip_suffix("ied").or_else(|| verb.strip_suffix("ies")) {
+        return Some(format!("{base}ying"));
+    }
+    if let Some(base) = verb.strip_suffix("ed") {
+        return Some(format!("{base}ing"));
+    }
+    let base = if let Some(base) =
         verb.strip_suffix("es").filter(|it| it.ends_with(['h', 's', 'x', 'z']))
     {
-        base.to_owned()
+        base
     } else {
-        verb.strip_suffix('s').filter(|it| !it.ends_with('s')).unwrap_or(verb).to_owned()
+        verb.strip_suffix('s').filter(|it| !it.ends_with('s')).unwrap_or(verb)
     };
-    let stem = base.strip_suffix('e').filter(|it| !it.ends_with('e')).unwrap_or(&base);
-    Some(format!("{stem}ing"))
+    let stem = base.strip_suffix('e').filter(|it| !it.ends_with('e')).unwrap_or(base);
+    let doubled = base.chars().next_back().filter(|_| is_doubled(base)).map(String::from);
+    Some(format!("{stem}{}ing", doubled.unwrap_or_default()))
+}
+
+/// "chop" is chopping: a short vowel alone before the last sound.
+fn is_doubled(base: &str) -> bool {
+    let is_vowel = |c: char| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u');
+    let mut end = base.chars().rev();
+    let (last, before) = (end.next(), end.next());
+    base.chars().filter(|c| is_vowel(*c)).count() == 1
+        && last.is_some_and(|c| !is_vowel(c) && !matches!(c, 'w' | 'x' | 'y'))
+        && before.is_some_and(is_vowel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbs_are_put_as_captions_say_them() {
+        for (verb, expect) in [
+            ("used", Some("using")),
+            ("read", Some("reading")),
+            ("watches", Some("watching")),
+            ("studied", Some("studying")),
+            ("wiped", Some("wiping")),
+            ("iron", Some("ironing")),
+            ("chop", Some("chopping")),
+            ("stirs", Some("stirring")),
+            ("cooks", Some("cooking")),
+            ("left", None),
+            ("is", None),
+        ] {
+            assert_eq!(activity(verb).as_deref(), expect, "{verb}");
+        }
+    }
+
+    #[test]
+    fn of_several_deeds_the_telling_one_counts() {
+        let owned = |them: &[&str]| them.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        for (said, expect) in [
+            (&["using while i watched tv"][..], Some("watching")),
+            (&["used", "reading in bed"], Some("reading")),
+            (&["was busy charging"], Some("charging")),
+            (&["used"], Some("using")),
+            (&["left"], None),
+            (&[], None),
+        ] {
+            assert_eq!(deed(&owned(said)).as_deref(), expect, "{said:?}");
+        }
+    }
 }

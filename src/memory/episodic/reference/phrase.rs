@@ -1,0 +1,184 @@
+//! The names in a request, put in order: what the thing is called, and which places
+//! are named around it.
+//!
+//! Pure.
+
+use crate::memory::episodic::reference::words::{
+    COLLECTIVES, DETERMINERS, GENERIC, NOWHERE, PLACE_PARTS, PLACE_PREPOSITIONS, SIDES,
+};
+
+/// In lower case, with one blank between words and nothing around them.
+pub(super) fn plain(text: &str) -> String {
+    let text = text.to_lowercase().replace(['’', '`'], "'");
+    let bare =
+        |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'').to_owned();
+    let words: Vec<String> = text.split_whitespace().map(bare).collect();
+    words.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The class with its attributes, from all that the request calls the thing and says of
+/// it, each in plain words: "mug" and "red" are a red mug.
+pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
+    let mut said: Vec<String> = Vec::new();
+    let mut thing: Vec<String> = Vec::new();
+    for name in names {
+        let words = of_one(&undetermined(name));
+        let Some((head, before)) = words.split_last() else { continue };
+        if GENERIC.contains(&head.as_str()) {
+            said.extend(before.iter().cloned());
+        } else if thing.is_empty() {
+            thing = words;
+        } else if thing.last() == Some(head) {
+            // "a mug, the red mug"
+            said.extend(before.iter().cloned());
+        }
+    }
+    for attribute in attributes {
+        said.extend(
+            undetermined(attribute).into_iter().filter(|it| !GENERIC.contains(&it.as_str())),
+        );
+    }
+    let mut whole: Vec<String> = Vec::new();
+    for word in said {
+        if !thing.contains(&word) && !whole.contains(&word) {
+            whole.push(word);
+        }
+    }
+    whole.extend(thing);
+    whole.join(" ")
+}
+
+/// The places that are named in plain words, the nearest first: the "left side of the
+/// desk in the office" is a desk, and in the office.
+pub(super) fn places(said: &str) -> Vec<String> {
+    let words: Vec<&str> = said.split(' ').collect();
+    let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
+    for (at, word) in words.iter().enumerate() {
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        let leads = matches!(*word, "of" | "and" | "in" | "on" | "by" | "at" | "from" | "under")
+            || matches!((*word, next), ("next", "to"))
+            || *word == "to" && at.checked_sub(1).and_then(|it| words.get(it)) == Some(&"next")
+            || PLACE_PREPOSITIONS.contains(word) && DETERMINERS.contains(&next);
+        match parts.last_mut() {
+            Some(part) if !leads => part.push(word),
+            _ => parts.push(Vec::new()),
+        }
+    }
+    let named = parts.iter().filter_map(|it| place(&undetermined(&it.join(" "))));
+    named.flat_map(|it| by_room(&it)).collect()
+}
+
+fn place(words: &[String]) -> Option<String> {
+    let sides = words.iter().take_while(|it| SIDES.contains(&it.as_str())).count();
+    let rest = words.get(sides..).unwrap_or_default();
+    let [.., head] = rest else { return None };
+    let says_nothing = |word: &str| {
+        NOWHERE.contains(&word)
+            || PLACE_PARTS.contains(&word)
+            || GENERIC.contains(&word)
+            || COLLECTIVES.contains(&word)
+    };
+    let is_named = rest.len() > 1 || !says_nothing(head);
+    is_named.then(|| rest.join(" "))
+}
+
+/// Without "the" and "Anna's".
+fn undetermined(name: &str) -> Vec<String> {
+    let is_determiner =
+        |word: &&str| DETERMINERS.contains(word) || word.ends_with("'s") || word.ends_with("s'");
+    name.split(' ')
+        .skip_while(is_determiner)
+        .filter(|it| !it.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// "pair of scissors" are scissors, "one of the red mugs" is a red mug; "plant in the
+/// white pot" is any such plant.
+fn of_one(words: &[String]) -> Vec<String> {
+    let after = words.iter().position(|it| it == "of").filter(|at| {
+        at.checked_sub(1)
+            .and_then(|it| words.get(it))
+            .is_some_and(|it| COLLECTIVES.contains(&it.as_str()))
+    });
+    if let Some(at) = after {
+        return undetermined(&words.get(at + 1..).unwrap_or_default().join(" "));
+    }
+    let mut words = words.to_vec();
+    let inside = words.iter().position(|it| it == "in").map(|at| at + 1);
+    if let Some(article) = inside.and_then(|at| words.get_mut(at)) {
+        if DETERMINERS.contains(&article.as_str()) {
+            "a".clone_into(article);
+        }
+    }
+    words
+}
+
+/// Rooms that are said before what stands in them.
+const ROOMS: &[&str] =
+    &["living room", "dining room", "kitchen", "hallway", "office", "bedroom", "bathroom"];
+
+/// "hallway table" is a table, and in the hallway.
+fn by_room(place: &str) -> Vec<String> {
+    let room = ROOMS.iter().find_map(|room| {
+        let rest = place.strip_prefix(room)?.strip_prefix(' ')?;
+        Some(vec![rest.to_owned(), (*room).to_owned()])
+    });
+    room.unwrap_or_else(|| vec![place.to_owned()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_named_by_what_captions_call_them() {
+        for (said, expect) in [
+            ("the desk", &["desk"][..]),
+            ("left side of the desk", &["desk"]),
+            ("top shelf of the wardrobe", &["shelf", "wardrobe"]),
+            ("hallway table", &["table", "hallway"]),
+            ("corner by the window", &["window"]),
+            ("bench next to the centrifuge", &["bench", "centrifuge"]),
+            ("round table", &["round table"]),
+            ("side table", &["side table"]),
+            ("grey windowsill in my office", &["grey windowsill", "office"]),
+            ("anna's room", &[]),
+            ("home", &[]),
+            ("room 204", &["room 204"]),
+        ] {
+            assert_eq!(places(said), expect, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_thing_is_called_by_all_that_is_said_of_it() {
+        let owned = |them: &[&str]| them.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        for (names, attributes, expect) in [
+            (&["mug"][..], &[][..], "mug"),
+            (&["remote control"], &["red"], "red remote control"),
+            (&["red mug", "mug"], &["red"], "red mug"),
+            (&["mug", "red mug", "sofa"], &[], "red mug"),
+            (&["purple one"], &[], "purple"),
+            (&["big one", "box"], &["big", "brown"], "big brown box"),
+            (&["pair of scissors"], &[], "scissors"),
+            (&["one of the red mugs"], &[], "red mugs"),
+            (&["anna's blue hat"], &[], "blue hat"),
+            (&["plant in the white pot"], &[], "plant in a white pot"),
+            (&[], &["red"], "red"),
+            (&[], &[], ""),
+        ] {
+            assert_eq!(
+                thing(&owned(names), &owned(attributes)),
+                expect,
+                "{names:?} {attributes:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn words_are_plain() {
+        assert_eq!(plain("Anna’s  Red mug,"), "anna's red mug");
+        assert_eq!(plain("\"T-shirt\""), "t-shirt");
+    }
+}

@@ -1,0 +1,65 @@
+//! What models of the BERT family have in their directories: the network's
+//! measures, the tokenizer and the weights under today's names.
+
+use candle_nn::VarBuilder;
+use serde_json::json;
+use tokenizers::Tokenizer;
+
+use crate::model::ModelError;
+use crate::model::encoder::Config;
+use crate::model::weights::{ModelDir, Tensors};
+
+/// Read and fitting to each other.
+pub(super) struct EncoderFiles {
+    pub(super) config: Config,
+    pub(super) tokenizer: Tokenizer,
+    /// Those of the encoder without the prefix that a whole language model gives them.
+    pub(super) weights: VarBuilder<'static>,
+}
+
+impl EncoderFiles {
+    pub(super) fn read(dir: &ModelDir) -> Result<Self, ModelError> {
+        let config = config_of(dir)?;
+        let tokenizer = dir.tokenizer()?;
+        let vocabulary = tokenizer.get_vocab_size(true);
+        if vocabulary > config.vocab_size {
+            let rows = config.vocab_size;
+            let reason = format!("the tokenizer has {vocabulary} tokens, the model {rows}");
+            return Err(dir.unusable(&reason));
+        }
+        let weights = with_current_names(dir.tensors()?).into_builder();
+        Ok(Self { config, tokenizer, weights })
+    }
+}
+
+fn config_of(dir: &ModelDir) -> Result<Config, ModelError> {
+    // What `transformers` leaves out of a file where it is the default.
+    let defaults = json!({
+        "vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12,
+        "num_attention_heads": 12, "intermediate_size": 3072, "hidden_act": "gelu",
+        "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12,
+    });
+    let file = dir.config("bert", &defaults)?;
+    let config: Config = serde_json::from_value(file)
+        .map_err(|error| dir.unusable(&format!("config.json: {error}")))?;
+    let heads = config.num_attention_heads;
+    if heads == 0 || !config.hidden_size.is_multiple_of(heads) {
+        let reason = format!("hidden_size {} in {heads} heads", config.hidden_size);
+        return Err(dir.unusable(&reason));
+    }
+    Ok(config)
+}
+
+/// Takes the prefix of a whole language model off, and gives the tensors of old
+/// conversions the names of today.
+fn with_current_names(mut tensors: Tensors) -> Tensors {
+    tensors.rename(|name| {
+        let name = name.strip_prefix("bert.").unwrap_or(&name);
+        match name.rsplit_once('.') {
+            Some((layer, "gamma")) => format!("{layer}.weight"),
+            Some((layer, "beta")) => format!("{layer}.bias"),
+            _ => name.to_owned(),
+        }
+    });
+    tensors
+}

@@ -1,0 +1,219 @@
+//! The reader of requests: a small BERT that gives each token a role, and the whole
+//! request an order and a tense.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+
+use candle_core::Tensor;
+use serde::Deserialize;
+use serde_json::Value;
+use tokenizers::{Encoding, Tokenizer, TruncationParams};
+
+use crate::model::encoder::Encoder;
+use crate::model::encoder_files::EncoderFiles;
+use crate::model::layers::Linear;
+use crate::model::threads::multiply_on_one_thread;
+use crate::model::weights::ModelDir;
+use crate::model::{
+    ModelError, ModelIdentity, RequestTagger, Role, Span, Superlative, Tagged, Tense,
+};
+
+/// Loads the reader in `path`: a BERT as [`crate::model::bert::load`] takes it, whose
+/// `config.json` also names its answers in `roles`, `orders` and `tenses`, and whose
+/// weights have a layer for each: `roles`, `order`, `tense`.
+pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
+    multiply_on_one_thread();
+    let dir = ModelDir::open(path)?;
+    let identity = dir.identity()?;
+    let answers: Answers = dir.settings("config.json", &Value::Null)?;
+    let EncoderFiles { config, mut tokenizer, weights } = EncoderFiles::read(&dir)?;
+    let cut = TruncationParams {
+        max_length: config.max_position_embeddings,
+        ..TruncationParams::default()
+    };
+    tokenizer.with_padding(None);
+    tokenizer.with_truncation(Some(cut)).map_err(|error| dir.unusable(&error))?;
+    let layer = |name: &str, outputs| {
+        Linear::load_turned(config.hidden_size, outputs, &weights.pp(name))
+            .map_err(|error| dir.unusable(&format!("{name}: {error}")))
+    };
+    Ok(Box::new(Reader {
+        identity,
+        tokenizer,
+        encoder: Encoder::load(&config, &weights).map_err(|error| dir.unusable(&error))?,
+        roles: layer("roles", answers.roles.len())?,
+        order: layer("order", answers.orders.len())?,
+        tense: layer("tense", answers.tenses.len())?,
+        answers,
+    }))
+}
+
+/// What the numbers mean that the model answers with.
+#[derive(Debug, Deserialize)]
+struct Answers {
+    roles: Vec<Role>,
+    orders: Vec<Superlative>,
+    tenses: Vec<Tense>,
+}
+
+struct Reader {
+    identity: ModelIdentity,
+    answers: Answers,
+    tokenizer: Tokenizer,
+    encoder: Encoder,
+    roles: Linear,
+    order: Linear,
+    tense: Linear,
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { identity, answers, tokenizer: _, encoder: _, roles: _, order: _, tense: _ } =
+            self;
+        f.debug_struct("Reader")
+            .field("identity", identity)
+            .field("answers", answers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RequestTagger for Reader {
+    fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    fn tag(&self, request: &str) -> Result<Tagged, ModelError> {
+        let tokens = self.tokenizer.encode(request, true).map_err(|error| failed(&error))?;
+        self.answered(request, &tokens).map_err(|error| failed(&error))
+    }
+}
+
+impl Reader {
+    fn answered(&self, request: &str, tokens: &Encoding) -> candle_core::Result<Tagged> {
+        let Self { identity: _, answers, tokenizer: _, encoder, roles, order, tense } = self;
+        let rows = encoder.forward(&[tokens.get_ids()])?.flatten(0, 1)?;
+        let first = rows.narrow(0, 0, 1)?;
+        let of_tokens: Vec<Role> = likeliest(&roles.forward(&rows)?, &answers.roles, Role::None)?;
+        let of_all = |it: &Linear| it.forward(&first);
+        let order = likeliest(&of_all(order)?, &answers.orders, Superlative::None)?;
+        let tense = likeliest(&of_all(tense)?, &answers.tenses, Tense::None)?;
+        let places = tokens.get_word_ids().iter().zip(tokens.get_offsets());
+        let tokens = places.zip(of_tokens).map(|((word, (start, end)), role)| Token {
+            word: *word,
+            at: *start..*end,
+            role,
+        });
+        Ok(Tagged {
+            spans: spans(request, tokens),
+            order: order.into_iter().next().unwrap_or_default(),
+            tense: tense.into_iter().next().unwrap_or_default(),
+        })
+    }
+}
+
+/// For each row the answer with the highest number.
+fn likeliest<T: Copy>(rows: &Tensor, answers: &[T], none: T) -> candle_core::Result<Vec<T>> {
+    let best = |row: &Vec<f32>| {
+        let best = row.iter().zip(answers).max_by(|(a, _), (b, _)| a.total_cmp(b));
+        best.map_or(none, |(_, answer)| *answer)
+    };
+    Ok(rows.to_vec2()?.iter().map(best).collect())
+}
+
+/// One piece of a word, or a sign.
+struct Token {
+    /// Number of the word; none has what begins and ends a text.
+    word: Option<u32>,
+    /// In bytes.
+    at: Range<usize>,
+    role: Role,
+}
+
+/// Puts the tokens of one role together that stand beside each other.
+fn spans(request: &str, tokens: impl Iterator<Item = Token>) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    let mut before: Option<(u32, Role)> = None;
+    for Token { word, at, role } in tokens {
+        let Some(word) = word else { continue };
+        // All pieces of a word have the role of the first one.
+        let role = before.filter(|(last, _)| *last == word).map_or(role, |(_, role)| role);
+        before = Some((word, role));
+        if role == Role::None || at.is_empty() {
+            continue;
+        }
+        match spans.last_mut().filter(|it| it.role == role) {
+            Some(last) if request.get(last.at.end..at.start).is_some_and(joins) => {
+                last.at.end = at.end;
+            }
+            _ => spans.push(Span { role, at }),
+        }
+    }
+    spans
+}
+
+/// Whether what stands between two tokens parts no words: "hand-made", "dog's".
+fn joins(between: &str) -> bool {
+    between.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '\'' | '’'))
+}
+
+fn failed(error: &dyn fmt::Display) -> ModelError {
+    ModelError::Failed(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `words` are pieces with the number of their word and their role.
+    fn check(request: &str, words: &[(&str, u32, Role)], expect: &[(Role, &str)]) {
+        let mut from = 0;
+        let token = |(text, word, role): &(&str, u32, Role)| {
+            let start = from + request[from..].find(text).unwrap();
+            from = start + text.len();
+            Token { word: Some(*word), at: start..from, role: *role }
+        };
+        let found = spans(request, words.iter().map(token).collect::<Vec<_>>().into_iter());
+        let found: Vec<(Role, &str)> =
+            found.into_iter().map(|it| (it.role, &request[it.at])).collect();
+        assert_eq!(found, expect, "{request}");
+    }
+
+    #[test]
+    fn neighbouring_words_of_one_role_are_one_span() {
+        use Role::{None, Place, Thing};
+        check(
+            "a dark red mug on my desk",
+            &[
+                ("a", 0, None),
+                ("dark", 1, Thing),
+                ("red", 2, Thing),
+                ("mug", 3, Thing),
+                ("on", 4, None),
+                ("desk", 6, Place),
+            ],
+            &[(Thing, "dark red mug"), (Place, "desk")],
+        );
+        check(
+            "a hand-made mug, mugs",
+            &[
+                ("hand", 1, Thing),
+                ("-", 2, None),
+                ("made", 3, Thing),
+                ("mug", 4, Thing),
+                ("mugs", 6, Thing),
+            ],
+            &[(Thing, "hand-made mug"), (Thing, "mugs")],
+        );
+    }
+
+    #[test]
+    fn a_word_in_pieces_has_the_role_of_its_first() {
+        use Role::{Deed, None, Thing};
+        check(
+            "a windowsill, used",
+            &[("window", 1, Thing), ("sill", 1, None), ("use", 3, None), ("d", 3, Deed)],
+            &[(Thing, "windowsill")],
+        );
+    }
+}
