@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::agent::errand::{Errand, Reply};
 use crate::base::time::{Timestamp, Window, Zone};
+use crate::index::mention::mentions;
 use crate::memory::episodic::named::things_in;
 use crate::memory::episodic::reference::{Order, Reference};
 use crate::tools::ToolError;
@@ -143,17 +144,16 @@ impl Plan<'_, '_> {
         if found.is_empty() {
             return Ok(None);
         }
-        self.told_apart()
+        self.told_apart(&found)
     }
 
     /// The first object that the reference means.
-    fn told_apart(&mut self) -> Result<Option<String>, ToolError> {
+    fn told_apart(&mut self, recalled: &[Value]) -> Result<Option<String>, ToolError> {
         let why = "Tell the objects apart, those first that are meant most likely.";
         let found = self.errand.call(INSTANCES, &json!({"query": self.task}), why)?;
         let instances = found.get("instances").and_then(Value::as_array);
-        let descs =
-            instances.into_iter().flatten().filter_map(|it| it.get("instance_desc")?.as_str());
-        let chosen = descs.zip(1_u32..).find(|(desc, _)| !self.is_excluded(desc));
+        let chosen = instances.into_iter().flatten().zip(1_u32..);
+        let chosen = chosen.into_iter().find(|(it, _)| !self.is_excluded(it, recalled));
         let Some((_, number)) = chosen else { return Ok(None) };
         let decided = json!({"instance": number});
         let found = self.errand.call(TARGET, &decided, "Decide on the one that is meant.")?;
@@ -207,11 +207,15 @@ impl Plan<'_, '_> {
         let mut found = records(&self.errand.call("recall_best_match", &query, why)?);
         found.sort_by_key(|it| std::cmp::Reverse(it.get("id").and_then(Value::as_u64)));
         let known: Vec<&str> = self.reference.around.iter().map(String::as_str).collect();
-        let there = found.iter().filter(|it| known.is_empty() || !matched(it).is_empty());
+        let doing = self.reference.doing.as_deref();
+        let is_done = |it: &&Value| doing.is_some_and(|doing| caption(it).contains(doing));
+        let was_done = found.iter().any(|it| is_done(&it));
+        let mut there = found.iter().filter(|it| {
+            (known.is_empty() || !matched(it).is_empty()) && (!was_done || is_done(it))
+        });
         let is_known = |thing: &str| known.iter().any(|it| thing.ends_with(it));
-        let thing = there
-            .filter_map(|it| it.get("caption")?.as_str())
-            .find_map(|caption| things_in(caption).into_iter().find(|thing| !is_known(thing)));
+        let thing =
+            there.find_map(|it| things_in(caption(it)).into_iter().find(|thing| !is_known(thing)));
         let Some(thing) = thing else {
             return self.last_seen(self.task);
         };
@@ -268,13 +272,20 @@ impl Plan<'_, '_> {
         words.all(|word| said.split(' ').any(|it| it == word))
     }
 
-    /// "other than the red one"
-    fn is_excluded(&self, desc: &str) -> bool {
+    /// "other than the red one", "not the one on the desk", where the object was last.
+    fn is_excluded(&self, instance: &Value, recalled: &[Value]) -> bool {
+        let desc = instance.get("instance_desc").and_then(Value::as_str).unwrap_or_default();
         let said: Vec<&str> = desc.split(' ').collect();
         let own: Vec<&str> = self.reference.thing.split(' ').collect();
+        let newest = instance.get("record_ids").and_then(Value::as_array).and_then(|it| it.last());
+        let newest = newest.and_then(|id| recalled.iter().find(|it| it.get("id") == Some(id)));
+        let around = newest.map(|it| mentions(caption(it))).unwrap_or_default();
         let excludes = |without: &String| {
             let mut words = without.split(' ').filter(|it| !own.contains(it)).peekable();
-            words.peek().is_some() && words.all(|word| said.contains(&word))
+            let is_like = words.peek().is_some() && words.all(|word| said.contains(&word));
+            let place = mentions(&format!("a {without}")).into_iter().next();
+            let place = place.filter(|it| !own.contains(&it.head.as_str()));
+            is_like || place.is_some_and(|place| around.iter().any(|it| it.is_named_as(&place)))
         };
         self.reference.without.iter().any(excludes)
     }
@@ -306,6 +317,10 @@ fn records(reply: &Reply) -> Vec<Value> {
 
 fn matched(record: &Value) -> &[Value] {
     record.get("matched").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn caption(record: &Value) -> &str {
+    record.get("caption").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Whether the record shows, beside the thing, something of what was named around it.

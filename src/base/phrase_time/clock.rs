@@ -33,6 +33,12 @@ impl Words {
         let is_about = self.is(first, &["around", "about", "roughly"]) && is_led;
         first += usize::from(is_about);
         let (clock, end) = self.o_clock(first, preposition == "at" || is_about)?;
+        // "at one point", "at one end of it"
+        if !clock.is_said
+            && self.is(end, &["point", "time", "stage", "moment", "end", "side", "of"])
+        {
+            return None;
+        }
         // "about ten mugs", "before two" of what: only a time where it says so.
         let is_sure =
             clock.is_said || preposition == "at" || is_about || (is_led && self.ends_clause(end));

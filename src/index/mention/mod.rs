@@ -133,6 +133,7 @@ mod tests {
         check("the mug that I use the most", &["mug"]);
         check("a book user was reading", &["book user"]);
         check("where are my keys?", &["keys"]);
+        check("is there a hat somewhere around here?", &["hat"]);
         check("bring me something red", &[]);
         check("", &[]);
         check("— ' - …", &[]);

@@ -4,6 +4,7 @@
 
 use crate::index::mention::{Mention, mentions};
 use crate::memory::episodic::place::place_of;
+use crate::memory::episodic::reference::words::DETERMINERS;
 
 /// Heads of what captions call people.
 const PEOPLE: &[&str] = &[
@@ -12,7 +13,7 @@ const PEOPLE: &[&str] = &[
 ];
 
 /// Whether it is somebody.
-pub(super) fn is_person(mention: &Mention) -> bool {
+pub(in crate::memory::episodic) fn is_person(mention: &Mention) -> bool {
     PEOPLE.contains(&mention.head_stem.as_str())
 }
 
@@ -31,8 +32,10 @@ pub fn things_in(caption: &str) -> Vec<String> {
 /// say more, such as a request.
 pub fn bare_name(words: &str) -> Option<String> {
     let lower = words.trim().to_lowercase();
-    let bare = ["a ", "an ", "the ", "my ", "some "].iter().find_map(|it| lower.strip_prefix(it));
-    let bare = bare.unwrap_or(&lower);
+    let bare = match lower.split_once(' ') {
+        Some((article, bare)) if DETERMINERS.contains(&article) => bare,
+        _ => &lower,
+    };
     let named = mentions(&lower);
     let rest = bare.strip_prefix(named.first()?.phrase.as_str())?;
     // A plant is known by its pot.
@@ -63,6 +66,7 @@ mod tests {
         check("purple book", Some("purple book"));
         check("a red mug", Some("red mug"));
         check("My keys", Some("keys"));
+        check("that green toy car", Some("green toy car"));
         check("plant in a red pot", Some("plant in a red pot"));
         check("the mug that I use the most", None);
         check("the mug on the desk", None);

@@ -9,7 +9,7 @@ use crate::base::time::Timestamp;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::individuals::LikelyPlace;
 use crate::memory::episodic::instances::Instance;
-use crate::memory::episodic::named::things_in;
+use crate::memory::episodic::named::{bare_name, things_in};
 use crate::search::Filter;
 use crate::store::Record;
 use crate::tools::ToolError;
@@ -18,7 +18,7 @@ use crate::tools::context::Context;
 use crate::tools::recall::fault;
 use crate::tools::reply;
 use crate::tools::session::{Goal, Session, Target};
-use crate::tools::targets::{OBSERVATIONS_MAX, named, now};
+use crate::tools::targets::{OBSERVATIONS_MAX, now};
 
 /// Most goals of one search.
 const GOALS_MAX: usize = 8;
@@ -143,7 +143,7 @@ fn alike(
     held: &Session,
     target: &Target,
 ) -> Result<(Vec<Instance>, Vec<Record>), ToolError> {
-    let thing = thing_of(context, target)?;
+    let thing = thing_of(context, held, target)?;
     let seen = match context.episodic.last_seen(&thing, &Filter::default(), SIGHTINGS_MAX) {
         Ok(seen) => seen,
         Err(MemoryError::NamesNothing(_)) => Vec::new(),
@@ -175,8 +175,15 @@ fn alike(
 }
 
 /// What the target is called; the whole of its description where that names nothing.
-fn thing_of(context: &Context, target: &Target) -> Result<String, ToolError> {
-    let thing = named(context, &target.desc)?;
+fn thing_of(context: &Context, held: &Session, target: &Target) -> Result<String, ToolError> {
+    if let Some(thing) = bare_name(&target.desc) {
+        return Ok(thing);
+    }
+    // A part of the task is understood best as that.
+    let task =
+        held.task.as_ref().map(|it| it.text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let words = task.filter(|it| it.contains(&target.desc));
+    let thing = context.refer(words.as_deref().unwrap_or(&target.desc))?.thing;
     Ok(if thing.is_empty() { target.desc.clone() } else { thing })
 }
 
@@ -208,7 +215,7 @@ fn guessed(
     target: &Target,
     known: Known,
 ) -> Result<Grounding, ToolError> {
-    let thing = thing_of(context, target)?;
+    let thing = thing_of(context, held, target)?;
     let likely = context.episodic.likely_places(&thing, 4 * GOALS_MAX).map_err(|e| fault(&e))?;
     let mut goals: Vec<(f32, Goal)> = Vec::new();
     for LikelyPlace { words, record, like, score } in likely {

@@ -6,13 +6,17 @@
 
 mod phrase;
 mod verb;
-mod words;
+pub(super) mod words;
 
 use std::ops::Range;
 
 use crate::base::phrase_time::{self, Found, PhraseTime};
+use crate::index::mention::mentions;
+use crate::memory::episodic::named::is_person;
 use crate::memory::episodic::reference::phrase::{places, plain};
-use crate::memory::episodic::reference::words::{AFFORDANCES, MERE_USE, PARTS_OF_DAY};
+use crate::memory::episodic::reference::words::{
+    AFFORDANCES, DETERMINERS, HABITUAL, MERE_USE, PARTS_OF_DAY,
+};
 use crate::model::{Role, Superlative, Tagged, Tense};
 
 /// What a request refers to.
@@ -52,7 +56,10 @@ impl Reference {
     /// Puts together what the words of a request say; `times` are those found in it.
     pub fn of(request: &str, tagged: &Tagged, times: &[Found]) -> Self {
         let said = Said { request, tagged, times };
-        let (names, part) = without_part_of_day(said.plainly(Role::Thing));
+        let (names, is_usual) = without_habit(said.plainly(Role::Thing));
+        let (mut names, part) = without_part_of_day(names);
+        let kind = said.kind().filter(|_| names.is_empty()).map(|at| plain(said.text(at)));
+        names.extend(kind.clone());
         let times = said.times().into_iter().map(|it| it.time.clone());
         let when = phrase_time::combined(times.chain(part).collect());
         let thing = phrase::thing(&names, &said.plainly(Role::Attribute));
@@ -62,9 +69,10 @@ impl Reference {
             tagged.order == Superlative::None && tagged.tense == Tense::None && when.is_empty();
         let thing =
             if names.is_empty() { afforded(doing.as_deref(), is_open, thing) } else { thing };
+        let thing = if thing.is_empty() { said.mentioned() } else { thing };
+        let there = said.plainly(Role::Place).into_iter().filter(|it| Some(it) != kind.as_ref());
+        let there = there.chain(deeds.iter().filter_map(|it| place_in(it)));
         let mut around: Vec<String> = Vec::new();
-        let there =
-            said.plainly(Role::Place).into_iter().chain(deeds.iter().filter_map(|it| place_in(it)));
         for place in there.flat_map(|it| places(&it)) {
             if !around.contains(&place) && place != thing {
                 around.push(place);
@@ -79,7 +87,10 @@ impl Reference {
             without: without.filter(|it| !it.is_empty()).collect(),
             doing: doing.filter(|_| !(names.is_empty() && is_open)),
             when,
-            order: near.map(Order::NearestTo).or(order),
+            order: near
+                .map(Order::NearestTo)
+                .or(order)
+                .or_else(|| is_usual.then_some(Order::MostOften)),
         }
     }
 }
@@ -100,6 +111,42 @@ impl Said<'_> {
         self.request.get(at.clone()).unwrap_or_default()
     }
 
+    /// What is named first among the words that the model says nothing of, where it knows
+    /// no name in the whole request; mostly there is none: "what I left".
+    fn mentioned(&self) -> String {
+        let mut unmarked = String::new();
+        let mut from = 0;
+        for span in &self.tagged.spans {
+            unmarked.push_str(self.text(&(from..span.at.start.max(from))));
+            unmarked.push_str(", ");
+            from = span.at.end.max(from);
+        }
+        unmarked.push_str(self.request.get(from..).unwrap_or_default());
+        let names = mentions(&unmarked).into_iter().filter(|it| !is_person(it));
+        let words = plain(&unmarked);
+        // "a ball", "my keys": what stands without an article may be anything.
+        let is_determined = |it: &String| {
+            let before = words.find(it.as_str()).and_then(|at| words.get(..at));
+            before
+                .is_some_and(|it| DETERMINERS.contains(&it.rsplit(' ').nth(1).unwrap_or(it.trim())))
+        };
+        let mut names =
+            names.map(|it| it.phrase).filter(is_determined).map(|it| phrase::thing(&[it], &[]));
+        names.find(|it| !places(it).is_empty()).unwrap_or_default()
+    }
+
+    /// "mugs" of "the red one of our mugs", which is as if they were a place.
+    fn kind(&self) -> Option<&Range<usize>> {
+        let is_kind = |at: &&Range<usize>| {
+            let before = plain(self.request.get(..at.start).unwrap_or_default());
+            let words: Vec<&str> = before.split(' ').collect();
+            let leads = words.iter().rev().find(|it| !DETERMINERS.contains(it));
+            matches!(leads, Some(&("of" | "among" | "amongst")))
+        };
+        self.spans(Role::Attribute).next()?;
+        self.spans(Role::Place).find(is_kind)
+    }
+
     /// What is said in a role, in plain words, each once.
     fn plainly(&self, role: Role) -> Vec<String> {
         let mut plainly: Vec<String> = Vec::new();
@@ -113,16 +160,15 @@ impl Said<'_> {
 
     /// Those times that the model too takes for some that tell of the thing, and not for
     /// part of a name or an aside: "alarm clock", "we have all afternoon". Where it knows
-    /// that something happened and not when, all that are part of no name.
+    /// that there is a time, or a habit, and not where, all that are part of no name.
     fn times(&self) -> Vec<&Found> {
         let meets = |role, at: &Range<usize>| {
             self.spans(role).any(|it| it.start < at.end && at.start < it.end)
         };
         let tells = |it: &&Found| meets(Role::Time, &it.at) || meets(Role::Deed, &it.at);
         let told: Vec<&Found> = self.times.iter().filter(tells).collect();
-        let happened = self.tagged.tense == Tense::Once
-            || matches!(self.tagged.order, Superlative::Latest | Superlative::Earliest);
-        if !told.is_empty() || !happened {
+        let is_timed = self.tagged.tense != Tense::None || self.tagged.order != Superlative::None;
+        if !told.is_empty() || !is_timed {
             return told;
         }
         let is_apart = |it: &&Found| {
@@ -166,6 +212,19 @@ fn place_in(deed: &str) -> Option<String> {
     let leads = |it: &&str| matches!(*it, "in" | "on" | "at" | "by" | "beside" | "near" | "behind");
     let at = words.iter().skip(1).position(leads)? + 2;
     words.get(at..).filter(|it| !it.is_empty()).map(|it| it.join(" "))
+}
+
+/// "my everyday mug" is the one used most often; whether there is such a word.
+fn without_habit(mut names: Vec<String>) -> (Vec<String>, bool) {
+    let mut is_usual = false;
+    for name in &mut names {
+        let words: Vec<&str> = name.split(' ').filter(|it| !HABITUAL.contains(it)).collect();
+        if !words.is_empty() && words.join(" ") != *name {
+            is_usual = true;
+            *name = words.join(" ");
+        }
+    }
+    (names, is_usual)
 }
 
 /// "my morning mug": a habit, said as if it were a kind.

@@ -84,8 +84,9 @@ fn place(words: &[String]) -> Option<String> {
 
 /// Without "the" and "Anna's".
 fn undetermined(name: &str) -> Vec<String> {
-    let is_determiner =
-        |word: &&str| DETERMINERS.contains(word) || word.ends_with("'s") || word.ends_with("s'");
+    let is_determiner = |word: &&str| {
+        *word == "of" || DETERMINERS.contains(word) || word.ends_with("'s") || word.ends_with("s'")
+    };
     name.split(' ')
         .skip_while(is_determiner)
         .filter(|it| !it.is_empty())
@@ -105,11 +106,16 @@ fn of_one(words: &[String]) -> Vec<String> {
         return undetermined(&words.get(at + 1..).unwrap_or_default().join(" "));
     }
     let mut words = words.to_vec();
+    // "our mug collection"
+    let is_several =
+        words.last().is_some_and(|it| matches!(it.as_str(), "collection" | "assortment"));
+    if is_several && words.len() > 1 {
+        words.pop();
+    }
     let inside = words.iter().position(|it| it == "in").map(|at| at + 1);
-    if let Some(article) = inside.and_then(|at| words.get_mut(at)) {
-        if DETERMINERS.contains(&article.as_str()) {
-            "a".clone_into(article);
-        }
+    let article = inside.and_then(|at| words.get_mut(at));
+    if let Some(article) = article.filter(|it| DETERMINERS.contains(&it.as_str())) {
+        "a".clone_into(article);
     }
     words
 }
@@ -164,6 +170,8 @@ mod tests {
             (&["pair of scissors"], &[], "scissors"),
             (&["one of the red mugs"], &[], "red mugs"),
             (&["anna's blue hat"], &[], "blue hat"),
+            (&["of scissors"], &[], "scissors"),
+            (&["our mug collection"], &["green"], "green mug"),
             (&["plant in the white pot"], &[], "plant in a white pot"),
             (&[], &["red"], "red"),
             (&[], &[], ""),

@@ -121,6 +121,33 @@ fn a_deed_may_say_where_and_may_name_the_thing() {
 }
 
 #[test]
+fn what_the_model_passes_over_is_named_by_the_rest() {
+    let none = Superlative::None;
+    check("You wouldn't have a ball handy, would you?", none, Tense::None, "ball |  |  |  | ");
+    check("where did I leave my keys?", none, Tense::Once, "keys |  |  |  | ");
+    check(
+        "whatever was on top of the [place:shelf] [time:yesterday]",
+        none,
+        Tense::Once,
+        " | shelf |  |  | yesterday",
+    );
+    check("what did I leave on the [place:sofa]?", none, Tense::Once, " | sofa |  |  | ");
+}
+
+#[test]
+fn one_of_a_kind_is_named_by_the_kind() {
+    let none = Superlative::None;
+    check(
+        "of our [place:mug collection] the [attribute:green] one",
+        none,
+        Tense::None,
+        "green mug |  |  |  | ",
+    );
+    check("the [attribute:red] one of the [place:mugs]", none, Tense::None, "red mugs |  |  |  | ");
+    check("the [attribute:red] one on the [place:desk]", none, Tense::None, "red | desk |  |  | ");
+}
+
+#[test]
 fn times_are_those_that_tell_of_the_thing() {
     let none = Superlative::None;
     check(
@@ -129,6 +156,7 @@ fn times_are_those_that_tell_of_the_thing() {
         Tense::Habit,
         "mug |  |  | most | every morning",
     );
+    check("our [thing:everyday bowl]", none, Tense::None, "bowl |  |  | most | ");
     check(
         "the [thing:hat] that dad [deed:wears] [time:on weekends]",
         none,

@@ -3,7 +3,7 @@
 //! Pure.
 
 /// Before a name: which one of its kind.
-pub(super) const DETERMINERS: &[&str] = &[
+pub(in crate::memory::episodic) const DETERMINERS: &[&str] = &[
     "a", "an", "the", "my", "our", "your", "his", "her", "its", "their", "this", "that", "these",
     "those", "some", "any", "another", "no", "every", "both",
 ];
@@ -338,6 +338,36 @@ pub(super) const GERUNDS: &[(&str, &str)] = &[
     ("snoozing", "sleeping"),
     ("resting", "sleeping"),
     ("dining", "eating"),
+    ("leaf", "reading"),
+    ("leafed", "reading"),
+    ("leafing", "reading"),
+    ("flick", "reading"),
+    ("flicked", "reading"),
+    ("flicking", "reading"),
+    ("browse", "reading"),
+    ("browsed", "reading"),
+    ("browsing", "reading"),
+    ("munch", "eating"),
+    ("munched", "eating"),
+    ("munching", "eating"),
+    ("snack", "eating"),
+    ("snacked", "eating"),
+    ("snacking", "eating"),
+    ("chew", "eating"),
+    ("chewed", "eating"),
+    ("chewing", "eating"),
+    ("doze", "sleeping"),
+    ("snooze", "sleeping"),
+    ("snoozed", "sleeping"),
+    ("simmer", "cooking"),
+    ("simmered", "cooking"),
+    ("simmering", "cooking"),
+    ("scribble", "writing"),
+    ("scribbled", "writing"),
+    ("scribbling", "writing"),
+    ("jot", "writing"),
+    ("jotted", "writing"),
+    ("jotting", "writing"),
     ("dined", "eating"),
     ("having", "eating"),
 ];
@@ -393,6 +423,19 @@ pub(super) const SIDES: &[&str] = &[
     "same",
     "left-hand",
     "right-hand",
+];
+
+/// A habit that stands in a name: "my *everyday* mug".
+pub(super) const HABITUAL: &[&str] = &[
+    "everyday",
+    "usual",
+    "regular",
+    "habitual",
+    "customary",
+    "favourite",
+    "favorite",
+    "go-to",
+    "preferred",
 ];
 
 /// A part of the day that stands in a name, and what is meant: "my *morning* mug".
