@@ -121,7 +121,8 @@ fn the_reader_of_requests_equals_its_golden_file() {
 fn the_longest_request_is_cut_not_refused() {
     let reader = reader::load(&default_model("request-reader")).unwrap();
     let long = "bring me the mug, ".repeat(10_000);
-    assert!(reader.tag(&long).is_ok());
+    let few = "bring me the mug, ".repeat(100);
+    assert_eq!(reader.tag(&long).unwrap(), reader.tag(&few).unwrap());
     assert_eq!(reader.tag("").unwrap().spans, []);
 }
 

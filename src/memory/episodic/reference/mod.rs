@@ -127,8 +127,8 @@ impl Said<'_> {
         // "a ball", "my keys": what stands without an article may be anything.
         let is_determined = |it: &String| {
             let before = words.find(it.as_str()).and_then(|at| words.get(..at));
-            before
-                .is_some_and(|it| DETERMINERS.contains(&it.rsplit(' ').nth(1).unwrap_or(it.trim())))
+            let last = before.and_then(|it| it.split_whitespace().next_back());
+            last.is_some_and(|it| DETERMINERS.contains(&it))
         };
         let mut names =
             names.map(|it| it.phrase).filter(is_determined).map(|it| phrase::thing(&[it], &[]));

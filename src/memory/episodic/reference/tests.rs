@@ -6,6 +6,7 @@ use super::*;
 use std::path::Path;
 
 use crate::memory::episodic::requests::Requests;
+use crate::model::Superlative::{Earliest, Latest, Least, Most};
 use crate::model::{Span, reader};
 
 /// A line a request: thing, around, doing, order, when.
@@ -56,8 +57,6 @@ fn check(marked: &str, order: Superlative, tense: Tense, expect: &str) {
 
 #[test]
 fn what_the_words_say_is_put_together() {
-    let check = |marked, order, tense, expect| check(marked, order, tense, expect);
-    use Superlative::{Earliest, Latest, Least, Most};
     let none = Superlative::None;
     check("Bring me a [thing:book]", none, Tense::None, "book |  |  |  | ");
     check(
@@ -150,12 +149,7 @@ fn one_of_a_kind_is_named_by_the_kind() {
 #[test]
 fn times_are_those_that_tell_of_the_thing() {
     let none = Superlative::None;
-    check(
-        "my usual [thing:morning mug]",
-        Superlative::Most,
-        Tense::Habit,
-        "mug |  |  | most | every morning",
-    );
+    check("my usual [thing:morning mug]", Most, Tense::Habit, "mug |  |  | most | every morning");
     check("our [thing:everyday bowl]", none, Tense::None, "bowl |  |  | most | ");
     check(
         "the [thing:hat] that dad [deed:wears] [time:on weekends]",
@@ -165,7 +159,7 @@ fn times_are_those_that_tell_of_the_thing() {
     );
     check(
         "the [thing:mug] I [deed:used] first today",
-        Superlative::Earliest,
+        Earliest,
         Tense::None,
         "mug |  | using | earliest | today",
     );
