@@ -1,0 +1,61 @@
+"""Writes a checkpoint as engram loads it: f16 weights, configuration, tokenizer and golden readings.
+
+    python export.py --checkpoint WORK/run/checkpoint.pt --vocabulary WORK/vocabulary --out ..
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+from pathlib import Path
+
+import torch
+from evaluate import load
+from grammar import ORDERS, ROLES, TENSES, supplied
+from model import config_of
+from safetensors.torch import save_file
+from train import read
+
+GOLDEN = 60
+_SAID = [
+    "architectures", "hidden_act", "hidden_size", "intermediate_size", "layer_norm_eps", "max_position_embeddings",
+    "model_type", "num_attention_heads", "num_hidden_layers", "pad_token_id", "type_vocab_size", "vocab_size",
+    "roles", "orders", "tenses",
+]  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--checkpoint", type=Path, required=True)
+    parser.add_argument("--vocabulary", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    args.out.mkdir(parents=True, exist_ok=True)
+    shutil.copy(args.vocabulary / "tokenizer.json", args.out / "tokenizer.json")
+    state = torch.load(args.checkpoint, weights_only=True)["model"]
+    weights = {name: tensor.half().contiguous() for name, tensor in state.items() if "position_ids" not in name}
+    save_file(weights, args.out / "model.safetensors", metadata={"format": "pt"})
+    config = config_of(len(state["bert.embeddings.word_embeddings.weight"])).to_dict()
+    config |= {"architectures": ["RequestReader"], "roles": ROLES, "orders": ORDERS, "tenses": TENSES}
+    kept = {key: config[key] for key in _SAID}
+    (args.out / "config.json").write_text(json.dumps(kept, indent=2) + "\n")
+
+    model, tokenizer = load(args.out)
+    rng, grammar = random.Random(77), supplied()
+    lines = []
+    for request in read(model, tokenizer, [grammar.request(rng).text for _ in range(GOLDEN)]):
+        spans, start = [], 0
+        for end in range(1, len(request.text) + 1):
+            if end == len(request.text) or request.roles[end] != request.roles[start]:
+                if request.roles[start]:
+                    spans.append([ROLES[request.roles[start]], start, end])
+                start = end
+        lines.append(json.dumps({"text": request.text, "spans": spans, "order": request.order, "tense": request.tense}, ensure_ascii=False))
+    (args.out / "golden.jsonl").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
