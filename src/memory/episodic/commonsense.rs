@@ -10,6 +10,7 @@ const KEPT: &[(&str, &[&str])] = &[
     (
         "kitchen",
         &[
+            "towel",
             "fork",
             "knife",
             "spoon",
@@ -118,6 +119,8 @@ const KEPT: &[(&str, &[&str])] = &[
     (
         "bedroom",
         &[
+            "bear",
+            "hairbrush",
             "pajamas",
             "pyjamas",
             "pillow",
@@ -265,8 +268,12 @@ pub(super) fn suits(thing: &str, place: &str) -> Option<f32> {
     /// What lies on the floor mostly belongs there.
     const FLOOR: f32 = 0.5;
     let named = mentions(&format!("a {thing}")).into_iter().next()?;
-    let noun = named.singular_head();
-    let mut rooms = KEPT.iter().filter(|(_, things)| things.contains(&noun.as_str())).peekable();
+    // "pyjamas" have no singular; a toy car is a toy.
+    let one = named.singular_head();
+    let kind = named.attributes.iter().map(|it| it.word.as_str()).find(|it| *it == "toy");
+    let names = [Some(one.as_str()), Some(named.head.as_str()), kind];
+    let keeps = |things: &[&str]| names.iter().flatten().any(|name| things.contains(name));
+    let mut rooms = KEPT.iter().filter(|(_, things)| keeps(things)).peekable();
     rooms.peek()?;
     let is_there = rooms.any(|(room, _)| place.contains(room));
     let on_floor = place.contains("floor") || place.contains("carpet");
@@ -288,6 +295,8 @@ mod tests {
         assert_eq!(suits("red coat", "wooden table in the hallway"), Some(1.0));
         assert_eq!(suits("coat", "white bed in the bedroom"), Some(1.0));
         assert_eq!(suits("umbrella", "tiled floor in the hallway"), Some(0.5));
+        assert_eq!(suits("toy car", "grey sofa in the living room"), Some(1.0));
+        assert_eq!(suits("pyjamas", "white bed in the bedroom"), Some(1.0));
         assert_eq!(suits("sextant", "wooden desk in the office"), None);
     }
 }

@@ -49,11 +49,12 @@ const ROOMS: &[&str] =
     &["kitchen", "hallway", "hall", "corridor", "offic", "studi", "loung", "garag", "cellar"];
 
 /// The stems by which captions may name the thing: those of `like`, whose vectors are
-/// alike, and of its other names. Rooms are alike and yet not the same.
-pub(super) fn stems(mention: &Mention, like: Vec<String>) -> Vec<String> {
+/// alike, and of its other names. Rooms are alike and yet not the same, and what stands
+/// in a room is alike to it: a bed is no bedroom.
+pub(super) fn stems(mention: &Mention, mut like: Vec<String>) -> Vec<String> {
     let stem = &mention.head_stem;
-    let is_room = stem.ends_with("room") || ROOMS.contains(&stem.as_str());
-    let mut stems = if is_room { vec![stem.clone()] } else { like };
+    like.retain(|it| !is_room(it));
+    let mut stems = if is_room(stem) { vec![stem.clone()] } else { like };
     let compound = compound(mention);
     let of_compound = compound.as_ref().and_then(|name| group(name));
     let own = mention.singular_head();
@@ -70,6 +71,10 @@ pub(super) fn stems(mention: &Mention, like: Vec<String>) -> Vec<String> {
         }
     }
     stems
+}
+
+fn is_room(stem: &str) -> bool {
+    stem.ends_with("room") || ROOMS.contains(&stem)
 }
 
 fn group(name: &str) -> Option<&'static [&'static str]> {
@@ -110,6 +115,7 @@ mod tests {
     #[test]
     fn rooms_that_are_alike_are_not_the_same() {
         check("the bedroom", &["bedroom", "live room"], &["bedroom"]);
+        check("a bed", &["bed", "bedroom"], &["bed"]);
         check("the lounge", &["loung", "bedroom"], &["loung", "live room"]);
     }
 }

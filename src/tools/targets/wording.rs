@@ -16,6 +16,8 @@ const DETERMINERS: &[&str] = &[
 pub(super) fn wanted(task: &str, thing: &str) -> String {
     let words: Vec<&str> = task.split_whitespace().collect();
     let bare: Vec<String> = words.iter().map(|word| bare(word)).collect();
+    // "plant in a white pot", said as "the plant in the white pot".
+    let thing = thing.split_once(" in a ").map_or(thing, |(name, _)| name);
     let thing: Vec<&str> = thing.split_whitespace().collect();
     // What was said of it apart stands before the name: "the mug that is red".
     let names = (0..thing.len()).filter_map(|from| thing.get(from..));
@@ -67,6 +69,7 @@ mod tests {
             ("Bring me the mug that I use the most.", "mug", "the mug that I use the most"),
             ("could you fetch my red mug, please?", "red mug", "my red mug"),
             ("Get me the mug that is red!", "red mug", "the mug that is red"),
+            ("a plant in the red pot, please", "plant in a red pot", "a plant in the red pot"),
             ("something", "", "something"),
             ("", "", ""),
         ] {

@@ -71,7 +71,7 @@ impl Reference {
             if names.is_empty() { afforded(doing.as_deref(), is_open, thing) } else { thing };
         let thing = if thing.is_empty() { said.mentioned() } else { thing };
         let there = said.plainly(Role::Place).into_iter().filter(|it| Some(it) != kind.as_ref());
-        let there = there.chain(deeds.iter().filter_map(|it| place_in(it)));
+        let there = there.chain(said.places_of_deeds());
         let mut around: Vec<String> = Vec::new();
         for place in there.flat_map(|it| places(&it)) {
             if !around.contains(&place) && place != thing {
@@ -189,11 +189,29 @@ impl Said<'_> {
                 && before.ends_with(" to")
         };
         let told = self.spans(Role::Deed).filter(|at| !is_purpose(at)).map(|at| {
-            let inside = self.times.iter().map(|it| it.at.start);
-            let end = inside.filter(|it| *it > at.start && *it < at.end).min();
-            plain(self.text(&(at.start..end.unwrap_or(at.end))))
+            plain(self.text(&(at.start..self.time_within(at, at.end).unwrap_or(at.end))))
         });
         told.filter(|it| !it.is_empty()).collect()
+    }
+
+    /// Where the first time begins that begins after `at` does, and before `end`.
+    fn time_within(&self, at: &Range<usize>, end: usize) -> Option<usize> {
+        let starts = self.times.iter().map(|it| it.at.start);
+        starts.filter(|it| *it > at.start && *it < end).min()
+    }
+
+    /// "bed" of "reading in bed", whether the model takes it for a part of the deed or
+    /// passes it over.
+    fn places_of_deeds(&self) -> Vec<String> {
+        let place = |at: &Range<usize>| {
+            let next = self.tagged.spans.iter().map(|it| it.at.start).filter(|it| *it >= at.end);
+            let end = next.min().unwrap_or(self.request.len());
+            let end = self.time_within(at, end).unwrap_or(end);
+            let said = self.text(&(at.start..end));
+            let clause = said.split([',', '.', ';', '!', '?']).next().unwrap_or_default();
+            place_in(&plain(clause))
+        };
+        self.spans(Role::Deed).filter_map(place).collect()
     }
 }
 
@@ -206,12 +224,18 @@ fn afforded(doing: Option<&str>, is_open: bool, attributes: String) -> String {
     if attributes.is_empty() { thing.to_owned() } else { format!("{attributes} {thing}") }
 }
 
-/// "bed" of "reading in bed".
+/// "desk" of "drinking from at my desk". Without an article only a bed is a place, as
+/// "reading at length" shows.
 fn place_in(deed: &str) -> Option<String> {
     let words: Vec<&str> = deed.split(' ').collect();
-    let leads = |it: &&str| matches!(*it, "in" | "on" | "at" | "by" | "beside" | "near" | "behind");
-    let at = words.iter().skip(1).position(leads)? + 2;
-    words.get(at..).filter(|it| !it.is_empty()).map(|it| it.join(" "))
+    let leads = |it: &str| matches!(it, "in" | "on" | "at" | "by" | "beside" | "near" | "behind");
+    let is_place = |at: &usize| {
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        words.get(*at).is_some_and(|it| leads(it)) && (DETERMINERS.contains(&next) || next == "bed")
+    };
+    let at = (1..words.len()).find(is_place)?;
+    let said = words.get(at + 1..)?.join(" ");
+    mentions(&said).into_iter().next().map(|it| it.phrase)
 }
 
 /// "my everyday mug" is the one used most often; whether there is such a word.
