@@ -17,7 +17,7 @@ use crate::memory::episodic::reference::phrase::{places, plain};
 use crate::memory::episodic::reference::words::{
     AFFORDANCES, DETERMINERS, HABITUAL, MERE_USE, PARTS_OF_DAY,
 };
-use crate::model::{Role, Superlative, Tagged, Tense};
+use crate::model::{Role, Span, Superlative, Tagged, Tense};
 
 /// What a request refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -179,19 +179,22 @@ impl Said<'_> {
     }
 
     /// What is said of deeds, without their times. Of a thing that is named, "the pan to
-    /// cook with" tells only what it is for.
+    /// cook with" tells only what it is for, and "the book about cooking" what it says.
     fn deeds(&self, is_named: bool) -> Vec<String> {
+        let is_timeless =
+            self.tagged.order == Superlative::None && self.tagged.tense == Tense::None;
         let is_purpose = |at: &Range<usize>| {
             let before = self.request.get(..at.start).unwrap_or_default().trim_end();
-            is_named
-                && self.tagged.order == Superlative::None
-                && self.tagged.tense == Tense::None
-                && before.ends_with(" to")
+            is_named && is_timeless && (before.ends_with(" to") || before.ends_with(" about"))
         };
         let told = self.spans(Role::Deed).filter(|at| !is_purpose(at)).map(|at| {
             plain(self.text(&(at.start..self.time_within(at, at.end).unwrap_or(at.end))))
         });
         told.filter(|it| !it.is_empty()).collect()
+    }
+
+    fn has_time(&self, at: &Range<usize>) -> bool {
+        self.times.iter().any(|it| it.at.start < at.end && at.start < it.at.end)
     }
 
     /// Where the first time begins that begins after `at` does, and before `end`.
@@ -204,8 +207,10 @@ impl Said<'_> {
     /// passes it over.
     fn places_of_deeds(&self) -> Vec<String> {
         let place = |at: &Range<usize>| {
-            let next = self.tagged.spans.iter().map(|it| it.at.start).filter(|it| *it >= at.end);
-            let end = next.min().unwrap_or(self.request.len());
+            // What is taken for a time and is none may be the place.
+            let is_time = |it: &Span| it.role != Role::Time || self.has_time(&it.at);
+            let next = self.tagged.spans.iter().filter(|it| it.at.start >= at.end && is_time(it));
+            let end = next.map(|it| it.at.start).min().unwrap_or(self.request.len());
             let end = self.time_within(at, end).unwrap_or(end);
             let said = self.text(&(at.start..end));
             let clause = said.split([',', '.', ';', '!', '?']).next().unwrap_or_default();
@@ -233,7 +238,7 @@ fn place_in(deed: &str) -> Option<String> {
         let next = words.get(at + 1).copied().unwrap_or_default();
         words.get(*at).is_some_and(|it| leads(it)) && (DETERMINERS.contains(&next) || next == "bed")
     };
-    let at = (1..words.len()).find(is_place)?;
+    let at = (0..words.len()).find(is_place)?;
     let said = words.get(at + 1..)?.join(" ");
     mentions(&said).into_iter().next().map(|it| it.phrase)
 }

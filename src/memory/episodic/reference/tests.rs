@@ -7,13 +7,13 @@ use std::path::Path;
 
 use crate::memory::episodic::requests::Requests;
 use crate::model::Superlative::{Earliest, Latest, Least, Most};
-use crate::model::{Span, reader};
+use crate::model::reader;
 
 /// A line a request: thing, around, doing, order, when.
 const REQUESTS: &str = include_str!("requests.txt");
 
 /// Requests of [`REQUESTS`] that the shipped model reads right, at least.
-const RIGHT_LEAST: usize = 180;
+const RIGHT_LEAST: usize = 185;
 
 fn shown(it: &Reference) -> Vec<String> {
     let order = match &it.order {
@@ -113,6 +113,19 @@ fn a_deed_may_say_where_and_may_name_the_thing() {
         Tense::Once,
         "book | sofa | reading |  | ",
     );
+    check(
+        "I was [deed:reading] a [thing:book] [deed:in bed] [time:last night]",
+        none,
+        Tense::Once,
+        "book | bed | reading |  | last night",
+    );
+    check(
+        "the [thing:book] Tom was [deed:reading on] [time:the sofa]",
+        none,
+        Tense::Once,
+        "book | sofa | reading |  | ",
+    );
+    check("that [thing:book] about [deed:gardening]", none, Tense::None, "book |  |  |  | ");
     check("the [thing:book] I [deed:read] at length", none, Tense::Once, "book |  | reading |  | ");
     check("something to [deed:drink from]", none, Tense::None, "cup |  |  |  | ");
     check("anything to [deed:iron]", none, Tense::None, "ironing |  |  |  | ");
