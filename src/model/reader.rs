@@ -4,6 +4,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use candle_core::Tensor;
 use serde::Deserialize;
@@ -19,34 +20,20 @@ use crate::model::{
     ModelError, ModelIdentity, RequestTagger, Role, Span, Superlative, Tagged, Tense,
 };
 
-/// Loads the reader in `path`: a BERT as [`crate::model::bert::load`] takes it, whose
+/// Opens the reader in `path`: a BERT as [`crate::model::bert::load`] takes it, whose
 /// `config.json` also names its answers in `roles`, `orders` and `tenses`, and whose
 /// weights have a layer for each: `roles`, `order`, `tense`.
+///
+/// That the files are there and whole is known now; the network takes 50 MB, and is read
+/// when the first request comes: a robot that is asked for no objects goes without.
 pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
     multiply_on_one_thread();
     let dir = ModelDir::open(path)?;
     let identity = dir.identity()?;
-    let answers: Answers = dir.settings("config.json", &Value::Null)?;
-    let EncoderFiles { config, mut tokenizer, weights } = EncoderFiles::read(&dir)?;
-    let cut = TruncationParams {
-        max_length: config.max_position_embeddings,
-        ..TruncationParams::default()
-    };
-    tokenizer.with_padding(None);
-    tokenizer.with_truncation(Some(cut)).map_err(|error| dir.unusable(&error))?;
-    let layer = |name: &str, outputs| {
-        Linear::load_turned(config.hidden_size, outputs, &weights.pp(name))
-            .map_err(|error| dir.unusable(&format!("{name}: {error}")))
-    };
-    Ok(Box::new(Reader {
-        identity,
-        tokenizer,
-        encoder: Encoder::load(&config, &weights).map_err(|error| dir.unusable(&error))?,
-        roles: layer("roles", answers.roles.len())?,
-        order: layer("order", answers.orders.len())?,
-        tense: layer("tense", answers.tenses.len())?,
-        answers,
-    }))
+    let answers = dir.settings("config.json", &Value::Null)?;
+    dir.check_weights()?;
+    dir.tokenizer()?;
+    Ok(Box::new(Reader { identity, answers, dir, network: OnceLock::new() }))
 }
 
 /// What the numbers mean that the model answers with.
@@ -60,6 +47,11 @@ struct Answers {
 struct Reader {
     identity: ModelIdentity,
     answers: Answers,
+    dir: ModelDir,
+    network: OnceLock<Result<Network, ModelError>>,
+}
+
+struct Network {
     tokenizer: Tokenizer,
     encoder: Encoder,
     roles: Linear,
@@ -69,8 +61,7 @@ struct Reader {
 
 impl fmt::Debug for Reader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, answers, tokenizer: _, encoder: _, roles: _, order: _, tense: _ } =
-            self;
+        let Self { identity, answers, dir: _, network: _ } = self;
         f.debug_struct("Reader")
             .field("identity", identity)
             .field("answers", answers)
@@ -84,14 +75,42 @@ impl RequestTagger for Reader {
     }
 
     fn tag(&self, request: &str) -> Result<Tagged, ModelError> {
-        let tokens = self.tokenizer.encode(request, true).map_err(|error| failed(&error))?;
-        self.answered(request, &tokens).map_err(|error| failed(&error))
+        let network = self.network.get_or_init(|| Network::load(&self.dir, &self.answers));
+        let network = network.as_ref().map_err(Clone::clone)?;
+        let tokens = network.tokenizer.encode(request, true).map_err(|error| failed(&error))?;
+        network.answered(request, &tokens, &self.answers).map_err(|error| failed(&error))
     }
 }
 
-impl Reader {
-    fn answered(&self, request: &str, tokens: &Encoding) -> candle_core::Result<Tagged> {
-        let Self { identity: _, answers, tokenizer: _, encoder, roles, order, tense } = self;
+impl Network {
+    fn load(dir: &ModelDir, answers: &Answers) -> Result<Self, ModelError> {
+        let EncoderFiles { config, mut tokenizer, weights } = EncoderFiles::read(dir)?;
+        let cut = TruncationParams {
+            max_length: config.max_position_embeddings,
+            ..TruncationParams::default()
+        };
+        tokenizer.with_padding(None);
+        tokenizer.with_truncation(Some(cut)).map_err(|error| dir.unusable(&error))?;
+        let layer = |name: &str, outputs| {
+            Linear::load_turned(config.hidden_size, outputs, &weights.pp(name))
+                .map_err(|error| dir.unusable(&format!("{name}: {error}")))
+        };
+        Ok(Self {
+            tokenizer,
+            encoder: Encoder::load(&config, &weights).map_err(|error| dir.unusable(&error))?,
+            roles: layer("roles", answers.roles.len())?,
+            order: layer("order", answers.orders.len())?,
+            tense: layer("tense", answers.tenses.len())?,
+        })
+    }
+
+    fn answered(
+        &self,
+        request: &str,
+        tokens: &Encoding,
+        answers: &Answers,
+    ) -> candle_core::Result<Tagged> {
+        let Self { tokenizer: _, encoder, roles, order, tense } = self;
         let rows = encoder.forward(&[tokens.get_ids()])?.flatten(0, 1)?;
         let first = rows.narrow(0, 0, 1)?;
         let of_tokens: Vec<Role> = likeliest(&roles.forward(&rows)?, &answers.roles, Role::None)?;

@@ -174,6 +174,17 @@ impl ModelDir {
         Ok(Tensors(tensors))
     }
 
+    /// That every file of weights is as long as its header says, without reading it all.
+    pub(crate) fn check_weights(&self) -> Result<(), ModelError> {
+        for path in &self.weights {
+            File::open(path).and_then(|mut file| metadata_of(&mut file)).map_err(|error| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                self.unusable(&format!("{name}: {error}"))
+            })?;
+        }
+        Ok(())
+    }
+
     /// `None` when there is no such file.
     fn read_settings(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         let file = match File::open(self.path.join(name)) {
@@ -301,13 +312,13 @@ fn header_of(file: &mut File, file_length: u64) -> io::Result<Vec<u8>> {
     Ok(header)
 }
 
-fn read_tensors(path: &Path, tensors: &mut HashMap<String, Tensor>) -> io::Result<()> {
-    let mut file = File::open(path)?;
+/// What a file holds, and at which byte the weights begin.
+fn metadata_of(file: &mut File) -> io::Result<(Metadata, u64)> {
     let file_length = file.metadata()?.len();
     if file_length < 8 {
         return Err(io::Error::other("the file is too short"));
     }
-    let header = header_of(&mut file, file_length)?;
+    let header = header_of(file, file_length)?;
     // Checks that places follow one another and fit the shapes.
     let metadata: Metadata = serde_json::from_slice(&header)?;
     let data_start = 8 + header.len() as u64;
@@ -318,6 +329,12 @@ fn read_tensors(path: &Path, tensors: &mut HashMap<String, Tensor>) -> io::Resul
             "{found} bytes of weights, the header says {expected}"
         )));
     }
+    Ok((metadata, data_start))
+}
+
+fn read_tensors(path: &Path, tensors: &mut HashMap<String, Tensor>) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let (metadata, data_start) = metadata_of(&mut file)?;
     let mut bytes = Vec::new();
     for name in metadata.offset_keys() {
         let Some(info) = metadata.info(&name) else { continue };

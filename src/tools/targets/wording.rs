@@ -10,9 +10,9 @@ const DETERMINERS: &[&str] = &[
     "one", "another", "of",
 ];
 
-/// What a task wants, as it says it: "the mug that I use the most" of "Bring me the
-/// mug that I use the most!". The whole where it does not name the thing, or not by
-/// these words.
+/// What a task wants, as it says it, to the end of the sentence: "the mug that I use the
+/// most" of "Bring me the mug that I use the most! I'm late." The whole where it does not
+/// name the thing, or not by these words.
 pub(super) fn wanted(task: &str, thing: &str) -> String {
     let words: Vec<&str> = task.split_whitespace().collect();
     let bare: Vec<String> = words.iter().map(|word| bare(word)).collect();
@@ -23,10 +23,18 @@ pub(super) fn wanted(task: &str, thing: &str) -> String {
     let names = (0..thing.len()).filter_map(|from| thing.get(from..));
     let mut places = names.filter_map(|name| bare.windows(name.len()).position(|it| it == name));
     let mut start = places.next().unwrap_or(0);
+    let named = start;
     while start > 0 && bare.get(start - 1).is_some_and(|it| DETERMINERS.contains(&it.as_str())) {
         start -= 1;
     }
-    let wanted = words.get(start..).unwrap_or_default().join(" ");
+    // "a pair of scissors" begins before "of".
+    if bare.get(start).is_some_and(|it| it == "of") {
+        start = named;
+    }
+    let ends = |word: &&str| word.ends_with(['.', '!', '?', ';']);
+    let rest = words.get(start..).unwrap_or_default();
+    let end = rest.iter().position(ends).map_or(rest.len(), |at| at + 1);
+    let wanted = rest.get(..end).unwrap_or_default().join(" ");
     let wanted = wanted.trim_end_matches(|c: char| !c.is_alphanumeric());
     let wanted = wanted.strip_suffix("please").unwrap_or(wanted);
     wanted.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
@@ -70,6 +78,12 @@ mod tests {
             ("could you fetch my red mug, please?", "red mug", "my red mug"),
             ("Get me the mug that is red!", "red mug", "the mug that is red"),
             ("a plant in the red pot, please", "plant in a red pot", "a plant in the red pot"),
+            (
+                "a phone of ours in black. Get me that, please.",
+                "black phone",
+                "a phone of ours in black",
+            ),
+            ("May I have a pair of scissors?", "scissors", "scissors"),
             ("something", "", "something"),
             ("", "", ""),
         ] {
