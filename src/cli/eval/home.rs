@@ -39,7 +39,7 @@ pub(in crate::cli) struct Flags {
     /// How many things are asked for
     #[arg(long, value_name = "T", default_value_t = 120)]
     tasks: u32,
-    /// How people say it: dev, dev2, dev3, dev4, or a grammar file of your own
+    /// How people say it: dev, dev2, dev3, dev4, held1, held2, or a grammar file of your own
     #[arg(long, value_name = "NAME|FILE", default_value = "dev")]
     wordings: String,
     /// Whose captions the memory is given
