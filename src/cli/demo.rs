@@ -44,10 +44,10 @@ const QUESTIONS: &[Question] = &[
         },
     },
     Question {
-        words: "When did you see a book on the bed?",
+        words: "When was somebody cooking?",
         tool: "retrieve_from_text_with_time",
         arguments: || {
-            json!({"x": "a book on a bed in the bedroom", "k": 3,
+            json!({"x": "a person cooking in the kitchen", "k": 2,
                 "start_time": "2025-01-01 00:00:00", "end_time": "2025-01-03 23:59:59"})
         },
     },
