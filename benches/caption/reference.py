@@ -17,6 +17,8 @@ from tokenizers import Tokenizer
 from transformers import BlipForConditionalGeneration, BlipImageProcessorPil
 
 WARM_UP = 4
+MOST_WORDS = 60
+"""Without it transformers ends a caption after 20 tokens."""
 
 
 def main(model: Path, images: list[str]) -> None:
@@ -28,7 +30,7 @@ def main(model: Path, images: list[str]) -> None:
     @torch.inference_mode()
     def caption(path: str) -> str:
         pixels = processor(Image.open(path).convert("RGB"), return_tensors="pt")["pixel_values"]
-        tokens = captioner.generate(pixel_values=pixels, do_sample=False, num_beams=1)
+        tokens = captioner.generate(pixel_values=pixels, do_sample=False, num_beams=1, max_new_tokens=MOST_WORDS)
         return words.decode(tokens[0].tolist(), skip_special_tokens=True)
 
     for path in images[:WARM_UP]:

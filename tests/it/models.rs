@@ -157,14 +157,12 @@ fn captions_equal_those_of_transformers() {
     assert_eq!(equal_captions(&fixture("blip"), &fixture("blip")), (6, 6));
 }
 
-/// The golden frames are JPEG, which decoders round differently by a level or
-/// two: enough to turn a caption that was won by a hair. With the reference
-/// decoder's pixels (as PNG) all of them are equal.
+/// On another processor rounding may turn a caption that was won by a hair.
 #[test]
 fn the_default_captioner_follows_its_golden_file() {
     let dir = default_model("household-captioner");
     let (equal, all) = equal_captions(&dir, &dir.join("flat"));
-    assert!(all >= 50 && equal * 8 >= all * 7, "{equal} of {all}");
+    assert!(all >= 50 && equal + 1 >= all, "{equal} of {all}");
 }
 
 #[test]
