@@ -24,7 +24,7 @@ use crate::model::{
 /// `config.json` also names its answers in `roles`, `orders` and `tenses`, and whose
 /// weights have a layer for each: `roles`, `order`, `tense`.
 ///
-/// That the files are there and whole is known now; the network takes 50 MB, and is read
+/// That the files are there and whole is known now; the network takes some 70 MB, and is read
 /// when the first request comes: a robot that is asked for no objects goes without.
 pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
     multiply_on_one_thread();

@@ -17,18 +17,13 @@ from collections import defaultdict
 from pathlib import Path
 
 import torch
-from grammar import HERE, Filler, Grammar, Request, Words
+from grammar import HERE, ORDERS, TENSES, Filler, Grammar, Request, Words
+from import_wordings import flags_of, slot_of
 from model import Reader, config_of
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from train import read, sense
 
-_SLOTS = {
-    "thing": "thing", "a_thing": "a_thing", "named": "thing", "a_named": "a_thing", "colour": "colour",
-    "the_spot": "spot", "the_room": "room", "other": "other",
-}  # fmt: skip
-_SAID = {"frequent": ("most", "habit"), "temporal": ("none", "once")}
-_KINDS = {"frequent.most": ("most", "none"), "frequent.least": ("least", "none")}
 _MOMENT = {"n": "three", "weekday": "Tuesday", "clock": "3 pm", "month": "May", "ordinal": "4th", "day": "4"}
 
 
@@ -37,7 +32,9 @@ def of_wordings(path: Path, words: Words, count: int, rng: random.Random) -> lis
     data = json.loads(path.read_text())
     found = []
     for family, templates in data["families"].items():
-        order, tense = _KINDS.get(family) or _SAID.get(family.split(".")[0], ("none", "none"))
+        flags = flags_of(family).split()
+        order = next((flag for flag in flags if flag in ORDERS), "none")
+        tense = next((flag for flag in flags if flag in TENSES), "none")
         for template in templates:
             for _ in range(count):
                 text = template
@@ -56,8 +53,7 @@ def of_wordings(path: Path, words: Words, count: int, rng: random.Random) -> lis
                         request.add("on ")
                         filler.slot(request, "spot")
                     else:
-                        known = _SLOTS[name.lower()]
-                        filler.slot(request, known.capitalize() if name[0].isupper() else known)
+                        filler.slot(request, slot_of(name))
                 request.add(text[at:])
                 found.append((family, request))
     return found

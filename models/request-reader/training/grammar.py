@@ -76,9 +76,6 @@ class Words:
             words.append(f"in {article} {self.pick(rng, 'attributes')} {rng.choice(['pot', 'box', 'case', 'sleeve', 'cover'])}")
         return " ".join(words)
 
-    def with_article(self, rng: random.Random) -> str:
-        return f"{rng.choice(['the', 'the', 'the', 'my', 'our', 'a', 'that', 'your'])} "
-
 
 def article_of(words: str) -> str:
     if words.endswith("s") and not words.endswith("ss"):
@@ -122,7 +119,7 @@ class Filler:
             request.add(capital(words.pick(rng, "attributes")), "attribute" if key == "colour" else "not")
         elif key in ("spot", "not_spot"):
             spot = words.pick(rng, "spots")
-            request.add(capital(words.pick(rng, "spot_articles") + " "))
+            request.add(capital(words.pick(rng, "determiners") + " "))
             request.add(spot, "place" if key == "spot" else "not")
         elif key in ("room", "not_room"):
             room = words.pick(rng, "rooms")
@@ -133,7 +130,7 @@ class Filler:
             request.add(capital(room), "place" if key == "room" else "not")
         elif key in ("other", "not_other", "near"):
             other = words.pick(rng, "spots") if key == "near" and rng.random() < 0.5 else words.thing(rng)
-            request.add(capital(words.with_article(rng)))
+            request.add(capital(words.pick(rng, "determiners") + " "))
             request.add(other, {"other": "place", "not_other": "not", "near": "near"}[key])
         elif key in ("when", "daily"):
             request.add(capital(words.pick(rng, key)), "time")

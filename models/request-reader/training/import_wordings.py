@@ -25,7 +25,7 @@ def lines_of(path: Path, rng: random.Random) -> dict[str, list[str]]:
     data = json.loads(path.read_text())
     found: dict[str, list[str]] = {}
     for family, templates in data["families"].items():
-        flags = _FLAGS.get(family) or _FLAGS.get(family.split(".")[0], "the")
+        flags = flags_of(family)
         for template in templates:
             for _ in range(EXPANSIONS if "<" in template else 1):
                 text = template
@@ -34,12 +34,17 @@ def lines_of(path: Path, rng: random.Random) -> dict[str, list[str]]:
                 if family.startswith("frequent.") and flags in ("most", "least"):
                     text = _USE.sub(r"[deed:\1]", text)
                 text = text.replace("{on_spot}", "on {the_spot}").replace("{On_spot}", "On {the_spot}")
-                text = re.sub(r"\{(\w+)\}", lambda it: "{" + _slot(it.group(1)) + "}", text)
+                text = re.sub(r"\{(\w+)\}", lambda it: "{" + slot_of(it.group(1)) + "}", text)
                 found.setdefault(flags, []).append(text)
     return found
 
 
-def _slot(name: str) -> str:
+def flags_of(family: str) -> str:
+    """The flags of a section of templates, for a family of the simulated home's tasks."""
+    return _FLAGS.get(family) or _FLAGS.get(family.split(".")[0], "the")
+
+
+def slot_of(name: str) -> str:
     known = _SLOTS[name.lower()]
     return known.capitalize() if name[0].isupper() else known
 

@@ -2,7 +2,9 @@
 
 import json
 import random
+import tempfile
 import unittest
+from pathlib import Path
 
 from grammar import HERE, ROLES, Filler, Grammar, Request, Words, supplied
 
@@ -47,11 +49,8 @@ class Templates(unittest.TestCase):
         self.assertFalse([it.text for it in requests if "{" in it.text or "<it>" in it.text or "__" in it.text])
 
     def test_a_section_of_unknown_flags_is_refused(self):
-        import pathlib
-        import tempfile
-
         with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, "x.txt")
+            file = Path(folder, "x.txt")
             file.write_text("== full the sometimes\nthe {thing}\n")
             with self.assertRaisesRegex(ValueError, "sometimes"):
                 Grammar([file], Words(json.loads((HERE / "lexicon.json").read_text())))

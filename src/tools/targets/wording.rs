@@ -27,7 +27,7 @@ pub(super) fn wanted(task: &str, thing: &str) -> String {
     while start > 0 && bare.get(start - 1).is_some_and(|it| DETERMINERS.contains(&it.as_str())) {
         start -= 1;
     }
-    // "a pair of scissors" begins before "of".
+    // Of "a pair of scissors" the name alone: what stands before "of" is no determiner.
     if bare.get(start).is_some_and(|it| it == "of") {
         start = named;
     }
