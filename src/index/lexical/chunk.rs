@@ -76,10 +76,9 @@ pub struct ChunkRows<'a> {
 impl<'a> ChunkRows<'a> {
     #[inline]
     pub(super) fn each(self, mut visit: impl FnMut(usize)) {
-        if let Some(units) = self.bitmap() {
-            for (at, units) in units.iter().enumerate() {
-                let [a, b, c, d] = units.map(u64::from);
-                let mut left = a | b << 16 | c << 32 | d << 48;
+        if let Some(words) = self.bitmap() {
+            for (at, word) in words.enumerate() {
+                let mut left = word;
                 while left != 0 {
                     visit(at * 64 + left.trailing_zeros() as usize);
                     left &= left - 1;
@@ -92,10 +91,16 @@ impl<'a> ChunkRows<'a> {
         }
     }
 
-    /// A bit a row, 64 rows together; `None` where they are listed.
+    /// A bit a row, 64 rows together, the first in the lowest bits; `None` where they are
+    /// listed.
     #[inline]
-    pub(super) fn bitmap(self) -> Option<&'a [[u16; 4]]> {
-        self.is_bitmap.then_some(self.places.as_chunks().0)
+    pub(super) fn bitmap(self) -> Option<impl Iterator<Item = u64> + 'a> {
+        let units = self.places.as_chunks::<4>().0.iter();
+        let words = units.map(|units| {
+            let [a, b, c, d] = units.map(u64::from);
+            a | b << 16 | c << 32 | d << 48
+        });
+        self.is_bitmap.then_some(words)
     }
 
     pub(super) fn often(self) -> &'a [[u16; 2]] {

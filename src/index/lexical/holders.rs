@@ -33,10 +33,9 @@ impl Holders<'_> {
         let mut bits = Bits::default();
         match self {
             Self::Packed(rows) => match rows.bitmap() {
-                Some(units) => {
-                    for (word, units) in bits.0.iter_mut().zip(units) {
-                        let [a, b, c, d] = units.map(u64::from);
-                        *word = a | b << 16 | c << 32 | d << 48;
+                Some(words) => {
+                    for (own, word) in bits.0.iter_mut().zip(words) {
+                        *own = word;
                     }
                 }
                 None => rows.each(|at| bits.set(at)),
