@@ -6,7 +6,8 @@ The learning rate follows the time budget, so a busy machine gets fewer steps an
 a whole schedule. `--start-from` begins with the weights of a finished model, also
 one of an older and smaller world: words that both know keep their embeddings.
 `--resume` goes on from the last checkpoint with the optimizer,
-the random generators and the time already spent.
+the random generators and the time already spent; with `--restart RATE` the
+learning rate begins a new cosine there, from RATE down over the time that is left.
 """
 
 from __future__ import annotations
@@ -64,6 +65,9 @@ class Progress:
     step: int = 0
     samples: int = 0
     seconds: float = 0.0
+    cosine_from: float = 0.0
+    """When the present cosine of the learning rate began, in seconds of training."""
+    peak: float = PEAK_RATE
 
 
 class Batch(NamedTuple):
@@ -167,7 +171,7 @@ class Trainer:
     def _set_rate(self, done: float) -> float:
         """Warms up, then falls along a cosine."""
         warm_up = min(1, (self._progress.step + 1) / WARM_UP_STEPS)
-        rate = PEAK_RATE * warm_up * (FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * done)))
+        rate = self._progress.peak * warm_up * (FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * done)))
         for optimizer, factor in zip(self._optimizers, (1.0, MUON_RATE), strict=True):
             for group in optimizer.param_groups:
                 group["lr"] = rate * factor
@@ -175,10 +179,11 @@ class Trainer:
 
     def run(self) -> None:
         budget = self._args.minutes * 60
+        start = self._progress.cosine_from
         last_validation = self._progress.seconds
         before = time.monotonic()
         while self._progress.seconds < budget:
-            done = self._progress.seconds / budget
+            done = (self._progress.seconds - start) / (budget - start)
             losses = self._step(done)
             now = time.monotonic()
             self._progress.seconds += now - before
@@ -280,6 +285,9 @@ class Trainer:
             optimizer.load_state_dict(saved)
         self._rng.bit_generator.state = state["random"]
         self._progress = Progress(**state["progress"])
+        if self._args.restart:
+            self._progress.cosine_from = self._progress.seconds
+            self._progress.peak = self._args.restart
 
 
 def start_from(directory: Path, captioner: nn.Module, tokenizer: Tokenizer) -> None:
@@ -324,6 +332,7 @@ def main() -> None:
     parser.add_argument("--compile", action="store_true", help="a fifth faster in f32, after two minutes of compiling")
     parser.add_argument("--validate-every", type=float, default=5, help="minutes")
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--restart", type=float, help="with --resume: a new cosine from this learning rate")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     Trainer(args).run()
