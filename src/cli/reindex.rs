@@ -9,6 +9,7 @@ use crate::base::embedding::Embedding;
 use crate::cli::output::say;
 use crate::config::{Config, Places};
 use crate::daemon;
+use crate::memory::embedding_space;
 use crate::model::TextRole;
 use crate::store::reindex::Reindex;
 
@@ -20,7 +21,7 @@ const BATCH: usize = 64;
 /// next run goes on where this one was.
 pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
     let embedder = daemon::open_embedder(config, places)?;
-    let space = daemon::embedding_space(&embedder);
+    let space = embedding_space(&embedder);
     let mut reindex = Reindex::open(&daemon::store_options(config, places), &space)?;
     let bar = ProgressBar::new(reindex.total()).with_style(ProgressStyle::with_template(
         "embedding {wide_bar} {pos}/{len} records, {per_sec}, {eta} left",

@@ -17,6 +17,7 @@ use crate::base::time::{Clock, SystemClock};
 use crate::capture::gate;
 use crate::config::{Config, ConfigError, Places};
 use crate::ingest::{self, Ingest, Parts};
+use crate::memory::embedding_space;
 use crate::memory::episodic::requests::Requests;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::memory::memos::{Memos, MemosError};
@@ -30,7 +31,7 @@ use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{ModelError, bert, probe, reader};
 use crate::search::keep;
 use crate::server::{self, Server, ServerError};
-use crate::store::{self, EmbeddingSpace, Store, StoreError};
+use crate::store::{self, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
 use crate::tools::dispatch::Tools;
 use crate::tools::sessions::Sessions;
@@ -148,16 +149,6 @@ fn calibrated(embedder: EmbedderHandle, store: &Store) -> Result<EmbedderHandle,
     let knots = calibration.knots().iter().map(|knot| (knot.own, knot.reference)).collect();
     store.keep_scale(fitted_on, knots)?;
     Ok(embedder.calibrated(calibration))
-}
-
-/// The space of the vectors that an embedder makes.
-pub fn embedding_space(embedder: &EmbedderHandle) -> EmbeddingSpace {
-    let identity = embedder.identity();
-    EmbeddingSpace {
-        model: identity.name.clone(),
-        fingerprint: identity.fingerprint.0.clone(),
-        dimension: embedder.dimension(),
-    }
 }
 
 pub fn store_options(config: &Config, places: &Places) -> store::Options {

@@ -1,15 +1,6 @@
 //! Where a target is searched for, with the shipped embedder.
 
-use std::path::Path;
-
-use engram::base::frame::FrameMeta;
-use engram::base::pose::Pose;
-use engram::base::time::Timestamp;
-use engram::daemon::embedding_space;
-use engram::memory::episodic::Episodic;
-use engram::model::bert;
-use engram::model::embedder::EmbedderHandle;
-use engram::store::{NewObservation, Options, Store};
+use crate::remembered::remembered;
 
 const CAPTIONS: &[&str] = &[
     "a blue plate next to a red mug on a white counter in the kitchen",
@@ -22,23 +13,7 @@ const CAPTIONS: &[&str] = &[
 #[test]
 fn what_was_never_seen_is_guessed_where_its_like_is_kept() {
     let state = tempfile::tempdir().unwrap();
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/caption-embedder");
-    let embedder = EmbedderHandle::new(bert::load(&dir).unwrap());
-    let options = Options::at(state.path().join("s"));
-    let store = Store::open(&options, &embedding_space(&embedder)).unwrap();
-    let episodic = Episodic::open(store, embedder).unwrap();
-    let observations = (0_u32..).zip(CAPTIONS).map(|(at, caption)| NewObservation {
-        meta: FrameMeta {
-            taken_at: Timestamp::from_seconds(1e9 + f64::from(at) * 60.0).unwrap(),
-            pose: Some(Pose { position: [f64::from(at), 0.0, 0.0], heading: None }),
-            frame_id: "map".to_owned(),
-            map_id: "flat".to_owned(),
-            source: "camera".to_owned(),
-        },
-        caption: (*caption).to_owned(),
-        layer: None,
-    });
-    episodic.remember_observations(observations.collect()).unwrap();
+    let episodic = remembered(state.path(), CAPTIONS);
     for (thing, room) in [
         ("a saucer", "kitchen"),
         ("the kettle", "kitchen"),

@@ -1,15 +1,9 @@
 //! Last sightings with the shipped embedder: what counts as the same thing.
 
-use std::path::Path;
-
-use engram::base::frame::FrameMeta;
-use engram::base::time::Timestamp;
-use engram::daemon::embedding_space;
 use engram::memory::episodic::Episodic;
-use engram::model::bert;
-use engram::model::embedder::EmbedderHandle;
 use engram::search::Filter;
-use engram::store::{NewObservation, Options, Store};
+
+use crate::remembered::remembered;
 
 /// In the order in which they were seen.
 const CAPTIONS: &[&str] = &[
@@ -30,23 +24,7 @@ fn last_seen(episodic: &Episodic, query: &str) -> Option<String> {
 #[test]
 fn a_sighting_shows_the_thing_or_its_synonym_and_nothing_else() {
     let state = tempfile::tempdir().unwrap();
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/caption-embedder");
-    let embedder = EmbedderHandle::new(bert::load(&dir).unwrap());
-    let options = Options::at(state.path().join("s"));
-    let store = Store::open(&options, &embedding_space(&embedder)).unwrap();
-    let episodic = Episodic::open(store, embedder).unwrap();
-    let observations = (0_u32..).zip(CAPTIONS).map(|(at, caption)| NewObservation {
-        meta: FrameMeta {
-            taken_at: Timestamp::from_seconds(1e9 + f64::from(at) * 60.0).unwrap(),
-            pose: None,
-            frame_id: "map".to_owned(),
-            map_id: "flat".to_owned(),
-            source: "camera".to_owned(),
-        },
-        caption: (*caption).to_owned(),
-        layer: None,
-    });
-    episodic.remember_observations(observations.collect()).unwrap();
+    let episodic = remembered(state.path(), CAPTIONS);
     for (query, caption) in [
         ("my keys", Some(CAPTIONS[0])),
         ("the red mug", Some(CAPTIONS[1])),

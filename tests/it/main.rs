@@ -25,6 +25,7 @@ mod last_seen;
 mod model_planner;
 mod models;
 mod offline;
+mod remembered;
 mod running;
 mod scripted_model;
 mod sdk;

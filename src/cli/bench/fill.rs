@@ -13,6 +13,7 @@ use crate::cli::bench::workload::Workload;
 use crate::cli::interrupt::Interrupt;
 use crate::config::{Config, Places};
 use crate::daemon;
+use crate::memory::embedding_space;
 use crate::memory::episodic::Episodic;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
@@ -33,7 +34,7 @@ pub(super) fn fill(
     let model = daemon::open_embedder(config, places)?;
     let embedder = EmbedderHandle::new(Box::new(Remembering::new(model)));
     let options = store::Options { dir: state.to_owned(), ..daemon::store_options(config, places) };
-    let store = Store::open(&options, &daemon::embedding_space(&embedder))?;
+    let store = Store::open(&options, &embedding_space(&embedder))?;
     let episodic = Episodic::open(store.clone(), embedder)?;
     let bar = ProgressBar::new(records.try_into()?).with_style(ProgressStyle::with_template(
         "filling {wide_bar} {pos}/{len} records, {per_sec}, {eta} left",

@@ -29,6 +29,7 @@ use crate::cli::own_daemon::{OwnDaemon, state_dir};
 use crate::cli::{Common, places};
 use crate::config::{Config, Places};
 use crate::daemon;
+use crate::memory::embedding_space;
 use crate::memory::episodic::Episodic;
 use crate::model::TextRole;
 use crate::search::Filter;
@@ -267,7 +268,7 @@ impl Bench<'_> {
     /// Embedding, search and reading of the same questions, without a daemon.
     fn parts(&self, state: &Path, whole_millis: f64) -> anyhow::Result<Parts> {
         let embedder = daemon::open_embedder(self.config, self.places)?;
-        let space = daemon::embedding_space(&embedder);
+        let space = embedding_space(&embedder);
         let options = daemon::store_options(self.config, self.places);
         let store = Store::open(&store::Options { dir: state.to_owned(), ..options }, &space)?;
         let episodic = Episodic::open(store, embedder.clone())?;
