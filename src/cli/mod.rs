@@ -143,7 +143,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         return serve::caption_worker(&flags);
     }
     if matches!(command, Command::Serve | Command::Reindex | Command::Bench { .. }) {
-        compute_on_one_thread();
+        set_up_process();
     }
     let config = common.load()?;
     // These have their progress bar on the same terminal.
@@ -190,21 +190,29 @@ fn print_config(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What rayon, and through it candle, reads the number of threads from.
-const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
+/// What rayon, and through it candle, reads the number of threads from. Without it candle
+/// counts the machine's cores before each product, from `/proc`: a third of the time of
+/// embedding a query of ten words (.95 ms against .62).
+const THREADS: (&str, &str) = ("RAYON_NUM_THREADS", "1");
 
-/// Starts this program again, as the same process, with the variable set.
-///
-/// Without it candle counts the machine's cores before each product, from
-/// `/proc`: a third of the time of embedding a query of ten words (.95 ms
-/// against .62). A running program cannot set its own environment safely.
-fn compute_on_one_thread() {
-    if env::var_os(THREADS_VARIABLE).is_some() {
+/// From how many bytes on an allocation is a mapping of its own, and how much free memory
+/// glibc's allocator keeps at the end of its heap. Left alone it raises both to twice what
+/// was once freed at a time, up to 64 MiB: what reading the models takes for a moment would
+/// stay with the process.
+const ALLOCATOR: [(&str, &str); 2] =
+    [("MALLOC_MMAP_THRESHOLD_", "524288"), ("MALLOC_TRIM_THRESHOLD_", "1048576")];
+
+/// Starts this program again, as the same process, with the variables set that have to be
+/// there from the beginning: a running program cannot set its own environment safely. What
+/// somebody has set stays.
+fn set_up_process() {
+    if env::var_os(THREADS.0).is_some() {
         return;
     }
     if let Ok(program) = env::current_exe() {
         let mut again = process::Command::new(program);
-        again.args(env::args_os().skip(1)).env(THREADS_VARIABLE, "1");
+        let unset = ALLOCATOR.into_iter().filter(|(name, _)| env::var_os(name).is_none());
+        again.args(env::args_os().skip(1)).envs(unset).env(THREADS.0, THREADS.1);
         // Returns only if it failed; then everything works, a little slower.
         drop(again.exec());
     }

@@ -12,6 +12,7 @@ use crate::base::embedding::Embedding;
 use crate::model::encoder::Encoder;
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::sentence::{Pooling, SentenceSettings};
+use crate::model::tensors::Tensors;
 use crate::model::threads::multiply_on_one_thread;
 use crate::model::weights::ModelDir;
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
@@ -26,10 +27,11 @@ pub fn load(path: &Path) -> Result<Box<dyn Embedder>, ModelError> {
     multiply_on_one_thread();
     let dir = ModelDir::open(path)?;
     let identity = dir.identity()?;
-    let EncoderFiles { config, mut tokenizer, weights } = EncoderFiles::read(&dir)?;
+    let files = EncoderFiles::read(&dir, Tensors::held)?;
+    let encoder = Encoder::load(&files).map_err(|error| dir.unusable(&error))?;
+    let EncoderFiles { config, mut tokenizer, words: _, weights: _ } = files;
     let sentence = SentenceSettings::read(&dir, config.max_position_embeddings)?;
     sentence.apply_to(&mut tokenizer).map_err(|error| dir.unusable(&error))?;
-    let encoder = Encoder::load(&config, &weights).map_err(|error| dir.unusable(&error))?;
     let dimension = config.hidden_size;
     Ok(Box::new(BertEmbedder { identity, dimension, sentence, tokenizer, encoder }))
 }

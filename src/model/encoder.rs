@@ -7,12 +7,14 @@
 //! queries, keys and values are one product; texts of one length need no mask;
 //! and what works row by row is done in place.
 
-use candle_core::{Device, Result, Tensor};
+use candle_core::{Result, Tensor};
 use candle_nn::VarBuilder;
 use serde::Deserialize;
 
+use crate::model::encoder_files::EncoderFiles;
 use crate::model::in_place::SoftmaxRows;
 use crate::model::layers::{Activation, Heads, Linear, Norm};
+use crate::model::table::Table;
 
 /// As in `config.json`.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -29,7 +31,7 @@ pub(crate) struct Config {
 }
 
 pub(crate) struct Encoder {
-    words: Tensor,
+    words: Table,
     /// Of each position, with that of the first text of a pair added: there is
     /// never a second.
     positions: Tensor,
@@ -38,7 +40,8 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    pub(crate) fn load(config: &Config, weights: &VarBuilder<'_>) -> Result<Self> {
+    pub(super) fn load(files: &EncoderFiles) -> Result<Self> {
+        let EncoderFiles { config, tokenizer: _, words, weights } = files;
         let width = config.hidden_size;
         let embeddings = weights.pp("embeddings");
         let table = |name: &str, rows| embeddings.pp(name).get((rows, width), "weight");
@@ -46,7 +49,7 @@ impl Encoder {
         let positions = table("position_embeddings", config.max_position_embeddings)?;
         let layers = weights.pp("encoder.layer");
         Ok(Self {
-            words: table("word_embeddings", config.vocab_size)?,
+            words: words.clone(),
             positions: positions.broadcast_add(&types.get(0)?)?,
             norm: norm_of(config, &embeddings)?,
             layers: (0..config.num_hidden_layers)
@@ -59,9 +62,8 @@ impl Encoder {
     /// equally long.
     pub(crate) fn forward(&self, texts: &[&[u32]]) -> Result<Tensor> {
         let length = texts.first().map_or(0, |text| text.len());
-        let ids = Tensor::new(texts.concat(), &Device::Cpu)?;
         let shape = (texts.len(), length, ());
-        let words = self.words.index_select(&ids, 0)?.reshape(shape)?;
+        let words = self.words.rows(&texts.concat())?.reshape(shape)?;
         let x = words.broadcast_add(&self.positions.narrow(0, 0, length)?)?;
         let mut x = self.norm.apply(x.flatten(0, 1)?)?;
         for layer in &self.layers {

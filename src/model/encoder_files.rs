@@ -7,18 +7,27 @@ use tokenizers::Tokenizer;
 
 use crate::model::ModelError;
 use crate::model::encoder::Config;
-use crate::model::weights::{ModelDir, Tensors};
+use crate::model::table::Table;
+use crate::model::tensors::Tensors;
+use crate::model::weights::ModelDir;
+
+/// [`Tensors::held`] or [`Tensors::left`].
+pub(super) type Keep = fn(&Tensors, &str, (usize, usize)) -> candle_core::Result<Table>;
 
 /// Read and fitting to each other.
 pub(super) struct EncoderFiles {
     pub(super) config: Config,
     pub(super) tokenizer: Tokenizer,
+    /// The vectors of tokens.
+    pub(super) words: Table,
     /// Those of the encoder without the prefix that a whole language model gives them.
     pub(super) weights: VarBuilder<'static>,
 }
 
 impl EncoderFiles {
-    pub(super) fn read(dir: &ModelDir) -> Result<Self, ModelError> {
+    /// The vectors of tokens are kept as `keep` says; the other weights are read when a
+    /// network asks for them.
+    pub(super) fn read(dir: &ModelDir, keep: Keep) -> Result<Self, ModelError> {
         let config = config_of(dir)?;
         let tokenizer = dir.tokenizer()?;
         let vocabulary = tokenizer.get_vocab_size(true);
@@ -27,8 +36,11 @@ impl EncoderFiles {
             let reason = format!("the tokenizer has {vocabulary} tokens, the model {rows}");
             return Err(dir.unusable(&reason));
         }
-        let weights = with_current_names(dir.tensors()?).into_builder();
-        Ok(Self { config, tokenizer, weights })
+        let tensors = with_current_names(dir.tensors()?);
+        let shape = (config.vocab_size, config.hidden_size);
+        let words = keep(&tensors, "embeddings.word_embeddings.weight", shape)
+            .map_err(|error| dir.unusable(&error))?;
+        Ok(Self { config, tokenizer, words, weights: tensors.into_builder() })
     }
 }
 

@@ -17,6 +17,8 @@ pub mod reader;
 pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;
+mod table;
+mod tensors;
 mod threads;
 pub mod weights;
 pub mod worker;

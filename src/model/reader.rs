@@ -9,11 +9,12 @@ use std::sync::OnceLock;
 use candle_core::Tensor;
 use serde::Deserialize;
 use serde_json::Value;
-use tokenizers::{Encoding, Tokenizer, TruncationParams};
+use tokenizers::{Encoding, TruncationParams};
 
 use crate::model::encoder::Encoder;
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::layers::Linear;
+use crate::model::tensors::Tensors;
 use crate::model::threads::multiply_on_one_thread;
 use crate::model::weights::ModelDir;
 use crate::model::{
@@ -24,16 +25,22 @@ use crate::model::{
 /// `config.json` also names its answers in `roles`, `orders` and `tenses`, and whose
 /// weights have a layer for each: `roles`, `order`, `tense`.
 ///
-/// That the files are there and whole is known now; the network takes some 70 MB, and is read
-/// when the first request comes: a robot that is asked for no objects goes without.
+/// That the files are there and whole is known now; the network is read when the first request
+/// comes: a robot that is asked for no objects goes without. The vectors of tokens, half of
+/// the weights, stay in their file.
 pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
     multiply_on_one_thread();
     let dir = ModelDir::open(path)?;
     let identity = dir.identity()?;
     let answers = dir.settings("config.json", &Value::Null)?;
-    dir.check_weights()?;
-    dir.tokenizer()?;
-    Ok(Box::new(Reader { identity, answers, dir, network: OnceLock::new() }))
+    let mut files = EncoderFiles::read(&dir, Tensors::left)?;
+    let cut = TruncationParams {
+        max_length: files.config.max_position_embeddings,
+        ..TruncationParams::default()
+    };
+    files.tokenizer.with_padding(None);
+    files.tokenizer.with_truncation(Some(cut)).map_err(|error| dir.unusable(&error))?;
+    Ok(Box::new(Reader { identity, answers, dir, files, network: OnceLock::new() }))
 }
 
 /// What the numbers mean that the model answers with.
@@ -48,11 +55,11 @@ struct Reader {
     identity: ModelIdentity,
     answers: Answers,
     dir: ModelDir,
+    files: EncoderFiles,
     network: OnceLock<Result<Network, ModelError>>,
 }
 
 struct Network {
-    tokenizer: Tokenizer,
     encoder: Encoder,
     roles: Linear,
     order: Linear,
@@ -61,7 +68,7 @@ struct Network {
 
 impl fmt::Debug for Reader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, answers, dir: _, network: _ } = self;
+        let Self { identity, answers, dir: _, files: _, network: _ } = self;
         f.debug_struct("Reader")
             .field("identity", identity)
             .field("answers", answers)
@@ -75,29 +82,22 @@ impl RequestTagger for Reader {
     }
 
     fn tag(&self, request: &str) -> Result<Tagged, ModelError> {
-        let network = self.network.get_or_init(|| Network::load(&self.dir, &self.answers));
+        let network = self.network.get_or_init(|| {
+            Network::load(&self.files, &self.answers).map_err(|error| self.dir.unusable(&error))
+        });
         let network = network.as_ref().map_err(Clone::clone)?;
-        let tokens = network.tokenizer.encode(request, true).map_err(|error| failed(&error))?;
+        let tokens = self.files.tokenizer.encode(request, true).map_err(|error| failed(&error))?;
         network.answered(request, &tokens, &self.answers).map_err(|error| failed(&error))
     }
 }
 
 impl Network {
-    fn load(dir: &ModelDir, answers: &Answers) -> Result<Self, ModelError> {
-        let EncoderFiles { config, mut tokenizer, weights } = EncoderFiles::read(dir)?;
-        let cut = TruncationParams {
-            max_length: config.max_position_embeddings,
-            ..TruncationParams::default()
-        };
-        tokenizer.with_padding(None);
-        tokenizer.with_truncation(Some(cut)).map_err(|error| dir.unusable(&error))?;
+    fn load(files: &EncoderFiles, answers: &Answers) -> candle_core::Result<Self> {
         let layer = |name: &str, outputs| {
-            Linear::load_turned(config.hidden_size, outputs, &weights.pp(name))
-                .map_err(|error| dir.unusable(&format!("{name}: {error}")))
+            Linear::load_turned(files.config.hidden_size, outputs, &files.weights.pp(name))
         };
         Ok(Self {
-            tokenizer,
-            encoder: Encoder::load(&config, &weights).map_err(|error| dir.unusable(&error))?,
+            encoder: Encoder::load(files)?,
             roles: layer("roles", answers.roles.len())?,
             order: layer("order", answers.orders.len())?,
             tense: layer("tense", answers.tenses.len())?,
@@ -110,7 +110,7 @@ impl Network {
         tokens: &Encoding,
         answers: &Answers,
     ) -> candle_core::Result<Tagged> {
-        let Self { tokenizer: _, encoder, roles, order, tense } = self;
+        let Self { encoder, roles, order, tense } = self;
         let rows = encoder.forward(&[tokens.get_ids()])?.flatten(0, 1)?;
         let first = rows.narrow(0, 0, 1)?;
         let of_tokens: Vec<Role> = likeliest(&roles.forward(&rows)?, &answers.roles, Role::None)?;

@@ -1,8 +1,8 @@
 //! Opens a model's directory as Hugging Face lays it out: `config.json`,
 //! `tokenizer.json`, and weights in one `model.safetensors` or in several with
-//! an index. Knows files and tensors, not what kind of model they make.
+//! an index. Knows files, not what kind of model they make.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::fs;
 use std::fs::File;
@@ -10,15 +10,13 @@ use std::io;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use candle_core::{DType, Device, Tensor};
-use candle_nn::VarBuilder;
-use safetensors::tensor::{Metadata, TensorInfo};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokenizers::Tokenizer;
 
+use crate::model::tensors::{Tensors, header_of};
 use crate::model::{Fingerprint, ModelError, ModelIdentity};
 
 const WEIGHTS: &str = "model.safetensors";
@@ -41,8 +39,6 @@ const SETTINGS: [&str; 10] = [
 /// Settings files are read whole: no sane one is larger (the tokenizers of
 /// multilingual models take about 17 MB).
 const SETTINGS_BYTES_MAX: u64 = 64 << 20;
-/// Names of ten thousand tensors fit several times over.
-const HEADER_BYTES_MAX: u64 = 16 << 20;
 
 /// Weights up to this size are hashed whole.
 const HASHED_WHOLE_BYTES_MAX: u64 = 32 << 20;
@@ -157,32 +153,17 @@ impl ModelDir {
         Tokenizer::from_bytes(bytes).map_err(|error| fault(&error))
     }
 
-    /// All weights as f32, under the names that they have in the files.
-    ///
-    /// Tensors are read one at a time and converted, so that memory peaks at
-    /// the model in f32 and one tensor of the file. Files are not mapped into
-    /// memory: nearly all weights are f16 on disk and f32 here, so the mapping
-    /// would be read once and thrown away.
+    /// The weights, of which none is read yet: every file is there and as long as its
+    /// header says.
     pub(crate) fn tensors(&self) -> Result<Tensors, ModelError> {
-        let mut tensors = HashMap::new();
+        let mut tensors = Tensors::default();
         for path in &self.weights {
-            read_tensors(path, &mut tensors).map_err(|error| {
+            tensors.add_file(path).map_err(|error| {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 self.unusable(&format!("{name}: {error}"))
             })?;
         }
-        Ok(Tensors(tensors))
-    }
-
-    /// That every file of weights is as long as its header says, without reading it all.
-    pub(crate) fn check_weights(&self) -> Result<(), ModelError> {
-        for path in &self.weights {
-            File::open(path).and_then(|mut file| metadata_of(&mut file)).map_err(|error| {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                self.unusable(&format!("{name}: {error}"))
-            })?;
-        }
-        Ok(())
+        Ok(tensors)
     }
 
     /// `None` when there is no such file.
@@ -237,33 +218,6 @@ impl ModelDir {
     }
 }
 
-/// A model's weights by name, before a model takes what it needs of them.
-#[derive(Debug)]
-pub(crate) struct Tensors(HashMap<String, Tensor>);
-
-impl Tensors {
-    /// Gives every tensor another name.
-    pub(crate) fn rename(&mut self, renamed: impl Fn(String) -> String) {
-        // The order in which a map gives its entries does not show in another map.
-        #[expect(clippy::iter_over_hash_type, reason = "from map to map")]
-        for (name, tensor) in std::mem::take(&mut self.0) {
-            self.0.insert(renamed(name), tensor);
-        }
-    }
-
-    /// Makes `name` mean the weights of `target`, without copying, where a file
-    /// leaves out what its model ties together.
-    pub(crate) fn alias(&mut self, name: &str, target: &str) {
-        if let Some(tensor) = self.0.get(target).cloned() {
-            self.0.entry(name.to_owned()).or_insert(tensor);
-        }
-    }
-
-    pub(crate) fn into_builder(self) -> VarBuilder<'static> {
-        VarBuilder::from_tensors(self.0, DType::F32, &Device::Cpu)
-    }
-}
-
 fn fill_in(found: &mut Value, defaults: &Value) {
     let (Value::Object(found), Value::Object(defaults)) = (found, defaults) else { return };
     for (key, default) in defaults {
@@ -298,62 +252,6 @@ fn update_with_weights(hash: &mut Sha256, file: &mut File, length: u64) -> io::R
     Ok(())
 }
 
-/// The JSON at a safetensors file's beginning, after its eight bytes of length.
-fn header_of(file: &mut File, file_length: u64) -> io::Result<Vec<u8>> {
-    let mut length = [0; 8];
-    file.rewind()?;
-    file.read_exact(&mut length)?;
-    let length = u64::from_le_bytes(length);
-    if length > HEADER_BYTES_MAX.min(file_length - 8) {
-        return Err(io::Error::other(format!("a header of {length} bytes is no safetensors")));
-    }
-    let mut header = Vec::new();
-    file.take(length).read_to_end(&mut header)?;
-    Ok(header)
-}
-
-/// What a file holds, and at which byte the weights begin.
-fn metadata_of(file: &mut File) -> io::Result<(Metadata, u64)> {
-    let file_length = file.metadata()?.len();
-    if file_length < 8 {
-        return Err(io::Error::other("the file is too short"));
-    }
-    let header = header_of(file, file_length)?;
-    // Checks that places follow one another and fit the shapes.
-    let metadata: Metadata = serde_json::from_slice(&header)?;
-    let data_start = 8 + header.len() as u64;
-    let found = file_length - data_start;
-    if metadata.data_len() as u64 != found {
-        let expected = metadata.data_len();
-        return Err(io::Error::other(format!(
-            "{found} bytes of weights, the header says {expected}"
-        )));
-    }
-    Ok((metadata, data_start))
-}
-
-fn read_tensors(path: &Path, tensors: &mut HashMap<String, Tensor>) -> io::Result<()> {
-    let mut file = File::open(path)?;
-    let (metadata, data_start) = metadata_of(&mut file)?;
-    let mut bytes = Vec::new();
-    for name in metadata.offset_keys() {
-        let Some(info) = metadata.info(&name) else { continue };
-        let (start, end) = info.data_offsets;
-        bytes.resize(end - start, 0);
-        file.seek(SeekFrom::Start(data_start + start as u64))?;
-        file.read_exact(&mut bytes)?;
-        let tensor = as_f32(info, &bytes)
-            .map_err(|error| io::Error::other(format!("tensor {name}: {error}")))?;
-        tensors.insert(name, tensor);
-    }
-    Ok(())
-}
-
-fn as_f32(info: &TensorInfo, bytes: &[u8]) -> candle_core::Result<Tensor> {
-    let dtype = DType::try_from(info.dtype)?;
-    Tensor::from_raw_buffer(bytes, dtype, &info.shape, &Device::Cpu)?.to_dtype(DType::F32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,19 +278,6 @@ mod tests {
     fn two_halves() -> Vec<u8> {
         let header = r#"{"w":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}}"#;
         safetensors(header, &[0x00, 0x3c, 0x00, 0xc0])
-    }
-
-    #[test]
-    fn half_precision_is_read_as_single() {
-        let dir = model_dir(&two_halves());
-        let mut tensors = ModelDir::open(dir.path()).unwrap().tensors().unwrap();
-        tensors.alias("tied", "w");
-        tensors.rename(|name| format!("x.{name}"));
-        let found = tensors.into_builder();
-        for name in ["x.w", "x.tied"] {
-            assert_eq!(found.get(2, name).unwrap().to_vec1::<f32>().unwrap(), [1.0, -2.0]);
-        }
-        assert!(!found.contains_tensor("w"));
     }
 
     #[test]

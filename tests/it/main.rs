@@ -19,6 +19,7 @@ mod daemon;
 mod dev_memory;
 mod endpoint;
 mod eval_home;
+mod footprint;
 mod fusion;
 mod grounding;
 mod last_seen;

@@ -23,7 +23,8 @@ use crate::model::blip::decoder::Decoder;
 use crate::model::blip::vision::Vision;
 use crate::model::jpeg;
 use crate::model::preprocess::Preprocessor;
-use crate::model::weights::{ModelDir, Tensors};
+use crate::model::tensors::Tensors;
+use crate::model::weights::ModelDir;
 use crate::model::{CaptionError, Captioner, ModelError, ModelIdentity};
 
 /// Longest caption in tokens where the model does not say, as `transformers` has it.
@@ -100,7 +101,8 @@ impl BlipCaptioner {
         let side = u32::try_from(config.vision_config.image_size).unwrap_or(u32::MAX);
         let preprocessor = Preprocessor::read(&dir, side)?;
         let tokenizer = dir.tokenizer()?;
-        let builder = with_tied_weights(dir.tensors()?).into_builder();
+        let tensors = with_tied_weights(dir.tensors()?).map_err(|error| dir.unusable(&error))?;
+        let builder = tensors.into_builder();
         let vision = Vision::load(&config.vision_config, &builder.pp("vision_model"))
             .map_err(|error| dir.unusable(&error))?;
         let decoder = Decoder::load(&config.text_config, &builder.pp("text_decoder"))
@@ -233,11 +235,11 @@ fn check_shapes(config: &Config) -> Result<(), String> {
 }
 
 /// `transformers` saves once what the decoder's output shares with its input.
-fn with_tied_weights(mut tensors: Tensors) -> Tensors {
+fn with_tied_weights(mut tensors: Tensors) -> candle_core::Result<Tensors> {
     const HEAD: &str = "text_decoder.cls.predictions";
     let words = "text_decoder.bert.embeddings.word_embeddings.weight";
-    tensors.alias(&format!("{HEAD}.decoder.weight"), words);
-    tensors.alias(words, &format!("{HEAD}.decoder.weight"));
-    tensors.alias(&format!("{HEAD}.bias"), &format!("{HEAD}.decoder.bias"));
-    tensors
+    tensors.alias(&format!("{HEAD}.decoder.weight"), words)?;
+    tensors.alias(words, &format!("{HEAD}.decoder.weight"))?;
+    tensors.alias(&format!("{HEAD}.bias"), &format!("{HEAD}.decoder.bias"))?;
+    Ok(tensors)
 }

@@ -1,0 +1,67 @@
+//! A table of vectors, one for each token, of which a text needs a few rows. Knows
+//! where it lies, not what it is for.
+
+use std::fs::Metadata;
+use std::io;
+use std::time::SystemTime;
+
+use candle_core::{DType, Device, Result, Tensor, bail};
+
+use crate::model::tensors::Stored;
+
+#[derive(Debug, Clone)]
+pub(crate) enum Table {
+    /// In memory, in any precision.
+    Held(Tensor),
+    /// In its file.
+    Left(LeftInFile),
+}
+
+impl Table {
+    /// The rows of `ids` as f32.
+    pub(crate) fn rows(&self, ids: &[u32]) -> Result<Tensor> {
+        match self {
+            Self::Held(table) => {
+                table.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?.to_dtype(DType::F32)
+            }
+            Self::Left(table) => table.rows(ids),
+        }
+    }
+}
+
+/// A table that is read row by row: of the system's memory it takes what its file does,
+/// which is given back when others need it.
+#[derive(Debug, Clone)]
+pub(crate) struct LeftInFile {
+    stored: Stored,
+    opened: Version,
+}
+
+/// Of a file: one that is replaced stays as it is for whoever has it open, one that is
+/// written over does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Version {
+    bytes: u64,
+    modified: SystemTime,
+}
+
+impl LeftInFile {
+    pub(super) fn of(stored: Stored) -> Result<Self> {
+        let opened = Version::of(&stored.metadata()?)?;
+        Ok(Self { stored, opened })
+    }
+
+    fn rows(&self, ids: &[u32]) -> Result<Tensor> {
+        let rows = self.stored.rows(ids)?;
+        if Version::of(&self.stored.metadata()?)? != self.opened {
+            bail!("the model's weights were written over while it was in use; start again");
+        }
+        Ok(rows)
+    }
+}
+
+impl Version {
+    fn of(file: &Metadata) -> io::Result<Self> {
+        Ok(Self { bytes: file.len(), modified: file.modified()? })
+    }
+}
