@@ -8,12 +8,16 @@ demo:
     cargo run --release -- demo
 
 # Everything that CI checks.
-check: test
+check: test python
     cargo fmt --check
     cargo clippy --all-targets -- -D warnings
 
 test:
     cargo test
+
+# Of the simulated home, the comparison and the training; says what it could not run.
+python:
+    tests/python/run.sh
 
 # Recall latency through the real socket; see benches/README.md.
 bench:
