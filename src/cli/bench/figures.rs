@@ -78,9 +78,13 @@ pub(super) struct Size {
     pub(super) records: usize,
     /// `None` where the store was there already.
     pub(super) fill_seconds: Option<f64>,
-    /// From the start of the process to its first answer to a recall.
+    /// From the start of the process to its first answer to a recall: the median of a few
+    /// starts.
     #[serde(serialize_with = "thousandths")]
     pub(super) first_answer_millis: f64,
+    /// Of the slowest of them.
+    #[serde(serialize_with = "thousandths")]
+    pub(super) first_answer_millis_max: f64,
     /// By share of the time that is searched, all of it first.
     pub(super) windows: Vec<Window>,
     /// Several clients at once.

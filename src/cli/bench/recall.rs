@@ -7,6 +7,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
@@ -23,6 +24,7 @@ use crate::cli::bench::figures::{Latencies, Parts, Percentiles, Report, Size, To
 use crate::cli::bench::fill;
 use crate::cli::bench::report;
 use crate::cli::bench::workload::Workload;
+use crate::cli::client::Client;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::say;
 use crate::cli::own_daemon::{OwnDaemon, state_dir};
@@ -37,6 +39,9 @@ use crate::store::{self, Store};
 
 /// Shares of the time that are searched.
 const SHARES: [f64; 4] = [1.0, 0.5, 0.1, 0.01];
+/// Starts of the daemon, of which the median counts: the first one also reads what filling
+/// wrote since sled's last snapshot.
+const STARTS: usize = 5;
 /// Before anything counts.
 const WARM_UP: usize = 100;
 /// Questions a second of the measurement beside insertions.
@@ -152,15 +157,16 @@ impl Bench<'_> {
 
         let bar = steps(records)?;
         let count = self.flags.questions;
-        let started = SystemClock.tick();
-        let daemon = OwnDaemon::start(self.common, &self.places.program, dir.path())?;
-        let mut client = daemon.connect()?;
-        let question = self.workload.questions(0).next().unwrap_or_default();
-        let arguments = Map::from_iter([("query".to_owned(), json!(question))]);
-        let reply = client.call("recall_best_match", arguments)?;
-        let first_answer_millis = started.elapsed().as_secs_f64() * 1e3;
-        ensure!(!reply.is_error, "the first recall failed: {}", reply.text);
-
+        let mut starts = Latencies::default();
+        let (daemon, mut client) = loop {
+            self.interrupt.check()?;
+            let (daemon, client) = starts.time(|| self.answering(dir.path()))?;
+            if starts.len() == STARTS {
+                break (daemon, client);
+            }
+            drop(client);
+            daemon.stop()?;
+        };
         let asker = Asker { socket: daemon.socket(), workload: self.workload, records };
         self.step(&bar, "warming up")?;
         asker.ask(WARM_UP.min(count), 1, 1.0)?;
@@ -197,7 +203,8 @@ impl Bench<'_> {
         Ok(Size {
             records,
             fill_seconds,
-            first_answer_millis,
+            first_answer_millis: starts.percentiles().p50_millis,
+            first_answer_millis_max: starts.percentiles().p99_millis,
             windows,
             together,
             busy,
@@ -211,6 +218,17 @@ impl Bench<'_> {
             worker_bytes,
             disk_bytes: bytes(&stats, "disk_bytes"),
         })
+    }
+
+    /// A daemon on what is kept in `dir` that has answered its first question.
+    fn answering(&self, dir: &Path) -> anyhow::Result<(OwnDaemon, Client)> {
+        let daemon = OwnDaemon::start(self.common, &self.places.program, dir)?;
+        let mut client = daemon.connect()?;
+        let question = self.workload.questions(0).next().unwrap_or_default();
+        let arguments = Map::from_iter([("query".to_owned(), json!(question))]);
+        let reply = client.call("recall_best_match", arguments)?;
+        ensure!(!reply.is_error, "the first recall failed: {}", reply.text);
+        Ok((daemon, client))
     }
 
     /// Leaves a filled store in `state`; the seconds that filling took, unless one was kept.
@@ -240,6 +258,8 @@ impl Bench<'_> {
         };
         let copied = store::copy_tree(&kept, state);
         copied.with_context(|| format!("{} cannot be copied", kept.display()))?;
+        // Else the first start waits until the copy is on disk, as sled syncs its file.
+        File::open(state).and_then(|it| Ok(rustix::fs::syncfs(it)?))?;
         Ok(seconds)
     }
 

@@ -47,7 +47,9 @@ pub(super) fn table(report: &Report) -> String {
         row("p50 of searching", sizes, |it| format!("{:.3}", it.parts.search_millis)),
         row("p50 of reading the records", sizes, |it| format!("{:.3}", it.parts.hydrate_millis)),
         row("p50 of the rest", sizes, |it| format!("{:.3}", it.parts.wire_millis)),
-        row("start to first answer", sizes, |it| format!("{:.0}", it.first_answer_millis)),
+        row("start to first answer, median / slowest", sizes, |it| {
+            format!("{:.0} / {:.0}", it.first_answer_millis, it.first_answer_millis_max)
+        }),
         row("segments", sizes, |it| it.segments.to_string()),
         row("index, bytes of memory a record", sizes, |it| {
             format!("{:.0}", it.index_bytes as f64 / it.records as f64)
