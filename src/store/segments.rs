@@ -9,8 +9,9 @@
 //! Chunks that nothing names are removed when the store opens.
 
 use std::io::{self, Read, Write};
+use std::ops::Range;
 
-use sled::Batch;
+use sled::{Batch, IVec};
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
@@ -154,8 +155,8 @@ impl Store {
             number: meta.number,
             part,
             next: 0,
-            chunk: Vec::new(),
-            at: 0,
+            sealed: IVec::default(),
+            chunk: 0..0,
             bytes: *bytes,
             left: *bytes,
             fault: None,
@@ -278,8 +279,9 @@ pub struct PartReader {
     number: SegmentNumber,
     part: PartId,
     next: u32,
-    chunk: Vec<u8>,
-    at: usize,
+    sealed: IVec,
+    /// What of the sealed chunk was not given out yet.
+    chunk: Range<usize>,
     bytes: u64,
     left: u64,
     fault: Option<StoreError>,
@@ -315,29 +317,28 @@ impl PartReader {
         let left = self.left.checked_sub(chunk.len() as u64);
         let surplus = Fault::Content("its blob is longer than it should be".to_owned());
         self.left = left.ok_or_else(|| StoreError::damaged(&key, &surplus))?;
-        self.chunk.clear();
-        self.chunk.extend_from_slice(chunk);
-        self.store.0.db.crowd_out(&key)?;
-        (self.at, self.next) = (0, self.next + 1);
-        Ok(())
+        self.chunk = sealed.len() - chunk.len()..sealed.len();
+        self.sealed = sealed;
+        self.next += 1;
+        self.store.0.db.crowd_out(&key)
     }
 }
 
 impl Read for PartReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.chunk.len()
+        if self.chunk.is_empty()
             && let Err(error) = self.step()
         {
             let reason = error.to_string();
             self.fault = Some(error);
             return Err(io::Error::other(reason));
         }
-        let rest = self.chunk.get(self.at..).unwrap_or_default();
+        let rest = self.sealed.get(self.chunk.clone()).unwrap_or_default();
         let len = rest.len().min(into.len());
         if let (Some(from), Some(into)) = (rest.get(..len), into.get_mut(..len)) {
             into.copy_from_slice(from);
         }
-        self.at += len;
+        self.chunk.start += len;
         Ok(len)
     }
 }
