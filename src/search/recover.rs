@@ -13,14 +13,15 @@ use std::thread;
 use log::{error, info, warn};
 
 use crate::base::RecordId;
+use crate::base::embedding::Embedding;
 use crate::index::bytes::BadBytes;
 use crate::index::lexical::Text;
-use crate::index::mention::mentions;
+use crate::index::mention::{Mention, mentions};
 use crate::search::piece::{Live, Open, Piece, Sealed};
 use crate::search::seal::{LoadError, Made};
 use crate::search::{Corpus, OPEN_ROWS_MAX, keep};
 use crate::store::segments::{Amendment, SegmentMeta, SegmentNumber};
-use crate::store::{Store, StoreError};
+use crate::store::{Record, Store, StoreError};
 
 impl Corpus {
     /// Opens the corpus of a store, in which nobody writes meanwhile.
@@ -30,7 +31,8 @@ impl Corpus {
 
     /// As [`Corpus::open`], with flat pieces of another size.
     pub fn open_with(store: &Store, open_rows_max: usize) -> Result<Self, StoreError> {
-        let opening = Opening { store, open_rows_max };
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        let opening = Opening { store, open_rows_max, threads };
         let metas = store.segments()?;
         let mut pieces = opening.with_the_rest(opening.segments(&metas)?)?;
         let found: u64 = pieces.iter().map(held).sum();
@@ -56,12 +58,17 @@ fn held(piece: &Piece) -> u64 {
     piece.read().found() as u64 + u64::from(unreadable)
 }
 
-/// Threads that load segments, at most: each holds the bytes of one beside it.
-const LOADING_MAX: usize = 4;
+/// Threads at work, at most: each that loads a segment holds the bytes of one beside it.
+const THREADS_MAX: usize = 4;
+/// Records read from the store before their captions are, with their vectors.
+const BLOCK_RECORDS: usize = 1_024;
+/// Captions worth a thread of their own.
+const SHARE_RECORDS_MIN: usize = 128;
 
 struct Opening<'a> {
     store: &'a Store,
     open_rows_max: usize,
+    threads: usize,
 }
 
 impl Opening<'_> {
@@ -104,8 +111,7 @@ impl Opening<'_> {
                 done.insert(at, self.load(meta));
             }
         };
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let helpers = cores.min(LOADING_MAX).min(metas.len()).saturating_sub(1);
+        let helpers = self.threads.min(metas.len()).saturating_sub(1);
         let mut done = thread::scope(|scope| {
             let spawn = |_| {
                 let named = thread::Builder::new().name("segment-load".to_owned());
@@ -170,29 +176,71 @@ impl Opening<'_> {
     ) -> Result<usize, StoreError> {
         let mut open: Option<Arc<Open>> = None;
         let mut rows = 0;
-        for (id, entry) in self.store.scan_between(first, last).numbered() {
-            let open = match &open {
-                Some(open) if open.rows() < self.open_rows_max => open,
-                _ => {
-                    let new = Arc::new(Open::new(self.store.space().dimension));
-                    pieces.push(Piece::Open(Arc::clone(&new)));
-                    open.insert(new)
+        let mut entries = self.store.scan_between(first, last).numbered();
+        loop {
+            let block: Vec<Entry> = entries.by_ref().take(BLOCK_RECORDS).collect();
+            if block.is_empty() {
+                return Ok(rows);
+            }
+            let captions = self.read_captions(&block);
+            for ((id, entry), caption) in block.into_iter().zip(captions) {
+                let open = match &open {
+                    Some(open) if open.rows() < self.open_rows_max => open,
+                    _ => {
+                        let new = Arc::new(Open::new(self.store.space().dimension));
+                        pieces.push(Piece::Open(Arc::clone(&new)));
+                        open.insert(new)
+                    }
+                };
+                match entry {
+                    Ok((record, vector)) => {
+                        let (text, things) = caption.unwrap_or_else(|| read_caption(&record));
+                        open.push(&record, &vector, text, things);
+                        rows += 1;
+                    }
+                    // One record lost is no reason to withhold the others.
+                    Err(error) if error.concerns_one_value() => {
+                        warn!(error:%; "a record cannot be read and is left out");
+                        open.skip(id);
+                    }
+                    Err(error) => return Err(error),
                 }
-            };
-            match entry {
-                Ok((record, vector)) => {
-                    let (text, things) = (Text::new(&record.caption), mentions(&record.caption));
-                    open.push(&record, &vector, text, things);
-                    rows += 1;
-                }
-                // One record lost is no reason to withhold the others.
-                Err(error) if error.concerns_one_value() => {
-                    warn!(error:%; "a record cannot be read and is left out");
-                    open.skip(id);
-                }
-                Err(error) => return Err(error),
             }
         }
-        Ok(rows)
     }
+
+    /// Words and things of each record that could be read, in the order of `block`. Most of
+    /// what a start takes with a full tail, so that several threads do.
+    fn read_captions(&self, block: &[Entry]) -> Vec<Option<Caption>> {
+        let share = block.len().div_ceil(self.threads).max(SHARE_RECORDS_MIN);
+        let mut shares = block.chunks(share);
+        let own = shares.next().unwrap_or_default();
+        thread::scope(|scope| {
+            let spawn = |share| {
+                let named = thread::Builder::new().name("caption-read".to_owned());
+                (share, named.spawn_scoped(scope, move || captions(share)).ok())
+            };
+            let helping: Vec<_> = shares.map(spawn).collect();
+            let mut all = captions(own);
+            for (share, helper) in helping {
+                // Where there was no thread, or it panicked, this one reads its share.
+                let read = helper.and_then(|it| it.join().ok());
+                all.extend(read.unwrap_or_else(|| captions(share)));
+            }
+            all
+        })
+    }
+}
+
+type Entry = (RecordId, Result<(Record, Embedding), StoreError>);
+/// The words of a caption and the things that it mentions.
+type Caption = (Text, Vec<Mention>);
+
+fn read_caption(record: &Record) -> Caption {
+    (Text::new(&record.caption), mentions(&record.caption))
+}
+
+fn captions(entries: &[Entry]) -> Vec<Option<Caption>> {
+    let read = |(_, entry): &Entry| entry.as_ref().ok().map(|(record, _)| read_caption(record));
+    entries.iter().map(read).collect()
 }
