@@ -1,11 +1,14 @@
 //! Starts the parts of the memory in order, and stops them in the reverse one.
 //!
-//! Start: models found and loaded → store opened and checked → corpus filled →
-//! captioning resumed → socket. Only when all of it stands can a client connect.
+//! Start: models loaded, store opened and checked → corpus filled → captioning resumed →
+//! socket. Only when all of it stands can a client connect. What does not need one another
+//! is done beside one another: a robot's memory is asked for as soon as it is switched on.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use log::info;
@@ -31,7 +34,7 @@ use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{ModelError, bert, probe, reader};
 use crate::search::keep;
 use crate::server::{self, Server, ServerError};
-use crate::store::{self, Store, StoreError};
+use crate::store::{self, Found, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
 use crate::tools::dispatch::Tools;
 use crate::tools::sessions::Sessions;
@@ -52,7 +55,7 @@ pub enum DaemonError {
     Notes(#[from] NotesError),
     #[error("the memos cannot be read from the store")]
     Memos(#[from] MemosError),
-    #[error("the captioning thread cannot be started: {0}")]
+    #[error("a thread of the daemon cannot be started: {0}")]
     Thread(io::Error),
     #[error(transparent)]
     Server(#[from] ServerError),
@@ -73,15 +76,21 @@ impl Daemon {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let started = clock.tick();
         let captioner_dir = config.captioner_dir(places)?;
-        let embedder = open_embedder(config, places)?;
-        let requests = Requests::new(reader::load(&config.reader_dir(places)?)?);
-        let store = Store::open(&store_options(config, places), &embedding_space(&embedder))?;
+        let embedder_dir = config.embedder_dir(places)?;
+        let reader_dir = config.reader_dir(places)?;
+        let load_embedder = || bert::load(&embedder_dir);
+        let find_store = || Found::open(store_options(config, places));
+        let (embedder, found) = beside("embedder-load", load_embedder, find_store)?;
+        let embedder = EmbedderHandle::new(embedder?);
+        let store = found?.into_store(&embedding_space(&embedder))?;
         let embedder = calibrated(embedder, &store)?;
         let memos = Memos::open(store.clone(), embedder.clone())?;
         let notes = Notes::open(store.clone(), embedder.clone(), config.zone()?)?;
-        let kept = kept(config);
-        let episodic = Episodic::open_keeping(store.clone(), embedder, kept, Arc::clone(&clock))?;
-        let episodic = Arc::new(episodic);
+        let open_episodic =
+            || Episodic::open_keeping(store.clone(), embedder, kept(config), Arc::clone(&clock));
+        let load_reader = || reader::load(&reader_dir);
+        let (reader, episodic) = beside("reader-load", load_reader, open_episodic)?;
+        let (requests, episodic) = (Requests::new(reader?), Arc::new(episodic?));
         let stop = Stop::default();
         let captioner = WorkerCaptioner::new(
             worker_options(config, places, captioner_dir),
@@ -130,6 +139,21 @@ impl Daemon {
         info!("stopped");
         Ok(())
     }
+}
+
+/// Does `own` while a thread of that name does `others`.
+fn beside<T: Send, U>(
+    name: &str,
+    others: impl FnOnce() -> T + Send,
+    own: impl FnOnce() -> U,
+) -> Result<(T, U), DaemonError> {
+    thread::scope(|scope| {
+        let helper = thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, others);
+        let helper = helper.map_err(DaemonError::Thread)?;
+        let own = own();
+        let others = helper.join().unwrap_or_else(|panic| resume_unwind(panic));
+        Ok((others, own))
+    })
 }
 
 /// Loads the configured embedder.

@@ -297,16 +297,34 @@ struct Limits {
     spool_frames_max: usize,
 }
 
-impl Store {
-    /// Opens the store in `options.dir`, which is made where it is missing.
-    ///
-    /// Vectors of another space than `space` are refused with
+/// A store's directory that was locked and found whole, before it is known by what its
+/// vectors should be made: sled reads its log meanwhile.
+#[derive(Debug)]
+pub struct Found {
+    options: Options,
+    opened: check::Opened,
+}
+
+impl Found {
+    /// Locks and checks the directory `options.dir`, which is made where it is missing.
+    pub fn open(options: Options) -> Result<Self, StoreError> {
+        Ok(Self { opened: check::open(&options)?, options })
+    }
+
+    /// The store of vectors of `space`; those of another are refused with
     /// [`StoreError::OtherEmbedder`].
-    pub fn open(options: &Options, space: &EmbeddingSpace) -> Result<Self, StoreError> {
-        let opened = check::open(options)?;
+    pub fn into_store(self, space: &EmbeddingSpace) -> Result<Store, StoreError> {
+        let Self { options, opened } = self;
         let format = format::of_store(&opened, space, &options.dir)?;
         format::remove_leftovers(&opened.db, format.generation)?;
-        Self::assemble(options, opened, format)
+        Store::assemble(&options, opened, format)
+    }
+}
+
+impl Store {
+    /// Opens the store in `options.dir`, as [`Found`] does.
+    pub fn open(options: &Options, space: &EmbeddingSpace) -> Result<Self, StoreError> {
+        Found::open(options.clone())?.into_store(space)
     }
 
     fn assemble(
