@@ -290,6 +290,25 @@ fn a_damaged_segment_is_made_anew_from_its_records() {
     }
 }
 
+/// Several threads read the captions of what no segment holds.
+#[test]
+fn every_caption_of_a_long_tail_is_read_with_its_own_record() {
+    let mut memory = Memory::new();
+    for first in (1..=2_500).step_by(250) {
+        let all: Vec<_> = (first..first + 250).map(numbered).collect();
+        memory.remember(&all);
+    }
+    memory.store().damage_record(RecordId(700));
+    memory.reopen();
+    assert_eq!(memory.corpus().len(), 2_499);
+    for n in [1, 128, 129, 699, 701, 1_024, 1_025, 1_152, 1_300, 2_048, 2_049, 2_500] {
+        let (_, vector) = numbered(n);
+        let (text, filter) = (format!("thing{n}"), Filter::default());
+        let query = Query { text: &text, vector: &vector, filter: &filter, accepts: None, k: 1 };
+        assert_eq!(ids(&memory.corpus().search(&query)), [u64::from(n)], "{n}");
+    }
+}
+
 #[test]
 fn an_index_that_lacks_a_record_is_made_anew() {
     let mut memory = many(20);

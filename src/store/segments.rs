@@ -450,6 +450,14 @@ pub(super) fn free_number(db: &Database) -> Result<u64, StoreError> {
 
 #[cfg(test)]
 impl Store {
+    /// Flips a bit of a record.
+    pub(crate) fn damage_record(&self, id: RecordId) {
+        let key = keys::record(id);
+        let mut sealed = self.0.db.between(&key, &key).next().unwrap().unwrap().1.to_vec();
+        *sealed.last_mut().unwrap() ^= 1;
+        self.0.db.put(&key, sealed).unwrap();
+    }
+
     /// Flips a bit of a blob.
     pub(crate) fn damage_segment(&self, meta: &SegmentMeta, part: PartId) {
         let (key, sealed) =
