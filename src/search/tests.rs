@@ -50,7 +50,7 @@ fn observation(seconds: u32, source: &str, caption: &str) -> NewObservation {
         map_id: "home".to_owned(),
         source: source.to_owned(),
     };
-    NewObservation { meta, caption: caption.to_owned(), layer: None }
+    NewObservation { meta, caption: caption.to_owned(), confidence: None, layer: None }
 }
 
 /// A store with its corpus, which can be closed and opened again.

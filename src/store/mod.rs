@@ -123,6 +123,8 @@ pub struct Record {
 pub struct NewObservation {
     pub meta: FrameMeta,
     pub caption: String,
+    /// As of [`Record::confidence`].
+    pub confidence: Option<f32>,
     pub layer: Option<String>,
 }
 

@@ -180,7 +180,10 @@ impl Model {
         let observations: Vec<_> = (first..first + count)
             .map(|id| {
                 let (caption, layer) = (format!("battery {id}"), Some("battery".to_owned()));
-                (NewObservation { meta: meta.clone(), caption, layer }, vector(id))
+                (
+                    NewObservation { meta: meta.clone(), caption, confidence: None, layer },
+                    vector(id),
+                )
             })
             .collect();
         let stored = store.commit_observations(&observations).unwrap();

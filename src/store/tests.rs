@@ -70,7 +70,10 @@ pub(super) fn jpeg(content: u8) -> Vec<u8> {
 
 pub(super) fn observation(seconds: u32) -> (NewObservation, Embedding) {
     let caption = format!("a mug at {seconds}");
-    (NewObservation { meta: meta("front", seconds), caption, layer: None }, vector(seconds))
+    (
+        NewObservation { meta: meta("front", seconds), caption, confidence: None, layer: None },
+        vector(seconds),
+    )
 }
 
 pub(super) fn filled(dir: &Path, records: u32) {
@@ -545,9 +548,9 @@ fn an_unfinished_or_abandoned_reindex_changes_nothing() {
 }
 
 pub(super) fn stored(n: u32) -> Record {
-    let (NewObservation { meta, caption, layer }, _) = observation(n);
+    let (NewObservation { meta, caption, confidence, layer }, _) = observation(n);
     let (id, end_at) = (RecordId(u64::from(n)), meta.taken_at);
-    Record { id, end_at, meta, caption, confidence: None, layer, image: None }
+    Record { id, end_at, meta, caption, confidence, layer, image: None }
 }
 
 #[test]

@@ -178,21 +178,21 @@ impl Store {
         &self,
         observations: &[(NewObservation, Embedding)],
     ) -> Result<Vec<Record>, StoreError> {
-        for (NewObservation { meta, caption, layer }, vector) in observations {
+        for (NewObservation { meta, caption, confidence: _, layer }, vector) in observations {
             check_names(meta)?;
             self.check_content(caption, vector)?;
             check_length("layer", layer.as_ref().map_or(0, String::len), NAME_BYTES_MAX)?;
         }
         self.change(|_state, change| {
             let stored = observations.iter().map(|(observation, vector)| {
-                let NewObservation { meta, caption, layer } = observation.clone();
+                let NewObservation { meta, caption, confidence, layer } = observation.clone();
                 let end_at = meta.taken_at;
                 let record = Record {
                     id: change.take_id(),
                     meta,
                     end_at,
                     caption,
-                    confidence: None,
+                    confidence,
                     layer,
                     image: None,
                 };

@@ -41,6 +41,11 @@ pub(crate) const OBSERVE: &[Param] = &[
     Param::optional("frame_id", NAME, "Coordinate frame of the position; \"map\" where absent."),
     Param::optional("map_id", NAME, "Map that the coordinate frame belongs to."),
     Param::optional("source", NAME, "Camera or other origin; \"default\" where absent."),
+    Param::optional(
+        "confidence",
+        Kind::Number,
+        "How likely a ready caption is right, from 0 to 1; it counts as sure where absent.",
+    ),
     Param::optional("layer", NAME, "Kind of a ready caption, such as \"body_status\"."),
 ];
 
@@ -54,7 +59,7 @@ pub(crate) struct Request {
 #[derive(Debug)]
 enum Seen {
     Image(Vec<u8>),
-    Caption { caption: String, layer: Option<String> },
+    Caption { caption: String, confidence: Option<f32>, layer: Option<String> },
 }
 
 impl Request {
@@ -80,10 +85,18 @@ fn seen(args: &Args, limits: Limits) -> Result<Seen, ToolError> {
     let (image, path, caption) =
         (args.text("image")?, args.text("image_path")?, args.text("caption")?);
     let layer = args.text("layer")?.map(str::to_owned);
+    let confidence = confidence(args)?;
     match (image, path, caption) {
-        (None, None, Some(caption)) => Ok(Seen::Caption { caption: caption.to_owned(), layer }),
+        (None, None, Some(caption)) => {
+            Ok(Seen::Caption { caption: caption.to_owned(), confidence, layer })
+        }
         (Some(_), None, None) | (None, Some(_), None) if layer.is_some() => Err(refused(
             "argument \"layer\" goes with \"caption\" only; a frame has no layer".to_owned(),
+        )),
+        (Some(_), None, None) | (None, Some(_), None) if confidence.is_some() => Err(refused(
+            "argument \"confidence\" goes with \"caption\" only; the captioner says how sure it is \
+             of a frame"
+                .to_owned(),
         )),
         (Some(image), None, None) => STANDARD.decode(image.trim()).map(Seen::Image).map_err(|error| {
             refused(format!("argument \"image\" is no base64 ({error}); accepted is a JPEG or PNG file in base64"))
@@ -96,6 +109,18 @@ fn seen(args: &Args, limits: Limits) -> Result<Seen, ToolError> {
             "only one of the arguments \"image\", \"image_path\" and \"caption\" is accepted; several came".to_owned(),
         )),
     }
+}
+
+fn confidence(args: &Args) -> Result<Option<f32>, ToolError> {
+    let Some(given) = args.number("confidence")? else { return Ok(None) };
+    if !(0.0..=1.0).contains(&given) {
+        return Err(refused(format!(
+            "argument \"confidence\" is {given}; accepted is a number from 0 to 1"
+        )));
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
+    let given = given as f32;
+    Ok(Some(given))
 }
 
 /// Reads a regular file of at most `bytes_max`.
@@ -141,8 +166,8 @@ fn pose(args: &Args) -> Result<Option<Pose>, ToolError> {
 pub(crate) fn observe(context: &Context, request: Request) -> Result<ToolReply, ToolError> {
     let Request { meta, seen } = request;
     match seen {
-        Seen::Caption { caption, layer } => {
-            let observation = NewObservation { meta, caption, layer };
+        Seen::Caption { caption, confidence, layer } => {
+            let observation = NewObservation { meta, caption, confidence, layer };
             let records = context
                 .episodic
                 .remember_observations(vec![observation])

@@ -212,7 +212,7 @@ fn frame_caption(ticket: FrameTicket) -> String {
 
 fn observation(id: u64) -> (NewObservation, Embedding) {
     let caption = format!("observation {id}");
-    (NewObservation { meta: meta(1), caption, layer: None }, vector(id))
+    (NewObservation { meta: meta(1), caption, confidence: None, layer: None }, vector(id))
 }
 
 /// Large enough to be written in pieces.

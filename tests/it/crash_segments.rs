@@ -192,7 +192,7 @@ fn observation(id: u64) -> (NewObservation, Embedding) {
         source: "front".to_owned(),
     };
     let caption = format!("thing{id} seen");
-    (NewObservation { meta, caption, layer: None }, vector(id))
+    (NewObservation { meta, caption, confidence: None, layer: None }, vector(id))
 }
 
 /// Each id points its own way.

@@ -131,3 +131,70 @@ fn what_cannot_be_judged_is_said_before_anything_is_done() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("/nowhere/python cannot be started"), "{errors}");
 }
+
+/// Lines as `engram caption --json` prints them, with other words.
+fn captions_file(dir: &Path, caption: impl Fn(&Value) -> Value) -> PathBuf {
+    let lines: Vec<String> = lines("truth.jsonl")
+        .iter()
+        .map(|truth| {
+            let file = format!("elsewhere/{}", truth["file"].as_str().unwrap());
+            json!({"file": file, "caption": caption(truth), "confidence": 0.9}).to_string()
+        })
+        .collect();
+    let path = dir.join("captions.jsonl");
+    fs::write(&path, lines.join("\n")).unwrap();
+    path
+}
+
+#[test]
+fn what_captions_of_a_file_lose_is_told_from_what_is_lost_with_true_ones() {
+    let (temporary, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let home = home();
+    let with = |captions: &str| {
+        let flags = ["--home", home.to_str().unwrap(), "--captions", captions, "--json"];
+        eval_json(&flags, temporary.path())
+    };
+    let oracle = with("oracle");
+    let path = captions_file(own.path(), |_| json!("there is an empty table in the kitchen"));
+    let blind = with(path.to_str().unwrap());
+    let place = |report: &Value, at: usize| report["outcomes"][at]["right_place"] == true;
+    let mut expect = BTreeMap::from([("last_sighting_not_named", 0), ("planner", 0)]);
+    for (at, task) in lines("tasks.jsonl").iter().enumerate() {
+        if place(&blind, at) {
+            continue;
+        }
+        if !place(&oracle, at) {
+            *expect.get_mut("planner").unwrap() += 1;
+        } else if !task["objects"].as_array().unwrap().is_empty() {
+            *expect.get_mut("last_sighting_not_named").unwrap() += 1;
+        }
+    }
+    assert!(expect["last_sighting_not_named"] > 0);
+    for (loss, count) in expect {
+        assert_eq!(blind["losses"][loss], count, "{loss}: {}", blind["losses"]);
+    }
+    assert_eq!(blind["slips"]["right"], 0);
+    assert_eq!(blind["captioner"], path.to_str().unwrap());
+    assert_eq!(oracle["losses"]["planner"], oracle["losses"]["all"]);
+}
+
+#[test]
+fn a_file_of_captions_has_one_of_each_frame() {
+    let (temporary, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let home = home();
+    let check = |path: &Path, expect: &str| {
+        let captions = path.to_str().unwrap();
+        let flags = ["--home", home.to_str().unwrap(), "--captions", captions];
+        let errors = eval(&flags, temporary.path()).stderr;
+        let errors = String::from_utf8_lossy(&errors);
+        assert!(errors.contains(expect), "{errors}");
+    };
+    check(Path::new("/nowhere/captions.jsonl"), "/nowhere/captions.jsonl");
+    let path = captions_file(own.path(), |_| Value::Null);
+    check(&path, "has no caption of frames/000001.jpg");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.lines().skip(1).collect::<Vec<_>>().join("\n")).unwrap();
+    check(&path, "has no line of frames/000001.jpg");
+    fs::write(&path, [text.as_str(), text.as_str()].join("\n")).unwrap();
+    check(&path, "has several lines of frames/000001.jpg");
+}

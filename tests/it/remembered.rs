@@ -26,6 +26,7 @@ pub(crate) fn remembered(state: &Path, captions: &[&str]) -> Episodic {
             source: "camera".to_owned(),
         },
         caption: (*caption).to_owned(),
+        confidence: None,
         layer: None,
     });
     episodic.remember_observations(observations.collect()).unwrap();

@@ -335,6 +335,11 @@ fn what_cannot_be_observed_is_refused_by_argument() {
         "argument \"time\": \"noon\" is no time; accepted are",
     );
     check(json!({"image": image, "layer": "x"}), "argument \"layer\" goes with \"caption\" only");
+    check(json!({"image": image, "confidence": 0.5}), "argument \"confidence\" goes with");
+    for bad in [json!(1.5), json!(-0.1)] {
+        let expect = format!("argument \"confidence\" is {bad}; accepted is a number from 0 to 1");
+        check(json!({"caption": "a", "confidence": bad}), &expect);
+    }
     check(json!({"image": image, "time": "2025-01-03 14:00:00"}), "argument \"time\"");
     check(json!({"caption": "a", "source": "a\nb"}), "control character");
     let later = json!({"image": image, "time": "2025-01-03 10:00:00", "source": "c"});

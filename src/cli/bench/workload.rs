@@ -56,7 +56,7 @@ impl Workload {
                 map_id: "bench".to_owned(),
                 source: "camera".to_owned(),
             };
-            Some(NewObservation { meta, caption, layer: None })
+            Some(NewObservation { meta, caption, confidence: None, layer: None })
         })
     }
 

@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use crate::cli::eval::gold::{Answer, Verdict};
 use crate::cli::eval::household::Position;
+use crate::cli::eval::loss::{Loss, Losses};
 use crate::cli::eval::slips::Slips;
 
 /// All that was judged, and what it was judged with.
@@ -53,18 +54,6 @@ pub(super) struct Rates {
     pub(super) right_place: f64,
 }
 
-/// Why tasks were lost, of those whose place is wrong.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Losses {
-    pub(super) all: usize,
-    /// No caption names any of the right objects where it was seen last.
-    pub(super) last_sighting_not_named: usize,
-    /// The caption at the goal names a right object that is not there.
-    pub(super) named_where_it_was_not: usize,
-    /// All others.
-    pub(super) planner: usize,
-}
-
 /// One task, its answer and what it should have been.
 #[derive(Debug, Serialize)]
 pub(super) struct Outcome {
@@ -89,35 +78,15 @@ pub(super) struct Outcome {
     pub(super) baselines: Vec<Verdict>,
 }
 
-/// Why the place of one task is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Loss {
-    LastSightingNotNamed,
-    NamedWhereItWasNot,
-    Planner,
-}
-
 impl Outcome {
     pub(super) fn answer(&mut self, answer: &Answer, verdict: Verdict) {
         let Answer { record, position, is_guess } = *answer;
         (self.record, self.position, self.is_guess) = (record, position, is_guess);
         (self.right_object, self.right_place) = (verdict.object, verdict.place);
     }
-}
 
-impl Losses {
-    pub(super) fn of(outcomes: &[Outcome]) -> Self {
-        let mut losses = Self::default();
-        for loss in outcomes.iter().filter_map(|it| it.loss) {
-            losses.all += 1;
-            *match loss {
-                Loss::LastSightingNotNamed => &mut losses.last_sighting_not_named,
-                Loss::NamedWhereItWasNot => &mut losses.named_where_it_was_not,
-                Loss::Planner => &mut losses.planner,
-            } += 1;
-        }
-        losses
+    pub(super) fn given(&self) -> Answer {
+        Answer { record: self.record, position: self.position, is_guess: self.is_guess }
     }
 }
 

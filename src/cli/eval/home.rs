@@ -4,6 +4,7 @@
 //! program in a temporary directory, and every task is done by its own planner
 //! through `retrieve_object`, beside simpler ways of asking.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,16 +13,19 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value};
 
+use crate::base::caption::Caption;
 use crate::cli::client::Client;
 use crate::cli::eval::answer::{Retrieval, retrieve};
 use crate::cli::eval::baselines::{self, Baselines};
-use crate::cli::eval::figures::{Family, Loss, Losses, Outcome, Report};
+use crate::cli::eval::captions::{self, Captions};
+use crate::cli::eval::figures::{Family, Outcome, Report};
 use crate::cli::eval::gold::{Answer, Gold};
 use crate::cli::eval::household::{Household, Task};
-use crate::cli::eval::memory::{Captions, Memory};
+use crate::cli::eval::loss::{self, Loss, Losses};
+use crate::cli::eval::memory::Memory;
 use crate::cli::eval::report;
 use crate::cli::eval::simulator::{self, Simulation};
-use crate::cli::eval::slips::{Slips, names};
+use crate::cli::eval::slips::Slips;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::say;
 use crate::cli::own_daemon::OwnDaemon;
@@ -42,8 +46,9 @@ pub(in crate::cli) struct Flags {
     /// How people say it: dev, dev2, dev3, dev4, held1, held2, or a grammar file of your own
     #[arg(long, value_name = "NAME|FILE", default_value = "dev")]
     wordings: String,
-    /// Whose captions the memory is given
-    #[arg(long, value_enum, default_value_t = Captions::Oracle)]
+    /// Whose captions the memory is given: true ones, the captioner's, or those of a file that
+    /// `engram caption --json` wrote
+    #[arg(long, value_name = "oracle|model|FILE", default_value = "oracle")]
     captions: Captions,
     /// A household that is simulated already; needs no Python
     #[arg(long, value_name = "DIR", conflicts_with_all = ["seed", "days", "tasks", "wordings"])]
@@ -92,7 +97,6 @@ fn judge(
     dir: &Path,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Report> {
-    let places = places()?;
     let bar = ProgressBar::new_spinner()
         .with_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}")?);
     bar.set_message("simulating");
@@ -107,36 +111,34 @@ fn judge(
     let golds: Vec<Gold> =
         household.tasks.iter().map(|task| Gold::of(task, &household)).collect::<Result<_, _>>()?;
 
-    interrupt.check()?;
-    bar.set_message("remembering");
-    bar.tick();
-    let daemon = OwnDaemon::start(common, &places.program, dir)?;
-    let mut client = daemon.connect()?;
-    let memory = Memory::fill(&mut client, &household, flags.captions, interrupt)?;
+    let said = flags.captions.of(&household)?;
+    let trial = Trial { flags, common, household: &household, dir, interrupt, bar: &bar };
+    let (daemon, mut client, memory) = trial.remember("memory", said.as_deref())?;
     let stats = client.call("memory_stats", Map::new())?.structured;
     let judge =
         Judge { household: &household, memory: &memory, baselines: Baselines::new(&memory) };
-
     bar.set_message("asking");
     bar.set_length(household.tasks.len().try_into()?);
     let mut outcomes = Vec::new();
     let mut refusal = None;
     for (task, gold) in household.tasks.iter().zip(&golds) {
-        interrupt.check()?;
-        let retrieval = retrieve(daemon.socket(), task, flags.planner.as_deref())?;
+        let retrieval = trial.ask(&daemon, task)?;
         if retrieval.is_error {
             refusal.get_or_insert_with(|| retrieval.text.clone());
         }
         outcomes.push(judge.outcome(&mut client, task, gold, retrieval)?);
         bar.inc(1);
     }
-    bar.finish_and_clear();
     drop(client);
     daemon.stop()?;
     if let Some(refusal) = refusal.filter(|_| outcomes.iter().all(|it| it.calls.is_empty())) {
         bail!("not one task was done: {refusal}");
     }
-    let has_captioner = flags.captions == Captions::Model;
+    let has_captioner = !flags.captions.are_true();
+    if has_captioner && outcomes.iter().any(|it| it.loss.is_some()) {
+        trial.explain(&mut outcomes, &golds, &memory)?;
+    }
+    bar.finish_and_clear();
     let model = |name: &str| {
         let name = stats.get(name).and_then(|it| it.get("name")).and_then(Value::as_str);
         name.unwrap_or("-").to_owned()
@@ -145,7 +147,11 @@ fn judge(
     Ok(Report {
         version: env!("CARGO_PKG_VERSION"),
         embedder: model("embedder"),
-        captioner: has_captioner.then(|| model("captioner")),
+        captioner: match &flags.captions {
+            Captions::Oracle => None,
+            Captions::Model => Some(model("captioner")),
+            Captions::File(path) => Some(path.display().to_string()),
+        },
         frames: household.frames.len(),
         records: memory.records.len(),
         overall: Family::of("all", &all, &baselines::NAMES),
@@ -180,6 +186,66 @@ fn families(outcomes: &[Outcome]) -> Vec<Family> {
     names.iter().map(of).collect()
 }
 
+/// What every memory of a household is filled and asked with.
+struct Trial<'a> {
+    flags: &'a Flags,
+    common: &'a Common,
+    household: &'a Household,
+    dir: &'a Path,
+    interrupt: &'a Interrupt,
+    bar: &'a ProgressBar,
+}
+
+impl Trial<'_> {
+    /// A daemon that remembers the household by these captions, or by its images.
+    fn remember(
+        &self,
+        name: &str,
+        captions: Option<&[Caption]>,
+    ) -> anyhow::Result<(OwnDaemon, Client, Memory)> {
+        self.interrupt.check()?;
+        self.bar.set_message("remembering");
+        self.bar.tick();
+        let dir = self.dir.join(name);
+        fs::create_dir(&dir)?;
+        let daemon = OwnDaemon::start(self.common, &places()?.program, &dir)?;
+        let mut client = daemon.connect()?;
+        let memory = Memory::fill(&mut client, self.household, captions, self.interrupt)?;
+        Ok((daemon, client, memory))
+    }
+
+    fn ask(&self, daemon: &OwnDaemon, task: &Task) -> anyhow::Result<Retrieval> {
+        self.interrupt.check()?;
+        retrieve(daemon.socket(), task, self.flags.planner.as_deref())
+    }
+
+    /// Has what was lost done again by a memory of true captions, which tells whether the
+    /// captions lost it; `memory` is the one that it was lost by.
+    fn explain(
+        &self,
+        outcomes: &mut [Outcome],
+        golds: &[Gold],
+        memory: &Memory,
+    ) -> anyhow::Result<()> {
+        let truth = captions::true_ones(self.household);
+        let (daemon, client, _memory) = self.remember("truth", Some(&truth))?;
+        let asked = self.household.tasks.iter().zip(golds);
+        for (outcome, (task, gold)) in outcomes.iter_mut().zip(asked) {
+            if outcome.loss.is_none() {
+                continue;
+            }
+            let answer = self.ask(&daemon, task)?.answer;
+            // Only whether the place is right counts, for which nothing need be shown.
+            if gold.judge(&answer, &[]).place {
+                let given = outcome.given();
+                outcome.loss = Some(loss::of_captions(gold, &given, memory, self.household));
+            }
+        }
+        drop(client);
+        daemon.stop()
+    }
+}
+
 struct Judge<'a> {
     household: &'a Household,
     memory: &'a Memory,
@@ -204,7 +270,7 @@ impl Judge<'_> {
             task: task.words.clone(),
             right_object: false,
             right_place: false,
-            loss: (!verdict.place).then(|| self.loss(gold, &answer)),
+            loss: (!verdict.place).then_some(Loss::Planner),
             record: None,
             position: None,
             is_guess: false,
@@ -224,33 +290,6 @@ impl Judge<'_> {
         let frames = record.map_or(&[][..], |it| it.frames.as_slice());
         let frames = frames.iter().filter_map(|frame| self.household.frames.get(*frame));
         frames.flat_map(|frame| frame.shown.iter().map(|it| it.id.as_str())).collect()
-    }
-
-    /// Whose fault it is that the place is wrong.
-    fn loss(&self, gold: &Gold, answer: &Answer) -> Loss {
-        let Gold::Seen(lasts) = gold else { return Loss::Planner };
-        let phrase_at = |frame: usize, object: &str| {
-            let frame = self.household.frames.get(frame)?;
-            frame.shown.iter().find(|it| it.id == object).map(|it| it.phrase.as_str())
-        };
-        let phrases = &self.household.phrases;
-        let is_named = lasts.iter().any(|last| {
-            let caption = self.memory.of_frame(last.frame).map(|it| it.caption.as_str());
-            let phrase = phrase_at(last.frame, &last.object);
-            caption.zip(phrase).is_some_and(|(caption, phrase)| names(caption, phrase, phrases))
-        });
-        if !is_named {
-            return Loss::LastSightingNotNamed;
-        }
-        let goal = answer.record.and_then(|id| self.memory.get(id));
-        let shown = self.shown(answer);
-        let misled = lasts.iter().any(|last| {
-            let phrase = phrase_at(last.frame, &last.object);
-            let claims =
-                goal.zip(phrase).is_some_and(|(it, phrase)| names(&it.caption, phrase, phrases));
-            claims && !shown.contains(&last.object.as_str())
-        });
-        if misled { Loss::NamedWhereItWasNot } else { Loss::Planner }
     }
 
     fn describe(&self, gold: &Gold, task: &Task) -> Vec<String> {

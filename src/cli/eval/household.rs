@@ -187,7 +187,8 @@ fn check(task: &Task, story: &Story) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn lines_of<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
+/// Reads JSON lines; empty ones are passed over.
+pub(super) fn lines_of<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
     let text = text_of(path)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines

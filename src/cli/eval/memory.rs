@@ -4,22 +4,13 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, ensure};
-use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
+use crate::base::caption::Caption;
 use crate::cli::client::Client;
 use crate::cli::eval::household::{Frame, Household, Position};
 use crate::cli::ingest;
 use crate::cli::interrupt::Interrupt;
-
-/// Whose captions the daemon is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Captions {
-    /// True ones.
-    Oracle,
-    /// Of the configured captioner, which sees the images.
-    Model,
-}
 
 /// A record of the daemon and the frames that it stands for.
 #[derive(Debug)]
@@ -39,16 +30,17 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Hands the household's frames in and waits until they are remembered.
+    /// Hands the household's frames in, with `captions` or as images, and waits until
+    /// they are remembered.
     pub(super) fn fill(
         client: &mut Client,
         household: &Household,
-        captions: Captions,
+        captions: Option<&[Caption]>,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
         match captions {
-            Captions::Oracle => tell(client, household, interrupt)?,
-            Captions::Model => show(client, household)?,
+            Some(captions) => tell(client, household, captions, interrupt)?,
+            None => show(client, household)?,
         }
         Self::recount(client, household)
     }
@@ -67,11 +59,14 @@ impl Memory {
             });
             remembered.frames.push(index);
         }
-        let records: Vec<Remembered> = records.into_values().collect();
+        Ok(Self::of(records.into_values().collect()))
+    }
+
+    pub(super) fn of(records: Vec<Remembered>) -> Self {
         let frames = records.iter().enumerate();
         let of_frame = frames.flat_map(|(at, it)| it.frames.iter().map(move |frame| (*frame, at)));
         let of_frame = of_frame.collect();
-        Ok(Self { records, of_frame })
+        Self { records, of_frame }
     }
 
     pub(super) fn get(&self, id: u64) -> Option<&Remembered> {
@@ -101,12 +96,18 @@ fn record_at(client: &mut Client, frame: &Frame) -> anyhow::Result<Map<String, V
         .with_context(|| format!("the daemon has no record of {}, which was handed in", frame.file))
 }
 
-fn tell(client: &mut Client, household: &Household, interrupt: &Interrupt) -> anyhow::Result<()> {
-    for frame in &household.frames {
+fn tell(
+    client: &mut Client,
+    household: &Household,
+    captions: &[Caption],
+    interrupt: &Interrupt,
+) -> anyhow::Result<()> {
+    for (frame, Caption { text, confidence }) in household.frames.iter().zip(captions) {
         interrupt.check()?;
-        let Frame { stamp, position, theta, frame_id, map_id, source, caption, .. } = frame;
+        let Frame { stamp, position, theta, frame_id, map_id, source, .. } = frame;
         let arguments = json!({
-            "caption": caption, "time": stamp, "position": position, "theta": theta,
+            "caption": text, "confidence": confidence, "time": stamp, "position": position,
+            "theta": theta,
             "frame_id": frame_id, "map_id": map_id, "source": source,
         });
         let reply = client.call("observe", arguments.as_object().cloned().unwrap_or_default())?;

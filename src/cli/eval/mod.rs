@@ -3,10 +3,12 @@
 
 mod answer;
 mod baselines;
+mod captions;
 mod figures;
 mod gold;
 mod home;
 mod household;
+mod loss;
 mod memory;
 mod report;
 mod simulator;

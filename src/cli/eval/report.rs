@@ -1,6 +1,7 @@
 //! The table for people.
 
-use crate::cli::eval::figures::{Family, Loss, Losses, Outcome, Rates, Report};
+use crate::cli::eval::figures::{Family, Outcome, Rates, Report};
+use crate::cli::eval::loss::{Loss, Losses};
 use crate::cli::eval::slips::Slips;
 
 /// Tables of Markdown: a line a family, then what explains the losses.
@@ -58,14 +59,17 @@ fn slips_line(slips: &Slips) -> String {
 }
 
 fn losses_line(losses: &Losses, has_captioner: bool) -> String {
-    let Losses { all, last_sighting_not_named, named_where_it_was_not, planner } = losses;
+    let Losses { all, last_sighting_not_named, named_where_it_was_not, wrong_elsewhere, planner } =
+        losses;
     if !has_captioner {
         return format!("Lost: {all} (wrong place).");
     }
+    let by_captions = all - planner;
     format!(
-        "Lost: {all} (wrong place). Of these {last_sighting_not_named} because no caption names \
-         the object where it was last seen, {named_where_it_was_not} because one names it where \
-         it was not, {planner} for other reasons."
+        "Lost: {all} (wrong place), {planner} of them with true captions, too. The captions lost \
+         {by_captions}: {last_sighting_not_named} because none names the object where it was last \
+         seen, {named_where_it_was_not} because one names it where it was not, {wrong_elsewhere} \
+         by errors elsewhere."
     )
 }
 
@@ -79,6 +83,7 @@ fn paragraph(outcome: &Outcome, loss: Loss) -> String {
     let why = match loss {
         Loss::LastSightingNotNamed => " (not named where it was last seen)",
         Loss::NamedWhereItWasNot => " (named where it was not)",
+        Loss::WrongElsewhere => " (captions elsewhere are wrong)",
         Loss::Planner => "",
     };
     format!(

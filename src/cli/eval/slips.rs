@@ -46,7 +46,7 @@ pub(super) fn names(caption: &str, thing: &str, phrases: &[String]) -> bool {
 
 /// The phrases that a caption holds, from left to right, of those that begin at the
 /// same word the longest.
-fn named<'a>(caption: &str, phrases: &'a [String]) -> Vec<&'a str> {
+pub(super) fn named<'a>(caption: &str, phrases: &'a [String]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut rest = caption;
     loop {

@@ -193,7 +193,7 @@ mod tests {
             map_id: String::new(),
             source: "front".to_owned(),
         };
-        NewObservation { meta, caption: caption.to_owned(), layer: None }
+        NewObservation { meta, caption: caption.to_owned(), confidence: None, layer: None }
     }
 
     /// Captions of a small world, not in the order of time.
