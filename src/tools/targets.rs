@@ -211,6 +211,7 @@ fn instance_json(context: &Context, instance: &Instance) -> Value {
         seen_with,
         hours: _,
         confidence,
+        belief: _,
     } = instance;
     let zone = context.options.zone;
     let ids: Vec<u64> = records.iter().map(|id| id.0).collect();
@@ -344,14 +345,14 @@ fn of_record(context: &Context, held: &Session, id: RecordId) -> Result<Target, 
     let reference = asked_for(context, None, held)?;
     // Where the record shows nothing of what was asked for, what it names first counts.
     let asked = Some(reference.thing).filter(|it| !it.is_empty());
-    let objects = asked.into_iter().chain(things_in(&record.caption)).find_map(|thing| {
+    for thing in asked.into_iter().chain(things_in(&record.caption)) {
         let objects = context.episodic.instances(&thing, &records, context.options.zone);
-        objects.into_iter().find(|it| it.records.contains(&id))
-    });
-    match objects {
-        Some(it) => Ok(found(it.desc, it.records)),
-        None => Ok(found(record.caption.clone(), vec![id])),
+        let objects = objects.map_err(|error| fault(&error))?;
+        if let Some(it) = objects.into_iter().find(|it| it.records.contains(&id)) {
+            return Ok(found(it.desc, it.records));
+        }
     }
+    Ok(found(record.caption.clone(), vec![id]))
 }
 
 fn of_description(context: &Context, held: &Session, desc: String) -> Result<Target, ToolError> {

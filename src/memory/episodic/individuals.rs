@@ -4,10 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::RecordId;
+use crate::base::area::Area;
 use crate::base::embedding::Embedding;
-use crate::base::time::{Timestamp, Zone};
-use crate::index::mention::{Mention, mentions};
+use crate::base::pose::metres_between;
+use crate::base::time::{Timestamp, Window, Zone};
+use crate::index::mention::mentions;
 use crate::index::phrases::{Sought, Wanted};
+use crate::memory::episodic::belief::{self, Looks, SPOT_METRES, TELLING};
 use crate::memory::episodic::commonsense;
 use crate::memory::episodic::instances::{self, Instance};
 use crate::memory::episodic::last_seen::Sighting;
@@ -41,6 +44,9 @@ pub struct LikelyPlace {
     pub score: f32,
 }
 
+/// Most places where the robot stood, and newest looks at each, that are asked about slips.
+const STANDS_MAX: usize = 64;
+const LOOKS_MAX: usize = 256;
 /// Newest records in which places are looked for.
 const PLACES_FROM_RECORDS: usize = 2_000;
 /// Most places, and most things seen there, that are compared with a thing.
@@ -65,10 +71,36 @@ impl Episodic {
 
     /// The physical objects that records show of what `thing` names first; see
     /// [`instances::group`]. None where `thing` names nothing.
-    pub fn instances(&self, thing: &str, records: &[Record], zone: Zone) -> Vec<Instance> {
-        let wanted = self.things.wanted(thing);
-        let group = |Wanted { target, around: _ }| instances::group(records, &target, zone);
-        wanted.map(group).unwrap_or_default()
+    pub fn instances(
+        &self,
+        thing: &str,
+        records: &[Record],
+        zone: Zone,
+    ) -> Result<Vec<Instance>, MemoryError> {
+        let Some(Wanted { target, around: _ }) = self.things.wanted(thing) else {
+            return Ok(Vec::new());
+        };
+        let looks = self.looks(records, &target)?;
+        Ok(instances::group(records, &looks, &target, zone))
+    }
+
+    /// What was seen before and after at the places of `records`, and where else that
+    /// which is wanted was seen; nothing where no caption is in doubt.
+    pub(super) fn looks(&self, records: &[Record], wanted: &Sought) -> Result<Looks, MemoryError> {
+        let is_unsure = |it: &&Record| belief::is_unsure(it);
+        if !records.iter().any(belief::is_unsure) {
+            return Ok(Looks::default());
+        }
+        let mut ids: BTreeSet<RecordId> = BTreeSet::new();
+        for area in areas(records.iter().filter(is_unsure)) {
+            ids.extend(self.corpus.newest(&area, LOOKS_MAX, &[]));
+        }
+        let alike = Wanted { target: wanted.clone(), around: Vec::new() };
+        let alike = self.corpus.seen_last(&alike, &Filter::default(), instances::RECORDS_MAX);
+        ids.extend(alike.into_iter().flat_map(|it| it.records));
+        ids.extend(records.iter().map(|it| it.id));
+        let ids: Vec<RecordId> = ids.into_iter().collect();
+        Ok(Looks::of(self.store.records(&ids)?, wanted))
     }
 
     /// As [`Episodic::instances`], those first that the reference means most likely;
@@ -80,7 +112,7 @@ impl Episodic {
         now: Timestamp,
         zone: Zone,
     ) -> Result<Vec<Instance>, MemoryError> {
-        let mut found = self.instances(&reference.thing, records, zone);
+        let mut found = self.instances(&reference.thing, records, zone)?;
         let wish = self.wish(reference, now, zone)?;
         let by_id: BTreeMap<RecordId, Record> =
             records.iter().map(|record| (record.id, record.clone())).collect();
@@ -163,12 +195,53 @@ impl Episodic {
     }
 }
 
-/// What was seen at each place, without the names of the place itself.
+/// The places where the robot stood, at the times that tell of what it saw there.
+fn areas<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Filter> {
+    struct Stand<'a> {
+        at: &'a Record,
+        position: [f64; 3],
+        first: Timestamp,
+        last: Timestamp,
+    }
+    let mut stands: Vec<Stand<'_>> = Vec::new();
+    for record in records {
+        let Some(pose) = record.meta.pose else { continue };
+        let (position, first, last) = (pose.position, record.meta.taken_at, record.end_at);
+        let is_full = stands.len() >= STANDS_MAX;
+        let known = stands.iter_mut().find(|it| {
+            (&it.at.meta.map_id, &it.at.meta.frame_id)
+                == (&record.meta.map_id, &record.meta.frame_id)
+                && metres_between(it.position, position) <= SPOT_METRES
+        });
+        match known {
+            Some(stand) => {
+                (stand.first, stand.last) = (stand.first.min(first), stand.last.max(last));
+            }
+            None if is_full => {}
+            None => stands.push(Stand { at: record, position, first, last }),
+        }
+    }
+    let area = |it: Stand<'_>| {
+        let [x, y, z] = it.position;
+        let meta = &it.at.meta;
+        // Two that are near one stand may be so far from each other.
+        let radius = 2.0 * SPOT_METRES;
+        let area = Area::new((x, y, Some(z)), radius, &meta.frame_id, &meta.map_id).ok()?;
+        let window =
+            Window::new(Some(it.first.minus(TELLING)), Some(it.last.plus(TELLING))).ok()?;
+        Some(Filter { window, area: Some(area), ..Filter::default() })
+    };
+    stands.into_iter().filter_map(area).collect()
+}
+
+/// What was seen at each place, without the names of the place itself and what one
+/// unsure caption alone says.
 fn contents(
     records: &[Record],
     places: &[(String, &Record, usize)],
 ) -> BTreeMap<String, BTreeSet<String>> {
     let mut contents: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut unsure: BTreeSet<(String, String)> = BTreeSet::new();
     for record in records {
         let Some(place) = place_of(&record.caption) else { continue };
         let words = place.text();
@@ -180,9 +253,16 @@ fn contents(
             .flatten()
             .map(|it| it.stem.as_str())
             .collect();
-        let seen = mentions(&record.caption);
-        let things = seen.iter().filter(|it| !own.contains(&it.head_stem.as_str()));
-        contents.entry(words).or_default().extend(things.map(Mention::singular_head));
+        let there = contents.entry(words.clone()).or_default();
+        for seen in mentions(&record.caption) {
+            let thing = seen.singular_head();
+            let is_place = own.contains(&seen.head_stem.as_str());
+            let is_doubtful =
+                belief::is_unsure(record) && unsure.insert((words.clone(), thing.clone()));
+            if !is_place && !is_doubtful {
+                there.insert(thing);
+            }
+        }
     }
     contents
 }

@@ -1,6 +1,6 @@
 //! Groups sightings into distinct physical objects: the same mug on Monday's desk
 //! and Tuesday's sink is one, mugs of two colours are two, and so are two alike in
-//! one frame.
+//! one frame. Sightings that are likelier slips of the captioner do not count (`belief`).
 //!
 //! Pure. What tells objects apart: attributes (`kinds`), how many are seen at once
 //! and whether one could have been carried about in the time (`tracks`). It is
@@ -14,6 +14,7 @@ use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::fit;
 use crate::index::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::index::phrases::Sought;
+use crate::memory::episodic::belief::{DOUBT, Looks, STAYS};
 use crate::memory::episodic::kinds::{Kind, Likeness, Named, kinds, lasting};
 use crate::memory::episodic::place::{PlaceWords, is_one_place, place_of};
 use crate::memory::episodic::tracks::{Look, VISIT_GAP, tracks};
@@ -24,9 +25,10 @@ use crate::store::Record;
 pub struct Instance {
     /// As captions mostly call it, with what they say of it: "purple book".
     pub desc: String,
-    /// That show it, in the order of time.
+    /// That name it, in the order of time.
     pub records: Vec<RecordId>,
-    /// Occasions on which it was seen, in the order of time.
+    /// Occasions on which it was seen, in the order of time, without those that are
+    /// likelier slips of the captioner, unless all are.
     pub visits: Vec<Visit>,
     pub days_seen: usize,
     pub first_seen: Timestamp,
@@ -39,16 +41,32 @@ pub struct Instance {
     pub hours: [usize; 24],
     /// How sure it is, from 0 to 1, that these records show one object.
     pub confidence: f32,
+    /// How likely the surest of its sightings is no slip.
+    pub belief: f32,
 }
 
 /// An occasion on which an object was seen: at one place, without a long pause.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Visit {
     pub first: Timestamp,
     pub last: Timestamp,
     /// Number of the place in [`Instance::places`].
     pub place: usize,
     pub records: Vec<RecordId>,
+    /// How likely it was there.
+    pub belief: f32,
+}
+
+impl Instance {
+    /// Whether it is likelier that it was seen than that all its sightings are slips.
+    pub fn is_believed(&self) -> bool {
+        self.belief >= DOUBT
+    }
+
+    /// Whether a record is of an occasion that counts.
+    pub fn was_seen_in(&self, record: RecordId) -> bool {
+        self.visits.iter().any(|it| it.records.contains(&record))
+    }
 }
 
 /// Where an object was seen.
@@ -79,15 +97,45 @@ const NAMED_PLACE_METRES: f64 = 3.0;
 const BY_PLACE_ALONE: f32 = 0.8;
 
 /// The objects that `records` show of what is wanted, the one seen on most occasions
-/// first. Days and hours are those of `zone`.
-pub fn group(records: &[Record], wanted: &Sought, zone: Zone) -> Vec<Instance> {
-    let scene = Scene::of(records, wanted);
+/// first, those last that may be slips. Days and hours are those of `zone`; `looks` say
+/// what was seen around them.
+pub fn group(records: &[Record], looks: &Looks, wanted: &Sought, zone: Zone) -> Vec<Instance> {
+    let scene = Scene::of(records, looks, wanted);
     let mut found: Vec<Instance> =
         kinds(&scene.names).iter().flat_map(|kind| scene.objects(kind, zone)).collect();
     found.sort_by(|a, b| {
-        let key = |it: &Instance| (it.visits.len(), it.last_seen);
+        let key = |it: &Instance| (it.is_believed(), it.visits.len(), it.last_seen);
         key(b).cmp(&key(a)).then_with(|| a.records.cmp(&b.records))
     });
+    found
+}
+
+/// A wanted thing as a caption names it.
+#[derive(Debug, Clone)]
+pub(super) struct NamedThing {
+    /// Number of the sentence.
+    sentence: usize,
+    mention: Mention,
+    /// Those that last; see [`lasting`].
+    pub(super) attributes: Vec<Attribute>,
+}
+
+/// What a caption names of what is wanted.
+pub(super) fn names_in(caption: &str, wanted: &Sought) -> Vec<NamedThing> {
+    let mut found = Vec::new();
+    for (sentence, text) in caption.split(['.', ';', '!', '?']).enumerate() {
+        let said = mentions(text);
+        let following = said.iter().skip(1).map(Some).chain([None]);
+        for (mention, next) in said.iter().zip(following) {
+            let (mention, inside) = in_its_pot(mention, next, text);
+            let is_wanted =
+                wanted.names(&mention) && fit(&mention.attributes, &wanted.attributes).is_some();
+            if is_wanted {
+                let attributes = lasting(&[mention.attributes.as_slice(), inside].concat());
+                found.push(NamedThing { sentence, mention, attributes });
+            }
+        }
+    }
     found
 }
 
@@ -100,11 +148,14 @@ struct Scene<'a> {
     names: Vec<Named>,
     /// The mention behind each name.
     named: Vec<Mention>,
+    /// How likely those names are right that say what a caption took for another thing.
+    mended: BTreeMap<usize, f32>,
+    looks: &'a Looks,
     wanted: &'a Sought,
 }
 
 impl<'a> Scene<'a> {
-    fn of(records: &'a [Record], wanted: &'a Sought) -> Self {
+    fn of(records: &'a [Record], looks: &'a Looks, wanted: &'a Sought) -> Self {
         let mut records: Vec<&Record> = records.iter().collect();
         records.sort_by_key(|it| (it.meta.taken_at, it.id));
         records.dedup_by_key(|it| it.id);
@@ -114,30 +165,58 @@ impl<'a> Scene<'a> {
         let (mut names, mut named) = (Vec::new(), Vec::new());
         for (at, record) in records.iter().enumerate() {
             let place = places.get(at).copied().unwrap_or_default();
-            for (sentence, text) in record.caption.split(['.', ';', '!', '?']).enumerate() {
-                let said = mentions(text);
-                let following = said.iter().skip(1).map(Some).chain([None]);
-                for (mention, next) in said.iter().zip(following) {
-                    let (mention, inside) = in_its_pot(mention, next, text);
-                    let is_wanted = wanted.names(&mention)
-                        && fit(&mention.attributes, &wanted.attributes).is_some();
-                    if !is_wanted {
-                        continue;
-                    }
-                    let attributes = lasting(&[mention.attributes.as_slice(), inside].concat());
-                    let time = record.meta.taken_at;
-                    names.push(Named { record: at, sentence, at: time, place, attributes });
-                    named.push(mention);
-                }
+            let time = record.meta.taken_at;
+            for NamedThing { sentence, mention, attributes } in names_in(&record.caption, wanted) {
+                names.push(Named { record: at, sentence, at: time, place, attributes });
+                named.push(mention);
             }
         }
-        Self { records, places, names, named, wanted }
+        let mended = BTreeMap::new();
+        let mut scene = Self { records, places, names, named, mended, looks, wanted };
+        scene.mend();
+        scene
+    }
+
+    /// A thing that a caption names and that was hardly there, at a place where another of
+    /// its kind always is but now, is that one: "a red mug" is the blue one.
+    fn mend(&mut self) {
+        let mut spellings: Vec<(Vec<Attribute>, Vec<usize>)> = Vec::new();
+        for (at, name) in self.names.iter().enumerate() {
+            match spellings.iter_mut().find(|(said, _)| *said == name.attributes) {
+                Some((_, names)) => names.push(at),
+                None => spellings.push((name.attributes.clone(), vec![at])),
+            }
+        }
+        for (attributes, names) in spellings {
+            let id = |at: usize| Some(self.records.get(self.names.get(at)?.record)?.id);
+            let ids: BTreeSet<RecordId> = names.iter().filter_map(|at| id(*at)).collect();
+            let beliefs = self.looks.beliefs(&ids, &attributes);
+            let mended: Vec<(usize, f32, NamedThing)> = names
+                .into_iter()
+                .filter_map(|at| {
+                    let id = id(at)?;
+                    let belief = (1.0 - *beliefs.get(&id)?) * STAYS;
+                    let thing = self.looks.taken_for(id, &attributes)?;
+                    (belief >= DOUBT).then(|| (at, belief, thing.clone()))
+                })
+                .collect();
+            for (at, belief, NamedThing { sentence: _, mention, attributes }) in mended {
+                if let Some(name) = self.names.get_mut(at) {
+                    name.attributes = attributes;
+                }
+                if let Some(named) = self.named.get_mut(at) {
+                    *named = mention;
+                }
+                self.mended.insert(at, belief);
+            }
+        }
     }
 
     /// The objects of a kind.
     fn objects(&self, kind: &Kind, zone: Zone) -> Vec<Instance> {
         let (looks, of_record) = self.looks(kind);
-        let sureness: BTreeMap<usize, f32> = self.sureness(kind);
+        let beliefs = self.beliefs(kind);
+        let sureness: BTreeMap<usize, f32> = self.sureness(kind, &beliefs);
         let desc = self.description(kind);
         let at_once = looks.iter().map(|look| look.copies).max().unwrap_or(1);
         let tracks = tracks(&looks);
@@ -145,13 +224,14 @@ impl<'a> Scene<'a> {
         let object = |track: &Vec<usize>| {
             let seen: Vec<usize> =
                 track.iter().filter_map(|at| of_record.get(*at)).copied().collect();
-            self.instance(&desc, &seen, &sureness, told_apart, zone)
+            self.instance(&desc, &seen, (&beliefs, &sureness), told_apart, zone)
         };
         tracks.iter().filter_map(object).collect()
     }
 
     /// The looks at a kind with the record of each. Of one record the sentence counts
-    /// that names most of them: another one may speak of the same.
+    /// that names most of them: another one may speak of the same. A captioner that is not
+    /// sure may name one twice: two are seen on two occasions.
     fn looks(&self, kind: &Kind) -> (Vec<Look>, Vec<usize>) {
         let mut copies: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
         for (at, _) in &kind.names {
@@ -174,15 +254,49 @@ impl<'a> Scene<'a> {
             });
             of_record.push(at);
         }
+        let doubled: Vec<Look> = looks.iter().copied().filter(|it| it.copies > 1).collect();
+        for (look, at) in looks.iter_mut().zip(&of_record) {
+            let is_sure =
+                self.records.get(*at).is_none_or(|it| it.confidence.is_none_or(|it| it >= 1.0));
+            if !is_sure && !doubled.iter().any(|it| is_another_visit(it, look)) {
+                look.copies = 1;
+            }
+        }
         (looks, of_record)
     }
 
+    /// How likely each record of a kind is no slip of the captioner.
+    fn beliefs(&self, kind: &Kind) -> BTreeMap<usize, f32> {
+        let mut named: BTreeSet<usize> = BTreeSet::new();
+        let mut beliefs: BTreeMap<usize, f32> = BTreeMap::new();
+        for (at, _) in &kind.names {
+            let Some(record) = self.names.get(*at).map(|it| it.record) else { continue };
+            match self.mended.get(at) {
+                Some(belief) => {
+                    beliefs.insert(record, *belief);
+                }
+                None => {
+                    named.insert(record);
+                }
+            }
+        }
+        let id = |at: &usize| self.records.get(*at).map(|it| it.id);
+        let ids: BTreeSet<RecordId> = named.iter().filter_map(id).collect();
+        let of_names = self.looks.beliefs(&ids, &kind.attributes);
+        for at in named {
+            if let Some(belief) = id(&at).and_then(|id| of_names.get(&id)) {
+                beliefs.insert(at, *belief);
+            }
+        }
+        beliefs
+    }
+
     /// How sure each record of a kind shows it.
-    fn sureness(&self, kind: &Kind) -> BTreeMap<usize, f32> {
+    fn sureness(&self, kind: &Kind, beliefs: &BTreeMap<usize, f32>) -> BTreeMap<usize, f32> {
         let mut sureness = BTreeMap::new();
         for (at, likeness) in &kind.names {
             let Some(record) = self.names.get(*at).map(|name| name.record) else { continue };
-            let caption = self.records.get(record).and_then(|it| it.confidence).unwrap_or(1.0);
+            let caption = beliefs.get(&record).copied().unwrap_or(1.0);
             let named = match likeness {
                 Likeness::Full => 1.0,
                 Likeness::Possible => 0.7,
@@ -214,15 +328,21 @@ impl<'a> Scene<'a> {
     fn instance(
         &self,
         desc: &str,
-        seen: &[usize],
-        sureness: &BTreeMap<usize, f32>,
+        named: &[usize],
+        (beliefs, sureness): (&BTreeMap<usize, f32>, &BTreeMap<usize, f32>),
         told_apart: f32,
         zone: Zone,
     ) -> Option<Instance> {
+        let is_believed = |at: &usize| beliefs.get(at).is_none_or(|it| *it >= DOUBT);
+        let mut seen: Vec<usize> = named.iter().copied().filter(is_believed).collect();
+        if seen.is_empty() {
+            seen = named.to_vec();
+        }
+        let ids = named.iter().filter_map(|at| Some(self.records.get(*at)?.id)).collect();
         let records: Vec<&Record> =
             seen.iter().filter_map(|at| self.records.get(*at).copied()).collect();
         let (first, last) = (records.first()?, records.last()?);
-        let (visits, places) = self.visits(seen);
+        let (visits, places) = self.visits(&seen, beliefs);
         let mut hours = [0; 24];
         for visit in &visits {
             if let Some(hour) = hours.get_mut(zone.hour(visit.first)) {
@@ -234,9 +354,11 @@ impl<'a> Scene<'a> {
         let sure: f32 = seen.iter().filter_map(|at| sureness.get(at)).sum();
         #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
         let confidence = told_apart * sure / seen.len().max(1) as f32;
+        // The visits do not speak for each other again: each belief has counted the others.
+        let belief = visits.iter().map(|it| it.belief).fold(0.0, f32::max);
         Some(Instance {
             desc: desc.to_owned(),
-            records: records.iter().map(|it| it.id).collect(),
+            records: ids,
             days_seen: days.len(),
             first_seen: first.meta.taken_at,
             last_seen: records.iter().map(|it| it.end_at).max().unwrap_or(last.end_at),
@@ -245,23 +367,27 @@ impl<'a> Scene<'a> {
             places,
             hours,
             confidence,
+            belief,
         })
     }
 
-    fn visits(&self, seen: &[usize]) -> (Vec<Visit>, Vec<Place>) {
+    fn visits(&self, seen: &[usize], beliefs: &BTreeMap<usize, f32>) -> (Vec<Visit>, Vec<Place>) {
         let mut visits: Vec<Visit> = Vec::new();
         for at in seen {
             let (Some(record), Some(place)) = (self.records.get(*at), self.places.get(*at)) else {
                 continue;
             };
             let (first, last) = (record.meta.taken_at, record.end_at);
+            let belief = beliefs.get(at).copied().unwrap_or(1.0);
             match visits.last_mut() {
                 Some(visit) if visit.place == *place && first.since(visit.last) <= VISIT_GAP => {
                     visit.last = visit.last.max(last);
                     visit.records.push(record.id);
+                    visit.belief = visit.belief.max(belief);
                 }
                 Some(_) | None => {
-                    visits.push(Visit { first, last, place: *place, records: vec![record.id] });
+                    let records = vec![record.id];
+                    visits.push(Visit { first, last, place: *place, records, belief });
                 }
             }
         }
@@ -320,6 +446,10 @@ impl<'a> Scene<'a> {
         counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         counts.into_iter().take(SEEN_WITH_MAX).map(|(thing, _)| thing).collect()
     }
+}
+
+fn is_another_visit(one: &Look, other: &Look) -> bool {
+    one.first.since(other.last).max(other.first.since(one.last)) > VISIT_GAP
 }
 
 /// A plant is called by its pot, and told from others by it: the name with the pot, and

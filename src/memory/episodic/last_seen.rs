@@ -45,13 +45,17 @@ pub struct Habits {
     pub hours: [u64; 24],
 }
 
+/// Sightings beyond those asked for, in the place of slips.
+const SPARE: usize = 16;
+
 impl Episodic {
     /// The `k` newest records within `filter` that show what `query` describes,
     /// newest first.
     ///
     /// Only the surest are returned: records that show the thing in its named
     /// surroundings where there are any, else those that show it with all its
-    /// attributes, else those that show it with nothing against it.
+    /// attributes, else those that show it with nothing against it. Of those, records
+    /// that are likelier slips of an unsure captioner are passed over where not all are.
     pub fn last_seen(
         &self,
         query: &str,
@@ -59,8 +63,25 @@ impl Episodic {
         k: usize,
     ) -> Result<Vec<Sighting>, MemoryError> {
         let wanted = self.wanted(query)?;
-        let seen = self.corpus.seen_last(&wanted, filter, k);
-        self.sightings(query, filter, &wanted, seen)
+        let seen = self.corpus.seen_last(&wanted, filter, k.saturating_add(SPARE));
+        let sightings = self.sightings(query, filter, &wanted, seen)?;
+        self.believed(sightings, &wanted, k)
+    }
+
+    /// The first `k` sightings that are no slips, of [`SPARE`] more; all where all may be.
+    fn believed(
+        &self,
+        mut sightings: Vec<Sighting>,
+        wanted: &Wanted,
+        k: usize,
+    ) -> Result<Vec<Sighting>, MemoryError> {
+        let records: Vec<Record> = sightings.iter().map(|it| it.recalled.record.clone()).collect();
+        let doubted = self.looks(&records, &wanted.target)?.doubted(&records);
+        if doubted.len() < sightings.len() {
+            sightings.retain(|it| !doubted.contains(&it.recalled.record.id));
+        }
+        sightings.truncate(k);
+        Ok(sightings)
     }
 
     /// As [`Episodic::last_seen`], with what was looked for and what it went by.
@@ -71,8 +92,10 @@ impl Episodic {
         k: usize,
     ) -> Result<(Vec<Sighting>, Reasons), MemoryError> {
         let wanted = self.wanted(query)?;
-        let (seen, evidence) = self.corpus.explain_seen_last(&wanted, filter, k);
+        let spared = k.saturating_add(SPARE);
+        let (seen, evidence) = self.corpus.explain_seen_last(&wanted, filter, spared);
         let sightings = self.sightings(query, filter, &wanted, seen)?;
+        let sightings = self.believed(sightings, &wanted, k)?;
         Ok((sightings, Reasons { wanted, evidence }))
     }
 

@@ -3,6 +3,7 @@
 //! Keeps store and search corpus in step: a record is searchable exactly when
 //! its batch is on disk. Knows nothing of tools, sessions or cameras.
 
+mod belief;
 mod commonsense;
 pub mod individuals;
 pub mod instances;

@@ -72,7 +72,11 @@ pub fn rank(
             By::Earliest => a.first.cmp(&b.first),
             By::NearestTo(_) => a.metres.total_cmp(&b.metres),
         };
-        by_order
+        // What may be nothing but slips comes after all that was seen.
+        other
+            .is_believed()
+            .cmp(&one.is_believed())
+            .then(by_order)
             .then_with(|| b.often.total_cmp(&a.often))
             .then_with(|| b.visits.cmp(&a.visits))
             .then_with(|| (other.days_seen, other.last_seen).cmp(&(one.days_seen, one.last_seen)))
@@ -198,7 +202,7 @@ impl Standing {
         // What is seldom used is seldom out, whoever passes by.
         let is_use = wish.by != By::LeastOften
             && wish.doing.as_deref().is_some_and(|doing| UNSEEN.contains(&doing));
-        let often = if is_use { used(&met, scenes, zone) } else { count(met.len()) };
+        let often = if is_use { used(&met, scenes, zone) } else { expected(&met) };
         // One that never fits comes after all that do.
         let never = met.is_empty();
         Self {
@@ -212,6 +216,11 @@ impl Standing {
             },
         }
     }
+}
+
+/// How many of the visits were such, most likely.
+fn expected(visits: &[&Visit]) -> f64 {
+    visits.iter().map(|it| f64::from(it.belief)).sum()
 }
 
 fn earliest(visits: &[&Visit]) -> Timestamp {

@@ -35,6 +35,9 @@ const HOURS_BEFORE: f64 = 24.0;
 /// That a thing that was never seen is at one of the places guessed.
 const GUESS_SHARE: f64 = 0.5;
 
+/// What was seen less likely than so is rather looked for where such things are kept.
+const GUESSED_BELOW: f32 = 1.0 / 3.0;
+
 /// What is known of where the target is.
 pub(super) struct Grounding {
     pub(super) goals: Vec<Goal>,
@@ -83,10 +86,11 @@ pub(super) fn grounded(
 ) -> Result<Grounding, ToolError> {
     let (objects, records) = alike(context, held, target)?;
     let of = |id: &RecordId| records.iter().find(|it| it.id == *id);
-    let Some(object) = objects.first() else {
+    let Some(object) = objects.first().filter(|it| it.belief >= GUESSED_BELOW) else {
         return guessed(context, held, target, Known::Never);
     };
-    let mut newest: Vec<&Record> = object.records.iter().filter_map(of).collect();
+    let seen = object.visits.iter().flat_map(|it| &it.records);
+    let mut newest: Vec<&Record> = seen.filter_map(of).collect();
     newest.sort_by_key(|it| std::cmp::Reverse((it.end_at, it.id)));
     let zone = context.options.zone;
     let last_seen = newest.first().map(|it| it.end_at);
@@ -107,8 +111,14 @@ pub(super) fn grounded(
         let said = if at == 0 { "was last seen" } else { "was" };
         add(there, &format!("{:?} {said}", object.desc));
     }
-    for other in objects.iter().skip(1) {
-        let there = other.records.iter().rev().filter_map(of).find(|it| it.meta.pose.is_some());
+    for other in objects.iter().skip(1).filter(|it| it.is_believed()) {
+        let there = other
+            .visits
+            .iter()
+            .rev()
+            .flat_map(|it| it.records.iter().rev())
+            .filter_map(of)
+            .find(|it| it.meta.pose.is_some());
         add(there, &format!("another {:?} was last seen", other.desc));
     }
     if goals.is_empty() && newest.iter().any(|it| it.meta.pose.is_some()) {
@@ -154,14 +164,17 @@ fn alike(
     ids.extend(&held.working_memory);
     let ids: Vec<RecordId> = ids.into_iter().collect();
     let records = context.episodic.records(&ids).map_err(|e| fault(&e))?;
-    let mut objects = context.episodic.instances(&thing, &records, context.options.zone);
+    let zone = context.options.zone;
+    let objects = context.episodic.instances(&thing, &records, zone);
+    let mut objects = objects.map_err(|e| fault(&e))?;
     // What was singled out decides; else what was recalled last; else what was seen last.
     let overlap =
         |it: &Instance, with: &[RecordId]| it.records.iter().filter(|id| with.contains(id)).count();
     let first = held.working_memory.first().copied();
     objects.sort_by_key(|it| {
-        let recalled = first.is_some_and(|id| it.records.contains(&id));
-        std::cmp::Reverse((overlap(it, &target.records), recalled, it.last_seen))
+        let recalled = first.is_some_and(|id| it.was_seen_in(id));
+        let overlap = overlap(it, &target.records);
+        std::cmp::Reverse((overlap, it.is_believed(), recalled, it.last_seen))
     });
     if objects.is_empty() && !target.records.is_empty() {
         // A target that was decided on by a record, whose caption names it otherwise.
@@ -169,7 +182,7 @@ fn alike(
             records.iter().filter(|it| target.records.contains(&it.id)).cloned().collect();
         let words = own.last().map(|it| things_in(&it.caption)).unwrap_or_default();
         let first = words.first().map(String::as_str).unwrap_or_default();
-        objects = context.episodic.instances(first, &own, context.options.zone);
+        objects = context.episodic.instances(first, &own, zone).map_err(|e| fault(&e))?;
     }
     Ok((objects, records))
 }

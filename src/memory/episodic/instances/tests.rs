@@ -45,7 +45,7 @@ pub(crate) fn sought(thing: &str) -> Sought {
 }
 
 pub(crate) fn grouped(seen: &[Seen], thing: &str) -> Vec<Instance> {
-    group(&records(seen), &sought(thing), Zone::from_name("UTC").unwrap())
+    group(&records(seen), &Looks::default(), &sought(thing), Zone::from_name("UTC").unwrap())
 }
 
 /// Each object as `description: ids`.
