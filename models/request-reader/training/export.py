@@ -1,6 +1,9 @@
 """Writes a checkpoint as engram loads it: f16 weights, configuration, tokenizer and golden readings.
 
     python export.py --checkpoint WORK/run/checkpoint.pt --vocabulary WORK/vocabulary --out ..
+
+`--before` mixes in the checkpoint that the run was started from: what is new is learnt, and less
+of what was known is lost.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from safetensors.torch import save_file
 from train import read
 
 GOLDEN = 60
+AFTER = 0.6
+"""Weight of the newer of two checkpoints."""
 _SAID = [
     "architectures", "hidden_act", "hidden_size", "intermediate_size", "layer_norm_eps", "max_position_embeddings",
     "model_type", "num_attention_heads", "num_hidden_layers", "pad_token_id", "type_vocab_size", "vocab_size",
@@ -26,9 +31,17 @@ _SAID = [
 ]  # fmt: skip
 
 
+def mixed(before: dict[str, torch.Tensor], after: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {
+        name: (1 - AFTER) * before[name] + AFTER * tensor if tensor.is_floating_point() else tensor
+        for name, tensor in after.items()
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--checkpoint", type=Path, required=True)
+    parser.add_argument("--before", type=Path, help="checkpoint to mix it with")
     parser.add_argument("--vocabulary", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
@@ -36,6 +49,8 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     shutil.copy(args.vocabulary / "tokenizer.json", args.out / "tokenizer.json")
     state = torch.load(args.checkpoint, weights_only=True)["model"]
+    if args.before:
+        state = mixed(torch.load(args.before, weights_only=True)["model"], state)
     weights = {name: tensor.half().contiguous() for name, tensor in state.items() if "position_ids" not in name}
     save_file(weights, args.out / "model.safetensors", metadata={"format": "pt"})
     config = config_of(len(state["bert.embeddings.word_embeddings.weight"])).to_dict()

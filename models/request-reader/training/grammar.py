@@ -230,8 +230,9 @@ def wordnet_nouns(folder: Path) -> list[str]:
 
 def supplied(names: list[str] | None = None, nouns: list[str] | None = None) -> Grammar:
     words = Words(json.loads((HERE / "lexicon.json").read_text()), nouns)
+    """From the files of these names, all without any; one named several times counts as often."""
     files = sorted((HERE / "templates").glob("*.txt"))
-    return Grammar([file for file in files if names is None or file.stem in names], words)
+    return Grammar([file for file in files for _ in range(1 if names is None else names.count(file.stem))], words)
 
 
 def main() -> None:

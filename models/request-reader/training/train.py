@@ -2,7 +2,8 @@
 
     python train.py --vocabulary WORK/vocabulary --teacher TEACHER --nouns WORK/root/usr/share/wordnet --out WORK/run --steps 1500
 
-`--without NAME` leaves a file of templates out, and `--valid` measures on it; `--resume` goes on.
+`--without NAME` leaves a file of templates out and measures on it; `--resume` goes on. `--start` trains a
+finished model further, with a schedule of its own: give it a lower `--peak`, and `--often` the new templates.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ SPOILED = 0.12
 """Share of requests without punctuation."""
 LENGTH_MAX = 96
 IGNORED = -100
+OFTEN = 3
+"""As many templates each one counts for in a file given as `--often`."""
 
 
 def spoiled(request: Request, rng: random.Random) -> Request:
@@ -101,7 +104,8 @@ def share_right(model: Reader, tokenizer: Tokenizer, requests: list[Request]) ->
 
 def training_grammar(args: argparse.Namespace, nouns: list[str]) -> Grammar:
     files = sorted((Path(__file__).parent / "templates").glob("*.txt"))
-    return supplied([file.stem for file in files if file.stem not in args.without], nouns)
+    names = [file.stem for file in files if file.stem not in args.without]
+    return supplied(names + args.often * (OFTEN - 1), nouns)
 
 
 def train(args: argparse.Namespace) -> None:
@@ -110,7 +114,10 @@ def train(args: argparse.Namespace) -> None:
     tokenizer = Tokenizer.from_file(str(args.vocabulary / "tokenizer.json"))
     tokenizer.no_padding()
     model = Reader(config_of(tokenizer.get_vocab_size()))
-    start_from_teacher(model, args.teacher, json.loads((args.vocabulary / "teacher_ids.json").read_text()))
+    if args.start:
+        model.load_state_dict(torch.load(args.start, weights_only=True)["model"])
+    else:
+        start_from_teacher(model, args.teacher, json.loads((args.vocabulary / "teacher_ids.json").read_text()))
     nouns = wordnet_nouns(args.nouns)
     grammar = training_grammar(args, nouns)
     held: Grammar | None = supplied(args.without) if args.without else None
@@ -135,7 +142,7 @@ def train(args: argparse.Namespace) -> None:
     began, smoothed = time.monotonic(), 0.0
     while step < args.steps:
         share = step / args.steps
-        factor = min(1.0, (step + 1) / WARM_UP) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * share)))
+        factor = args.peak * min(1.0, (step + 1) / WARM_UP) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * share)))
         for group in optimiser.param_groups:
             group["lr"] = group["peak"] * factor
         requests = [spoiled(grammar.request(rng), rng) for _ in range(BATCH)]
@@ -172,6 +179,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--measure-every", type=int, default=500)
     parser.add_argument("--without", nargs="*", default=[], help="files of templates to hold out")
+    parser.add_argument("--often", nargs="*", default=[], help="files of templates to draw from more often")
+    parser.add_argument("--start", type=Path, help="checkpoint to train further, in place of beginning from the teacher")
+    parser.add_argument("--peak", type=float, default=1.0, help="factor of all learning rates")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--bf16", action="store_true", help="faster where the CPU has instructions for it")
     parser.add_argument("--resume", action="store_true")
