@@ -13,6 +13,8 @@ SHARES = (0.5, 0.1, 0.01, 0.001)
 MISSING = "–"
 QUIET = 1.5
 """Load of the machine up to which times are times: what was measured just before still counts in it."""
+BUSY = 3
+"""Load of two cores above which a peer's times are marked."""
 
 Result = dict[str, object]
 
@@ -87,7 +89,7 @@ def search_table(results: list[Result]) -> str:
         call = result.get("search", {}).get("call_micros")
         rows.append(
             [
-                label(result),
+                label(result) + (" †" if result["load"] > BUSY else ""),
                 said,
                 number(millis / own, 1) + " ×" if millis and own else MISSING,
                 f"{near.get('ef', MISSING) or 'exact'}",
@@ -98,7 +100,10 @@ def search_table(results: list[Result]) -> str:
             ]
         )
     head = ["", "p50 at recall .99, ms", "engram = 1", "nearest width", "its recall@10", "its p50", "its p99", "call"]
-    return table(head, rows)
+    found = table(head, rows)
+    if any(result["load"] > BUSY for result in results):
+        found += f"\n\n† the machine had a load above {BUSY} when it began: here and below its times may be too high"
+    return found
 
 
 def window_table(results: list[Result]) -> str:
