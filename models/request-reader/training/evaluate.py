@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 from grammar import HERE, ORDERS, TENSES, Filler, Grammar, Request, Words
-from import_wordings import flags_of, slot_of
+from import_wordings import flags_of, slot_of, with_uses
 from model import Reader, config_of
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
@@ -40,12 +40,15 @@ def of_wordings(path: Path, words: Words, count: int, rng: random.Random) -> lis
                 text = template
                 while rule := re.search(r"<(\w+)>", text):
                     text = text[: rule.start()] + rng.choice(data["rules"][rule.group(1)]) + text[rule.end() :]
+                text = with_uses(family, text)
                 request, filler, at = Request(order=order, tense=tense), Filler(words, rng), 0
-                for slot in re.finditer(r"\{(\w+)\}", text):
+                for slot in re.finditer(r"\{(\w+)\}|\[deed:(\w+)\]", text):
                     request.add(text[at : slot.start()])
                     at = slot.end()
                     name = slot.group(1)
-                    if name.lower() in ("when", "daily", "doing"):
+                    if name is None:
+                        request.add(slot.group(2), "deed")
+                    elif name.lower() in ("when", "daily", "doing"):
                         choices = [it for some in data[name.lower()].values() for it in some]
                         said = rng.choice(choices).format_map(defaultdict(str, _MOMENT))
                         request.add(said[0].upper() + said[1:] if name[0].isupper() else said, "deed" if name == "doing" else "time")

@@ -31,12 +31,16 @@ def lines_of(path: Path, rng: random.Random) -> dict[str, list[str]]:
                 text = template
                 while rule := re.search(r"<(\w+)>", text):
                     text = text[: rule.start()] + rng.choice(data["rules"][rule.group(1)]) + text[rule.end() :]
-                if family.startswith("frequent.") and flags in ("most", "least"):
-                    text = _USE.sub(r"[deed:\1]", text)
+                text = with_uses(family, text)
                 text = text.replace("{on_spot}", "on {the_spot}").replace("{On_spot}", "On {the_spot}")
                 text = re.sub(r"\{(\w+)\}", lambda it: "{" + slot_of(it.group(1)) + "}", text)
                 found.setdefault(flags, []).append(text)
     return found
+
+
+def with_uses(family: str, text: str) -> str:
+    """Marks what is said of use where use singles the thing out."""
+    return _USE.sub(r"[deed:\1]", text) if flags_of(family) in ("most", "least") else text
 
 
 def flags_of(family: str) -> str:
