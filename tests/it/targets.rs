@@ -240,6 +240,27 @@ fn the_planner_goes_where_the_thing_was_seen_last() {
 }
 
 #[test]
+fn what_may_be_a_slip_of_the_captioner_is_a_guess_and_its_place_a_goal() {
+    let goals = |confidence: f64| {
+        let mut talk = Talk::new(&[]);
+        household(&mut talk);
+        let seen = json!({"caption": "a green lamp on a wooden shelf in the hallway",
+            "time": "2025-01-03 10:00:00", "position": [9.0, 1.0, 0.0], "map_id": "home",
+            "source": "camera", "confidence": confidence});
+        talk.call("observe", seen);
+        let task = json!({"task": "bring me the lamp", "now": "2025-01-03 12:00:00"});
+        talk.call("retrieve_object", task)["goals"].as_array().unwrap().clone()
+    };
+    let sure = goals(0.9);
+    assert_eq!((&sure[0]["position"][0], sure[0].get("guess")), (&json!(9.0), None));
+    let unsure = goals(0.2);
+    assert_eq!(unsure[0]["guess"], true);
+    let there: Vec<_> = unsure.iter().filter(|it| it["position"][0] == json!(9.0)).collect();
+    assert_eq!(there.len(), 1, "{unsure:#?}");
+    assert!(unsure.iter().all(|it| it["guess"] == true), "{unsure:#?}");
+}
+
+#[test]
 fn a_task_that_cannot_be_carried_out_is_refused() {
     let mut talk = Talk::new(&[]);
     talk.call("retrieve_object", json!({}));

@@ -231,7 +231,7 @@ impl<'a> Scene<'a> {
 
     /// The looks at a kind with the record of each. Of one record the sentence counts
     /// that names most of them: another one may speak of the same. A captioner that is not
-    /// sure may name one twice: two are seen on two occasions.
+    /// sure may name one twice: two are seen on two occasions, in captions that are rather right.
     fn looks(&self, kind: &Kind) -> (Vec<Look>, Vec<usize>) {
         let mut copies: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
         for (at, _) in &kind.names {
@@ -254,11 +254,14 @@ impl<'a> Scene<'a> {
             });
             of_record.push(at);
         }
-        let doubled: Vec<Look> = looks.iter().copied().filter(|it| it.copies > 1).collect();
+        let sureness =
+            |at: &usize| self.records.get(*at).and_then(|it| it.confidence).unwrap_or(1.0);
+        let seen = looks.iter().zip(&of_record).filter(|(it, _)| it.copies > 1);
+        let doubled: Vec<Look> =
+            seen.filter(|(_, at)| sureness(at) >= DOUBT).map(|(it, _)| *it).collect();
         for (look, at) in looks.iter_mut().zip(&of_record) {
-            let is_sure =
-                self.records.get(*at).is_none_or(|it| it.confidence.is_none_or(|it| it >= 1.0));
-            if !is_sure && !doubled.iter().any(|it| is_another_visit(it, look)) {
+            let is_seen_again = || doubled.iter().any(|it| is_another_visit(it, look));
+            if sureness(at) < DOUBT || sureness(at) < 1.0 && !is_seen_again() {
                 look.copies = 1;
             }
         }

@@ -310,6 +310,28 @@ mod tests {
     }
 
     #[test]
+    fn a_sighting_that_is_likelier_a_slip_is_passed_over_where_there_is_another() {
+        let last = |seen: &[(&str, f32)]| {
+            let dir = tempfile::tempdir().unwrap();
+            let (memory, _) = open(dir.path());
+            let seen = (0..).zip(seen).map(|(n, (caption, confidence))| NewObservation {
+                confidence: Some(*confidence),
+                ..observation(n, caption)
+            });
+            memory.remember_observations(seen.collect()).unwrap();
+            let found = memory.last_seen("red mug", &Filter::default(), 1).unwrap();
+            let (explained, _) =
+                memory.last_seen_explained("red mug", &Filter::default(), 1).unwrap();
+            assert_eq!(found, explained);
+            caption(&found[0]).to_owned()
+        };
+        let (desk, sofa) = ("a red mug on a desk", "a red mug on a sofa");
+        assert_eq!(last(&[(desk, 0.9), (sofa, 0.2)]), desk);
+        assert_eq!(last(&[(desk, 0.9), (sofa, 0.8)]), sofa);
+        assert_eq!(last(&[(desk, 0.2), (sofa, 0.2)]), sofa, "all may be slips");
+    }
+
+    #[test]
     fn after_a_start_no_noun_is_embedded_again() {
         let dir = tempfile::tempdir().unwrap();
         let (memory, passages) = open(dir.path());

@@ -86,9 +86,13 @@ pub(super) fn grounded(
 ) -> Result<Grounding, ToolError> {
     let (objects, records) = alike(context, held, target)?;
     let of = |id: &RecordId| records.iter().find(|it| it.id == *id);
-    let Some(object) = objects.first().filter(|it| it.belief >= GUESSED_BELOW) else {
+    let Some(object) = objects.first() else {
         return guessed(context, held, target, Known::Never);
     };
+    if object.belief < GUESSED_BELOW {
+        let guessed = guessed(context, held, target, Known::Never)?;
+        return Ok(with_doubtful(context, held, guessed, object, &records));
+    }
     let seen = object.visits.iter().flat_map(|it| &it.records);
     let mut newest: Vec<&Record> = seen.filter_map(of).collect();
     newest.sort_by_key(|it| std::cmp::Reverse((it.end_at, it.id)));
@@ -129,6 +133,29 @@ pub(super) fn grounded(
     let goals = weighed(goals, stays, f64::from(object.confidence));
     let observations = newest.into_iter().take(OBSERVATIONS_MAX).cloned().collect();
     Ok(Grounding { goals, observations, last_seen, is_guess: false })
+}
+
+/// The place of a sighting that is likely a slip is looked at after the guesses.
+fn with_doubtful(
+    context: &Context,
+    held: &Session,
+    mut grounding: Grounding,
+    object: &Instance,
+    records: &[Record],
+) -> Grounding {
+    let seen = object.visits.last().and_then(|visit| visit.records.last());
+    let record = seen.and_then(|id| records.iter().find(|it| it.id == *id));
+    let goal = record.and_then(|it| {
+        let when = context.options.zone.format(it.end_at);
+        goal_of(it, format!("{:?} may have been seen here at {when}", object.desc))
+    });
+    let known = &mut grounding.goals;
+    let is_new = |goal: &Goal| !known.iter().any(|it| is_near(it, goal));
+    if let Some(goal) = goal.filter(is_new).filter(|it| !was_looked_at(held, it, records)) {
+        known.truncate(GOALS_MAX - 1);
+        known.push(Goal { probability: object.belief, is_guess: true, ..goal });
+    }
+    grounding
 }
 
 /// Turns visits into probabilities: the thing stays where it was seen last, or else

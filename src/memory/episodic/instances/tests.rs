@@ -170,3 +170,61 @@ fn what_was_seen_with_it_is_told_most_frequent_first() {
     assert_eq!(found[0].seen_with, ["red mug", "person"]);
     assert_eq!(found[0].desc, "purple book");
 }
+
+/// As [`check`], where captions are so sure of themselves and all looks are known.
+fn check_unsure(seen: &[Seen], confidence: f32, thing: &str, expect: &[&str]) {
+    let mut records = records(seen);
+    for record in &mut records {
+        record.confidence = Some(confidence);
+    }
+    let wanted = sought(thing);
+    let looks = Looks::of(records.clone(), &wanted);
+    let found = group(&records, &looks, &wanted, Zone::from_name("UTC").unwrap());
+    let found: Vec<String> = found
+        .iter()
+        .map(|it| {
+            let seen: Vec<String> =
+                it.visits.iter().flat_map(|it| &it.records).map(|id| id.0.to_string()).collect();
+            let doubt = if it.is_believed() { "" } else { "?" };
+            format!("{}{doubt}: {}", it.desc, seen.join(" "))
+        })
+        .collect();
+    assert_eq!(found, expect, "{seen:#?}");
+}
+
+const BLUE_DESK: &str = "a blue mug on a wooden desk in the office";
+const BARE_DESK: &str = "a wooden desk with a laptop on it in the office";
+const ROUND: u64 = 2 * 60;
+
+#[test]
+fn a_colour_that_an_unsure_caption_gives_what_always_is_there_is_its_own() {
+    let mut seen: Vec<Seen> = (0..6).map(|at| (at * ROUND, 0.0, BLUE_DESK)).collect();
+    seen.push((6 * ROUND, 0.0, DESK));
+    check_unsure(&seen, 0.7, "mug", &["blue mug: 1 2 3 4 5 6 7"]);
+    check_unsure(&seen, 1.0, "mug", &["blue mug: 1 2 3 4 5 6", "red mug: 7"]);
+    // The other one is there, too.
+    let both = "a red mug next to a blue mug on a wooden desk in the office";
+    seen[6] = (6 * ROUND, 0.0, both);
+    check_unsure(&seen, 0.7, "mug", &["blue mug: 1 2 3 4 5 6 7", "red mug?: 7"]);
+}
+
+#[test]
+fn a_slip_is_no_occasion_and_what_may_be_nothing_else_comes_last() {
+    let mut seen: Vec<Seen> = (0..6).map(|at| (at * ROUND, 8.0, SINK)).collect();
+    seen.extend((0..6).map(|at| (at * ROUND + 5, 0.0, BARE_DESK)));
+    seen.push((5 * ROUND + 90, 0.0, DESK));
+    check_unsure(&seen, 0.5, "mug", &["red mug: 1 2 3 4 5 6"]);
+    check_unsure(&seen, 1.0, "mug", &["red mug: 1 2 3 4 5 6 13"]);
+    let seen: Vec<Seen> = seen.into_iter().filter(|it| it.2 != SINK).collect();
+    check_unsure(&seen, 0.5, "mug", &["red mug?: 7"]);
+}
+
+#[test]
+fn one_that_an_unsure_caption_names_twice_is_one() {
+    const TWICE: &str = "a red mug and a red mug on a wooden desk in the office";
+    let twice = [(0, 0.0, DESK), (ROUND, 0.0, TWICE), (2 * ROUND, 0.0, DESK)];
+    check_unsure(&twice, 0.9, "mug", &["red mug: 1 2 3"]);
+    let twice_again = [(0, 0.0, TWICE), (ROUND, 0.0, TWICE)];
+    check_unsure(&twice_again, 0.9, "mug", &["red mug: 1 2", "red mug: 1 2"]);
+    check_unsure(&twice_again, 0.4, "mug", &["red mug: 1 2"]);
+}
