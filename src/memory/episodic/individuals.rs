@@ -44,9 +44,11 @@ pub struct LikelyPlace {
     pub score: f32,
 }
 
-/// Most places where the robot stood, and newest looks at each, that are asked about slips.
-const STANDS_MAX: usize = 64;
-const LOOKS_MAX: usize = 256;
+/// Most places where the robot stood, and newest looks at each, that are asked about
+/// slips, and newest sightings that say how often a thing is seen: each is a record read.
+const STANDS_MAX: usize = 32;
+const LOOKS_MAX: usize = 128;
+const ALIKE_MAX: usize = 256;
 /// Newest records in which places are looked for.
 const PLACES_FROM_RECORDS: usize = 2_000;
 /// Most places, and most things seen there, that are compared with a thing.
@@ -96,7 +98,7 @@ impl Episodic {
             ids.extend(self.corpus.newest(&area, LOOKS_MAX, &[]));
         }
         let alike = Wanted { target: wanted.clone(), around: Vec::new() };
-        let alike = self.corpus.seen_last(&alike, &Filter::default(), instances::RECORDS_MAX);
+        let alike = self.corpus.seen_last(&alike, &Filter::default(), ALIKE_MAX);
         ids.extend(alike.into_iter().flat_map(|it| it.records));
         ids.extend(records.iter().map(|it| it.id));
         let ids: Vec<RecordId> = ids.into_iter().collect();
