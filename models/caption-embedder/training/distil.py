@@ -6,7 +6,8 @@ near misses in it.
 
 Training runs for a number of minutes of its own steps; the learning rate follows the elapsed share.
 Shards that ``teach.py`` writes meanwhile are picked up. Checkpoints hold everything: ``--resume``. A
-new schedule can begin with the weights of a model directory, such as the one that ships: ``--start-from``.
+new schedule can begin with the weights of a model directory, such as the one that ships: ``--start-from``;
+``--layers`` puts new layers that do (almost) nothing below its own.
 
 The layer computes in bf16, on a processor with AVX512-BF16 several times as fast as f32; weights,
 sums over tokens and losses stay f32.
@@ -22,6 +23,7 @@ import ctypes
 import itertools
 import math
 import random
+import re
 import time
 from pathlib import Path
 
@@ -72,12 +74,12 @@ def token_table(static: torch.Tensor) -> torch.Tensor:
     return table * math.sqrt(HIDDEN)
 
 
-def new_student(table: torch.Tensor) -> BertModel:
+def new_student(table: torch.Tensor, layers: int = LAYERS) -> BertModel:
     """A BERT over the token table, whose layers add next to nothing yet and whose output drops the sink."""
     config = BertConfig(
         vocab_size=len(table),
         hidden_size=HIDDEN,
-        num_hidden_layers=LAYERS,
+        num_hidden_layers=layers,
         num_attention_heads=HEADS,
         intermediate_size=FEED_FORWARD,
         max_position_embeddings=MAX_TOKENS,
@@ -98,6 +100,21 @@ def new_student(table: torch.Tensor) -> BertModel:
             layer.output.dense.weight.normal_(std=0.01)
         model.encoder.layer[-1].output.LayerNorm.weight[-SINK:] = 0.0
     return model
+
+
+LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
+
+
+def layers_of(weights: dict[str, torch.Tensor]) -> int:
+    return 1 + max(int(found.group(1)) for found in map(LAYER.match, weights) if found)
+
+
+def above_new_layers(weights: dict[str, torch.Tensor], new: int) -> dict[str, torch.Tensor]:
+    """The weights under the names that they have above new layers.
+
+    New ones go below the others, where the lengths of the token vectors are still in the sink.
+    """
+    return {LAYER.sub(lambda at: f"encoder.layer.{int(at.group(1)) + new}.", name): w for name, w in weights.items()}
 
 
 def student_from(static: dict[str, torch.Tensor], tokenizer: Tokenizer) -> BertModel:
@@ -187,10 +204,12 @@ class Run:
         self.target = start["projection"] @ spanning_basis()
         self._go_on()
 
-    def start_from_model(self, folder: Path) -> None:
+    def start_from_model(self, folder: Path, layers: int | None) -> None:
         weights = {name: tensor.float() for name, tensor in load_file(folder / "model.safetensors").items()}
-        self.model = new_student(torch.zeros_like(weights["embeddings.word_embeddings.weight"]))
-        self.model.load_state_dict(weights)
+        own = layers_of(weights)
+        layers = layers or own
+        self.model = new_student(torch.zeros_like(weights["embeddings.word_embeddings.weight"]), layers)
+        self.model.load_state_dict(self.model.state_dict() | above_new_layers(weights, layers - own))
         self.target = resembled_projection(self.model, self.shards)
         self._go_on()
 
@@ -250,6 +269,7 @@ def main() -> None:
     parser.add_argument("--vocabulary", type=Path, required=True, help="folder of tokenizer.json")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--layers", type=int, help="with --start-from: as many, new ones below; else as many as it has")
     parser.add_argument("--resume", action="store_true", help="go on where this run's own checkpoint stopped")
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -259,7 +279,7 @@ def main() -> None:
     if args.static:
         run.start_from_table(args.static)
     else:
-        run.start_from_model(args.start_from)
+        run.start_from_model(args.start_from, args.layers)
     run.train(args.minutes * 60)
 
 

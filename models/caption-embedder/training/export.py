@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import save_file
 from sentence_transformers import SentenceTransformer
 
-from distil import HIDDEN, new_student
+from distil import HIDDEN, layers_of, new_student
 from teach import MAX_TOKENS
 
 GOLDEN_TEXTS = Path(__file__).with_name("golden_texts.txt")
@@ -53,7 +53,7 @@ def write_json(path: Path, value: object) -> None:
 def write_model(checkpoint: Path, vocabulary: Path, folder: Path) -> None:
     state = torch.load(checkpoint, weights_only=False)
     weights = state["model"]
-    student = new_student(torch.zeros_like(weights["embeddings.word_embeddings.weight"]))
+    student = new_student(torch.zeros_like(weights["embeddings.word_embeddings.weight"]), layers_of(weights))
     student.load_state_dict(weights)
     named = {name: tensor.half().contiguous() for name, tensor in student.state_dict().items() if tensor.is_floating_point()}
     save_file(named, str(folder / "model.safetensors"), metadata={"format": "pt"})
