@@ -163,11 +163,10 @@ impl Looks {
         let beside = beside.into_iter().flatten().filter_map(|at| visits.get(at));
         let beside: Vec<Vec<&Look>> = beside.filter(|it| tells_of(it, visit)).map(of).collect();
         let mut missed: Vec<(usize, &NamedThing)> = Vec::new();
-        for it in beside.iter().flatten().flat_map(|look| &look.named) {
-            let is_other = !are_alike(&it.attributes, attributes);
-            if is_other && !now.iter().any(|look| look.names(&it.attributes)) {
-                let shows = |looks: &&Vec<&Look>| looks.iter().any(|it_| it_.names(&it.attributes));
-                missed.push((beside.iter().filter(shows).count(), it));
+        for thing in beside.iter().flatten().flat_map(|look| &look.named) {
+            let shows = |looks: &[&Look]| looks.iter().any(|it| it.names(&thing.attributes));
+            if !are_alike(&thing.attributes, attributes) && !shows(&now) {
+                missed.push((beside.iter().filter(|looks| shows(looks)).count(), thing));
             }
         }
         let most = missed.iter().map(|(count, _)| *count).max()?;
