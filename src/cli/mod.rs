@@ -198,9 +198,9 @@ const THREADS: (&str, &str) = ("RAYON_NUM_THREADS", "1");
 /// From how many bytes on an allocation is a mapping of its own, and how much free memory
 /// glibc's allocator keeps at the end of its heap. Left alone it raises both to twice what
 /// was once freed at a time, up to 64 MiB: what reading the models takes for a moment would
-/// stay with the process. Half a MiB and one took 8 MiB less, but with a million records a
-/// question's own tables were fresh pages each time: while captions came in the 99th
-/// percentile was 20 to 45 ms in two of four runs, and 4 in the others and with these.
+/// stay with the process. Half a MiB and one took 8 MiB less, but with a million records the
+/// 99th percentile while captions came in rose to 20 ms, 45 ms and 21 times that without in
+/// three of four runs; with wider bounds it was some 4 ms in eight of eight.
 const ALLOCATOR: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "4194304"), ("MALLOC_TRIM_THRESHOLD_", "8388608")];
 

@@ -196,8 +196,11 @@ impl<'a> Scene<'a> {
                 .filter_map(|at| {
                     let id = id(at)?;
                     let belief = (1.0 - *beliefs.get(&id)?) * STAYS;
+                    if belief < DOUBT {
+                        return None;
+                    }
                     let thing = self.looks.taken_for(id, &attributes)?;
-                    (belief >= DOUBT).then(|| (at, belief, thing.clone()))
+                    Some((at, belief, thing.clone()))
                 })
                 .collect();
             for (at, belief, NamedThing { sentence: _, mention, attributes }) in mended {
