@@ -30,7 +30,7 @@ use crate::ingest::TRY_AGAIN;
 
 /// What to send and what holds for frames that do not say.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(super) struct Flags {
+pub struct Flags {
     /// Directory of JPEG and PNG frames
     dir: PathBuf,
     /// Times and poses of the frames: JSONL, or CSV in TUM order (timestamp tx ty tz qx qy qz qw file); found in DIR where absent
@@ -55,23 +55,23 @@ pub(super) struct Flags {
 
 /// What became of the frames.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Report {
+pub struct Report {
     /// Taken in, to be captioned.
-    pub(super) sent: u64,
+    pub sent: u64,
     /// Taken in as a repetition of the one before.
-    pub(super) merged: u64,
+    pub merged: u64,
     /// Passed over: the daemon had them already, or newer ones of their source.
-    pub(super) known: usize,
+    pub known: usize,
     /// Captioned by the daemon meanwhile, frames of others included.
-    pub(super) captioned: u64,
+    pub captioned: u64,
     /// Set aside by the daemon meanwhile.
-    pub(super) failed: u64,
+    pub failed: u64,
     /// Still waiting for their caption.
-    pub(super) pending: u64,
+    pub pending: u64,
     /// Lines and frames that were left out.
-    pub(super) refused: Faults,
+    pub refused: Faults,
     /// Why the frames that still wait make no progress.
-    pub(super) stuck: Option<String>,
+    pub stuck: Option<String>,
 }
 
 /// Between two looks at how far the daemon is.
@@ -97,14 +97,14 @@ pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
 
 /// Sends the frames and, unless told otherwise, waits until they are captioned.
 /// Progress goes to standard error where that is a terminal.
-pub(super) fn send(client: &mut Client, flags: &Flags) -> anyhow::Result<Report> {
+pub fn send(client: &mut Client, flags: &Flags) -> anyhow::Result<Report> {
     let mut call = |tool: &str, arguments| client.call(tool, arguments);
     Run::new(&mut call, ProgressBar::no_length(), POLL).ingest(flags)
 }
 
 impl Flags {
     /// All frames of a directory, each as its sidecar has it.
-    pub(super) fn of(dir: PathBuf) -> Self {
+    pub fn of(dir: PathBuf) -> Self {
         let Defaults { zone: _, source, frame_id, map_id } = Defaults::default();
         let (sidecar, zone, no_wait) = (None, String::new(), false);
         Self { dir, sidecar, source, frame_id, map_id, zone, no_wait }

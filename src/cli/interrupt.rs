@@ -10,11 +10,11 @@ use signal_hook::flag;
 /// Asked for by a signal. The daemon that is measured gets Ctrl-C too and ends,
 /// which ends the step that asks it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
     /// From now on signals are only noted.
-    pub(super) fn watch() -> anyhow::Result<Self> {
+    pub fn watch() -> anyhow::Result<Self> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM] {
             flag::register(signal, Arc::clone(&interrupt.0)).context("signals cannot be caught")?;
@@ -22,7 +22,7 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    pub(super) fn check(&self) -> anyhow::Result<()> {
+    pub fn check(&self) -> anyhow::Result<()> {
         ensure!(!self.0.load(Ordering::Relaxed), "interrupted; nothing is left behind");
         Ok(())
     }

@@ -9,13 +9,12 @@ mod caption;
 pub mod client;
 mod demo;
 mod dev_memory;
-mod eval;
-mod ingest;
-mod interrupt;
+pub mod ingest;
+pub mod interrupt;
 mod log;
 pub mod mcp;
 mod output;
-mod own_daemon;
+pub mod own_daemon;
 mod reindex;
 mod serve;
 mod status;
@@ -47,7 +46,7 @@ struct Cli {
 
 /// Flags that every command takes.
 #[derive(Debug, Clone, Default, Args)]
-struct Common {
+pub struct Common {
     /// Configuration file (TOML); see config/default.toml for the keys
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
@@ -98,11 +97,6 @@ enum Command {
         #[command(subcommand)]
         bench: bench::Bench,
     },
-    /// Judges this program by what it finds
-    Eval {
-        #[command(subcommand)]
-        eval: eval::Eval,
-    },
     /// The captioner's own process; started by the daemon
     #[command(hide = true)]
     CaptionWorker(serve::WorkerFlags),
@@ -146,8 +140,8 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         set_up_process();
     }
     let config = common.load()?;
-    // These have their progress bar on the same terminal.
-    let has_bar = matches!(command, Command::Bench { .. } | Command::Eval { .. });
+    // It has its progress bar on the same terminal.
+    let has_bar = matches!(command, Command::Bench { .. });
     log::start(&config.settings.log, if has_bar { LevelFilter::Warn } else { LevelFilter::Trace });
     let places = places()?;
     let socket = config.socket_path(&places);
@@ -171,7 +165,6 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Config => print_config(&config, &places),
         Command::Bench { bench } => bench::run(&bench, &common),
         Command::DevMemory(flags) => dev_memory::run(&config, &flags),
-        Command::Eval { eval } => eval::run(&eval, &common),
         Command::CaptionWorker(_) => Ok(ExitCode::SUCCESS),
     }
 }

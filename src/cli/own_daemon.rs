@@ -15,7 +15,8 @@ use crate::cli::Common;
 use crate::cli::client::{Client, ClientOptions};
 
 /// Runs until stopped; killed when dropped.
-pub(super) struct OwnDaemon {
+#[derive(Debug)]
+pub struct OwnDaemon {
     child: Child,
     socket: PathBuf,
 }
@@ -27,7 +28,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 impl OwnDaemon {
     /// Keeps its state under `dir`, beside its socket and its log.
-    pub(super) fn start(common: &Common, program: &Path, dir: &Path) -> anyhow::Result<Self> {
+    pub fn start(common: &Common, program: &Path, dir: &Path) -> anyhow::Result<Self> {
         let socket = dir.join("engram.sock");
         let log = fs::File::create(dir.join("log"))?;
         let mut command = Command::new(program);
@@ -43,12 +44,12 @@ impl OwnDaemon {
         Ok(Self { child, socket })
     }
 
-    pub(super) fn socket(&self) -> &Path {
+    pub fn socket(&self) -> &Path {
         &self.socket
     }
 
     /// Waits until the daemon listens, and says what its log says if it ends.
-    pub(super) fn connect(&self) -> anyhow::Result<Client> {
+    pub fn connect(&self) -> anyhow::Result<Client> {
         let started = SystemClock.tick();
         loop {
             match Client::connect(&self.socket, ClientOptions::default()) {
@@ -71,7 +72,7 @@ impl OwnDaemon {
     }
 
     /// Asks the daemon to end, as a service manager does, and waits for it.
-    pub(super) fn stop(mut self) -> anyhow::Result<()> {
+    pub fn stop(mut self) -> anyhow::Result<()> {
         kill_process(Pid::from_child(&self.child), Signal::TERM)
             .context("the daemon cannot be told to end")?;
         let asked = SystemClock.tick();
@@ -87,7 +88,7 @@ impl OwnDaemon {
 }
 
 /// Where under its directory a daemon keeps what it remembers.
-pub(super) fn state_dir(dir: &Path) -> PathBuf {
+pub(in crate::cli) fn state_dir(dir: &Path) -> PathBuf {
     dir.join("state")
 }
 

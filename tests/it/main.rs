@@ -18,10 +18,12 @@ mod crash_segments;
 mod daemon;
 mod dev_memory;
 mod endpoint;
-mod eval_home;
+#[path = "../../benches/home/evaluation/mod.rs"]
+mod evaluation;
 mod footprint;
 mod fusion;
 mod grounding;
+mod home;
 mod last_seen;
 mod model_planner;
 mod models;

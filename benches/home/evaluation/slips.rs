@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cli::eval::household::Shown;
+use super::household::Shown;
 
 /// Things that captions name, summed over all frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

@@ -1,27 +1,33 @@
-//! `engram eval home` from its flags to its JSON, on a household that was simulated
-//! once (`tests/fixtures/home`) and a real daemon.
+//! The evaluation of `benches/home` from its flags to its JSON, on a household that was
+//! simulated once (`tests/fixtures/home`) and a real daemon. It is compiled into this
+//! binary: the benchmark itself need not be built to test it.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
+use clap::Parser as _;
+use engram::cli::interrupt::Interrupt;
 use serde_json::{Value, json};
+
+use crate::evaluation::{Flags, evaluate};
 
 fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/home")
 }
 
-fn eval(flags: &[&str], temporary: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
-    command.args(["eval", "home"]).args(flags).env("TMPDIR", temporary).output().unwrap()
+fn judged(flags: &[&str], temporary: &Path) -> anyhow::Result<String> {
+    let flags = Flags::try_parse_from([&["home"], flags].concat())?;
+    let program = Path::new(env!("CARGO_BIN_EXE_engram"));
+    evaluate(&flags, program, temporary, &Interrupt::default())
 }
 
-fn eval_json(flags: &[&str], temporary: &Path) -> Value {
-    let output = eval(flags, temporary);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    serde_json::from_slice(&output.stdout).unwrap()
+fn judged_json(flags: &[&str], temporary: &Path) -> Value {
+    serde_json::from_str(&judged(flags, temporary).unwrap()).unwrap()
+}
+
+fn refusal(flags: &[&str], temporary: &Path) -> String {
+    format!("{:#}", judged(flags, temporary).unwrap_err())
 }
 
 fn lines(name: &str) -> Vec<Value> {
@@ -32,7 +38,7 @@ fn lines(name: &str) -> Vec<Value> {
 #[test]
 fn every_task_of_a_household_is_done_and_judged_and_nothing_is_left_behind() {
     let temporary = tempfile::tempdir().unwrap();
-    let report = eval_json(&["--home", home().to_str().unwrap(), "--json"], temporary.path());
+    let report = judged_json(&["--home", home().to_str().unwrap(), "--json"], temporary.path());
     let (frames, tasks) = (lines("frames.jsonl"), lines("tasks.jsonl"));
     assert_eq!(report["frames"], frames.len());
     assert_eq!(report["records"], frames.len(), "an observation with its caption is kept as it is");
@@ -95,7 +101,7 @@ fn tasks_of_ones_own_are_asked_in_place_of_the_households() {
     fs::write(&own, format!("{task}\n")).unwrap();
     let home = home();
     let flags = ["--home", home.to_str().unwrap(), "--tasks-file", own.to_str().unwrap(), "--json"];
-    let report = eval_json(&flags, temporary.path());
+    let report = judged_json(&flags, temporary.path());
     let families: Vec<&Value> = report["families"].as_array().unwrap().iter().collect();
     assert_eq!(families.len(), 1);
     assert_eq!((&families[0]["name"], &families[0]["tasks"]), (&json!("mine"), &json!(1)));
@@ -110,9 +116,7 @@ fn what_cannot_be_judged_is_said_before_anything_is_done() {
     let check = |task: Value, expect: &str| {
         fs::write(&own, format!("{task}\n")).unwrap();
         let flags = ["--home", home.to_str().unwrap(), "--tasks-file", own.to_str().unwrap()];
-        let output = eval(&flags, temporary.path());
-        assert_eq!(output.status.code(), Some(1));
-        let errors = String::from_utf8_lossy(&output.stderr);
+        let errors = refusal(&flags, temporary.path());
         assert!(errors.contains(expect), "{errors}");
     };
     check(
@@ -124,11 +128,10 @@ fn what_cannot_be_judged_is_said_before_anything_is_done() {
         "this one has 0 objects and 0 spots",
     );
     check(json!({"family": "mine", "objects": []}), "missing field `task`");
-    let output = eval(&["--home", home.to_str().unwrap(), "--captions", "model"], temporary.path());
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let flags = ["--home", home.to_str().unwrap(), "--captions", "model"];
+    let errors = refusal(&flags, temporary.path());
     assert!(errors.contains("has no images; simulate it with --images"), "{errors}");
-    let output = eval(&["--python", "/nowhere/python"], temporary.path());
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let errors = refusal(&["--python", "/nowhere/python"], temporary.path());
     assert!(errors.contains("/nowhere/python cannot be started"), "{errors}");
 }
 
@@ -152,7 +155,7 @@ fn what_captions_of_a_file_lose_is_told_from_what_is_lost_with_true_ones() {
     let home = home();
     let with = |captions: &str| {
         let flags = ["--home", home.to_str().unwrap(), "--captions", captions, "--json"];
-        eval_json(&flags, temporary.path())
+        judged_json(&flags, temporary.path())
     };
     let oracle = with("oracle");
     let path = captions_file(own.path(), |_| json!("there is an empty table in the kitchen"));
@@ -185,8 +188,7 @@ fn a_file_of_captions_has_one_of_each_frame() {
     let check = |path: &Path, expect: &str| {
         let captions = path.to_str().unwrap();
         let flags = ["--home", home.to_str().unwrap(), "--captions", captions];
-        let errors = eval(&flags, temporary.path()).stderr;
-        let errors = String::from_utf8_lossy(&errors);
+        let errors = refusal(&flags, temporary.path());
         assert!(errors.contains(expect), "{errors}");
     };
     check(Path::new("/nowhere/captions.jsonl"), "/nowhere/captions.jsonl");

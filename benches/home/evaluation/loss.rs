@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::cli::eval::figures::Outcome;
-use crate::cli::eval::gold::{Answer, Gold};
-use crate::cli::eval::household::{Household, Shown};
-use crate::cli::eval::memory::{Memory, Remembered};
-use crate::cli::eval::slips::{named, names};
+use super::figures::Outcome;
+use super::gold::{Answer, Gold};
+use super::household::{Household, Shown};
+use super::memory::{Memory, Remembered};
+use super::slips::{named, names};
 
 /// Why the place of one task is wrong. All but the last are of tasks whose place is
 /// right where the memory was given true captions.
@@ -117,10 +117,10 @@ fn false_names<'a>(record: &Remembered, household: &'a Household) -> Vec<&'a str
 
 #[cfg(test)]
 mod tests {
+    use super::super::gold::Last;
+    use super::super::household::Frame;
     use super::*;
-    use crate::base::time::Timestamp;
-    use crate::cli::eval::gold::Last;
-    use crate::cli::eval::household::Frame;
+    use engram::base::time::Timestamp;
 
     /// A frame a record: what its caption says and what it truly shows.
     fn check(frames: &[(&str, &[&str])], wanted: Option<&str>, goal: u64, expect: Loss) {

@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
-use crate::base::time::{Clock as _, SystemClock};
-use crate::cli::client::{Client, ClientError, ClientOptions};
-use crate::cli::eval::gold::Answer;
-use crate::cli::eval::household::Task;
-use crate::cli::eval::memory::position;
+use super::gold::Answer;
+use super::household::Task;
+use super::memory::position;
+use engram::base::time::{Clock as _, SystemClock};
+use engram::cli::client::{Client, ClientError, ClientOptions};
 
 /// What the planner made of a task.
 #[derive(Debug, Default)]

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, ensure};
 use serde_json::{Map, Value, json};
 
-use crate::base::caption::Caption;
-use crate::cli::client::Client;
-use crate::cli::eval::household::{Frame, Household, Position};
-use crate::cli::ingest;
-use crate::cli::interrupt::Interrupt;
+use super::household::{Frame, Household, Position};
+use engram::base::caption::Caption;
+use engram::cli::client::Client;
+use engram::cli::ingest;
+use engram::cli::interrupt::Interrupt;
 
 /// A record of the daemon and the frames that it stands for.
 #[derive(Debug)]

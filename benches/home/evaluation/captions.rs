@@ -9,8 +9,8 @@ use std::str::FromStr;
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
 
-use crate::base::caption::Caption;
-use crate::cli::eval::household::{Household, lines_of};
+use super::household::{Household, lines_of};
+use engram::base::caption::Caption;
 
 /// As `--captions` names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,15 @@ impl FromStr for Captions {
 impl Captions {
     pub(super) fn are_true(&self) -> bool {
         *self == Self::Oracle
+    }
+
+    /// Whose they are, as the report names them; the daemon's captioner is `configured`.
+    pub(super) fn name(&self, configured: String) -> Option<String> {
+        match self {
+            Self::Oracle => None,
+            Self::Model => Some(configured),
+            Self::File(path) => Some(path.display().to_string()),
+        }
     }
 
     /// A caption for each frame of a household; `None` where its images are captioned

@@ -3,7 +3,7 @@
 
 use anyhow::Context as _;
 
-use crate::cli::eval::household::{Household, Position, Task};
+use super::household::{Household, Position, Task};
 
 /// A goal this near to where the object was last seen is the right place.
 pub(super) const NEAR_METRES: f64 = 1.0;

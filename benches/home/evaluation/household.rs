@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::base::time::{Timestamp, Zone};
+use engram::base::time::{Timestamp, Zone};
 
 /// Where something is on the map, in metres.
 pub(super) type Position = [f64; 3];

@@ -1,10 +1,10 @@
 //! Runs the simulator of households, a Python program beside the sources; knows
 //! nothing of what it writes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 
 /// What to simulate, as the simulator's flags have it.
 #[derive(Debug)]
@@ -27,6 +27,12 @@ impl Simulation<'_> {
     /// Leaves a household in `out`, or says what is missing and how to get it.
     pub(super) fn run(&self, out: &Path) -> anyhow::Result<()> {
         let Self { python, dir, seed, days, tasks, wordings, images } = self;
+        ensure!(
+            dir.join(PROGRAM).is_file(),
+            "the simulator {PROGRAM} is not in {}; --simulator names benches/home of a checkout, \
+             --home a household that is simulated already",
+            dir.display()
+        );
         let mut command = Command::new(python);
         // Nothing is left in the sources.
         command.arg("-B").arg(dir.join(PROGRAM)).arg("--out").arg(out);
@@ -58,20 +64,6 @@ impl Simulation<'_> {
     }
 }
 
-/// The simulator's directory: the one that was named, else the one in the sources
-/// that one of the directories of models lies in.
-pub(super) fn find(named: Option<&Path>, models: &[PathBuf]) -> anyhow::Result<PathBuf> {
-    let beside = models.iter().filter_map(|it| Some(it.parent()?.join("benches/home")));
-    let looked: Vec<PathBuf> = named.map_or_else(|| beside.collect(), |dir| vec![dir.to_owned()]);
-    let found = looked.iter().find(|dir| dir.join(PROGRAM).is_file());
-    found.cloned().with_context(|| {
-        format!(
-            "the simulator {PROGRAM} is in none of {looked:?}; --simulator names benches/home of \
-             a checkout, --home a household that is simulated already"
-        )
-    })
-}
-
 fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines.get(lines.len().saturating_sub(count)..).unwrap_or_default().join("\n")
@@ -84,6 +76,8 @@ mod tests {
 
     use super::*;
 
+    const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/home");
+
     /// What a Python that writes `complaint` and fails makes of a simulation.
     fn complaint_of(complaint: &str) -> String {
         let dir = tempfile::tempdir().unwrap();
@@ -92,7 +86,7 @@ mod tests {
         fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
         let simulation = Simulation {
             python: &python,
-            dir: Path::new("/sources/benches/home"),
+            dir: Path::new(HERE),
             seed: 1,
             days: 1,
             tasks: 1,
@@ -106,10 +100,7 @@ mod tests {
     fn what_is_missing_is_named_with_the_command_that_installs_it() {
         let text = complaint_of("Traceback\nModuleNotFoundError: No module named 'cv2'");
         assert!(text.contains("No module named 'cv2'"), "{text}");
-        assert!(
-            text.contains("-m pip install -r /sources/benches/home/requirements.txt"),
-            "{text}"
-        );
+        assert!(text.contains(&format!("-m pip install -r {HERE}/requirements.txt")), "{text}");
         let text = complaint_of("one\ntwo\nthree\nfour\n--seed is x; accepted is a number");
         assert!(text.contains("--seed is x") && !text.contains("one"), "{text}");
     }
@@ -118,7 +109,7 @@ mod tests {
     fn a_python_or_a_simulator_that_is_not_there_is_said_with_the_flag_that_names_one() {
         let simulation = Simulation {
             python: Path::new("/nowhere/python"),
-            dir: Path::new("/nowhere"),
+            dir: Path::new(HERE),
             seed: 1,
             days: 1,
             tasks: 1,
@@ -127,12 +118,8 @@ mod tests {
         };
         let error = simulation.run(Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("/nowhere/python") && error.contains("--python"), "{error}");
-        let error = find(None, &[PathBuf::from("/nowhere/models")]).unwrap_err().to_string();
-        assert!(
-            error.contains("/nowhere/benches/home") && error.contains("--simulator"),
-            "{error}"
-        );
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
-        assert_eq!(find(None, &[sources.join("models")]).unwrap(), sources.join("benches/home"));
+        let simulation = Simulation { dir: Path::new("/nowhere"), ..simulation };
+        let error = simulation.run(Path::new("/nowhere")).unwrap_err().to_string();
+        assert!(error.contains("/nowhere") && error.contains("--simulator"), "{error}");
     }
 }

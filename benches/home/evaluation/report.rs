@@ -1,8 +1,8 @@
 //! The table for people.
 
-use crate::cli::eval::figures::{Family, Outcome, Rates, Report};
-use crate::cli::eval::loss::{Loss, Losses};
-use crate::cli::eval::slips::Slips;
+use super::figures::{Family, Outcome, Rates, Report};
+use super::loss::{Loss, Losses};
+use super::slips::Slips;
 
 /// Tables of Markdown: a line a family, then what explains the losses.
 pub(super) fn table(report: &Report) -> String {

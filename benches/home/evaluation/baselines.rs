@@ -4,13 +4,13 @@
 use anyhow::ensure;
 use serde_json::{Map, Value, json};
 
-use crate::cli::client::Client;
-use crate::cli::eval::gold::Answer;
-use crate::cli::eval::memory::{Memory, Remembered};
-use crate::index::Row;
-use crate::index::lexical::Text;
-use crate::index::lexical::growing::GrowingWords;
-use crate::index::lexical::query::WordQuery;
+use super::gold::Answer;
+use super::memory::{Memory, Remembered};
+use engram::cli::client::Client;
+use engram::index::Row;
+use engram::index::lexical::Text;
+use engram::index::lexical::growing::GrowingWords;
+use engram::index::lexical::query::WordQuery;
 
 /// Their names, in the order of [`Baselines::answers`].
 pub(super) const NAMES: [&str; 3] = ["newest of top 8", "best dense match", "BM25"];

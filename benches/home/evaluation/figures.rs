@@ -2,10 +2,10 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::cli::eval::gold::{Answer, Verdict};
-use crate::cli::eval::household::Position;
-use crate::cli::eval::loss::{Loss, Losses};
-use crate::cli::eval::slips::Slips;
+use super::gold::{Answer, Verdict};
+use super::household::Position;
+use super::loss::{Loss, Losses};
+use super::slips::Slips;
 
 /// All that was judged, and what it was judged with.
 #[derive(Debug, Serialize)]
