@@ -1,6 +1,6 @@
 """Captions images with transformers on one thread and prints what each took, as one line of JSON.
 
-    python benches/caption/reference.py MODEL IMAGE...        # torch, transformers, pillow
+python benches/caption/reference.py MODEL IMAGE...        # torch, transformers, pillow
 """
 
 from __future__ import annotations

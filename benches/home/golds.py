@@ -215,9 +215,7 @@ def _daily(home: Household) -> Iterator[Candidate]:
                 winner = _most(home, things, chosen)
                 if winner:
                     moved = not home.is_at(home.sightings.last(winner), place)
-                    yield Candidate(
-                        "frequent.hours", (winner,), type_name, place=place, daily=part, is_hard=moved
-                    )
+                    yield Candidate("frequent.hours", (winner,), type_name, place=place, daily=part, is_hard=moved)
 
 
 def _use(home: Household) -> Iterator[Candidate]:

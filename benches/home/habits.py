@@ -104,9 +104,7 @@ def _choose_activities(rng: np.random.Generator, layout: Layout) -> dict[str, st
     return chosen
 
 
-def _choose_belongings(
-    rng: np.random.Generator, layout: Layout, activities: dict[str, str]
-) -> dict[str, Belonging]:
+def _choose_belongings(rng: np.random.Generator, layout: Layout, activities: dict[str, str]) -> dict[str, Belonging]:
     counts = {"mug": 3, "book": 3}
     for kind in rng.permutation(_LOOKALIKES)[: rng.integers(4, 7)]:
         counts[str(kind)] = 2
@@ -150,7 +148,9 @@ def _invent_belonging(
         stations = (*zip(hours, elsewhere, strict=True), *stations)
     elif habit == "wanders" and others:
         stations = (*((0.0, str(spot)) for spot in rng.permutation(others)[:2]), *stations)
-    return Belonging(f"{colour}-{kind}".replace(" ", "-") if colour else kind.replace(" ", "-"), kind, colour, habit, stations)
+    return Belonging(
+        f"{colour}-{kind}".replace(" ", "-") if colour else kind.replace(" ", "-"), kind, colour, habit, stations
+    )
 
 
 def _invent_twins(

@@ -59,7 +59,9 @@ def invent_layout(rng: np.random.Generator) -> Layout:
     """Four to six rooms, each with one to four pieces of furniture."""
     while True:
         names = ["kitchen", "living room", "bedroom"]
-        names += [name for name, chance in (("hallway", 0.85), ("office", 0.75), ("bathroom", 0.6)) if rng.random() < chance]
+        names += [
+            name for name, chance in (("hallway", 0.85), ("office", 0.75), ("bathroom", 0.6)) if rng.random() < chance
+        ]
         if len(names) < 4:
             continue
         rooms = _place_rooms(rng, [str(name) for name in rng.permutation(names)])

@@ -57,18 +57,14 @@ class Patrol:
     def __init__(self, rng: np.random.Generator, layout: Layout, story: Story, start: datetime):
         self._rng = rng
         self._layout, self._story, self._start = layout, story, start
-        spots = {
-            name: flat._invent_spot(rng, spot, story.activities.get(name)) for name, spot in layout.spots.items()
-        }
+        spots = {name: flat._invent_spot(rng, spot, story.activities.get(name)) for name, spot in layout.spots.items()}
         self._places = {name: place for name, (place, _) in spots.items()}
         self._people = {name: person for name, (_, person) in spots.items()}
         looks = {}
         for thing in story.belongings.values():
             # Twins look the same.
             looks.setdefault((thing.type, thing.colour), invent_individual(rng, thing.type, thing.colour))
-        self._individuals = {
-            name: looks[thing.type, thing.colour] for name, thing in story.belongings.items()
-        }
+        self._individuals = {name: looks[thing.type, thing.colour] for name, thing in story.belongings.items()}
         self._lying: dict[str, dict[str, Item]] = {name: {} for name in self._places}
         self._moves = list(story.moves)
         self._judged: dict[tuple, Truth] = {}

@@ -125,7 +125,9 @@ def main() -> None:
     parser.add_argument("--seed", type=_within("--seed", 0, 2**32), required=True)
     parser.add_argument("--days", type=_within("--days", 1, DAYS_MAX), default=7)
     parser.add_argument("--tasks", type=_within("--tasks", 0, TASKS_MAX), default=60)
-    parser.add_argument("--wordings", default="dev", help="dev, dev2, dev3, dev4, held1, held2, or a grammar file of your own")
+    parser.add_argument(
+        "--wordings", default="dev", help="dev, dev2, dev3, dev4, held1, held2, or a grammar file of your own"
+    )
     parser.add_argument("--out", type=Path, required=True, help="a directory; made where it is missing")
     parser.add_argument("--images", action="store_true", help="also render each frame")
     args = parser.parse_args()

@@ -134,7 +134,9 @@ def test_the_gold_is_what_an_independent_count_finds(home):
             }
             assert during == set(task["objects"])
         elif kind.startswith("frequent"):
-            hours = {"morning": (7, 11.2), "afternoon": (13, 17.2), "evening": (18.5, 22)}.get(asks.get("daily"), (0, 24))
+            hours = {"morning": (7, 11.2), "afternoon": (13, 17.2), "evening": (18.5, 22)}.get(
+                asks.get("daily"), (0, 24)
+            )
             visits = defaultdict(set, {thing: set() for thing in last})
             for thing, frame, truth in of_type:
                 time = datetime.fromisoformat(frame["time"])

@@ -60,7 +60,9 @@ class Grammar:
 
     def say(self, rng: np.random.Generator, kind: str, slots: dict[str, str]) -> str:
         templates = [
-            template for template in self._data["families"][kind] if all(slot in slots for slot in _SLOT.findall(template))
+            template
+            for template in self._data["families"][kind]
+            if all(slot in slots for slot in _SLOT.findall(template))
         ]
         if not templates:
             raise SystemExit(f"no template of {kind} does with {', '.join(sorted(slots))}")

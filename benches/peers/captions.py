@@ -111,18 +111,22 @@ def queries(rng: random.Random, count: int, places: list[Place]) -> list[str]:
     texts: dict[str, None] = {}
     while len(texts) < count:
         place = new_place(rng) if rng.random() < UNSEEN_QUERIES else rng.choice(places)
-        thing = rng.choice(place.scene.things)
-        scene = replace(place.scene, things=(thing, *place.scene.things[1:]))
-        make = rng.choice(
-            (
-                lambda: grammar.scene_question(rng, scene),
-                lambda: thing.phrase,
-                lambda: f"{thing.placed} in the {scene.place}",
-                lambda: household_caption(rng, place),
-            )
-        )
-        texts[make()] = None
+        texts[query(rng, place)] = None
     return list(texts)
+
+
+def query(rng: random.Random, place: Place) -> str:
+    thing = rng.choice(place.scene.things)
+    scene = replace(place.scene, things=(thing, *place.scene.things[1:]))
+    make = rng.choice(
+        (
+            lambda: grammar.scene_question(rng, scene),
+            lambda: thing.phrase,
+            lambda: f"{thing.placed} in the {scene.place}",
+            lambda: household_caption(rng, place),
+        )
+    )
+    return make()
 
 
 def main() -> None:

@@ -149,7 +149,14 @@ def cost_table(results: list[Result], records: int) -> str:
                 number(opened),
             ]
         )
-    head = ["", "build, s", "memory while building, MB", "bytes a record in memory", "on disk", "open to first answer, s"]
+    head = [
+        "",
+        "build, s",
+        "memory while building, MB",
+        "bytes a record in memory",
+        "on disk",
+        "open to first answer, s",
+    ]
     return table(head, rows) + "\n\n\\* built while the machine was busy with other things"
 
 

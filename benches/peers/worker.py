@@ -68,9 +68,7 @@ def build(name: str, base: np.ndarray, folder: Path) -> Result:
     }
 
 
-def timed(
-    store: stores.Store, queries: np.ndarray, ranges: list[Range] | None
-) -> tuple[list[list[int]], list[float]]:
+def timed(store: stores.Store, queries: np.ndarray, ranges: list[Range] | None) -> tuple[list[list[int]], list[float]]:
     """What was found and how many seconds each question took, for as many as the time allows."""
     found, took = [], []
     window = (lambda i: None) if ranges is None else (lambda i: ranges[i])
@@ -131,7 +129,7 @@ def call_micros(name: str, base: np.ndarray) -> float | None:
             few.open(Path(folder), CALL_RECORDS, base.shape[1])
             few.set_width(few.widths[0])
             return float(np.median(timed(few, base[:CALL_RECORDS], None)[1]) * 1e6)
-        except Exception as error:  # noqa: BLE001  a peer may refuse so few; the figure is then missing
+        except Exception as error:  # a peer may refuse so few; the figure is then missing
             print(f"{name} does not search {CALL_RECORDS} vectors: {error}", flush=True)
             return None
 
@@ -148,9 +146,7 @@ def search(name: str, base_path: Path, records: int, queries: np.ndarray, folder
     held = resident() - before
     base = read_fvecs(base_path, records)
     truth = Truth.kept(base_path, base, queries)
-    unfiltered = sweep(
-        store, queries, None, lambda found: truth.recall(base, queries, found), store.widths, ENOUGH
-    )
+    unfiltered = sweep(store, queries, None, lambda found: truth.recall(base, queries, found), store.widths, ENOUGH)
     widths = store.widths
     if min(it["p50_micros"] for it in unfiltered) > SLOW_MICROS:
         below = sum(it["recall"] < GOAL for it in unfiltered)
@@ -160,7 +156,7 @@ def search(name: str, base_path: Path, records: int, queries: np.ndarray, folder
         ranges = windows(records, len(queries), share)
         exact = Truth.kept(base_path, base, queries, share)
         points = sweep(
-            store, queries, ranges, lambda found: exact.recall(base, queries, found), widths, GOAL
+            store, queries, ranges, lambda found, exact=exact: exact.recall(base, queries, found), widths, GOAL
         )
         filtered.append({"share": share, "points": points})
     return {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the tests of what is written in Python: the simulated home, the comparison
-# with peers, the grammar of requests, and the captioner's world where there is
-# torch. Needs python3 (3.10 or newer); installs the requirements beside it into
+# Lints what is written in Python (ruff, by pyproject.toml) and runs its tests: the
+# simulated home, the comparison with peers, the grammar of requests, and the
+# captioner's world where there is torch. Needs python3 (3.10 or newer); installs the requirements beside it into
 # target/python, once. Where they cannot be installed, what needs none is tested,
 # and the last lines say what was not: a registry that is down fails nothing.
 #
@@ -32,12 +32,14 @@ tests_in() {
 }
 
 if [ -f "$venv/installed" ]; then
+    "$venv/bin/ruff" check --no-cache
+    "$venv/bin/ruff" format --no-cache --check
     for folder in benches/home benches/peers models/request-reader/training; do
         tests_in "$venv/bin/python" "$folder"
     done
 else
     not_run="$not_run
-  benches/home, benches/peers: numpy, OpenCV and pytest could not be installed"
+  lint, benches/home, benches/peers: numpy, OpenCV, pytest and ruff could not be installed"
     (cd models/request-reader/training && python3 -m unittest -q)
 fi
 

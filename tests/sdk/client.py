@@ -28,8 +28,7 @@ async def main(mode: str, steps: list, command: list) -> dict:
             "instructions": client.instructions,
             "tools": [tool.name for tool in tools],
             "complete": all(
-                t.title and t.description and t.input_schema and t.output_schema and t.annotations
-                for t in tools
+                t.title and t.description and t.input_schema and t.output_schema and t.annotations for t in tools
             ),
             "templates": [template.uri_template for template in templates],
             "steps": [await take(client, step) for step in steps],

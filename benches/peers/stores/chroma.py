@@ -51,9 +51,7 @@ class Chroma:
         within = None
         if window is not None:
             within = {"$and": [{"time": {"$gte": window[0]}}, {"time": {"$lt": window[1]}}]}
-        found = self.collection.query(
-            query_embeddings=query[None], n_results=k, where=within, include=[]
-        )
+        found = self.collection.query(query_embeddings=query[None], n_results=k, where=within, include=[])
         return [int(row) for row in found["ids"][0]]
 
     @staticmethod

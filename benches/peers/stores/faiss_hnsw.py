@@ -47,9 +47,7 @@ class FaissBytes(Faiss):
 
     def build(self, base: np.ndarray, folder: Path) -> None:
         faiss.omp_set_num_threads(THREADS)
-        index = faiss.IndexHNSWSQ(
-            base.shape[1], faiss.ScalarQuantizer.QT_8bit, M, faiss.METRIC_INNER_PRODUCT
-        )
+        index = faiss.IndexHNSWSQ(base.shape[1], faiss.ScalarQuantizer.QT_8bit, M, faiss.METRIC_INNER_PRODUCT)
         index.hnsw.efConstruction = CONSTRUCTION_WIDTH
         refined = faiss.IndexRefineFlat(index)
         refined.train(base)

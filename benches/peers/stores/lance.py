@@ -28,9 +28,7 @@ class LanceDb:
             table.add(self.rows(base[first : first + BATCH], first))
         table.create_index(
             "vector",
-            config=HnswSq(
-                distance_type="dot", num_partitions=1, m=M, ef_construction=CONSTRUCTION_WIDTH
-            ),
+            config=HnswSq(distance_type="dot", num_partitions=1, m=M, ef_construction=CONSTRUCTION_WIDTH),
         )
         table.create_index("time", config=BTree())
         table.optimize()

@@ -14,7 +14,6 @@ from qdrant_edge import (
     FieldCondition,
     Filter,
     HnswIndexConfig,
-    IntegerIndexParams,
     PayloadSchemaType,
     Point,
     QuantizationSearchParams,
@@ -50,9 +49,7 @@ class QdrantEdge:
                 max_indexing_threads=THREADS,
             ),
             quantization_config=self.quantization,
-            optimizers=EdgeOptimizersConfig(
-                default_segment_number=1, indexing_threshold=INDEX_FROM_KILOBYTES
-            ),
+            optimizers=EdgeOptimizersConfig(default_segment_number=1, indexing_threshold=INDEX_FROM_KILOBYTES),
             max_search_threads=1,
         )
         shard = EdgeShard.create(str(folder), config)
@@ -80,9 +77,7 @@ class QdrantEdge:
         if window is not None:
             times = RangeFloat(gte=window[0], lt=window[1])
             within = Filter(must=[FieldCondition(key="time", range=times)])
-        request = SearchRequest(
-            query=Query.Nearest(query.tolist()), limit=k, filter=within, params=self.parameters
-        )
+        request = SearchRequest(query=Query.Nearest(query.tolist()), limit=k, filter=within, params=self.parameters)
         return [point.id for point in self.shard.search(request)]
 
 

@@ -19,9 +19,7 @@ class SqliteVec:
 
     def build(self, base: np.ndarray, folder: Path) -> None:
         self.open(folder, len(base), base.shape[1])
-        self.database.execute(
-            f"create virtual table vectors using vec0(time integer, vector float[{base.shape[1]}])"
-        )
+        self.database.execute(f"create virtual table vectors using vec0(time integer, vector float[{base.shape[1]}])")
         rows = ((row, row, vector.tobytes()) for row, vector in enumerate(base))
         with self.database:
             self.database.executemany("insert into vectors(rowid, time, vector) values (?, ?, ?)", rows)

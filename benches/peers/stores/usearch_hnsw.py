@@ -32,6 +32,4 @@ class Usearch:
 
     @staticmethod
     def index_of(dimension: int) -> Index:
-        return Index(
-            ndim=dimension, metric="ip", dtype="f32", connectivity=M, expansion_add=CONSTRUCTION_WIDTH
-        )
+        return Index(ndim=dimension, metric="ip", dtype="f32", connectivity=M, expansion_add=CONSTRUCTION_WIDTH)

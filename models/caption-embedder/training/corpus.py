@@ -121,7 +121,9 @@ def foldoc(rng: random.Random, root: Path) -> Iterator[Group]:
 
 def markdown_prose(rng: random.Random, files: list[Path]) -> Iterator[str]:
     for path in files:
-        text = gzip.open(path, "rt", errors="replace").read() if path.suffix == ".gz" else path.read_text(errors="replace")
+        text = (
+            gzip.open(path, "rt", errors="replace").read() if path.suffix == ".gz" else path.read_text(errors="replace")
+        )
         for paragraph in text.split("\n\n"):
             if len(paragraph) > 40 and not paragraph.lstrip().startswith(("#", "*", "[", "|", ">")):
                 yield from passages(rng, re.sub(r"\[([^\]]*)\]\([^)]*\)|[*_`\\]", r"\1", paragraph))
@@ -185,7 +187,12 @@ def plain_words(root: Path, part: str, files: set[str], most_parts: int) -> list
     Common is a word that WordNet's own glosses use now and then.
     """
     everything = list(synsets(root))
-    used = Counter(word for *_, gloss, examples, _ in everything for text in (gloss, *examples) for word in re.findall(r"[a-z]+", text.lower()))
+    used = Counter(
+        word
+        for *_, gloss, examples, _ in everything
+        for text in (gloss, *examples)
+        for word in re.findall(r"[a-z]+", text.lower())
+    )
     words = {
         lemma
         for p, file, lemmas, gloss, _, held_out in everything
@@ -252,9 +259,19 @@ def asked(rng: random.Random, root: Path) -> Iterator[Group]:
         lemma, name = lemmas[0], rng.choice(frames.NAMES)
         thing = lemma if part == "verb" else grammar.article(lemma)
         yield [
-            rng.choice((f"what is {thing}?", f"explain {lemma}", f"what does {lemma} mean?", f"do you know what {thing} is")),
-            rng.choice((f"what do you call {gloss}?", f"the word for {gloss}", f"{lemma} = {gloss}", f"note: {lemma}, {gloss}")),
-            rng.choice((f"What did {name} say about {thing}?", f"when did {name} mention {lemma}?", f"does {name} know about {lemma}?")),
+            rng.choice(
+                (f"what is {thing}?", f"explain {lemma}", f"what does {lemma} mean?", f"do you know what {thing} is")
+            ),
+            rng.choice(
+                (f"what do you call {gloss}?", f"the word for {gloss}", f"{lemma} = {gloss}", f"note: {lemma}, {gloss}")
+            ),
+            rng.choice(
+                (
+                    f"What did {name} say about {thing}?",
+                    f"when did {name} mention {lemma}?",
+                    f"does {name} know about {lemma}?",
+                )
+            ),
             *(f"{name}: {example}" for example in examples[:2]),
             *([rng.choice((f"{name} says {examples[0]}", f"{name} wrote: {examples[0]}"))] if examples else []),
         ]
@@ -291,7 +308,9 @@ def main() -> None:
     sources = {name: kept(groups) for name, groups in raw.items()}
     for name, groups in sources.items():
         texts = [text for group in groups for text in group]
-        print(f"{name:12} {len(groups):7} groups {len(texts):8} texts {sum(map(len, texts)) / max(1, len(texts)):6.0f} characters each")
+        print(
+            f"{name:12} {len(groups):7} groups {len(texts):8} texts {sum(map(len, texts)) / max(1, len(texts)):6.0f} characters each"
+        )
     everything = [{"source": name, "texts": group} for name, groups in sources.items() for group in groups]
     random.Random(21).shuffle(everything)
     with args.out.open("w") as out:

@@ -145,10 +145,14 @@ def encode(model: BertModel, rows: list[list[int]]) -> torch.Tensor:
         lengths = torch.tensor([len(row) for row in chunk])
         count, width = int(lengths.sum()), int(lengths[-1])
         mask = torch.arange(width)[None] < lengths[:, None]
-        padded = words.new_zeros(len(chunk), width, HIDDEN).masked_scatter(mask[..., None], words[start : start + count])
+        padded = words.new_zeros(len(chunk), width, HIDDEN).masked_scatter(
+            mask[..., None], words[start : start + count]
+        )
         start += count
         with torch.autocast("cpu", torch.bfloat16):
-            hidden = model(inputs_embeds=padded, attention_mask=None if bool(mask.all()) else mask.long()).last_hidden_state
+            hidden = model(
+                inputs_embeds=padded, attention_mask=None if bool(mask.all()) else mask.long()
+            ).last_hidden_state
         result.append(F.normalize((hidden.float() * mask[..., None]).sum(1) / lengths[:, None], dim=-1))
     return torch.cat(result)
 
@@ -252,7 +256,10 @@ class Run:
                 smoothed[name] = 0.98 * smoothed.get(name, value.item()) + 0.02 * value.item()
             if self.step % 50 == 0:
                 figures = " ".join(f"{name} {value:.4f}" for name, value in smoothed.items())
-                print(f"step {self.step} {self.elapsed / 60:.1f} min {len(self.shards.loaded)} shards {figures}", flush=True)
+                print(
+                    f"step {self.step} {self.elapsed / 60:.1f} min {len(self.shards.loaded)} shards {figures}",
+                    flush=True,
+                )
             if self.elapsed >= seconds or time.monotonic() - saved > CHECKPOINT_SECONDS:
                 self.save()
                 saved = time.monotonic()

@@ -49,7 +49,9 @@ def spearman(one: torch.Tensor, other: torch.Tensor) -> float:
     return torch.corrcoef(torch.stack([ranks(one), ranks(other)]))[0, 1].item()
 
 
-def held_out_pairs(groups: list[list[str]], teacher: Encoder, rng: random.Random) -> tuple[list[str], dict[str, list[tuple[int, int]]]]:
+def held_out_pairs(
+    groups: list[list[str]], teacher: Encoder, rng: random.Random
+) -> tuple[list[str], dict[str, list[tuple[int, int]]]]:
     """Texts and the pairs of their numbers, in equal parts of the three kinds."""
     rng.shuffle(groups)
     texts: list[str] = []
@@ -159,7 +161,9 @@ def main() -> None:
     print(f"| synonym among {len(heldout.SYNONYMS)}, MRR | {synonym_rank(teacher):.3f} | {synonym_rank(student):.3f} |")
     margins = [" / ".join(f"{cosine:.3f}" for cosine in synonym_margin(encode)) for encode in (teacher, student)]
     print(f"| mean cosine of synonyms / of others | {margins[0]} | {margins[1]} |")
-    print(f"| asked colour first of {heldout.COLOURS_AT_ONCE} | {colour_accuracy(teacher):.3f} | {colour_accuracy(student):.3f} |")
+    print(
+        f"| asked colour first of {heldout.COLOURS_AT_ONCE} | {colour_accuracy(teacher):.3f} | {colour_accuracy(student):.3f} |"
+    )
     print(f"| asked attribute preferred | {attribute_accuracy(teacher):.3f} | {attribute_accuracy(student):.3f} |")
 
 

@@ -55,10 +55,16 @@ def write_model(checkpoint: Path, vocabulary: Path, folder: Path) -> None:
     weights = state["model"]
     student = new_student(torch.zeros_like(weights["embeddings.word_embeddings.weight"]), layers_of(weights))
     student.load_state_dict(weights)
-    named = {name: tensor.half().contiguous() for name, tensor in student.state_dict().items() if tensor.is_floating_point()}
+    named = {
+        name: tensor.half().contiguous() for name, tensor in student.state_dict().items() if tensor.is_floating_point()
+    }
     save_file(named, str(folder / "model.safetensors"), metadata={"format": "pt"})
 
-    config = student.config.to_dict() | {"architectures": ["BertModel"], "dtype": "float16", "_name_or_path": "caption-embedder"}
+    config = student.config.to_dict() | {
+        "architectures": ["BertModel"],
+        "dtype": "float16",
+        "_name_or_path": "caption-embedder",
+    }
     write_json(folder / "config.json", {name: value for name, value in sorted(config.items()) if value is not None})
     write_json(folder / "modules.json", MODULES)
     write_json(folder / "1_Pooling" / "config.json", POOLING)

@@ -42,21 +42,49 @@ WORDS = {
     "relation": grammar.RELATIONS,
     "name": NAMES,
     "when": TIMES,
-    "adj": grammar.STATES + grammar.SIZES + "boring,funny,wonderful,terrible,strange,beautiful,ugly,expensive,cheap,loud".split(","),
-    "clothes": "sweater,coat,dress,shirt,scarf,suit,jacket,blouse,trousers,skirt,uniform,pyjamas,hat,tie,socks,jeans,raincoat,gown".split(","),
-    "vehicle": "bicycle,car,van,truck,motorbike,bus,tractor,tram,boat,camper,taxi,e-bike,trailer,moped,train,ferry".split(","),
-    "city": "Berlin,Paris,London,Rome,Madrid,Vienna,Prague,Lyon,Boston,Chicago,Tokyo,Seoul,Cairo,Nairobi,Lima,Sydney,Toronto,Dublin,Hamburg,Zurich,Munich,Porto,Athens,Istanbul,Mumbai,Denver".split(","),
-    "topic": "the new website,the budget,robot safety,the garden fence,the French Revolution,fractions,climate change,photosynthesis,the annual report,the marketing plan,data privacy,the summer party,the merger,quality control,Roman history,genetics,the roof repair,the thesis,the grant proposal,hiring,the warehouse move,electric cars,the survey,Shakespeare,chemistry,the tax return,machine learning,the school trip,fire safety,the new schedule,volcanoes,spelling,world religions,the product launch,mapping,battery recycling".split(","),
-    "instrument": "piano,guitar,violin,flute,drums,trumpet,clarinet,accordion,harp,saxophone,organ,banjo,bass,recorder".split(","),
-    "sport": "football,tennis,basketball,yoga,swimming,judo,handball,climbing,rowing,volleyball,golf,boxing,cycling,hockey,skiing,badminton,ballet,karate,riding,table tennis".split(","),
-    "bodypart": "knee,shoulder,back,ankle,wrist,elbow,neck,hip,foot,thumb,tooth,eye,ear,head,stomach,hand,rib,toe".split(","),
-    "illness": "flu,a cold,measles,hay fever,a migraine,insomnia,chickenpox,asthma,a cough,tetanus,food poisoning,bronchitis,diabetes,high blood pressure,an ear infection,back pain,depression,a sore throat".split(","),
-    "toy": "teddy bear,blanket,doll,toy train,stuffed rabbit,building blocks,ball,puppet,puzzle,kite,yo-yo,spinning top,marbles,toy dinosaur".split(","),
-    "substance": "ibuprofen,aspirin,iron,vitamin D,ethanol,bleach,acetone,ink,red wine,coffee,glue,grease,blood,salt,vinegar,baking soda,chlorine,paint,oil,antibiotics,insulin,cough syrup,resin,soap,detergent,fertiliser,hydrogen peroxide,wax".split(","),
-    "feeling": "happy,sad,angry,worried,proud,nervous,disappointed,excited,jealous,relieved,tired,surprised,bored,grateful,lonely,ashamed,confused,hopeful".split(","),
-    "tool": "systemctl restart,docker compose up,ros2 run,git pull,make clean,kubectl delete pod,apt install,npm start,cargo run,python -m,journalctl -u,tmux attach".split(","),
+    "adj": grammar.STATES
+    + grammar.SIZES
+    + "boring,funny,wonderful,terrible,strange,beautiful,ugly,expensive,cheap,loud".split(","),
+    "clothes": "sweater,coat,dress,shirt,scarf,suit,jacket,blouse,trousers,skirt,uniform,pyjamas,hat,tie,socks,jeans,raincoat,gown".split(
+        ","
+    ),
+    "vehicle": "bicycle,car,van,truck,motorbike,bus,tractor,tram,boat,camper,taxi,e-bike,trailer,moped,train,ferry".split(
+        ","
+    ),
+    "city": "Berlin,Paris,London,Rome,Madrid,Vienna,Prague,Lyon,Boston,Chicago,Tokyo,Seoul,Cairo,Nairobi,Lima,Sydney,Toronto,Dublin,Hamburg,Zurich,Munich,Porto,Athens,Istanbul,Mumbai,Denver".split(
+        ","
+    ),
+    "topic": "the new website,the budget,robot safety,the garden fence,the French Revolution,fractions,climate change,photosynthesis,the annual report,the marketing plan,data privacy,the summer party,the merger,quality control,Roman history,genetics,the roof repair,the thesis,the grant proposal,hiring,the warehouse move,electric cars,the survey,Shakespeare,chemistry,the tax return,machine learning,the school trip,fire safety,the new schedule,volcanoes,spelling,world religions,the product launch,mapping,battery recycling".split(
+        ","
+    ),
+    "instrument": "piano,guitar,violin,flute,drums,trumpet,clarinet,accordion,harp,saxophone,organ,banjo,bass,recorder".split(
+        ","
+    ),
+    "sport": "football,tennis,basketball,yoga,swimming,judo,handball,climbing,rowing,volleyball,golf,boxing,cycling,hockey,skiing,badminton,ballet,karate,riding,table tennis".split(
+        ","
+    ),
+    "bodypart": "knee,shoulder,back,ankle,wrist,elbow,neck,hip,foot,thumb,tooth,eye,ear,head,stomach,hand,rib,toe".split(
+        ","
+    ),
+    "illness": "flu,a cold,measles,hay fever,a migraine,insomnia,chickenpox,asthma,a cough,tetanus,food poisoning,bronchitis,diabetes,high blood pressure,an ear infection,back pain,depression,a sore throat".split(
+        ","
+    ),
+    "toy": "teddy bear,blanket,doll,toy train,stuffed rabbit,building blocks,ball,puppet,puzzle,kite,yo-yo,spinning top,marbles,toy dinosaur".split(
+        ","
+    ),
+    "substance": "ibuprofen,aspirin,iron,vitamin D,ethanol,bleach,acetone,ink,red wine,coffee,glue,grease,blood,salt,vinegar,baking soda,chlorine,paint,oil,antibiotics,insulin,cough syrup,resin,soap,detergent,fertiliser,hydrogen peroxide,wax".split(
+        ","
+    ),
+    "feeling": "happy,sad,angry,worried,proud,nervous,disappointed,excited,jealous,relieved,tired,surprised,bored,grateful,lonely,ashamed,confused,hopeful".split(
+        ","
+    ),
+    "tool": "systemctl restart,docker compose up,ros2 run,git pull,make clean,kubectl delete pod,apt install,npm start,cargo run,python -m,journalctl -u,tmux attach".split(
+        ","
+    ),
 }
-GENERAL_FOOD = "rice,pasta,bread,cheese,potatoes,chicken,fish,eggs,tomatoes,onions,apples,butter,milk,yoghurt,chocolate,nuts,beans,soup,salad,cake,honey,flour,sugar,lemon,garlic,carrots,mushrooms,bananas,tofu,ham".split(",")
+GENERAL_FOOD = "rice,pasta,bread,cheese,potatoes,chicken,fish,eggs,tomatoes,onions,apples,butter,milk,yoghurt,chocolate,nuts,beans,soup,salad,cake,honey,flour,sugar,lemon,garlic,carrots,mushrooms,bananas,tofu,ham".split(
+    ","
+)
 
 
 @dataclass(frozen=True)
@@ -78,19 +106,49 @@ def filler(rng: random.Random, slot: str, words: Vocabulary) -> str:
         case "thing":
             return rng.choice(words.things if rare else grammar.OBJECTS)
         case "animal":
-            return rng.choice(words.animals) if rare else rng.choice("dog,cat,rabbit,hamster,horse,cow,fox,hedgehog,parrot,snake,mouse,goat,duck,owl,squirrel,turtle".split(","))
+            return (
+                rng.choice(words.animals)
+                if rare
+                else rng.choice(
+                    "dog,cat,rabbit,hamster,horse,cow,fox,hedgehog,parrot,snake,mouse,goat,duck,owl,squirrel,turtle".split(
+                        ","
+                    )
+                )
+            )
         case "plant":
-            return rng.choice(words.plants) if rare else rng.choice("rose,fern,basil,cactus,palm,tomato plant,lemon tree,ivy,tulip,lavender,hedge,lawn,oak,mint".split(","))
+            return (
+                rng.choice(words.plants)
+                if rare
+                else rng.choice(
+                    "rose,fern,basil,cactus,palm,tomato plant,lemon tree,ivy,tulip,lavender,hedge,lawn,oak,mint".split(
+                        ","
+                    )
+                )
+            )
         case "food":
             return rng.choice(words.food if rare else GENERAL_FOOD)
         case "person":
-            return rng.choice(words.people) if rare else rng.choice("plumber,electrician,teacher,doctor,nurse,gardener,baker,lawyer,technician,manager,carpenter,driver,cleaner,nanny,pilot,engineer,painter,policeman".split(","))
+            return (
+                rng.choice(words.people)
+                if rare
+                else rng.choice(
+                    "plumber,electrician,teacher,doctor,nurse,gardener,baker,lawyer,technician,manager,carpenter,driver,cleaner,nanny,pilot,engineer,painter,policeman".split(
+                        ","
+                    )
+                )
+            )
         case "doing":
             return rng.choice(words.doing)
         case "num":
             return str(rng.choice((rng.randint(2, 12), rng.randint(13, 99))))
         case "code":
-            return rng.choice((f"{rng.choice('ABCDEFGHKLMRSTX')}{rng.randint(10, 999)}", f"{rng.randint(100, 9999)}", f"{rng.choice('abcdefgh')}{rng.randint(1, 9)}-{rng.randint(10, 99)}"))
+            return rng.choice(
+                (
+                    f"{rng.choice('ABCDEFGHKLMRSTX')}{rng.randint(10, 999)}",
+                    f"{rng.randint(100, 9999)}",
+                    f"{rng.choice('abcdefgh')}{rng.randint(1, 9)}-{rng.randint(10, 99)}",
+                )
+            )
         case _:
             return rng.choice(WORDS[slot])
 
@@ -99,9 +157,33 @@ def shortened(rng: random.Random, text: str) -> str:
     """The text as somebody in a hurry types it."""
     text = rng.choice((text, text.lower(), text[0].upper() + text[1:] + ".", text))
     if rng.random() < 0.25:
-        text = rng.choice(("note: ", "todo: ", "remember: ", "FYI ", "reminder - ", "btw ", "important! ", "* ", "- ", "1) ", "update: ")) + text
+        text = (
+            rng.choice(
+                (
+                    "note: ",
+                    "todo: ",
+                    "remember: ",
+                    "FYI ",
+                    "reminder - ",
+                    "btw ",
+                    "important! ",
+                    "* ",
+                    "- ",
+                    "1) ",
+                    "update: ",
+                )
+            )
+            + text
+        )
     if rng.random() < 0.2:
-        for long, short in ((" and ", " & "), (" with ", " w/ "), (" euros", " EUR"), ("tomorrow", "tmrw"), (" minutes", " min"), (" is ", " = ")):
+        for long, short in (
+            (" and ", " & "),
+            (" with ", " w/ "),
+            (" euros", " EUR"),
+            ("tomorrow", "tmrw"),
+            (" minutes", " min"),
+            (" is ", " = "),
+        ):
             text = text.replace(long, short)
     if rng.random() < 0.08:
         text += rng.choice((" please", " !!", " (ask me)", " - done", " :)", " thanks", ", don't forget"))

@@ -84,7 +84,9 @@ NAMES = (
     "Anna Ben Clara David Emma Felix Grace Hugo Ines Jonas Kim Laura Marco Nina Oscar Paula Quinn Rosa Sam Tina "
     "Ahmed Maria Tom Yuki Priya Lucas Melanie Caroline Joanna Nate John Andrew Audrey Deborah Jolene Evan Calvin"
 ).split()
-RELATIVES = "my mother,my father,my sister,my brother,my son,my daughter,grandma,grandpa,my wife,my husband,my neighbour,my boss,my roommate,the landlord,the dentist,the plumber".split(",")
+RELATIVES = "my mother,my father,my sister,my brother,my son,my daughter,grandma,grandpa,my wife,my husband,my neighbour,my boss,my roommate,the landlord,the dentist,the plumber".split(
+    ","
+)
 TIMES = (
     "yesterday,today,this morning,last night,last week,on Monday,on Tuesday evening,on Friday,at noon,at 8 am,"
     "at half past six,two days ago,an hour ago,last month,in March,on 14 May,next Thursday,tomorrow,"
@@ -218,7 +220,13 @@ def long_caption(rng: random.Random, scene: Scene) -> str:
         for t in rest
     ]
     if scene.person:
-        middle.append(sentence(rng.choice((f"{scene.person} is {scene.action}.", f"there is {scene.person} {scene.action} in the middle."))))
+        middle.append(
+            sentence(
+                rng.choice(
+                    (f"{scene.person} is {scene.action}.", f"there is {scene.person} {scene.action} in the middle.")
+                )
+            )
+        )
     closing = rng.choice(
         (
             "",
@@ -289,11 +297,21 @@ def scene_group(rng: random.Random, rare_nouns: list[str]) -> list[str]:
 
 
 def _code(rng: random.Random) -> str:
-    return rng.choice((str(rng.randint(1000, 9999)), f"{rng.choice('ABCDEFGH')}{rng.randint(10, 99)}", f"{rng.randint(100, 999)}-{rng.randint(10, 99)}"))
+    return rng.choice(
+        (
+            str(rng.randint(1000, 9999)),
+            f"{rng.choice('ABCDEFGH')}{rng.randint(10, 99)}",
+            f"{rng.randint(100, 999)}-{rng.randint(10, 99)}",
+        )
+    )
 
 
 def _code_note(rng: random.Random) -> list[str]:
-    what = rng.choice("door,gate,alarm,bike lock,safe,garage,front door,wifi,locker,SIM card,printer,lab entrance,key box,laptop".split(","))
+    what = rng.choice(
+        "door,gate,alarm,bike lock,safe,garage,front door,wifi,locker,SIM card,printer,lab entrance,key box,laptop".split(
+            ","
+        )
+    )
     kind = rng.choice(("code", "password", "PIN", "combination"))
     first, second = _code(rng), _code(rng)
     return [
@@ -307,7 +325,11 @@ def _code_note(rng: random.Random) -> list[str]:
 
 
 def _appointment(rng: random.Random) -> list[str]:
-    what = rng.choice("dentist appointment,doctor's appointment,team meeting,parents' evening,haircut,job interview,yoga class,piano lesson,oil change,fire drill,safety inspection,video call,delivery,flight to Berlin,train to Lyon,birthday party,concert,vet visit".split(","))
+    what = rng.choice(
+        "dentist appointment,doctor's appointment,team meeting,parents' evening,haircut,job interview,yoga class,piano lesson,oil change,fire drill,safety inspection,video call,delivery,flight to Berlin,train to Lyon,birthday party,concert,vet visit".split(
+            ","
+        )
+    )
     who, when, later = rng.choice(NAMES), rng.choice(TIMES), rng.choice(TIMES)
     return [
         f"{who} has a {what} {when}",
@@ -321,7 +343,11 @@ def _appointment(rng: random.Random) -> list[str]:
 
 def _preference(rng: random.Random) -> list[str]:
     who = rng.choice(NAMES + RELATIVES)
-    what = rng.choice("peanuts,coffee,green tea,spicy food,cats,loud music,jazz,hiking,swimming,chess,black coffee without sugar,oat milk,strawberries,seafood,horror films,science fiction novels,gardening,cycling,pottery,football,early meetings,cold showers,gluten,lactose".split(","))
+    what = rng.choice(
+        "peanuts,coffee,green tea,spicy food,cats,loud music,jazz,hiking,swimming,chess,black coffee without sugar,oat milk,strawberries,seafood,horror films,science fiction novels,gardening,cycling,pottery,football,early meetings,cold showers,gluten,lactose".split(
+            ","
+        )
+    )
     return [
         f"{who} loves {what}",
         f"{who} can't stand {what}.",
@@ -335,7 +361,11 @@ def _preference(rng: random.Random) -> list[str]:
 
 def _incident(rng: random.Random) -> list[str]:
     noun, place, when = rng.choice(OBJECTS), rng.choice(PLACES), rng.choice(TIMES)
-    fault = rng.choice("is broken,is leaking,makes a strange noise,needs a new battery,is out of order,has to be cleaned,fell over,was stolen,is missing,was delivered,was repaired,is blocked,overheats,does not start,needs refilling".split(","))
+    fault = rng.choice(
+        "is broken,is leaking,makes a strange noise,needs a new battery,is out of order,has to be cleaned,fell over,was stolen,is missing,was delivered,was repaired,is blocked,overheats,does not start,needs refilling".split(
+            ","
+        )
+    )
     return [
         f"the {noun} in the {place} {fault}",
         f"What happened to the {noun} in the {place}?",
@@ -347,10 +377,18 @@ def _incident(rng: random.Random) -> list[str]:
 
 
 def _command(rng: random.Random) -> list[str]:
-    table = rng.choice("users,orders,robots,missions,events,frames,invoices,sensors,parts,customers,shipments,logs".split(","))
-    column = rng.choice("id,name,status,created_at,battery,price,email,quantity,location,duration,temperature".split(","))
+    table = rng.choice(
+        "users,orders,robots,missions,events,frames,invoices,sensors,parts,customers,shipments,logs".split(",")
+    )
+    column = rng.choice(
+        "id,name,status,created_at,battery,price,email,quantity,location,duration,temperature".split(",")
+    )
     value, number = rng.choice(("'done'", "'failed'", "20", "'2024-05-01'", "NULL", "100")), rng.randint(1, 64)
-    tool = rng.choice("git pull,docker compose up,systemctl restart navigation,cargo build --release,pip install,ros2 launch bringup,ssh robot,rsync -a,kubectl get pods,apt install,make test,python train.py".split(","))
+    tool = rng.choice(
+        "git pull,docker compose up,systemctl restart navigation,cargo build --release,pip install,ros2 launch bringup,ssh robot,rsync -a,kubectl get pods,apt install,make test,python train.py".split(
+            ","
+        )
+    )
     return [
         f"SELECT {column} FROM {table} WHERE status = {value} ORDER BY {column} DESC LIMIT {number};",
         f"the query to list {table} by {column}",

@@ -56,7 +56,18 @@ def held_out_synsets(root: Path) -> list[tuple[list[str], str, list[str]]]:
     return [(lemmas, gloss, examples) for _, _, lemmas, gloss, examples, held_out in synsets(root) if held_out]
 
 
-_HUES = ["scarlet", "teal", "mustard-coloured", "violet", "charcoal", "white", "olive", "pink", "striped", "transparent"]
+_HUES = [
+    "scarlet",
+    "teal",
+    "mustard-coloured",
+    "violet",
+    "charcoal",
+    "white",
+    "olive",
+    "pink",
+    "striped",
+    "transparent",
+]
 _PLAIN_HUES = "red,blue,green,yellow,black,white,grey,orange,purple,brown".split(",")
 _LIGHT = (
     "Daylight falls in from above.,It is rather dim.,Shadows stretch across the ground.,A neon tube flickers overhead.,"
@@ -126,7 +137,9 @@ def scenes(rng: random.Random, count: int) -> list[Scene]:
             )
         )
         short = f"{hue} {good} lying at the {spot}"
-        result.append(Scene(question, short, detailed_question, _detailed(rng, f"{hue} {good}", others, spot, who, pursuit)))
+        result.append(
+            Scene(question, short, detailed_question, _detailed(rng, f"{hue} {good}", others, spot, who, pursuit))
+        )
     return result
 
 
@@ -175,8 +188,14 @@ def colour_tests(rng: random.Random, count: int = 200) -> list[tuple[str, list[s
     """Query for a thing of a colour; captions of it in several colours at several spots, the right one first."""
     tests = []
     for _ in range(count):
-        good, hues, spots = rng.choice(GOODS), rng.sample(_PLAIN_HUES, COLOURS_AT_ONCE), rng.sample(SPOTS, COLOURS_AT_ONCE)
-        query = rng.choice((f"{hues[0]} {good}", f"whereabouts is the {hues[0]} {good}", f"spotted the {hues[0]} {good} anywhere?"))
+        good, hues, spots = (
+            rng.choice(GOODS),
+            rng.sample(_PLAIN_HUES, COLOURS_AT_ONCE),
+            rng.sample(SPOTS, COLOURS_AT_ONCE),
+        )
+        query = rng.choice(
+            (f"{hues[0]} {good}", f"whereabouts is the {hues[0]} {good}", f"spotted the {hues[0]} {good} anywhere?")
+        )
         tests.append((query, [f"one {hue} {good} at the {spot}" for hue, spot in zip(hues, spots)]))
     return tests
 

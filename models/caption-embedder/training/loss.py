@@ -9,7 +9,9 @@ RANKING_TEMPERATURE = 0.05
 SIMILARITY_WEIGHT, RANKING_WEIGHT = 20.0, 0.5
 
 
-def distillation_losses(student: torch.Tensor, teacher: torch.Tensor, projection: torch.Tensor) -> dict[str, torch.Tensor]:
+def distillation_losses(
+    student: torch.Tensor, teacher: torch.Tensor, projection: torch.Tensor
+) -> dict[str, torch.Tensor]:
     """The three losses of a batch of normalised vectors; the target is the projected teacher."""
     target = F.normalize(teacher @ projection, dim=-1)
     same = torch.eye(len(student), dtype=torch.bool)

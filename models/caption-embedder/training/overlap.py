@@ -1,6 +1,6 @@
 """Counts what the held-out tests share with the training text: whole texts, and runs of five words.
 
-    python overlap.py --text-root WORK/root --corpus WORK/prose.jsonl WORK/generated.jsonl
+python overlap.py --text-root WORK/root --corpus WORK/prose.jsonl WORK/generated.jsonl
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def main() -> None:
         for side, texts in (("queries", test.queries), ("texts", test.texts)):
             equal = sum(" ".join(words(text)) in whole for text in texts)
             shared = sum(not trained.isdisjoint(runs(text)) for text in texts)
-            print(f"{test.name}, {side}: {len(texts)}, {equal} in the training text as a whole, {shared} share {RUN} words in a row")
+            print(
+                f"{test.name}, {side}: {len(texts)}, {equal} in the training text as a whole, {shared} share {RUN} words in a row"
+            )
 
 
 if __name__ == "__main__":

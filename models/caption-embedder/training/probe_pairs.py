@@ -33,7 +33,9 @@ def texts_by_kind(root: Path) -> dict[str, list[str]]:
     """Texts of each kind; neighbours are related."""
     rng = random.Random(90)
     words = corpus.vocabulary(root)
-    kinds: dict[str, list[str]] = {"written": Path(__file__).with_name("probe_texts.txt").read_text().replace("\t", "\n").splitlines()}
+    kinds: dict[str, list[str]] = {
+        "written": Path(__file__).with_name("probe_texts.txt").read_text().replace("\t", "\n").splitlines()
+    }
     scenes = [views.view_group(rng, words) for _ in range(40)]
     frame_groups = [frames.frame_group(rng, words) for _ in range(60)]
     kinds["captions"] = [text for group in scenes for text in (*group[:2], *group[-2:]) if len(text) < LONGEST]
@@ -41,7 +43,9 @@ def texts_by_kind(root: Path) -> dict[str, list[str]]:
     kinds["notes"] = [text for group in frame_groups for text in (*group[:2], group[4])]
     kinds["dialogue"] = [text for _ in range(25) for text in grammar.dialogue_group(rng)]
     common = {*words.things, *words.people}
-    lemmas = [lemmas[:2] for _, _, lemmas, *_ in corpus.synsets(root) if len(lemmas) > 1 and common.issuperset(lemmas[:2])]
+    lemmas = [
+        lemmas[:2] for _, _, lemmas, *_ in corpus.synsets(root) if len(lemmas) > 1 and common.issuperset(lemmas[:2])
+    ]
     kinds["synonyms"] = [word for pair in rng.sample(lemmas, 120) for word in pair]
     return {kind: [t for t in dict.fromkeys(texts) if not names_reserved(t)] for kind, texts in kinds.items()}
 

@@ -12,8 +12,12 @@ import grammar
 from frames import Vocabulary
 from grammar import article, sentence
 
-CLOTHES = "jeans,a blue shirt,a black jacket,a white coat,an orange vest,a red hat,a grey hoodie,a striped dress,an apron,sunglasses,a backpack,a dark suit,a yellow raincoat,gloves,a uniform,a green scarf".split(",")
-VIEWPOINTS = "from a low angle,from above,through a doorway,from across the room,from the middle of the floor,at eye level,from a moving robot,from the far end".split(",")
+CLOTHES = "jeans,a blue shirt,a black jacket,a white coat,an orange vest,a red hat,a grey hoodie,a striped dress,an apron,sunglasses,a backpack,a dark suit,a yellow raincoat,gloves,a uniform,a green scarf".split(
+    ","
+)
+VIEWPOINTS = "from a low angle,from above,through a doorway,from across the room,from the middle of the floor,at eye level,from a moving robot,from the far end".split(
+    ","
+)
 SURFACES = "tiled,wooden,grey concrete,polished,carpeted,gravel,brick,white,dirty,wet,marble,asphalt".split(",")
 LIGHTS = (
     "Sunlight comes in through a large window.|The lighting is artificial and even.|The room is rather dark.|It is a bright sunny day.|"
@@ -43,7 +47,9 @@ class View:
 def random_view(rng: random.Random, words: Vocabulary) -> View:
     def thing() -> grammar.Thing:
         noun = grammar.random_noun(rng, words.things)
-        anchor = rng.choice((rng.choice(grammar.OBJECTS), "floor", "wall", "table", "shelf", "desk", "counter", "window"))
+        anchor = rng.choice(
+            (rng.choice(grammar.OBJECTS), "floor", "wall", "table", "shelf", "desk", "counter", "window")
+        )
         return grammar.Thing(noun, grammar.random_attribute(rng), rng.choice(grammar.RELATIONS), anchor)
 
     person = rng.choice(grammar.PEOPLE) if rng.random() < 0.6 else article(rng.choice(words.people))
@@ -175,7 +181,11 @@ def short(rng: random.Random, view: View) -> str:
         f"{article(thing.phrase)} and {article(other.phrase)} {other.relation} the {other.anchor}",
     ]
     if view.person:
-        forms += [f"{view.person} {view.pursuit}", f"{view.person} wearing {view.clothes} in a {view.place}", f"{view.person} {view.pursuit} by {article(thing.phrase)}"]
+        forms += [
+            f"{view.person} {view.pursuit}",
+            f"{view.person} wearing {view.clothes} in a {view.place}",
+            f"{view.person} {view.pursuit} by {article(thing.phrase)}",
+        ]
     return rng.choice(forms)
 
 

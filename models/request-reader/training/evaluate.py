@@ -51,7 +51,10 @@ def of_wordings(path: Path, words: Words, count: int, rng: random.Random) -> lis
                     elif name.lower() in ("when", "daily", "doing"):
                         choices = [it for some in data[name.lower()].values() for it in some]
                         said = rng.choice(choices).format_map(defaultdict(str, _MOMENT))
-                        request.add(said[0].upper() + said[1:] if name[0].isupper() else said, "deed" if name == "doing" else "time")
+                        request.add(
+                            said[0].upper() + said[1:] if name[0].isupper() else said,
+                            "deed" if name == "doing" else "time",
+                        )
                     elif name == "on_spot":
                         request.add("on ")
                         filler.slot(request, "spot")
@@ -67,7 +70,11 @@ def load(folder: Path) -> tuple[Reader, Tokenizer]:
     tokenizer.no_padding()
     model = Reader(config_of(tokenizer.get_vocab_size()))
     weights = folder / "model.safetensors"
-    state = {name: it.float() for name, it in load_file(weights).items()} if weights.exists() else torch.load(folder / "checkpoint.pt", weights_only=True)["model"]
+    state = (
+        {name: it.float() for name, it in load_file(weights).items()}
+        if weights.exists()
+        else torch.load(folder / "checkpoint.pt", weights_only=True)["model"]
+    )
     model.load_state_dict(state)
     return model, tokenizer
 

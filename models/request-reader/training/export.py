@@ -68,7 +68,12 @@ def main() -> None:
                 if request.roles[start]:
                     spans.append([ROLES[request.roles[start]], start, end])
                 start = end
-        lines.append(json.dumps({"text": request.text, "spans": spans, "order": request.order, "tense": request.tense}, ensure_ascii=False))
+        lines.append(
+            json.dumps(
+                {"text": request.text, "spans": spans, "order": request.order, "tense": request.tense},
+                ensure_ascii=False,
+            )
+        )
     (args.out / "golden.jsonl").write_text("\n".join(lines) + "\n")
 
 

@@ -27,7 +27,15 @@ TENSES = ["none", "once", "habit"]
 
 _SECTION = re.compile(r"^== *(.+)$")
 _PIECE = re.compile(r"\{(\w+)\}|\[(\w+):([^\]]*)\]|<it>")
-_LITERAL = {"thing": "thing", "attr": "attribute", "place": "place", "not": "not", "deed": "deed", "near": "near", "time": "time"}
+_LITERAL = {
+    "thing": "thing",
+    "attr": "attribute",
+    "place": "place",
+    "not": "not",
+    "deed": "deed",
+    "near": "near",
+    "time": "time",
+}
 
 
 @dataclass
@@ -73,7 +81,9 @@ class Words:
         words = [self.pick(rng, "attributes") for _ in range(count)] + [self.noun(rng)]
         if rng.random() < 0.03:
             article = rng.choice(["a", "the"])
-            words.append(f"in {article} {self.pick(rng, 'attributes')} {rng.choice(['pot', 'box', 'case', 'sleeve', 'cover'])}")
+            words.append(
+                f"in {article} {self.pick(rng, 'attributes')} {rng.choice(['pot', 'box', 'case', 'sleeve', 'cover'])}"
+            )
         return " ".join(words)
 
 
@@ -188,7 +198,9 @@ class Grammar:
 
     def request(self, rng: random.Random) -> Request:
         """A request; each kind of phrase as often as the square root of its templates."""
-        kind = rng.choices(self.kinds, [(len(self.phrases[kind]) + len(self.whole[kind])) ** 0.5 for kind in self.kinds])[0]
+        kind = rng.choices(
+            self.kinds, [(len(self.phrases[kind]) + len(self.whole[kind])) ** 0.5 for kind in self.kinds]
+        )[0]
         order, tense = kind
         request = Request(order=order, tense=tense)
         filler = Filler(self.words, rng)

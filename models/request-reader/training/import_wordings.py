@@ -1,6 +1,6 @@
 """Turns development lists of the simulated home (`benches/home/wordings`) into templates.
 
-    python import_wordings.py ../../../benches/home/wordings/dev*.json > templates/home.txt
+python import_wordings.py ../../../benches/home/wordings/dev*.json > templates/home.txt
 """
 
 from __future__ import annotations

@@ -39,7 +39,9 @@ def spoiled(request: Request, rng: random.Random) -> Request:
     if rng.random() >= SPOILED:
         return request
     kept = [at for at, char in enumerate(request.text) if char not in ".,!?;:"]
-    return Request("".join(request.text[at] for at in kept), [request.roles[at] for at in kept], request.order, request.tense)
+    return Request(
+        "".join(request.text[at] for at in kept), [request.roles[at] for at in kept], request.order, request.tense
+    )
 
 
 def as_tensors(tokenizer: Tokenizer, requests: list[Request]) -> tuple[torch.Tensor, ...]:
@@ -167,7 +169,10 @@ def train(args: argparse.Namespace) -> None:
             torch.save({"model": model.state_dict(), "optimiser": optimiser.state_dict(), "step": step}, checkpoint)
             if held:
                 probe = random.Random(1)
-                print(f"step {step} held-out templates right {share_right(model, tokenizer, [held.request(probe) for _ in range(200)]):.3f}", flush=True)
+                print(
+                    f"step {step} held-out templates right {share_right(model, tokenizer, [held.request(probe) for _ in range(200)]):.3f}",
+                    flush=True,
+                )
 
 
 def main() -> None:
@@ -180,7 +185,9 @@ def main() -> None:
     parser.add_argument("--measure-every", type=int, default=500)
     parser.add_argument("--without", nargs="*", default=[], help="files of templates to hold out")
     parser.add_argument("--often", nargs="*", default=[], help="files of templates to draw from more often")
-    parser.add_argument("--start", type=Path, help="checkpoint to train further, in place of beginning from the teacher")
+    parser.add_argument(
+        "--start", type=Path, help="checkpoint to train further, in place of beginning from the teacher"
+    )
     parser.add_argument("--peak", type=float, default=1.0, help="factor of all learning rates")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--bf16", action="store_true", help="faster where the CPU has instructions for it")
