@@ -23,7 +23,7 @@ pub enum BadBytes {
 
 /// What a kind of bytes is called, and its newest version.
 #[derive(Debug, Clone, Copy)]
-pub struct Kind {
+pub struct BlobKind {
     /// For messages: "the words of a segment".
     pub name: &'static str,
     /// Four letters at the start.
@@ -39,7 +39,7 @@ const CHECKSUM_BYTES: usize = 4;
 pub struct Writer(Vec<u8>);
 
 impl Writer {
-    pub fn new(kind: Kind) -> Self {
+    pub fn new(kind: BlobKind) -> Self {
         let mut bytes = kind.tag.to_vec();
         bytes.push(kind.version);
         Self(bytes)
@@ -79,8 +79,8 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Checks checksum, kind and version.
-    pub fn new(kind: Kind, bytes: &'a [u8]) -> Result<Self, BadBytes> {
-        let Kind { name, tag, version } = kind;
+    pub fn new(kind: BlobKind, bytes: &'a [u8]) -> Result<Self, BadBytes> {
+        let BlobKind { name, tag, version } = kind;
         let short = BadBytes::Short { kind: name, found: bytes.len() };
         let Some((body, checksum)) = bytes.split_last_chunk::<CHECKSUM_BYTES>() else {
             return Err(short);
@@ -177,7 +177,7 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::{any, prop, proptest};
 
-    const KIND: Kind = Kind { name: "a test", tag: *b"TEST", version: 3 };
+    const KIND: BlobKind = BlobKind { name: "a test", tag: *b"TEST", version: 3 };
 
     /// Each flipped bit, each cut and each addition is an error.
     pub(crate) fn check_damage<T>(bytes: &[u8], read: impl Fn(&[u8]) -> Result<T, BadBytes>) {
@@ -246,11 +246,11 @@ pub(crate) mod tests {
         });
         let refused = |kind, bytes: &[u8]| Reader::new(kind, bytes).unwrap_err();
         assert_eq!(refused(KIND, &bytes[..8]), BadBytes::Short { kind: "a test", found: 8 });
-        let newer = Kind { version: 4, ..KIND };
+        let newer = BlobKind { version: 4, ..KIND };
         let version = BadBytes::Version { kind: "a test", found: 3, expected: 4 };
         assert_eq!(refused(newer, &bytes), version);
         assert_eq!(
-            refused(Kind { tag: *b"NONE", ..KIND }, &bytes),
+            refused(BlobKind { tag: *b"NONE", ..KIND }, &bytes),
             BadBytes::Kind { kind: "a test" }
         );
         let mut reader = Reader::new(KIND, &bytes).unwrap();

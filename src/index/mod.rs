@@ -4,33 +4,25 @@
 //! Knows numbers and texts, not records: a record is a [`Row`] here. The store
 //! is the truth; everything in here can be made from it again.
 
-pub mod allowed;
-pub mod approach;
-pub mod build;
 pub mod bytes;
-mod coarse;
-pub mod codec;
-pub mod codes;
 pub mod columns;
-mod connect;
 mod distance;
-pub mod frozen;
-mod graph;
-mod join;
+pub mod flat;
+pub mod hnsw;
 pub mod lexical;
 pub mod mention;
 pub mod merge;
 pub mod nouns;
 pub mod phrases;
-pub mod segment;
+pub mod quantization;
 pub mod selection;
-pub mod tail;
+pub mod strategy;
 pub mod terms;
-pub mod top;
+pub mod top_k;
 
 use crate::base::embedding::Embedding;
 use crate::index::selection::Selection;
-use crate::index::top::Scored;
+use crate::index::top_k::Scored;
 
 /// Place of a record in an index: counts from 0 in the order of insertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -11,7 +11,7 @@ pub enum Selection {
     /// From the first row up to but without the second: a window of time over
     /// rows that came in the order of time.
     Run(Row, Row),
-    Only(Marked),
+    Only(RowSet),
 }
 
 impl Selection {
@@ -21,7 +21,7 @@ impl Selection {
 
     /// The rows that `marks` says true of, counted from 0.
     pub fn from_marks(marks: &[bool]) -> Self {
-        let mut marked = Marked::new(marks.len());
+        let mut marked = RowSet::new(marks.len());
         for (row, _) in (0..).map(Row).zip(marks).filter(|(_, mark)| **mark) {
             marked.insert(row);
         }
@@ -30,7 +30,7 @@ impl Selection {
 
     /// The rows of a bitmap, of which those from `rows` on are left out.
     pub fn from_bitmap(bitmap: &RoaringBitmap, rows: usize) -> Self {
-        let mut marked = Marked::new(rows);
+        let mut marked = RowSet::new(rows);
         for row in bitmap.range(..u32::try_from(rows).unwrap_or(u32::MAX)) {
             marked.insert(Row(row));
         }
@@ -63,7 +63,7 @@ impl Selection {
             Self::Run(start, stop) => (*start..(*stop).min(end), None),
             Self::Only(marked) => (Row(0)..Row(0), Some(marked)),
         };
-        (run.start.0..run.end.0).map(Row).chain(marked.into_iter().flat_map(Marked::rows))
+        (run.start.0..run.end.0).map(Row).chain(marked.into_iter().flat_map(RowSet::rows))
     }
 
     /// The rows of a bitmap that are selected.
@@ -88,7 +88,7 @@ impl Selection {
             (Self::Run(a, b), Self::Run(c, d)) => Self::Run(*a.max(c), *b.min(d)),
             (Self::Only(a), Self::Only(b)) => {
                 let words = a.words.iter().zip(&b.words).map(|(a, b)| a & b).collect();
-                Self::Only(Marked::from_words(words))
+                Self::Only(RowSet::from_words(words))
             }
             (Self::Run(..), Self::Only(marked)) => Self::Only(marked.within(self, rows)),
             (Self::Only(marked), Self::Run(..)) => Self::Only(marked.within(other, rows)),
@@ -103,8 +103,8 @@ impl Selection {
         }
         let mut marked = match self {
             Self::Only(marked) => marked.clone(),
-            Self::All => Marked::of_run(0, rows, rows),
-            Self::Run(start, end) => Marked::of_run(start.at(), end.at(), rows),
+            Self::All => RowSet::of_run(0, rows, rows),
+            Self::Run(start, end) => RowSet::of_run(start.at(), end.at(), rows),
         };
         for row in gone {
             marked.remove(Row(row));
@@ -128,7 +128,7 @@ impl Eq for Selection {}
 
 /// A bit a row, and how many are set.
 #[derive(Debug, Clone, Default)]
-pub struct Marked {
+pub struct RowSet {
     words: Vec<u64>,
     len: usize,
 }
@@ -136,7 +136,7 @@ pub struct Marked {
 /// Bits of a word.
 const WORD: usize = 64;
 
-impl Marked {
+impl RowSet {
     /// None of `rows` rows.
     pub fn new(rows: usize) -> Self {
         Self { words: vec![0; rows.div_ceil(WORD)], len: 0 }
@@ -278,7 +278,7 @@ mod tests {
         fn a_run_of_marks_is_each_of_its_rows(
             (before, start, end) in (0_usize..210, 0_usize..210, 0_usize..210),
         ) {
-            let mut marked = Marked::new(ROWS);
+            let mut marked = RowSet::new(ROWS);
             let held = marked.words.len() * WORD;
             marked.insert(Row(u32::try_from(before).unwrap()));
             marked.insert_run(start, end);

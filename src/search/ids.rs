@@ -2,9 +2,9 @@
 
 use crate::base::RecordId;
 use crate::index::Row;
-use crate::index::bytes::{BadBytes, Kind, Reader, Writer};
+use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};
 
-const KIND: Kind = Kind { name: "a segment's records", tag: *b"EIDS", version: 1 };
+const KIND: BlobKind = BlobKind { name: "a segment's records", tag: *b"EIDS", version: 1 };
 
 /// Ids of rows, ascending, as distances from the first one: half the bytes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

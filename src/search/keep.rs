@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
-use crate::index::build::BuildError;
+use crate::index::hnsw::build::BuildError;
 use crate::index::merge::{self, Size};
 use crate::search::Corpus;
 use crate::search::piece::{Live, Open, Piece, Sealed};

@@ -8,14 +8,14 @@ use crate::base::embedding::Embedding;
 use crate::base::time::Timestamp;
 use crate::index::Row;
 use crate::index::VectorIndex as _;
-use crate::index::codes::Query as Coded;
 use crate::index::columns::Condition;
-use crate::index::frozen::Scratch;
-use crate::index::lexical::Words;
-use crate::index::lexical::query::WordQuery;
-use crate::index::segment::Nearest;
-use crate::index::selection::{Marked, Selection};
-use crate::index::top::Scored;
+use crate::index::hnsw::Nearest;
+use crate::index::hnsw::search::Scratch;
+use crate::index::lexical::Postings;
+use crate::index::lexical::query::Bm25Query;
+use crate::index::quantization::sq12::Sq12Query;
+use crate::index::selection::{RowSet, Selection};
+use crate::index::top_k::Scored;
 use crate::search::piece::{BodyReading, Reading};
 use crate::search::plan::{self, Action, Plan};
 use crate::search::{Accepts, Explained, Hit, PieceReport, Query, condition, fuse};
@@ -25,8 +25,8 @@ use crate::search::{Accepts, Explained, Hit, PieceReport, Query, condition, fuse
 pub(super) struct Look<'a> {
     readings: &'a [Reading<'a>],
     vector: &'a Embedding,
-    codes: Coded,
-    words: WordQuery,
+    codes: Sq12Query,
+    words: Bm25Query,
 }
 
 thread_local! {
@@ -50,9 +50,9 @@ impl Found {
 
 impl<'a> Look<'a> {
     pub(super) fn new(query: &Query<'a>, readings: &'a [Reading<'a>]) -> Self {
-        let parts: Vec<&dyn Words> = readings.iter().map(Reading::words).collect();
-        let words = WordQuery::new(query.text, &parts);
-        Self { readings, vector: query.vector, codes: Coded::new(query.vector), words }
+        let parts: Vec<&dyn Postings> = readings.iter().map(Reading::words).collect();
+        let words = Bm25Query::new(query.text, &parts);
+        Self { readings, vector: query.vector, codes: Sq12Query::new(query.vector), words }
     }
 
     /// The best hits, and what was done in each piece.
@@ -159,16 +159,28 @@ impl<'a> Look<'a> {
                 body.vectors.scan(&self.codes, nearest, within.rows(reading.rows()), scratch)
             }
             (Action::Walk { ef }, Selection::All) => {
-                body.vectors.walk(&self.codes, nearest, ef, scratch)
+                body.vectors.search_graph(&self.codes, nearest, ef, scratch)
             }
             (Action::Walk { ef }, Selection::Run(start, end)) => {
                 let run = *start..*end;
                 let allows = |row| run.contains(&row);
-                body.vectors.walk_within(&self.codes, nearest, (ef, selected), allows, scratch)
+                body.vectors.search_graph_filtered(
+                    &self.codes,
+                    nearest,
+                    (ef, selected),
+                    allows,
+                    scratch,
+                )
             }
             (Action::Walk { ef }, Selection::Only(marked)) => {
                 let allows = |row| marked.contains(row);
-                body.vectors.walk_within(&self.codes, nearest, (ef, selected), allows, scratch)
+                body.vectors.search_graph_filtered(
+                    &self.codes,
+                    nearest,
+                    (ef, selected),
+                    allows,
+                    scratch,
+                )
             }
         })
     }
@@ -222,14 +234,14 @@ pub(super) fn newest(
     limit: usize,
     words: &[String],
 ) -> Vec<RecordId> {
-    let parts: Vec<&dyn Words> = readings.iter().map(Reading::words).collect();
-    let asked = WordQuery::new(&words.join(" "), &parts);
+    let parts: Vec<&dyn Postings> = readings.iter().map(Reading::words).collect();
+    let asked = Bm25Query::new(&words.join(" "), &parts);
     let mut seen: Vec<(Timestamp, RecordId)> = Vec::new();
     for reading in readings {
         let mut within = reading.select(condition);
         if !words.is_empty() {
             let holding = asked.top(reading.words(), reading.rows(), &within, 0.0);
-            let mut marked = Marked::new(reading.rows());
+            let mut marked = RowSet::new(reading.rows());
             for it in holding {
                 marked.insert(it.row);
             }
@@ -253,7 +265,7 @@ fn action(reading: &Reading<'_>, selected: usize, k: usize) -> Action {
 }
 
 fn accepted(reading: &Reading<'_>, within: &Selection, accepts: Accepts<'_>) -> Selection {
-    let mut marked = Marked::new(reading.rows());
+    let mut marked = RowSet::new(reading.rows());
     for row in within.rows(reading.rows()) {
         if reading.ids().of(row).is_some_and(accepts) {
             marked.insert(row);

@@ -13,14 +13,14 @@ use crate::base::time::Timestamp;
 use crate::index::Row;
 use crate::index::VectorIndex as _;
 use crate::index::columns::{Cells, Columns, Condition};
-use crate::index::lexical::frozen::FrozenWords;
-use crate::index::lexical::growing::GrowingWords;
-use crate::index::lexical::{Text, Words};
+use crate::index::flat::FlatIndex;
+use crate::index::hnsw::HnswIndex;
+use crate::index::lexical::immutable::ImmutablePostings;
+use crate::index::lexical::mutable::MutablePostings;
+use crate::index::lexical::{Postings, Text};
 use crate::index::mention::Mention;
 use crate::index::phrases::Phrases;
-use crate::index::segment::Segment;
 use crate::index::selection::Selection;
-use crate::index::tail::FlatTail;
 use crate::search::ids::Ids;
 use crate::store::Record;
 use crate::store::segments::{SegmentMeta, SegmentNumber};
@@ -51,8 +51,8 @@ pub(crate) struct Sealed {
 #[derive(Debug)]
 pub(crate) struct Body {
     pub(crate) ids: Ids,
-    pub(crate) vectors: Segment,
-    pub(crate) words: FrozenWords,
+    pub(crate) vectors: HnswIndex,
+    pub(crate) words: ImmutablePostings,
     pub(crate) phrases: Phrases,
 }
 
@@ -67,8 +67,8 @@ pub(crate) struct Open {
 #[derive(Debug)]
 pub(crate) struct Growing {
     pub(crate) ids: Ids,
-    pub(crate) vectors: FlatTail,
-    pub(crate) words: GrowingWords,
+    pub(crate) vectors: FlatIndex,
+    pub(crate) words: MutablePostings,
     pub(crate) phrases: Phrases,
     /// Records among its own that cannot be read and are not in it.
     pub(crate) unreadable: u32,
@@ -97,8 +97,8 @@ impl Open {
     pub(crate) fn new(dimension: usize) -> Self {
         let growing = Growing {
             ids: Ids::default(),
-            vectors: FlatTail::new(dimension),
-            words: GrowingWords::default(),
+            vectors: FlatIndex::new(dimension),
+            words: MutablePostings::default(),
             phrases: Phrases::default(),
             unreadable: 0,
             range: None,
@@ -258,7 +258,7 @@ impl Reading<'_> {
         }
     }
 
-    pub(crate) fn words(&self) -> &dyn Words {
+    pub(crate) fn words(&self) -> &dyn Postings {
         match &self.body {
             BodyReading::Sealed(body) => &body.words,
             BodyReading::Open(body) => &body.words,

@@ -2,7 +2,7 @@
 //!
 //! Pure.
 
-use crate::index::approach::{Approach, approach};
+use crate::index::strategy::{Strategy, strategy};
 
 /// Candidates by vector and by words, at least.
 const CANDIDATES_MIN: usize = 64;
@@ -39,10 +39,10 @@ pub enum Action {
 /// The action for a segment of `rows`, of which `selected` are within the filter, to
 /// find the best `k`.
 pub(super) fn action(rows: usize, selected: usize, k: usize) -> Action {
-    match approach(rows, selected, k) {
+    match strategy(rows, selected, k) {
         _ if selected == 0 => Action::Skip,
-        Approach::Scan => Action::Scan,
-        Approach::Walk { ef } => Action::Walk { ef },
+        Strategy::Scan => Action::Scan,
+        Strategy::Graph { ef } => Action::Walk { ef },
     }
 }
 

@@ -12,13 +12,13 @@ use roaring::RoaringBitmap;
 use crate::base::RecordId;
 use crate::base::embedding::Embedding;
 use crate::index::Row;
-use crate::index::build::{self, BuildError, Source};
 use crate::index::bytes::BadBytes;
 use crate::index::columns::Columns;
-use crate::index::lexical::Words as _;
-use crate::index::lexical::frozen::FrozenWords;
+use crate::index::hnsw::HnswIndex;
+use crate::index::hnsw::build::{self, BuildError, MergeSource};
+use crate::index::lexical::Postings as _;
+use crate::index::lexical::immutable::ImmutablePostings;
 use crate::index::phrases::Phrases;
-use crate::index::segment::Segment;
 use crate::search::ids::Ids;
 use crate::search::piece::{Body, Live, Open, Sealed};
 use crate::store::segments::{PartId, SegmentMeta};
@@ -67,8 +67,8 @@ pub(super) fn seal(open: &Open, live: &Live, stop: Asked<'_>) -> Result<Option<M
     let goes_on = || goes_on(stop);
     let dimension = growing.vectors.dimension();
     let vectors = build::build(dimension, vectors.iter(), &build::Options::default(), &goes_on)?;
-    let frozen = FrozenWords::freeze(&growing.words);
-    let words = if gone.is_empty() { frozen } else { FrozenWords::merge(&[(&frozen, gone)]) };
+    let frozen = ImmutablePostings::freeze(&growing.words);
+    let words = if gone.is_empty() { frozen } else { ImmutablePostings::merge(&[(&frozen, gone)]) };
     let phrases = Phrases::merge(&[(&growing.phrases, gone)]);
     let body = Body { ids: ids(&[(&growing.ids, gone)]), vectors, words, phrases };
     let columns = Columns::merge(&[(&live.columns, gone)]);
@@ -89,16 +89,16 @@ pub(super) fn merge(
     }
     let keeps: Vec<_> =
         segments.iter().map(|(_, live)| |row: Row| !live.gone.contains(row.0)).collect();
-    let sources: Vec<Source<'_>> = segments
+    let sources: Vec<MergeSource<'_>> = segments
         .iter()
         .zip(&keeps)
-        .map(|((it, _), keeps)| Source { segment: &it.body.vectors, keeps })
+        .map(|((it, _), keeps)| MergeSource { segment: &it.body.vectors, keeps })
         .collect();
     let goes_on = || goes_on(stop);
     let vectors = build::merge(dimension, &sources, &build::Options::default(), &goes_on)?;
     let words: Vec<_> = segments.iter().map(|(it, live)| (&it.body.words, &live.gone)).collect();
     let columns: Vec<_> = segments.iter().map(|(_, live)| (&live.columns, &live.gone)).collect();
-    let words = FrozenWords::merge(&words);
+    let words = ImmutablePostings::merge(&words);
     let phrases: Vec<_> =
         segments.iter().map(|(it, live)| (&it.body.phrases, &live.gone)).collect();
     let body = Body { ids, vectors, words, phrases: Phrases::merge(&phrases) };
@@ -129,11 +129,11 @@ impl Made {
         let bytes = |part| store.read_segment_part(meta, part);
         let ids = Ids::from_bytes(&bytes(IDS)?)?;
         let columns = Columns::from_bytes(&bytes(COLUMNS)?)?;
-        let words = FrozenWords::from_bytes(&bytes(WORDS)?)?;
+        let words = ImmutablePostings::from_bytes(&bytes(WORDS)?)?;
         let phrases = Phrases::from_bytes(&bytes(PHRASES)?)?;
         let mut reader = store.segment_part(meta, VECTORS)?;
         let len = reader.bytes();
-        let vectors = Segment::read(&mut reader, len).map_err(|error| reader.fault(&error))?;
+        let vectors = HnswIndex::read(&mut reader, len).map_err(|error| reader.fault(&error))?;
         let unreadable = meta.unreadable;
         let rows = [columns.len(), vectors.len(), words.rows(), phrases.rows()];
         if rows.iter().any(|it| *it != ids.len()) {

@@ -16,8 +16,8 @@ use crate::base::pose::Pose;
 use crate::base::time::{Timestamp, Window};
 use crate::index::Row;
 use crate::index::lexical::Text;
-use crate::index::lexical::growing::GrowingWords;
-use crate::index::lexical::query::WordQuery;
+use crate::index::lexical::mutable::MutablePostings;
+use crate::index::lexical::query::Bm25Query;
 use crate::index::mention::fit::{Certainty, Fit};
 use crate::index::mention::mentions;
 use crate::index::phrases::{Sought, Wanted};
@@ -575,11 +575,11 @@ fn what_is_passed_over_is_never_among_the_best() {
 
 /// Scores of the best by a look at each record that is within the filter's window.
 fn best_by_hand(model: &Model, query: &Query<'_>) -> Vec<f32> {
-    let mut words = GrowingWords::default();
+    let mut words = MutablePostings::default();
     for (record, _) in model.values() {
         words.push(Text::new(&record.caption));
     }
-    let asked = WordQuery::new(query.text, &[&words]);
+    let asked = Bm25Query::new(query.text, &[&words]);
     let window = query.filter.window;
     let mut scores: Vec<f32> = (0..)
         .map(Row)
@@ -735,11 +735,11 @@ fn check_against(
     // Unless one was forgotten.
     // Words are weighed by all rows that are still in the index.
     if model.keys().next_back().is_none_or(|last| last.0 == model.len() as u64) {
-        let mut words = GrowingWords::default();
+        let mut words = MutablePostings::default();
         for (record, _) in model.values() {
             words.push(Text::new(&record.caption));
         }
-        let asked = WordQuery::new(text, &[&words]);
+        let asked = Bm25Query::new(text, &[&words]);
         let mut expected: Vec<f32> = (0..)
             .map(Row)
             .zip(model.values())

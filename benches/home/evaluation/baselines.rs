@@ -9,8 +9,8 @@ use super::memory::{Memory, Remembered};
 use engram::cli::client::Client;
 use engram::index::Row;
 use engram::index::lexical::Text;
-use engram::index::lexical::growing::GrowingWords;
-use engram::index::lexical::query::WordQuery;
+use engram::index::lexical::mutable::MutablePostings;
+use engram::index::lexical::query::Bm25Query;
 
 /// Their names, in the order of [`Baselines::answers`].
 pub(super) const NAMES: [&str; 3] = ["newest of top 8", "best dense match", "BM25"];
@@ -25,12 +25,12 @@ const MOST: usize = 50;
 #[derive(Debug)]
 pub(super) struct Baselines<'a> {
     memory: &'a Memory,
-    words: GrowingWords,
+    words: MutablePostings,
 }
 
 impl<'a> Baselines<'a> {
     pub(super) fn new(memory: &'a Memory) -> Self {
-        let mut words = GrowingWords::default();
+        let mut words = MutablePostings::default();
         for record in &memory.records {
             words.push(Text::new(&record.caption));
         }
@@ -57,7 +57,7 @@ impl<'a> Baselines<'a> {
 
     /// The record whose caption has the best BM25, if any has a word of the task.
     fn bm25(&self, task: &str) -> Option<u64> {
-        let query = WordQuery::new(task, &[&self.words]);
+        let query = Bm25Query::new(task, &[&self.words]);
         let rows = self.memory.records.iter().zip(0_u32..);
         let scored = rows.map(|(record, row)| (record.id, query.score(&self.words, Row(row))));
         best(scored.filter(|(_, score)| *score > 0.0).map(|(id, score)| (id, f64::from(score))))

@@ -19,12 +19,12 @@ use crate::base::time::{Clock as _, SystemClock};
 use crate::cli::bench::vectors::{Neighbours, Vectors};
 use crate::cli::output::say;
 use crate::index::Row;
-use crate::index::approach::{Approach, approach, steps_over, walk_width};
-use crate::index::build::{self, Options};
-use crate::index::codes::Query;
-use crate::index::frozen::Scratch;
-use crate::index::segment::Segment;
-use crate::index::top::{Scored, Top};
+use crate::index::hnsw::HnswIndex;
+use crate::index::hnsw::build::{self, Options};
+use crate::index::hnsw::search::Scratch;
+use crate::index::quantization::sq12::Sq12Query;
+use crate::index::strategy::{Strategy, expands_two_hops, search_width, strategy};
+use crate::index::top_k::{Scored, TopK};
 
 /// Most neighbours asked for.
 const K_MAX: usize = 1_000;
@@ -194,7 +194,7 @@ impl Bench<'_> {
         let (bytes, encode) = timed(|| segment.to_bytes());
         let bytes_per_record = segment.memory_bytes() as f64 / segment.len() as f64;
         drop(segment);
-        let (segment, open) = timed(|| Segment::from_bytes(&bytes));
+        let (segment, open) = timed(|| HnswIndex::from_bytes(&bytes));
         let segment = segment.context("what was written cannot be read")?;
         drop(bytes);
 
@@ -207,7 +207,7 @@ impl Bench<'_> {
         let mut unfiltered = Vec::new();
         for ef in flags.ef.iter().copied() {
             let figures = self.measure(&bars, |_, query| {
-                segment.walk(&Query::new(query), self.k, ef, &mut scratch)
+                segment.search_graph(&Sq12Query::new(query), self.k, ef, &mut scratch)
             })?;
             unfiltered.push(Point { ef, figures });
         }
@@ -232,7 +232,7 @@ impl Bench<'_> {
     /// What windows of a share cost as they are searched, and in every other way.
     fn window(
         &self,
-        segment: &Segment,
+        segment: &HnswIndex,
         percent: f64,
         every_way: bool,
     ) -> anyhow::Result<Vec<Window>> {
@@ -240,12 +240,12 @@ impl Bench<'_> {
         let bars = self.scan(&ranges)?;
         let (rows, k) = (segment.len(), self.k);
         let allowed = ranges.first().map_or(0, ExactSizeIterator::len);
-        let chosen = match approach(rows, allowed, k) {
-            Approach::Scan => Way::Scan,
-            Approach::Walk { ef } if steps_over(rows, allowed) => Way::StepOver { ef },
-            Approach::Walk { ef } => Way::WalkThrough { ef },
+        let chosen = match strategy(rows, allowed, k) {
+            Strategy::Scan => Way::Scan,
+            Strategy::Graph { ef } if expands_two_hops(rows, allowed) => Way::StepOver { ef },
+            Strategy::Graph { ef } => Way::WalkThrough { ef },
         };
-        let ef = walk_width(k);
+        let ef = search_width(k);
         let mut ways = vec![chosen];
         let others = [Way::Scan, Way::WalkThrough { ef }, Way::StepOver { ef }];
         ways.extend(others.into_iter().filter(|way| every_way && *way != chosen));
@@ -254,15 +254,15 @@ impl Bench<'_> {
         for way in ways {
             let figures = self.measure(&bars, |at, query| {
                 let range = ranges.get(at).cloned().unwrap_or_default();
-                let (query, within) = (Query::new(query), |row: Row| range.contains(&row.0));
+                let (query, within) = (Sq12Query::new(query), |row: Row| range.contains(&row.0));
                 match way {
                     Way::Scan => segment.scan(&query, k, range.clone().map(Row), &mut scratch),
                     // As if every row were let through, then as if hardly one were.
                     Way::WalkThrough { ef } => {
-                        segment.walk_within(&query, k, (ef, rows), within, &mut scratch)
+                        segment.search_graph_filtered(&query, k, (ef, rows), within, &mut scratch)
                     }
                     Way::StepOver { ef } => {
-                        segment.walk_within(&query, k, (ef, 0), within, &mut scratch)
+                        segment.search_graph_filtered(&query, k, (ef, 0), within, &mut scratch)
                     }
                 }
             })?;
@@ -333,7 +333,7 @@ impl Bench<'_> {
     /// How near the last of the true neighbours in its range is to each query, by
     /// comparing all.
     fn scan(&self, ranges: &[Range<u32>]) -> anyhow::Result<Bars> {
-        let mut tops: Vec<Top> = ranges.iter().map(|_| Top::new(self.k)).collect();
+        let mut tops: Vec<TopK> = ranges.iter().map(|_| TopK::new(self.k)).collect();
         for (row, vector) in (0_u32..).zip(self.base.read()?) {
             let vector = vector?;
             for ((range, query), top) in ranges.iter().zip(self.queries).zip(&mut tops) {
@@ -342,7 +342,7 @@ impl Bench<'_> {
                 }
             }
         }
-        let last = |top: Top| top.into_sorted().last().map_or(f32::INFINITY, |it| it.score);
+        let last = |top: TopK| top.into_sorted().last().map_or(f32::INFINITY, |it| it.score);
         Ok(tops.into_iter().map(last).collect())
     }
 
@@ -437,7 +437,7 @@ fn product(a: &Embedding, b: &Embedding) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-fn row_count(segment: &Segment) -> u32 {
+fn row_count(segment: &HnswIndex) -> u32 {
     u32::try_from(segment.len()).unwrap_or(u32::MAX)
 }
 

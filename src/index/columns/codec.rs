@@ -1,13 +1,13 @@
 //! Columns as bytes.
 
 use crate::base::time::Timestamp;
-use crate::index::bytes::{BadBytes, Kind, Reader, Writer};
+use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};
 use crate::index::columns::Columns;
 use crate::index::columns::labels::{Group, Labels};
 use crate::index::columns::places::Places;
 use crate::index::columns::times::Times;
 
-const KIND: Kind = Kind { name: "a segment's columns", tag: *b"ECOL", version: 1 };
+const KIND: BlobKind = BlobKind { name: "a segment's columns", tag: *b"ECOL", version: 1 };
 
 /// Stands for no name and no order.
 const NONE: u32 = u32::MAX;

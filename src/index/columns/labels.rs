@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::index::Row;
-use crate::index::selection::{Marked, Selection};
+use crate::index::selection::{RowSet, Selection};
 
 /// Source, frame, map and layer; in a condition, `None` accepts any.
 pub(super) type Names<'a> = [Option<&'a str>; 4];
@@ -82,7 +82,7 @@ impl Labels {
                 *into |= word;
             }
         }
-        Selection::Only(Marked::from_words(words))
+        Selection::Only(RowSet::from_words(words))
     }
 
     pub(super) fn parts(&self) -> (&[Box<str>], &[Group]) {

@@ -19,7 +19,7 @@ use crate::index::Row;
 use crate::index::columns::labels::Labels;
 use crate::index::columns::places::Places;
 use crate::index::columns::times::Times;
-use crate::index::selection::{Marked, Selection};
+use crate::index::selection::{RowSet, Selection};
 
 /// One row's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -184,8 +184,8 @@ impl Columns {
     fn inside(&self, area: &Area, within: &Selection) -> Selection {
         let within = self.of_map_of(area).and(within, self.len());
         // A narrow window is looked at row by row sooner than a wide area.
-        if within.count(self.len()) <= self.places.looks(area) {
-            let mut marked = Marked::new(self.len());
+        if within.count(self.len()) <= self.places.rows_examined(area) {
+            let mut marked = RowSet::new(self.len());
             for row in within.rows(self.len()) {
                 if self.places.of(row).is_some_and(|position| area.contains(position)) {
                     marked.insert(row);

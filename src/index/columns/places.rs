@@ -6,8 +6,8 @@
 
 use crate::base::area::Area;
 use crate::index::Row;
-use crate::index::columns::times::Best;
-use crate::index::selection::{Marked, Selection};
+use crate::index::columns::times::LeastK;
+use crate::index::selection::{RowSet, Selection};
 
 /// Rows in one box: so few that the look at a box that lies partly inside costs
 /// about as much as the look at a dozen boxes.
@@ -90,7 +90,7 @@ impl Places {
     }
 
     /// At most that many rows would be looked at to find an area's.
-    pub(super) fn looks(&self, area: &Area) -> usize {
+    pub(super) fn rows_examined(&self, area: &Area) -> usize {
         let near = |corners: &&Corners| {
             corners.distances(area).is_some_and(|(near, _)| near <= area.radius_metres())
         };
@@ -99,7 +99,7 @@ impl Places {
 
     /// The rows inside an area, whatever their frame and map.
     pub(super) fn select(&self, area: &Area) -> Selection {
-        let mut marked = Marked::new(self.rows);
+        let mut marked = RowSet::new(self.rows);
         for (at, corners) in self.boxes.iter().enumerate() {
             match corners.distances(area) {
                 Some((near, _)) if near > area.radius_metres() => {}
@@ -125,7 +125,7 @@ impl Places {
             .filter(|(near, _)| *near <= area.radius_metres())
             .collect();
         order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let mut best = Best::new(n);
+        let mut best = LeastK::new(n);
         for (near, at) in order {
             if best.is_beyond(Metres(near)) {
                 break;
@@ -159,7 +159,7 @@ impl Places {
             places.box_all();
             return Some(places);
         };
-        let mut left = Marked::new(rows);
+        let mut left = RowSet::new(rows);
         for row in (0..u32::try_from(rows).ok()?).map(Row) {
             if places.of(row).is_some() {
                 left.insert(row);

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::base::time::{Timestamp, Window};
 use crate::index::Row;
-use crate::index::selection::{Marked, Selection};
+use crate::index::selection::{RowSet, Selection};
 
 /// Rows summed up together: a multiple of a selection's words, and few enough
 /// that the look at one whole block takes about a microsecond.
@@ -113,7 +113,7 @@ impl Times {
         let mut order: Vec<(Timestamp, usize)> =
             self.blocks.iter().map(|block| block.last.1).zip(0..).collect();
         order.sort_unstable_by(|a, b| b.cmp(a));
-        let mut best = Best::new(n);
+        let mut best = LeastK::new(n);
         for (bound, block) in order {
             if best.is_beyond(Reverse(bound)) {
                 break;
@@ -132,7 +132,7 @@ impl Times {
         let mut order: Vec<(Timestamp, usize)> =
             self.blocks.iter().map(|block| block.first.0).zip(0..).collect();
         order.sort_unstable();
-        let mut best = Best::new(n);
+        let mut best = LeastK::new(n);
         for (bound, block) in order {
             if best.is_beyond(bound) {
                 break;
@@ -152,7 +152,7 @@ impl Times {
         rows: impl Iterator<Item = Row>,
         n: usize,
     ) -> Vec<(Timestamp, Row)> {
-        let mut best = Best::new(n);
+        let mut best = LeastK::new(n);
         for row in rows {
             if let Some(last) = self.last.get(row.at()) {
                 best.offer((Reverse(*last), Reverse(row)));
@@ -168,7 +168,7 @@ impl Times {
         rows: impl Iterator<Item = Row>,
         n: usize,
     ) -> Vec<(Timestamp, Row)> {
-        let mut best = Best::new(n);
+        let mut best = LeastK::new(n);
         for row in rows {
             if let Some(first) = self.first.get(row.at()) {
                 best.offer((*first, row));
@@ -210,7 +210,7 @@ impl Runs {
                 Selection::Run(row(*start), row(*end))
             }
             runs => {
-                let mut marked = Marked::new(rows);
+                let mut marked = RowSet::new(rows);
                 for (start, end) in runs {
                     marked.insert_run(*start, *end);
                 }
@@ -221,12 +221,12 @@ impl Runs {
 }
 
 /// Keeps the least `n` of what it is offered.
-pub(super) struct Best<T> {
+pub(super) struct LeastK<T> {
     n: usize,
     greatest_first: BinaryHeap<T>,
 }
 
-impl<T: Ord> Best<T> {
+impl<T: Ord> LeastK<T> {
     pub(super) fn new(n: usize) -> Self {
         Self { n, greatest_first: BinaryHeap::new() }
     }
@@ -255,7 +255,7 @@ impl<T: Ord> Best<T> {
     }
 }
 
-impl<K: Ord + Copy, R: Ord> Best<(K, R)> {
+impl<K: Ord + Copy, R: Ord> LeastK<(K, R)> {
     /// Whether nothing with a key of `bound` or more could be kept.
     pub(super) fn is_beyond(&self, bound: K) -> bool {
         self.is_full_of_none() || self.bar().is_some_and(|(key, _)| *key < bound)

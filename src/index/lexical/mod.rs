@@ -1,19 +1,19 @@
 //! Finds texts by their words: BM25 over inverted indexes of parts of the rows.
 //!
-//! A part is [`growing::GrowingWords`] or, sealed, [`frozen::FrozenWords`]; to a
-//! [`query::WordQuery`] both are [`Words`]. How rare a word is and how long a
+//! A part is [`mutable::MutablePostings`] or, sealed, [`immutable::ImmutablePostings`]; to a
+//! [`query::Bm25Query`] both are [`Postings`]. How rare a word is and how long a
 //! text is usual are counted over all parts, so that scores of rows of different
 //! parts compare. Knows neither vectors nor records.
 
-mod chunk;
 mod codec;
-pub mod frozen;
-pub mod growing;
-mod holders;
+pub mod immutable;
+pub mod mutable;
+mod posting_block;
 pub mod query;
+mod window_postings;
 
 use crate::index::Row;
-use crate::index::lexical::holders::Holders;
+use crate::index::lexical::window_postings::WindowPostings;
 use crate::index::terms::terms;
 
 /// A text, ready to be inserted. Made outside of locks, as cutting it is the
@@ -32,8 +32,8 @@ impl Text {
         all.sort_unstable();
         let runs = all.chunk_by(|a, b| a == b);
         let terms = runs.filter_map(|run| {
-            let times = u16::try_from(run.len()).unwrap_or(u16::MAX);
-            run.first().map(|term| (Box::from(term.as_str()), times))
+            let frequency = u16::try_from(run.len()).unwrap_or(u16::MAX);
+            run.first().map(|term| (Box::from(term.as_str()), frequency))
         });
         Self { terms: terms.collect(), length }
     }
@@ -41,34 +41,34 @@ impl Text {
 
 /// A term of one part, as the part numbers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Term(u32);
+pub struct TermId(u32);
 
 /// How often a term is in a text and how many terms the text has. Both are within
 /// [`crate::index::terms::TERMS_MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weight {
-    times: u16,
+pub struct Impact {
+    frequency: u16,
     length: u16,
 }
 
-impl Weight {
+impl Impact {
     /// Whether a text of this weight scores at least as high as one of the other,
     /// whatever the mean length.
-    fn covers(self, other: Self) -> bool {
-        self.times >= other.times && self.length <= other.length
+    fn dominates(self, other: Self) -> bool {
+        self.frequency >= other.frequency && self.length <= other.length
     }
 
     /// Adds a weight to those of which none covers another.
-    fn join(self, peaks: &mut Vec<Self>) {
-        if !peaks.iter().any(|peak| peak.covers(self)) {
-            peaks.retain(|peak| !self.covers(*peak));
-            peaks.push(self);
+    fn merge_into(self, impacts: &mut Vec<Self>) {
+        if !impacts.iter().any(|impact| impact.dominates(self)) {
+            impacts.retain(|impact| !self.dominates(*impact));
+            impacts.push(self);
         }
     }
 }
 
 /// The words of a part of the rows, numbered from 0.
-pub trait Words: std::fmt::Debug {
+pub trait Postings: std::fmt::Debug {
     /// How many rows there are.
     fn rows(&self) -> usize;
 
@@ -78,20 +78,20 @@ pub trait Words: std::fmt::Debug {
     /// Terms of one row; 0 for a row that is not there.
     fn length_of(&self, row: Row) -> u16;
 
-    fn find(&self, term: &str) -> Option<Term>;
+    fn find(&self, term: &str) -> Option<TermId>;
 
     /// How many rows hold a term.
-    fn holding(&self, term: Term) -> usize;
+    fn document_frequency(&self, term: TermId) -> usize;
 
     /// The weights that a term's best one is among, whatever the mean length.
-    fn peaks(&self, term: Term) -> &[Weight];
+    fn impacts(&self, term: TermId) -> &[Impact];
 
     /// Greatest times and least length of the rows of a window of [`WINDOW_ROWS`]
     /// that hold a term; `None` where none does, no less than the true ones.
-    fn bound(&self, term: Term, window: usize) -> Option<Weight>;
+    fn bound(&self, term: TermId, window: usize) -> Option<Impact>;
 
     /// The rows of a window that hold a term; `None` where none does.
-    fn holders(&self, term: Term, window: usize) -> Option<Holders<'_>>;
+    fn postings_in(&self, term: TermId, window: usize) -> Option<WindowPostings<'_>>;
 }
 
 /// Rows that a search looks at together: a bit for each of them fits into a few of the
@@ -102,16 +102,16 @@ pub const WINDOW_ROWS: usize = 4_096;
 mod tests {
     use super::*;
     use crate::index::bytes::tests::{check_damage, check_nonsense};
-    use crate::index::lexical::frozen::FrozenWords;
-    use crate::index::lexical::growing::GrowingWords;
-    use crate::index::lexical::query::WordQuery;
+    use crate::index::lexical::immutable::ImmutablePostings;
+    use crate::index::lexical::mutable::MutablePostings;
+    use crate::index::lexical::query::Bm25Query;
     use crate::index::selection::Selection;
     use proptest::prelude::{Just, Strategy, any, prop, proptest};
     use roaring::RoaringBitmap;
     use std::collections::BTreeSet;
 
-    fn filled(texts: &[String]) -> GrowingWords {
-        let mut words = GrowingWords::default();
+    fn filled(texts: &[String]) -> MutablePostings {
+        let mut words = MutablePostings::default();
         for text in texts {
             words.push(Text::new(text));
         }
@@ -122,9 +122,9 @@ mod tests {
         texts.iter().map(|text| (*text).to_owned()).collect()
     }
 
-    fn frozen(texts: &[String]) -> FrozenWords {
-        let bytes = FrozenWords::freeze(&filled(texts)).to_bytes();
-        FrozenWords::from_bytes(&bytes).unwrap()
+    fn frozen(texts: &[String]) -> ImmutablePostings {
+        let bytes = ImmutablePostings::freeze(&filled(texts)).to_bytes();
+        ImmutablePostings::from_bytes(&bytes).unwrap()
     }
 
     /// BM25 as in its definition, over the texts themselves.
@@ -133,21 +133,21 @@ mod tests {
         let all = cut.len() as f64;
         let mean = cut.iter().map(Vec::len).sum::<usize>() as f64 / all;
         let query: BTreeSet<String> = terms(query).into_iter().collect();
-        let rarity = |term: &String| {
-            let holding = cut.iter().filter(|text| text.contains(term)).count() as f64;
-            (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln()
+        let idf = |term: &String| {
+            let document_frequency = cut.iter().filter(|text| text.contains(term)).count() as f64;
+            (1.0 + (all - document_frequency + 0.5) / (document_frequency + 0.5)).ln()
         };
-        let rarity: Vec<(&String, f64)> = query.iter().map(|term| (term, rarity(term))).collect();
-        let share = |(term, rarity): &(&String, f64), text: &Vec<String>| {
+        let idf: Vec<(&String, f64)> = query.iter().map(|term| (term, idf(term))).collect();
+        let share = |(term, idf): &(&String, f64), text: &Vec<String>| {
             let tf = text.iter().filter(|it| it == term).count() as f64;
             if tf == 0.0 {
                 return 0.0;
             }
-            rarity * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * text.len() as f64 / mean))
+            idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * text.len() as f64 / mean))
         };
         let best = |term| cut.iter().map(|text| share(term, text)).fold(0.0, f64::max);
-        let bound: f64 = rarity.iter().map(best).sum();
-        let score = |text| rarity.iter().map(|term| share(term, text)).sum::<f64>();
+        let bound: f64 = idf.iter().map(best).sum();
+        let score = |text| idf.iter().map(|term| share(term, text)).sum::<f64>();
         cut.iter().map(|text| score(text) / bound.max(1e-9)).collect()
     }
 
@@ -155,7 +155,7 @@ mod tests {
     fn texts() -> impl Strategy<Value = Vec<String>> {
         let some = prop::collection::vec("((mug|red|books?|on|the|table) ){0,9}", 1..30);
         (some, prop::sample::select(vec![1_usize, 1, 1, 400]))
-            .prop_map(|(texts, times)| (0..times).flat_map(|_| texts.clone()).collect())
+            .prop_map(|(texts, repeats)| (0..repeats).flat_map(|_| texts.clone()).collect())
     }
 
     /// Texts with a mark for each.
@@ -169,8 +169,8 @@ mod tests {
     fn check(texts: &[String], query: &str, n: usize, marks: &[bool], cut: usize) {
         let cut = cut % (texts.len() + 1);
         let (old, new) = (frozen(&texts[..cut]), filled(&texts[cut..]));
-        let parts: [&dyn Words; 2] = [&old, &new];
-        let asked = WordQuery::new(query, &parts);
+        let parts: [&dyn Postings; 2] = [&old, &new];
+        let asked = Bm25Query::new(query, &parts);
         let expected = by_definition(texts, query);
         let (expected, marks) = (expected.split_at(cut), marks.split_at(cut));
         let of_parts = [(parts[0], expected.0, marks.0), (parts[1], expected.1, marks.1)];
@@ -183,8 +183,8 @@ mod tests {
             let within = Selection::from_marks(marks);
             let top = asked.top(part, n, &within, 0.0);
             let inside = expected.iter().zip(marks).filter(|(score, mark)| **mark && **score > 0.0);
-            let holding = inside.clone().count();
-            assert_eq!(top.len(), n.min(holding));
+            let matching = inside.clone().count();
+            assert_eq!(top.len(), n.min(matching));
             assert!(top.windows(2).all(|pair| pair[0] > pair[1]));
             for found in &top {
                 assert!(within.contains(found.row));
@@ -218,15 +218,15 @@ mod tests {
         fn merged_parts_are_their_texts_but_those_that_are_gone(
             parts in prop::collection::vec((texts(), prop::collection::btree_set(0_u32..40, 0..30)), 0..4),
         ) {
-            let held: Vec<(FrozenWords, RoaringBitmap)> = parts.iter()
+            let held: Vec<(ImmutablePostings, RoaringBitmap)> = parts.iter()
                 .map(|(texts, gone)| (frozen(texts), gone.iter().copied().collect())).collect();
             let borrowed: Vec<_> = held.iter().map(|(words, gone)| (words, gone)).collect();
             let kept: Vec<String> = parts.iter().flat_map(|(texts, gone)| {
                 let kept = (0..).zip(texts).filter(|(row, _)| !gone.contains(row));
                 kept.map(|(_, text)| text.clone())
             }).collect();
-            let merged = FrozenWords::merge(&borrowed).to_bytes();
-            assert_eq!(merged, FrozenWords::freeze(&filled(&kept)).to_bytes());
+            let merged = ImmutablePostings::merge(&borrowed).to_bytes();
+            assert_eq!(merged, ImmutablePostings::freeze(&filled(&kept)).to_bytes());
         }
 
         #[test]
@@ -234,11 +234,11 @@ mod tests {
             texts in texts(),
             flips in prop::collection::vec((any::<usize>(), 1_u8..), 1..4),
         ) {
-            let bytes = FrozenWords::freeze(&filled(&texts)).to_bytes();
-            if let Some(read) = check_nonsense(&bytes, &flips, FrozenWords::from_bytes) {
-                let asked = WordQuery::new("red mug on the table", &[&read]);
+            let bytes = ImmutablePostings::freeze(&filled(&texts)).to_bytes();
+            if let Some(read) = check_nonsense(&bytes, &flips, ImmutablePostings::from_bytes) {
+                let asked = Bm25Query::new("red mug on the table", &[&read]);
                 asked.top(&read, 5, &Selection::All, 0.0);
-                FrozenWords::merge(&[(&read, &RoaringBitmap::new())]);
+                ImmutablePostings::merge(&[(&read, &RoaringBitmap::new())]);
             }
         }
     }
@@ -249,7 +249,7 @@ mod tests {
             .map(|row| if row % 3 == 0 { "a red mug" } else { "a book" }.to_owned())
             .collect();
         let words = frozen(&texts);
-        let asked = WordQuery::new("mug", &[&words]);
+        let asked = Bm25Query::new("mug", &[&words]);
         let run = Selection::Run(Row(4_097), Row(8_200));
         let found = asked.top(&words, 9_000, &run, 0.0);
         let rows: Vec<u32> = found.iter().map(|it| it.row.0).collect();
@@ -260,7 +260,7 @@ mod tests {
     fn a_word_said_often_counts_for_more_and_a_long_text_for_less() {
         let texts = owned(&["mug mug mug book book", "mug book book book book", "mug"]);
         let words = frozen(&texts);
-        let found = WordQuery::new("mug", &[&words]).top(&words, 9, &Selection::All, 0.0);
+        let found = Bm25Query::new("mug", &[&words]).top(&words, 9, &Selection::All, 0.0);
         let rows: Vec<u32> = found.iter().map(|it| it.row.0).collect();
         assert_eq!(rows, [0, 2, 1]);
         check(&texts, "mug", 9, &[true; 3], 0);
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_text_that_holds_all_there_is_to_hold_scores_one() {
         let words = frozen(&owned(&["a red mug", "a blue mug", "a red book"]));
-        let asked = WordQuery::new("where is the red mug?", &[&words]);
+        let asked = Bm25Query::new("where is the red mug?", &[&words]);
         assert!((asked.score(&words, Row(0)) - 1.0).abs() < 1e-6);
     }
 
@@ -277,18 +277,21 @@ mod tests {
     fn words_that_nobody_wrote_find_nothing() {
         let words = frozen(&owned(&["a red mug"]));
         for query in ["", "?!", "zebra"] {
-            let asked = WordQuery::new(query, &[&words]);
+            let asked = Bm25Query::new(query, &[&words]);
             assert!(asked.is_empty());
             assert_eq!(asked.top(&words, 9, &Selection::All, 0.0), []);
             assert!(asked.score(&words, Row(0)).abs() < f32::EPSILON);
         }
         let none = frozen(&[]);
-        assert_eq!(WordQuery::new("mug", &[&none]).top(&none, 9, &Selection::All, 0.0), []);
+        assert_eq!(Bm25Query::new("mug", &[&none]).top(&none, 9, &Selection::All, 0.0), []);
     }
 
     #[test]
     fn damage_is_noticed() {
         let texts = owned(&["a red mug on a red table", "a mug", "books"]);
-        check_damage(&FrozenWords::freeze(&filled(&texts)).to_bytes(), FrozenWords::from_bytes);
+        check_damage(
+            &ImmutablePostings::freeze(&filled(&texts)).to_bytes(),
+            ImmutablePostings::from_bytes,
+        );
     }
 }

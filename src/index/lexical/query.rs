@@ -8,11 +8,11 @@
 use std::collections::BTreeSet;
 
 use crate::index::Row;
-use crate::index::lexical::holders::{Bits, Holders};
-use crate::index::lexical::{Term, WINDOW_ROWS, Weight, Words};
+use crate::index::lexical::window_postings::{Bits, WindowPostings};
+use crate::index::lexical::{Impact, Postings, TermId, WINDOW_ROWS};
 use crate::index::selection::Selection;
 use crate::index::terms::{TERMS_MAX, terms};
-use crate::index::top::{Scored, Top};
+use crate::index::top_k::{Scored, TopK};
 
 /// How soon a word's repetition stops to count, as is usual.
 const K1: f32 = 1.2;
@@ -22,50 +22,51 @@ const B: f32 = 0.75;
 /// A query's words, weighed by all parts of an index. Good as long as they are
 /// as they were.
 #[derive(Debug)]
-pub struct WordQuery {
+pub struct Bm25Query {
     /// The rarest first: what they give is summed in this order everywhere, so that a
     /// row has one score.
-    terms: Vec<Asked>,
-    curve: Curve,
+    terms: Vec<QueryTerm>,
+    saturation: Saturation,
     /// The most that the terms give in this index.
     bound: f32,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct QueryTerm {
     text: String,
     /// Greater for a term that fewer rows hold.
-    rarity: f32,
+    idf: f32,
 }
 
-impl WordQuery {
+impl Bm25Query {
     /// Scores are divided by the sum of each term's best in this index, so that
     /// they are in 0..=1 and those of different queries compare. Terms that no
     /// row holds tell nothing apart and are left out.
-    pub fn new(query: &str, parts: &[&dyn Words]) -> Self {
+    pub fn new(query: &str, parts: &[&dyn Postings]) -> Self {
         let distinct: BTreeSet<String> = terms(query).into_iter().collect();
         let rows: usize = parts.iter().map(|part| part.rows()).sum();
         let length: u64 = parts.iter().map(|part| part.length()).sum();
         let mut found = Self {
             terms: Vec::new(),
-            curve: Curve::new(length as f32 / rows.max(1) as f32),
+            saturation: Saturation::new(length as f32 / rows.max(1) as f32),
             bound: 0.0,
         };
         for text in distinct {
-            let held: Vec<(&dyn Words, Term)> =
+            let held: Vec<(&dyn Postings, TermId)> =
                 parts.iter().filter_map(|part| Some((*part, part.find(&text)?))).collect();
-            let holding: usize = held.iter().map(|(part, term)| part.holding(*term)).sum();
-            if holding == 0 {
+            let document_frequency: usize =
+                held.iter().map(|(part, term)| part.document_frequency(*term)).sum();
+            if document_frequency == 0 {
                 continue;
             }
-            let (all, holding) = (rows as f32, holding as f32);
-            let rarity = (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
-            let peaks = held.iter().flat_map(|(part, term)| part.peaks(*term));
-            let best = peaks.map(|peak| found.curve.share(*peak)).fold(0.0, f32::max);
-            found.bound += rarity * best;
-            found.terms.push(Asked { text, rarity });
+            let (all, document_frequency) = (rows as f32, document_frequency as f32);
+            let idf = (1.0 + (all - document_frequency + 0.5) / (document_frequency + 0.5)).ln();
+            let impacts = held.iter().flat_map(|(part, term)| part.impacts(*term));
+            let best = impacts.map(|impact| found.saturation.share(*impact)).fold(0.0, f32::max);
+            found.bound += idf * best;
+            found.terms.push(QueryTerm { text, idf });
         }
-        found.terms.sort_by(|a, b| b.rarity.total_cmp(&a.rarity));
+        found.terms.sort_by(|a, b| b.idf.total_cmp(&a.idf));
         found
     }
 
@@ -75,20 +76,26 @@ impl WordQuery {
     }
 
     /// How well a row of a part answers, in 0..=1; 0 where it holds no term.
-    pub fn score(&self, part: &dyn Words, row: Row) -> f32 {
+    pub fn score(&self, part: &dyn Postings, row: Row) -> f32 {
         self.within(part).score(row)
     }
 
-    /// [`WordQuery::score`] of several rows of a part.
-    pub fn scores(&self, part: &dyn Words, rows: &[Row]) -> Vec<f32> {
+    /// [`Bm25Query::score`] of several rows of a part.
+    pub fn scores(&self, part: &dyn Postings, rows: &[Row]) -> Vec<f32> {
         let search = self.within(part);
         rows.iter().map(|row| search.score(*row)).collect()
     }
 
     /// The best `n` selected rows of a part that hold a term and score more than
     /// `floor`, best first.
-    pub fn top(&self, part: &dyn Words, n: usize, within: &Selection, floor: f32) -> Vec<Scored> {
-        let mut top = Top::new(n);
+    pub fn top(
+        &self,
+        part: &dyn Postings,
+        n: usize,
+        within: &Selection,
+        floor: f32,
+    ) -> Vec<Scored> {
+        let mut top = TopK::new(n);
         let search = self.within(part);
         if n > 0 {
             search.run(within, floor, &mut top);
@@ -96,10 +103,15 @@ impl WordQuery {
         top.into_sorted()
     }
 
-    fn within<'a>(&'a self, part: &'a dyn Words) -> PartSearch<'a> {
+    fn within<'a>(&'a self, part: &'a dyn Postings) -> PostingsSearch<'a> {
         let found =
-            self.terms.iter().filter_map(|asked| Some((part.find(&asked.text)?, asked.rarity)));
-        PartSearch { part, curve: &self.curve, terms: found.collect(), scale: self.scale() }
+            self.terms.iter().filter_map(|asked| Some((part.find(&asked.text)?, asked.idf)));
+        PostingsSearch {
+            part,
+            saturation: &self.saturation,
+            terms: found.collect(),
+            scale: self.scale(),
+        }
     }
 
     fn scale(&self) -> f32 {
@@ -110,14 +122,14 @@ impl WordQuery {
 /// What a term gives by how often it is there and how long the text is, for one
 /// mean length.
 #[derive(Debug)]
-struct Curve {
+struct Saturation {
     /// By length.
     norms: Vec<f32>,
     /// What a single occurrence gives, by length.
     singles: Vec<f32>,
 }
 
-impl Curve {
+impl Saturation {
     fn new(mean_length: f32) -> Self {
         let mean_length = if mean_length > 0.0 { mean_length } else { 1.0 };
         let lengths = 0..=u16::try_from(TERMS_MAX).unwrap_or(u16::MAX);
@@ -127,9 +139,9 @@ impl Curve {
         Self { norms, singles }
     }
 
-    fn share(&self, weight: Weight) -> f32 {
-        let times = f32::from(weight.times);
-        times * (K1 + 1.0) / (times + self.norm(weight.length))
+    fn share(&self, impact: Impact) -> f32 {
+        let frequency = f32::from(impact.frequency);
+        frequency * (K1 + 1.0) / (frequency + self.norm(impact.length))
     }
 
     #[inline]
@@ -144,25 +156,25 @@ impl Curve {
 
     /// How many times a single occurrence's share a repeated one's is.
     #[inline]
-    fn ratio(&self, weight: Weight) -> f32 {
-        let (times, norm) = (f32::from(weight.times), self.norm(weight.length));
-        times * (1.0 + norm) / (times + norm)
+    fn ratio(&self, impact: Impact) -> f32 {
+        let (frequency, norm) = (f32::from(impact.frequency), self.norm(impact.length));
+        frequency * (1.0 + norm) / (frequency + norm)
     }
 }
 
 /// The search of one part.
-struct PartSearch<'a> {
-    part: &'a dyn Words,
-    curve: &'a Curve,
-    terms: Vec<(Term, f32)>,
+struct PostingsSearch<'a> {
+    part: &'a dyn Postings,
+    saturation: &'a Saturation,
+    terms: Vec<(TermId, f32)>,
     scale: f32,
 }
 
 /// A term in one window.
 #[derive(Debug)]
-struct Held<'a> {
-    holders: Holders<'a>,
-    rarity: f32,
+struct WindowTerm<'a> {
+    postings: WindowPostings<'a>,
+    idf: f32,
     /// The most that it gives a row that holds it once.
     once: f32,
     /// The most that it gives any row.
@@ -171,49 +183,49 @@ struct Held<'a> {
 
 /// Rows of a window that may be among the best.
 #[derive(Debug, Default)]
-struct Candidates {
+struct WindowCandidates {
     /// Of each term, those that hold it.
     of_term: Vec<Bits>,
     /// Those that hold some term more than once.
-    often: Bits,
+    repeated: Bits,
     all: Bits,
 }
 
 /// Bounds are summed otherwise than scores, and may come out lower by their rounding.
 const ROUNDING: f32 = 1e-5;
 
-impl<'a> PartSearch<'a> {
+impl<'a> PostingsSearch<'a> {
     fn score(&self, row: Row) -> f32 {
         let (window, at) = (row.at() / WINDOW_ROWS, row.at() % WINDOW_ROWS);
         let at = u16::try_from(at).unwrap_or(u16::MAX);
         let length = self.part.length_of(row);
         let mut sum = 0.0;
-        for (term, rarity) in &self.terms {
-            let times = self.part.holders(*term, window).map_or(0, |it| it.times(at));
-            sum += self.worth(*rarity, Weight { times, length });
+        for (term, idf) in &self.terms {
+            let frequency = self.part.postings_in(*term, window).map_or(0, |it| it.frequency(at));
+            sum += self.worth(*idf, Impact { frequency, length });
         }
         self.finished(sum, length)
     }
 
     /// What a term gives a row, in shares of a single occurrence.
     #[inline]
-    fn worth(&self, rarity: f32, weight: Weight) -> f32 {
-        match weight.times {
+    fn worth(&self, idf: f32, impact: Impact) -> f32 {
+        match impact.frequency {
             0 => 0.0,
-            1 => rarity,
-            _ => rarity * self.curve.ratio(weight),
+            1 => idf,
+            _ => idf * self.saturation.ratio(impact),
         }
     }
 
     /// The score of a sum in shares of a single occurrence.
     #[inline]
     fn finished(&self, sum: f32, length: u16) -> f32 {
-        (sum * self.curve.single(length) * self.scale).min(1.0)
+        (sum * self.saturation.single(length) * self.scale).min(1.0)
     }
 
-    fn run(&self, within: &Selection, floor: f32, top: &mut Top) {
+    fn run(&self, within: &Selection, floor: f32, top: &mut TopK) {
         let mut held = Vec::with_capacity(self.terms.len());
-        let mut candidates = Candidates::default();
+        let mut candidates = WindowCandidates::default();
         for at in 0..self.part.rows().div_ceil(WINDOW_ROWS) {
             let Some(selected) = Selected::new(within, at) else { continue };
             self.hold(at, &mut held);
@@ -232,15 +244,15 @@ impl<'a> PartSearch<'a> {
     }
 
     /// The terms that rows of a window hold.
-    fn hold(&self, window: usize, held: &mut Vec<Held<'a>>) {
+    fn hold(&self, window: usize, held: &mut Vec<WindowTerm<'a>>) {
         held.clear();
-        held.extend(self.terms.iter().filter_map(|(term, rarity)| {
+        held.extend(self.terms.iter().filter_map(|(term, idf)| {
             let bound = self.part.bound(*term, window)?;
-            let most = |weight| rarity * self.curve.share(weight) * self.scale;
-            Some(Held {
-                holders: self.part.holders(*term, window)?,
-                rarity: *rarity,
-                once: most(Weight { times: 1, ..bound }),
+            let most = |impact| idf * self.saturation.share(impact) * self.scale;
+            Some(WindowTerm {
+                postings: self.part.postings_in(*term, window)?,
+                idf: *idf,
+                once: most(Impact { frequency: 1, ..bound }),
                 most: most(bound),
             })
         }));
@@ -251,20 +263,20 @@ impl<'a> PartSearch<'a> {
     fn offer(
         &self,
         (window, place): (usize, usize),
-        held: &[Held<'_>],
-        candidates: &Candidates,
+        held: &[WindowTerm<'_>],
+        candidates: &WindowCandidates,
         floor: f32,
-        top: &mut Top,
+        top: &mut TopK,
     ) {
         let Ok(row) = u32::try_from(window * WINDOW_ROWS + place).map(Row) else { return };
         let Ok(at) = u16::try_from(place) else { return };
         let length = self.part.length_of(row);
-        let holds_some_often = candidates.often.has(place);
+        let holds_repeated = candidates.repeated.has(place);
         let mut sum = 0.0;
         for (it, bits) in held.iter().zip(&candidates.of_term) {
             if bits.has(place) {
-                let times = if holds_some_often { it.holders.times(at) } else { 1 };
-                sum += self.worth(it.rarity, Weight { times, length });
+                let frequency = if holds_repeated { it.postings.frequency(at) } else { 1 };
+                sum += self.worth(it.idf, Impact { frequency, length });
             }
         }
         let score = self.finished(sum, length);
@@ -274,38 +286,43 @@ impl<'a> PartSearch<'a> {
     }
 }
 
-impl Candidates {
+impl WindowCandidates {
     /// Finds the rows that may score more than `bar`; `false` where there are none.
     ///
     /// Rows come in ascending order and the earlier of equals is kept: what only reaches
     /// the bar is not.
-    fn find(&mut self, held: &[Held<'_>], bar: f32) -> bool {
+    fn find(&mut self, held: &[WindowTerm<'_>], bar: f32) -> bool {
         let all: f32 = held.iter().map(|it| it.most).sum();
         if held.is_empty() || all + ROUNDING <= bar {
             return false;
         }
         self.of_term.clear();
-        self.of_term.extend(held.iter().map(|it| it.holders.bits()));
-        self.often = Bits::default();
+        self.of_term.extend(held.iter().map(|it| it.postings.bits()));
+        self.repeated = Bits::default();
         for it in held {
-            it.holders.mark_often(&mut self.often);
+            it.postings.mark_repeated(&mut self.repeated);
         }
         // Few rows hold a term twice, and all others cannot score as much.
         self.all = self.above(bar, held, |it| it.once);
-        self.all.without(&self.often);
-        let mut often = self.above(bar, held, |it| it.most);
-        often.and(&self.often);
-        self.all.or(&often);
+        self.all.without(&self.repeated);
+        let mut repeated = self.above(bar, held, |it| it.most);
+        repeated.and(&self.repeated);
+        self.all.or(&repeated);
         true
     }
 
     /// The rows that may score more than `bar`, where no term gives a row more than
     /// its `bound`.
-    fn above(&self, bar: f32, held: &[Held<'_>], bound: impl Fn(&Held<'_>) -> f32) -> Bits {
+    fn above(
+        &self,
+        bar: f32,
+        held: &[WindowTerm<'_>],
+        bound: impl Fn(&WindowTerm<'_>) -> f32,
+    ) -> Bits {
         let bounds = held.iter().map(bound);
-        let mut terms: Vec<Part<'_>> = bounds
+        let mut terms: Vec<TermBound<'_>> = bounds
             .zip(&self.of_term)
-            .map(|(bound, holders)| Part { bound, rest: 0.0, holders })
+            .map(|(bound, rows)| TermBound { bound, rest: 0.0, rows })
             .collect();
         terms.sort_by(|a, b| b.bound.total_cmp(&a.bound));
         let mut rest = 0.0;
@@ -314,25 +331,32 @@ impl Candidates {
             term.rest = rest;
         }
         let mut found = Bits::default();
-        split(&terms, TERMS_SPLIT, &Bits::all(), 0.0, bar, &mut found);
+        split(&terms, SPLIT_TERMS_MAX, &Bits::all(), 0.0, bar, &mut found);
         found
     }
 }
 
 /// What a term can give the rows of a window.
-struct Part<'a> {
+struct TermBound<'a> {
     bound: f32,
     /// The bounds of this term and of all after it.
     rest: f32,
-    holders: &'a Bits,
+    rows: &'a Bits,
 }
 
 /// Terms by which rows are told apart, at most; all further ones may be in any row.
-const TERMS_SPLIT: usize = 8;
+const SPLIT_TERMS_MAX: usize = 8;
 
 /// Adds to `found` those of `rows`, which have `sum` already, that may score more than
 /// `bar` by the terms that are left.
-fn split(terms: &[Part<'_>], splits: usize, rows: &Bits, sum: f32, bar: f32, found: &mut Bits) {
+fn split(
+    terms: &[TermBound<'_>],
+    splits: usize,
+    rows: &Bits,
+    sum: f32,
+    bar: f32,
+    found: &mut Bits,
+) {
     if sum + ROUNDING > bar && sum > 0.0 {
         found.or(rows);
         return;
@@ -346,12 +370,12 @@ fn split(terms: &[Part<'_>], splits: usize, rows: &Bits, sum: f32, bar: f32, fou
         return;
     };
     let mut with = rows.clone();
-    with.and(term.holders);
+    with.and(term.rows);
     if !with.is_empty() {
         split(others, splits, &with, sum + term.bound, bar, found);
     }
     let mut without = rows.clone();
-    without.without(term.holders);
+    without.without(term.rows);
     split(others, splits, &without, sum, bar, found);
 }
 

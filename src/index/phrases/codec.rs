@@ -2,13 +2,13 @@
 
 use roaring::RoaringBitmap;
 
-use crate::index::bytes::{BadBytes, Kind, Reader, Writer};
+use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};
 use crate::index::mention::{Attribute, AttributeKind, Mention};
 use crate::index::phrases::{PHRASES_MAX, Phrases};
 
 /// A change of how sentences are cut is a new version: what was cut before would
 /// be found by other names.
-const KIND: Kind = Kind { name: "a segment's phrases", tag: *b"EPHR", version: 1 };
+const KIND: BlobKind = BlobKind { name: "a segment's phrases", tag: *b"EPHR", version: 1 };
 
 /// Their place is their number on disk.
 const KINDS: [AttributeKind; 7] = [

@@ -35,7 +35,7 @@ impl Eq for Scored {}
 
 /// Keeps the greatest `limit` of what it is offered.
 #[derive(Debug)]
-pub struct Top {
+pub struct TopK {
     limit: usize,
     least_first: BinaryHeap<Reverse<Scored>>,
     /// Score below which an offer cannot be kept.
@@ -45,7 +45,7 @@ pub struct Top {
 /// Room made in advance: a caller's limit may be far beyond what there is to keep.
 const CAPACITY_MAX: usize = 1_024;
 
-impl Top {
+impl TopK {
     pub fn new(limit: usize) -> Self {
         let least_first = BinaryHeap::with_capacity(limit.min(CAPACITY_MAX));
         Self { limit, least_first, bar: f32::NEG_INFINITY }
@@ -96,7 +96,7 @@ mod tests {
         fn is_a_sort_cut_short(scores in prop::collection::vec(0_u8..5, 0..60), limit in 0_usize..70) {
             let mut all: Vec<(Reverse<u8>, u32)> =
                 (0..).zip(&scores).map(|(row, score)| (Reverse(*score), row)).collect();
-            let mut top = Top::new(limit);
+            let mut top = TopK::new(limit);
             for (Reverse(score), row) in &all {
                 top.offer(Row(*row), f32::from(*score));
             }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_not_kept() {
-        let mut top = Top::new(2);
+        let mut top = TopK::new(2);
         top.offer(Row(0), f32::NAN);
         top.offer(Row(1), f32::NEG_INFINITY);
         assert_eq!(top.into_sorted(), [Scored { row: Row(1), score: f32::NEG_INFINITY }]);

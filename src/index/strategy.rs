@@ -4,18 +4,18 @@
 
 /// How a segment's rows are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Approach {
+pub enum Strategy {
     /// Every allowed row is compared.
     Scan,
     /// The graph is walked, keeping the best `ef` allowed rows in view.
-    Walk { ef: usize },
+    Graph { ef: usize },
 }
 
 /// Places kept in view beside the rows asked for: with 96 for 10 rows, recall@10 of
 /// 100,000 captions at dimension 384 was .9915, with 64 .983.
-pub const EF_MORE: usize = 86;
+pub const EF_EXTRA: usize = 86;
 /// Places kept in view at least for each row asked for.
-pub const EF_A_ROW: usize = 2;
+pub const EF_PER_ROW: usize = 2;
 // What follows was measured in one run of `engram bench ann --windows --every-way` on
 // 100,000 captions of dimension 384 with 96 places in view, 10 rows asked for. Times are
 // in those of a walk without a filter:
@@ -28,34 +28,34 @@ pub const EF_A_ROW: usize = 2;
 
 /// Rows that are compared one after the other in the time that a walk takes for each
 /// place it keeps in view. At 10,000 and 100,000 rows 43 to 62.
-pub const ROWS_A_PLACE: usize = 50;
+pub const ROWS_PER_EF: usize = 50;
 /// Where more than one row in so many is allowed, a walk compares the others as well:
 /// it is faster then, and finds more. Otherwise it steps over them, which takes about
 /// as many times as long as a walk without a filter.
-pub const STEPPING_OVER: usize = 5;
+pub const TWO_HOP_RATIO: usize = 5;
 /// Where fewer than one row in so many is allowed, a walk that steps over the others
 /// loses its way, and all are compared, whatever that takes.
-pub const LOST: usize = 10;
+pub const SCAN_RATIO: usize = 10;
 
 /// Places that a walk keeps in view for the best `k` rows.
-pub fn walk_width(k: usize) -> usize {
-    k.saturating_mul(EF_A_ROW).max(k.saturating_add(EF_MORE))
+pub fn search_width(k: usize) -> usize {
+    k.saturating_mul(EF_PER_ROW).max(k.saturating_add(EF_EXTRA))
 }
 
 /// How to find the best `k` of the `allowed` among a segment's `rows` the fastest.
-pub fn approach(rows: usize, allowed: usize, k: usize) -> Approach {
-    let ef = walk_width(k);
+pub fn strategy(rows: usize, allowed: usize, k: usize) -> Strategy {
+    let ef = search_width(k);
     // A walk through all of them scores as many more as fewer are allowed.
-    let more = rows.checked_div(allowed).unwrap_or(usize::MAX).clamp(1, STEPPING_OVER);
-    let walk = ef.saturating_mul(ROWS_A_PLACE).saturating_mul(more);
-    let is_lost = allowed.saturating_mul(LOST) < rows;
-    if allowed <= walk || is_lost { Approach::Scan } else { Approach::Walk { ef } }
+    let more = rows.checked_div(allowed).unwrap_or(usize::MAX).clamp(1, TWO_HOP_RATIO);
+    let walk = ef.saturating_mul(ROWS_PER_EF).saturating_mul(more);
+    let is_lost = allowed.saturating_mul(SCAN_RATIO) < rows;
+    if allowed <= walk || is_lost { Strategy::Scan } else { Strategy::Graph { ef } }
 }
 
 /// Whether a walk steps over the rows that are not allowed, rather than comparing them
 /// as well.
-pub fn steps_over(rows: usize, allowed: usize) -> bool {
-    allowed.saturating_mul(STEPPING_OVER) < rows
+pub fn expands_two_hops(rows: usize, allowed: usize) -> bool {
+    allowed.saturating_mul(TWO_HOP_RATIO) < rows
 }
 
 #[cfg(test)]
@@ -64,38 +64,42 @@ mod tests {
 
     #[test]
     fn few_rows_are_compared_one_by_one() {
-        assert_eq!(approach(1_000, 1_000, 10), Approach::Scan);
-        assert_eq!(approach(100_000, 100, 10), Approach::Scan);
-        assert_eq!(approach(100_000, 10_000, 10), Approach::Scan);
-        assert_eq!(approach(100_000, 20_000, 10), Approach::Scan);
-        assert_eq!(approach(0, 0, 10), Approach::Scan);
+        assert_eq!(strategy(1_000, 1_000, 10), Strategy::Scan);
+        assert_eq!(strategy(100_000, 100, 10), Strategy::Scan);
+        assert_eq!(strategy(100_000, 10_000, 10), Strategy::Scan);
+        assert_eq!(strategy(100_000, 20_000, 10), Strategy::Scan);
+        assert_eq!(strategy(0, 0, 10), Strategy::Scan);
     }
 
     #[test]
     fn many_rows_are_walked_among() {
-        assert_eq!(approach(100_000, 100_000, 10), Approach::Walk { ef: 96 });
-        assert_eq!(approach(100_000, 50_000, 10), Approach::Walk { ef: 96 });
-        assert_eq!(approach(100_000, 25_000, 10), Approach::Walk { ef: 96 });
-        assert_eq!(approach(1_000_000, 100_000, 10), Approach::Walk { ef: 96 });
+        assert_eq!(strategy(100_000, 100_000, 10), Strategy::Graph { ef: 96 });
+        assert_eq!(strategy(100_000, 50_000, 10), Strategy::Graph { ef: 96 });
+        assert_eq!(strategy(100_000, 25_000, 10), Strategy::Graph { ef: 96 });
+        assert_eq!(strategy(1_000_000, 100_000, 10), Strategy::Graph { ef: 96 });
     }
 
     #[test]
     fn a_walk_that_would_lose_its_way_is_not_begun() {
-        assert_eq!(approach(1_000_000, 99_000, 10), Approach::Scan);
-        assert_eq!(approach(262_144, 26_000, 10), Approach::Scan);
-        assert_eq!(approach(262_144, 27_000, 10), Approach::Walk { ef: 96 });
+        assert_eq!(strategy(1_000_000, 99_000, 10), Strategy::Scan);
+        assert_eq!(strategy(262_144, 26_000, 10), Strategy::Scan);
+        assert_eq!(strategy(262_144, 27_000, 10), Strategy::Graph { ef: 96 });
     }
 
     #[test]
     fn who_asks_for_many_gets_a_wider_walk_and_in_the_end_a_scan() {
-        assert_eq!(approach(100_000, 100_000, 100), Approach::Walk { ef: 200 });
-        assert_eq!(approach(100_000, 100_000, 50_000), Approach::Scan);
-        assert_eq!(approach(100_000, 100_000, usize::MAX), Approach::Scan);
+        assert_eq!(strategy(100_000, 100_000, 100), Strategy::Graph { ef: 200 });
+        assert_eq!(strategy(100_000, 100_000, 50_000), Strategy::Scan);
+        assert_eq!(strategy(100_000, 100_000, usize::MAX), Strategy::Scan);
     }
 
     #[test]
     fn rows_are_stepped_over_where_few_are_allowed() {
-        assert!(!steps_over(100_000, 50_000) && !steps_over(9, 3));
-        assert!(!steps_over(100_000, 20_000) && steps_over(200_000, 30_000) && steps_over(9, 0));
+        assert!(!expands_two_hops(100_000, 50_000) && !expands_two_hops(9, 3));
+        assert!(
+            !expands_two_hops(100_000, 20_000)
+                && expands_two_hops(200_000, 30_000)
+                && expands_two_hops(9, 0)
+        );
     }
 }

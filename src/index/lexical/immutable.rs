@@ -3,20 +3,20 @@
 use roaring::RoaringBitmap;
 
 use crate::index::Row;
-use crate::index::lexical::chunk::Chunk;
-use crate::index::lexical::growing::GrowingWords;
-use crate::index::lexical::holders::Holders;
-use crate::index::lexical::{Term, WINDOW_ROWS, Weight, Words};
+use crate::index::lexical::mutable::MutablePostings;
+use crate::index::lexical::posting_block::PostingBlock;
+use crate::index::lexical::window_postings::WindowPostings;
+use crate::index::lexical::{Impact, Postings, TermId, WINDOW_ROWS};
 
 /// Words of rows that do not change.
 #[derive(Debug, Default, Clone)]
-pub struct FrozenWords {
+pub struct ImmutablePostings {
     /// All terms, ascending, one after the other.
     pub(super) texts: String,
     /// By term.
     pub(super) ends: Vec<Ends>,
-    pub(super) peaks: Vec<Weight>,
-    pub(super) chunks: Vec<Chunk>,
+    pub(super) impacts: Vec<Impact>,
+    pub(super) blocks: Vec<PostingBlock>,
     pub(super) data: Vec<u16>,
     /// By row.
     pub(super) lengths: Vec<u16>,
@@ -27,15 +27,15 @@ pub struct FrozenWords {
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Ends {
     pub(super) text: u32,
-    pub(super) peaks: u32,
-    pub(super) chunks: u32,
+    pub(super) impacts: u32,
+    pub(super) blocks: u32,
     /// Rows that hold the term.
-    pub(super) holding: u32,
+    pub(super) document_frequency: u32,
 }
 
-impl FrozenWords {
+impl ImmutablePostings {
     /// The words of all rows pushed so far.
-    pub fn freeze(growing: &GrowingWords) -> Self {
+    pub fn freeze(growing: &MutablePostings) -> Self {
         let mut builder = Builder::new(growing.lengths().to_vec());
         for (text, postings) in growing.sorted() {
             builder.push(text, postings.rows.iter().copied());
@@ -68,8 +68,8 @@ impl FrozenWords {
             rows.clear();
             for ((part, _), kept) in parts.iter().zip(&kept) {
                 let Some(term) = part.find(text) else { continue };
-                part.each(term, |row, times| {
-                    rows.extend(kept.get(row.at()).copied().flatten().map(|row| (row, times)));
+                part.each(term, |row, frequency| {
+                    rows.extend(kept.get(row.at()).copied().flatten().map(|row| (row, frequency)));
                 });
             }
             if !rows.is_empty() {
@@ -88,8 +88,8 @@ impl FrozenWords {
     pub fn memory_bytes(&self) -> usize {
         self.texts.capacity()
             + self.ends.capacity() * size_of::<Ends>()
-            + self.peaks.capacity() * size_of::<Weight>()
-            + self.chunks.capacity() * size_of::<Chunk>()
+            + self.impacts.capacity() * size_of::<Impact>()
+            + self.blocks.capacity() * size_of::<PostingBlock>()
             + (self.data.capacity() + self.lengths.capacity()) * 2
     }
 
@@ -98,15 +98,15 @@ impl FrozenWords {
     }
 
     /// Visits the rows that hold a term, ascending, with how often they do.
-    fn each(&self, term: Term, mut visit: impl FnMut(Row, u16)) {
-        for chunk in self.chunks_of(term) {
-            let Some(rows) = chunk.open(&self.data) else { continue };
-            let start = chunk.window as usize * WINDOW_ROWS;
-            let mut often = rows.often().iter().peekable();
+    fn each(&self, term: TermId, mut visit: impl FnMut(Row, u16)) {
+        for block in self.blocks_of(term) {
+            let Some(rows) = block.open(&self.data) else { continue };
+            let start = block.window as usize * WINDOW_ROWS;
+            let mut repeated = rows.repeated().iter().peekable();
             rows.each(|at| {
-                let found = often.next_if(|[place, _]| usize::from(*place) == at);
+                let found = repeated.next_if(|[place, _]| usize::from(*place) == at);
                 let row = Row(u32::try_from(start + at).unwrap_or(u32::MAX));
-                visit(row, found.map_or(1, |[_, times]| *times));
+                visit(row, found.map_or(1, |[_, frequency]| *frequency));
             });
         }
     }
@@ -116,20 +116,20 @@ impl FrozenWords {
         self.texts.get(start as usize..self.ends.get(term)?.text as usize)
     }
 
-    fn chunks_of(&self, term: Term) -> &[Chunk] {
+    fn blocks_of(&self, term: TermId) -> &[PostingBlock] {
         let at = term.0 as usize;
-        let start = self.before(at).chunks as usize;
-        let end = self.ends.get(at).map_or(0, |ends| ends.chunks as usize);
-        self.chunks.get(start..end).unwrap_or_default()
+        let start = self.before(at).blocks as usize;
+        let end = self.ends.get(at).map_or(0, |ends| ends.blocks as usize);
+        self.blocks.get(start..end).unwrap_or_default()
     }
 
-    fn chunk(&self, term: Term, window: usize) -> Option<&Chunk> {
-        let chunks = self.chunks_of(term);
+    fn block(&self, term: TermId, window: usize) -> Option<&PostingBlock> {
+        let blocks = self.blocks_of(term);
         // A common term has a chunk in every window.
-        let at_place = chunks.get(window).filter(|chunk| chunk.window as usize == window);
+        let at_place = blocks.get(window).filter(|block| block.window as usize == window);
         at_place.or_else(|| {
-            let found = chunks.binary_search_by_key(&window, |chunk| chunk.window as usize);
-            chunks.get(found.ok()?)
+            let found = blocks.binary_search_by_key(&window, |block| block.window as usize);
+            blocks.get(found.ok()?)
         })
     }
 
@@ -138,7 +138,7 @@ impl FrozenWords {
     }
 }
 
-impl Words for FrozenWords {
+impl Postings for ImmutablePostings {
     fn rows(&self) -> usize {
         self.lengths.len()
     }
@@ -152,76 +152,76 @@ impl Words for FrozenWords {
         self.lengths.get(row.at()).copied().unwrap_or(0)
     }
 
-    fn find(&self, term: &str) -> Option<Term> {
+    fn find(&self, term: &str) -> Option<TermId> {
         let (mut low, mut high) = (0, self.ends.len());
         while low < high {
             let middle = usize::midpoint(low, high);
             match self.text(middle)?.cmp(term) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => return u32::try_from(middle).ok().map(Term),
+                std::cmp::Ordering::Equal => return u32::try_from(middle).ok().map(TermId),
             }
         }
         None
     }
 
-    fn holding(&self, term: Term) -> usize {
-        self.ends.get(term.0 as usize).map_or(0, |ends| ends.holding as usize)
+    fn document_frequency(&self, term: TermId) -> usize {
+        self.ends.get(term.0 as usize).map_or(0, |ends| ends.document_frequency as usize)
     }
 
-    fn peaks(&self, term: Term) -> &[Weight] {
+    fn impacts(&self, term: TermId) -> &[Impact] {
         let at = term.0 as usize;
-        let start = self.before(at).peaks as usize;
-        let end = self.ends.get(at).map_or(0, |ends| ends.peaks as usize);
-        self.peaks.get(start..end).unwrap_or_default()
+        let start = self.before(at).impacts as usize;
+        let end = self.ends.get(at).map_or(0, |ends| ends.impacts as usize);
+        self.impacts.get(start..end).unwrap_or_default()
     }
 
-    fn bound(&self, term: Term, window: usize) -> Option<Weight> {
-        Some(self.chunk(term, window)?.bound)
+    fn bound(&self, term: TermId, window: usize) -> Option<Impact> {
+        Some(self.block(term, window)?.bound)
     }
 
-    fn holders(&self, term: Term, window: usize) -> Option<Holders<'_>> {
-        Some(Holders::Packed(self.chunk(term, window)?.open(&self.data)?))
+    fn postings_in(&self, term: TermId, window: usize) -> Option<WindowPostings<'_>> {
+        Some(WindowPostings::Packed(self.block(term, window)?.open(&self.data)?))
     }
 }
 
 /// Takes terms in ascending order.
-struct Builder(FrozenWords);
+struct Builder(ImmutablePostings);
 
 impl Builder {
     fn new(lengths: Vec<u16>) -> Self {
         let length = lengths.iter().map(|length| u64::from(*length)).sum();
-        Self(FrozenWords { lengths, length, ..FrozenWords::default() })
+        Self(ImmutablePostings { lengths, length, ..ImmutablePostings::default() })
     }
 
     /// Rows come ascending.
     fn push(&mut self, text: &str, rows: impl Iterator<Item = (Row, u16)>) {
         let words = &mut self.0;
-        let mut peaks = Vec::new();
-        let mut chunk: Vec<(u16, Weight)> = Vec::new();
-        let (mut open, mut holding) = (0, 0);
-        for (row, times) in rows {
+        let mut impacts = Vec::new();
+        let mut block: Vec<(u16, Impact)> = Vec::new();
+        let (mut open, mut document_frequency) = (0, 0);
+        for (row, frequency) in rows {
             let length = words.lengths.get(row.at()).copied().unwrap_or(0);
-            let weight = Weight { times, length };
+            let impact = Impact { frequency, length };
             let window = u32::try_from(row.at() / WINDOW_ROWS).unwrap_or(u32::MAX);
             if window != open {
-                words.chunks.extend(Chunk::write(open, &chunk, &mut words.data));
-                chunk.clear();
+                words.blocks.extend(PostingBlock::write(open, &block, &mut words.data));
+                block.clear();
                 open = window;
             }
-            chunk.push((u16::try_from(row.at() % WINDOW_ROWS).unwrap_or(0), weight));
-            weight.join(&mut peaks);
-            holding += 1;
+            block.push((u16::try_from(row.at() % WINDOW_ROWS).unwrap_or(0), impact));
+            impact.merge_into(&mut impacts);
+            document_frequency += 1;
         }
-        words.chunks.extend(Chunk::write(open, &chunk, &mut words.data));
-        words.peaks.append(&mut peaks);
+        words.blocks.extend(PostingBlock::write(open, &block, &mut words.data));
+        words.impacts.append(&mut impacts);
         words.texts.push_str(text);
         let end = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
         words.ends.push(Ends {
             text: end(words.texts.len()),
-            peaks: end(words.peaks.len()),
-            chunks: end(words.chunks.len()),
-            holding,
+            impacts: end(words.impacts.len()),
+            blocks: end(words.blocks.len()),
+            document_frequency,
         });
     }
 }

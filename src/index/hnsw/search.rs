@@ -7,9 +7,9 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::index::codes::{Codes, Unpacked};
 use crate::index::distance::{self, ByteRows};
-use crate::index::graph::{Graph, Layer};
+use crate::index::hnsw::layout::{Graph, Layer};
+use crate::index::quantization::sq12::{Sq12Vectors, Unpacked};
 
 /// Room that walks and scans use, one of them at a time. It grows with the segments
 /// that it is used on, by a bit a row.
@@ -18,7 +18,7 @@ pub struct Scratch {
     pub(super) visited: Visited,
     pub(super) pool: Pool,
     /// Places that a walk may go on from, where those are not the pool's.
-    frontier: BinaryHeap<Entry>,
+    frontier: BinaryHeap<PoolEntry>,
     fresh: Vec<u32>,
     rows: Vec<u32>,
     pub(super) products: Vec<i32>,
@@ -28,19 +28,19 @@ pub struct Scratch {
 
 /// Vectors as the walk sees them: a segment's, or a run of its rows counted from 0.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct View<'a> {
+pub(super) struct VectorView<'a> {
     pub(super) rows: ByteRows<'a>,
     pub(super) weights: &'a [f32],
 }
 
 /// The layer above that is looked through as a whole.
-const TOP_MAX: usize = 64;
+const TOP_LAYER_MAX: usize = 64;
 /// Nodes scored at most for one node passed, where a filter leaves out some of its
 /// neighbours: as many as links, so that a step costs what it costs without a filter.
-const STEP_MAX: usize = 32;
+const EXPANSION_MAX: usize = 32;
 
-impl<'a> View<'a> {
-    pub(super) fn of(codes: &'a Codes) -> Self {
+impl<'a> VectorView<'a> {
+    pub(super) fn of(codes: &'a Sq12Vectors) -> Self {
         Self { rows: codes.rows(), weights: codes.parts().2 }
     }
 
@@ -77,7 +77,7 @@ impl Scratch {
     /// the layers above it.
     pub(super) fn descend(
         &mut self,
-        view: View<'_>,
+        view: VectorView<'_>,
         graph: &Graph,
         query: &[i8],
         floor: usize,
@@ -85,19 +85,26 @@ impl Scratch {
         let top = graph.layers.len().checked_sub(1)?;
         let first = graph.layers.get(top)?;
         let mut row = first.row(0);
-        if first.len() <= TOP_MAX || top == floor {
+        if first.len() <= TOP_LAYER_MAX || top == floor {
             self.rows.clear();
-            self.rows.extend((0..).take(first.len().min(TOP_MAX)).map(|place| first.row(place)));
+            self.rows
+                .extend((0..).take(first.len().min(TOP_LAYER_MAX)).map(|place| first.row(place)));
             row = self.best(view, query)?.1;
         }
         for layer in graph.layers.get(floor + 1..).unwrap_or_default().iter().rev() {
-            row = self.climb(view, layer, query, row);
+            row = self.greedy_search(view, layer, query, row);
         }
         graph.layers.get(floor)?.place(row)
     }
 
     /// From neighbour to better neighbour, until there is none.
-    fn climb(&mut self, view: View<'_>, layer: &Layer, query: &[i8], from: u32) -> u32 {
+    fn greedy_search(
+        &mut self,
+        view: VectorView<'_>,
+        layer: &Layer,
+        query: &[i8],
+        from: u32,
+    ) -> u32 {
         self.rows.clear();
         self.rows.push(from);
         let Some((mut score, mut row)) = self.best(view, query) else { return from };
@@ -114,7 +121,7 @@ impl Scratch {
     }
 
     /// The best of the listed rows.
-    fn best(&mut self, view: View<'_>, query: &[i8]) -> Option<(f32, u32)> {
+    fn best(&mut self, view: VectorView<'_>, query: &[i8]) -> Option<(f32, u32)> {
         distance::gathered(query, view.rows, &self.rows, &mut self.products);
         let scored = self.rows.iter().zip(&self.products);
         let scored = scored.map(|(row, product)| (view.score(*product, *row), *row));
@@ -123,15 +130,15 @@ impl Scratch {
 
     /// Leaves in the pool the best `ef` places of a layer that a walk from `entry`
     /// comes by.
-    pub(super) fn walk(
+    pub(super) fn search_layer(
         &mut self,
-        view: View<'_>,
+        view: VectorView<'_>,
         layer: &Layer,
         query: &[i8],
         entry: u32,
-        reach: Reach,
+        params: SearchParams,
     ) {
-        self.start(layer, entry, reach);
+        self.start(layer, entry, params);
         loop {
             self.score_fresh(view, layer, query, |pool, _, place, _, score| {
                 pool.offer(place, score);
@@ -152,28 +159,28 @@ impl Scratch {
     ///
     /// Costs as much more as fewer are allowed, and more where the allowed ones are far
     /// from the query, but loses nothing then.
-    pub(super) fn walk_through(
+    pub(super) fn search_layer_filtered(
         &mut self,
-        view: View<'_>,
+        view: VectorView<'_>,
         layer: &Layer,
         query: &[i8],
         entry: u32,
-        reach: Reach,
+        params: SearchParams,
         allows: impl Fn(u32) -> bool,
     ) {
         self.frontier.clear();
-        self.start(layer, entry, reach);
+        self.start(layer, entry, params);
         loop {
             self.score_fresh(view, layer, query, |pool, frontier, place, row, score| {
                 if !pool.is_beyond(score) {
-                    frontier.push(Entry { score, place });
+                    frontier.push(PoolEntry { score, place });
                     if allows(row) {
                         pool.offer(place, score);
                     }
                 }
             });
             let Some(next) = self.frontier.pop() else { break };
-            if self.pool.is_beyond(next.score) || !self.pool.goes_on_from(next.score) {
+            if self.pool.is_beyond(next.score) || !self.pool.expands(next.score) {
                 break;
             }
             let visited = &mut self.visited;
@@ -191,16 +198,16 @@ impl Scratch {
     /// A neighbour that is not allowed is not scored: its neighbours stand in for it.
     /// So a step meets about as many allowed places as without a filter, however
     /// few they are, and the walk is as wide as it is asked to be among them.
-    pub(super) fn walk_among(
+    pub(super) fn search_layer_two_hops(
         &mut self,
-        view: View<'_>,
+        view: VectorView<'_>,
         layer: &Layer,
         query: &[i8],
         entry: u32,
-        reach: Reach,
+        params: SearchParams,
         allows: impl Fn(u32) -> bool,
     ) {
-        self.start(layer, entry, reach);
+        self.start(layer, entry, params);
         loop {
             self.score_fresh(view, layer, query, |pool, _, place, _, score| {
                 pool.offer(place, score);
@@ -218,7 +225,7 @@ impl Scratch {
                 }
             }
             for between in &*listed {
-                if fresh.len() >= STEP_MAX {
+                if fresh.len() >= EXPANSION_MAX {
                     break;
                 }
                 if visited.add(*between) {
@@ -229,9 +236,9 @@ impl Scratch {
         }
     }
 
-    fn start(&mut self, layer: &Layer, entry: u32, reach: Reach) {
+    fn start(&mut self, layer: &Layer, entry: u32, params: SearchParams) {
         self.visited.reset(layer.len());
-        self.pool.reset(reach);
+        self.pool.reset(params);
         self.visited.add(entry);
         self.fresh.clear();
         self.fresh.push(entry);
@@ -241,10 +248,10 @@ impl Scratch {
     #[inline]
     fn score_fresh(
         &mut self,
-        view: View<'_>,
+        view: VectorView<'_>,
         layer: &Layer,
         query: &[i8],
-        mut take: impl FnMut(&mut Pool, &mut BinaryHeap<Entry>, u32, u32, f32),
+        mut take: impl FnMut(&mut Pool, &mut BinaryHeap<PoolEntry>, u32, u32, f32),
     ) {
         let Self { pool, frontier, fresh, rows, products, .. } = self;
         let rows = if layer.rows().is_some() {
@@ -263,20 +270,20 @@ impl Scratch {
 
 /// How wide a walk is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reach {
+pub(super) struct SearchParams {
     /// Places kept in view.
     ef: usize,
     /// Score that is of use: where better ones are known already.
     floor: f32,
 }
 
-impl Reach {
+impl SearchParams {
     pub(super) fn new(ef: usize, floor: f32) -> Self {
         Self { ef, floor }
     }
 }
 
-impl From<usize> for Reach {
+impl From<usize> for SearchParams {
     fn from(ef: usize) -> Self {
         Self::new(ef, f32::NEG_INFINITY)
     }
@@ -284,12 +291,12 @@ impl From<usize> for Reach {
 
 /// Of the places that a walk keeps in view it goes on from so many thirds at least,
 /// whatever they score: what is of use may lie behind some that are not.
-const THIRDS_PASSED: usize = 2;
+const THIRDS_EXPANDED: usize = 2;
 
 /// The best places so far, best first, and which of them the walk has gone on from.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    entries: Vec<Entry>,
+    entries: Vec<PoolEntry>,
     limit: usize,
     floor: f32,
     steps: usize,
@@ -299,36 +306,36 @@ pub(super) struct Pool {
 
 /// The greater, the better.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct PoolEntry {
     score: f32,
     /// The highest bit: gone on from. Places have 24 bits.
     place: u32,
 }
 
-const PASSED: u32 = 1 << 31;
+const EXPANDED: u32 = 1 << 31;
 
-impl Ord for Entry {
+impl Ord for PoolEntry {
     fn cmp(&self, other: &Self) -> Ordering {
         self.score.total_cmp(&other.score).then_with(|| other.place.cmp(&self.place))
     }
 }
 
-impl PartialOrd for Entry {
+impl PartialOrd for PoolEntry {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Entry {
+impl PartialEq for PoolEntry {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Entry {}
+impl Eq for PoolEntry {}
 
 impl Pool {
-    fn reset(&mut self, Reach { ef, floor }: Reach) {
+    fn reset(&mut self, SearchParams { ef, floor }: SearchParams) {
         self.entries.clear();
         self.limit = ef.max(1);
         self.floor = floor;
@@ -338,9 +345,9 @@ impl Pool {
 
     /// Whether a walk that comes to a place of this score, the best that is left, goes
     /// on from it.
-    fn goes_on_from(&mut self, score: f32) -> bool {
+    fn expands(&mut self, score: f32) -> bool {
         self.steps += 1;
-        self.steps * 3 <= self.limit * THIRDS_PASSED || score >= self.floor
+        self.steps * 3 <= self.limit * THIRDS_EXPANDED || score >= self.floor
     }
 
     #[inline]
@@ -352,7 +359,7 @@ impl Pool {
             self.entries.pop();
         }
         let at = self.entries.partition_point(|entry| entry.score >= score);
-        self.entries.insert(at, Entry { score, place });
+        self.entries.insert(at, PoolEntry { score, place });
         self.at = self.at.min(at);
     }
 
@@ -367,10 +374,10 @@ impl Pool {
     fn next(&mut self) -> Option<u32> {
         while let Some(entry) = self.entries.get_mut(self.at) {
             self.at += 1;
-            if entry.place & PASSED == 0 {
-                let Entry { place, score } = *entry;
-                entry.place |= PASSED;
-                return self.goes_on_from(score).then_some(place);
+            if entry.place & EXPANDED == 0 {
+                let PoolEntry { place, score } = *entry;
+                entry.place |= EXPANDED;
+                return self.expands(score).then_some(place);
             }
         }
         None
@@ -378,12 +385,12 @@ impl Pool {
 
     fn upcoming(&self) -> Option<u32> {
         let rest = self.entries.get(self.at..).unwrap_or_default();
-        rest.iter().find(|entry| entry.place & PASSED == 0).map(|entry| entry.place)
+        rest.iter().find(|entry| entry.place & EXPANDED == 0).map(|entry| entry.place)
     }
 
     /// Places and scores, best first.
     pub(super) fn found(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
-        self.entries.iter().map(|entry| (entry.place & !PASSED, entry.score))
+        self.entries.iter().map(|entry| (entry.place & !EXPANDED, entry.score))
     }
 }
 

@@ -2,31 +2,31 @@
 //! where they are few, as a bit a row where they are many (as roaring bitmaps do
 //! it; here a window is the unit of search, with its bounds beside it).
 
-use crate::index::lexical::{WINDOW_ROWS, Weight};
+use crate::index::lexical::{Impact, WINDOW_ROWS};
 
 /// What is known of a chunk without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Chunk {
+pub(super) struct PostingBlock {
     pub(super) window: u32,
     /// Where its data start.
     pub(super) start: u32,
     /// Rows that hold the term.
     pub(super) count: u16,
     /// How many of them hold it more than once.
-    pub(super) often: u16,
+    pub(super) repeated: u16,
     /// Greatest times and least length of these rows.
-    pub(super) bound: Weight,
+    pub(super) bound: Impact,
 }
 
 /// Units of 16 bits that a bit a row takes: with more rows a list would be longer.
 const BITMAP_UNITS: usize = WINDOW_ROWS / 16;
 
-impl Chunk {
+impl PostingBlock {
     /// Appends a chunk's rows, ascending places in the window with times and
     /// length; `None` where there are none.
-    pub(super) fn write(window: u32, rows: &[(u16, Weight)], data: &mut Vec<u16>) -> Option<Self> {
-        let times = rows.iter().map(|(_, weight)| weight.times).max()?;
-        let length = rows.iter().map(|(_, weight)| weight.length).min()?;
+    pub(super) fn write(window: u32, rows: &[(u16, Impact)], data: &mut Vec<u16>) -> Option<Self> {
+        let frequency = rows.iter().map(|(_, impact)| impact.frequency).max()?;
+        let length = rows.iter().map(|(_, impact)| impact.length).min()?;
         let start = u32::try_from(data.len()).ok()?;
         if rows.len() > BITMAP_UNITS {
             let mut bits = [0_u16; BITMAP_UNITS];
@@ -39,41 +39,41 @@ impl Chunk {
         } else {
             data.extend(rows.iter().map(|(at, _)| *at));
         }
-        let mut often = 0;
-        for (at, weight) in rows.iter().filter(|(_, weight)| weight.times > 1) {
-            data.extend_from_slice(&[*at, weight.times]);
-            often += 1;
+        let mut repeated = 0;
+        for (at, impact) in rows.iter().filter(|(_, impact)| impact.frequency > 1) {
+            data.extend_from_slice(&[*at, impact.frequency]);
+            repeated += 1;
         }
         let count = u16::try_from(rows.len()).ok()?;
-        Some(Self { window, start, count, often, bound: Weight { times, length } })
+        Some(Self { window, start, count, repeated, bound: Impact { frequency, length } })
     }
 
     /// Its part of all data.
-    pub(super) fn open(self, data: &[u16]) -> Option<ChunkRows<'_>> {
+    pub(super) fn open(self, data: &[u16]) -> Option<BlockRows<'_>> {
         let count = usize::from(self.count);
         let units = count.min(BITMAP_UNITS);
         let (_, from) = data.split_at_checked(self.start as usize)?;
         let (places, rest) = from.split_at_checked(units)?;
-        let (often, _) = rest.get(..2 * usize::from(self.often))?.as_chunks();
-        Some(ChunkRows { places, is_bitmap: count > BITMAP_UNITS, often })
+        let (repeated, _) = rest.get(..2 * usize::from(self.repeated))?.as_chunks();
+        Some(BlockRows { places, is_bitmap: count > BITMAP_UNITS, repeated })
     }
 
     /// Units of data that it takes.
     pub(super) fn units(self) -> usize {
-        usize::from(self.count).min(BITMAP_UNITS) + 2 * usize::from(self.often)
+        usize::from(self.count).min(BITMAP_UNITS) + 2 * usize::from(self.repeated)
     }
 }
 
 /// A chunk's rows, by their places in the window.
 #[derive(Debug, Clone, Copy)]
-pub struct ChunkRows<'a> {
+pub struct BlockRows<'a> {
     places: &'a [u16],
     is_bitmap: bool,
     /// Place and times, ascending, where times are more than one.
-    often: &'a [[u16; 2]],
+    repeated: &'a [[u16; 2]],
 }
 
-impl<'a> ChunkRows<'a> {
+impl<'a> BlockRows<'a> {
     #[inline]
     pub(super) fn each(self, mut visit: impl FnMut(usize)) {
         if let Some(words) = self.bitmap() {
@@ -103,28 +103,31 @@ impl<'a> ChunkRows<'a> {
         self.is_bitmap.then_some(words)
     }
 
-    pub(super) fn often(self) -> &'a [[u16; 2]] {
-        self.often
+    pub(super) fn repeated(self) -> &'a [[u16; 2]] {
+        self.repeated
     }
 
     /// 0 where the row does not hold the term.
     #[inline]
-    pub(super) fn times(self, at: u16) -> u16 {
+    pub(super) fn frequency(self, at: u16) -> u16 {
         let holds = if self.is_bitmap {
             self.places.get(usize::from(at) / 16).is_some_and(|unit| unit >> (at % 16) & 1 == 1)
         } else {
             self.places.binary_search(&at).is_ok()
         };
-        if !holds || self.often.is_empty() {
+        if !holds || self.repeated.is_empty() {
             return u16::from(holds);
         }
-        let often = self.often.binary_search_by_key(&at, |[at, _]| *at);
-        often.ok().and_then(|found| self.often.get(found)).map_or(1, |[_, times]| *times)
+        let repeated = self.repeated.binary_search_by_key(&at, |[at, _]| *at);
+        repeated
+            .ok()
+            .and_then(|found| self.repeated.get(found))
+            .map_or(1, |[_, frequency]| *frequency)
     }
 
-    /// Whether it is what [`Chunk::write`] writes for a window with rows of these
+    /// Whether it is what [`PostingBlock::write`] writes for a window with rows of these
     /// lengths.
-    pub(super) fn is_sound(self, chunk: Chunk, lengths: &[u16]) -> bool {
+    pub(super) fn is_sound(self, block: PostingBlock, lengths: &[u16]) -> bool {
         let (mut found, mut next, mut is_ascending) = (0, 0, true);
         let mut least = u16::MAX;
         self.each(|at| {
@@ -133,12 +136,12 @@ impl<'a> ChunkRows<'a> {
             next = at + 1;
             found += 1;
         });
-        let most = self.often.iter().map(|[_, times]| *times).max().unwrap_or(1);
-        found == usize::from(chunk.count)
+        let most = self.repeated.iter().map(|[_, frequency]| *frequency).max().unwrap_or(1);
+        found == usize::from(block.count)
             && is_ascending
             && next <= lengths.len()
-            && chunk.bound == Weight { times: most, length: least }
-            && self.often.iter().all(|[at, times]| *times > 1 && self.times(*at) > 0)
-            && self.often.is_sorted_by(|a, b| a[0] < b[0])
+            && block.bound == Impact { frequency: most, length: least }
+            && self.repeated.iter().all(|[at, frequency]| *frequency > 1 && self.frequency(*at) > 0)
+            && self.repeated.is_sorted_by(|a, b| a[0] < b[0])
     }
 }

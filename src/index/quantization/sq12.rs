@@ -20,7 +20,7 @@ const ALIGNMENT: usize = 64;
 
 /// Vectors of one dimension, appended and never changed.
 #[derive(Debug, Default)]
-pub(super) struct Codes {
+pub(in crate::index) struct Sq12Vectors {
     dimension: usize,
     /// The bytes of all rows; they begin at `start`, aligned.
     coarse: Vec<i8>,
@@ -32,7 +32,7 @@ pub(super) struct Codes {
 
 /// A unit vector to compare with them.
 #[derive(Debug, Clone)]
-pub struct Query {
+pub struct Sq12Query {
     /// `step · (256 · coarse + low)`.
     coarse: Vec<i8>,
     low: Vec<i8>,
@@ -43,11 +43,11 @@ pub struct Query {
 
 /// Room for one row's fine components, reused.
 #[derive(Debug, Default)]
-pub(super) struct Unpacked(Vec<i8>);
+pub(in crate::index) struct Unpacked(Vec<i8>);
 
-impl Codes {
+impl Sq12Vectors {
     /// Room for `rows`; beyond those, memory is moved, and rows may begin anywhere.
-    pub(super) fn with_capacity(rows: usize, dimension: usize) -> Self {
+    pub(in crate::index) fn with_capacity(rows: usize, dimension: usize) -> Self {
         let mut coarse: Vec<i8> = Vec::with_capacity(rows * dimension + ALIGNMENT);
         let start = coarse.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
         coarse.resize(start, 0);
@@ -60,7 +60,7 @@ impl Codes {
         }
     }
 
-    pub(super) fn push(&mut self, vector: &[f32]) {
+    pub(in crate::index) fn push(&mut self, vector: &[f32]) {
         let step = step(vector, STEPS_MAX);
         self.steps.push(step);
         let half = self.dimension.div_ceil(2);
@@ -79,7 +79,7 @@ impl Codes {
     }
 
     /// Appends a row of another, bit for bit. Both have one dimension.
-    pub(super) fn push_from(&mut self, other: &Self, row: u32) {
+    pub(in crate::index) fn push_from(&mut self, other: &Self, row: u32) {
         let half = self.dimension.div_ceil(2);
         let at = row as usize;
         let packed = other.fine.get(at * half..(at + 1) * half);
@@ -90,22 +90,27 @@ impl Codes {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::index) fn len(&self) -> usize {
         self.steps.len()
     }
 
-    pub(super) fn dimension(&self) -> usize {
+    pub(in crate::index) fn dimension(&self) -> usize {
         self.dimension
     }
 
-    pub(super) fn rows(&self) -> ByteRows<'_> {
+    pub(in crate::index) fn rows(&self) -> ByteRows<'_> {
         let bytes = self.coarse.get(self.start..).unwrap_or_default();
         ByteRows { bytes, dimension: self.dimension }
     }
 
-    /// The cosine of a row with a query, in −1..1, at most [`Codes::error`] off;
+    /// The cosine of a row with a query, in −1..1, at most [`Sq12Vectors::error`] off;
     /// `None` for a row that is not there or a query of another dimension.
-    pub(super) fn cosine(&self, query: &Query, row: u32, unpacked: &mut Unpacked) -> Option<f32> {
+    pub(in crate::index) fn cosine(
+        &self,
+        query: &Sq12Query,
+        row: u32,
+        unpacked: &mut Unpacked,
+    ) -> Option<f32> {
         let half = self.dimension.div_ceil(2);
         let at = row as usize;
         let step = *self.steps.get(at)?;
@@ -126,8 +131,8 @@ impl Codes {
         Some((steps as f32 * (step * query.step)).clamp(-1.0, 1.0))
     }
 
-    /// Has the processor fetch what [`Codes::cosine`] reads of a row and a walk has not.
-    pub(super) fn prefetch(&self, row: u32) {
+    /// Has the processor fetch what [`Sq12Vectors::cosine`] reads of a row and a walk has not.
+    pub(in crate::index) fn prefetch(&self, row: u32) {
         let half = self.dimension.div_ceil(2);
         for byte in (0..half).step_by(ALIGNMENT) {
             distance::prefetch(&self.fine, row as usize * half + byte);
@@ -136,7 +141,7 @@ impl Codes {
 
     /// The greatest cosine that a row can have, whose product by coarse parts alone,
     /// times its step, is `score`.
-    pub(super) fn greatest(&self, query: &Query, row: u32, score: f32) -> f32 {
+    pub(in crate::index) fn upper_bound(&self, query: &Sq12Query, row: u32, score: f32) -> f32 {
         let step = self.steps.get(row as usize).copied().unwrap_or_default();
         // A row's fine parts are 8 steps at most, a unit vector's product with them at
         // most their length.
@@ -145,35 +150,35 @@ impl Codes {
         (score * query.step * COARSE_STEPS + off) * (1.0 + ROUNDING) + ROUNDING
     }
 
-    /// How far [`Codes::cosine`] of a row can be off: each component of the row is
+    /// How far [`Sq12Vectors::cosine`] of a row can be off: each component of the row is
     /// half a step off at most, each of the query half of one of its own, and a
     /// unit vector's inner product with an error is at most the error's length.
     /// For captions at dimension 384 this is .001 and the usual error .00003.
     #[cfg(test)]
-    fn error(&self, query: &Query, row: u32) -> f32 {
+    fn error(&self, query: &Sq12Query, row: u32) -> f32 {
         let root = (self.dimension as f32).sqrt() / 2.0;
         let step = self.steps.get(row as usize).copied().unwrap_or_default();
         let (of_row, of_query) = (step * root, query.step * root);
         of_row + of_query * (1.0 + of_row) + 1e-6
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(in crate::index) fn memory_bytes(&self) -> usize {
         self.coarse.capacity() + self.fine.capacity() + self.steps.capacity() * size_of::<f32>()
     }
 
     /// Coarse components, fine ones and steps of all rows, for writing.
-    pub(super) fn parts(&self) -> (&[i8], &[u8], &[f32]) {
+    pub(in crate::index) fn parts(&self) -> (&[i8], &[u8], &[f32]) {
         (self.rows().bytes, &self.fine, &self.steps)
     }
 
-    /// Appends the coarse components that [`Codes::parts`] gave.
-    pub(super) fn extend_coarse(&mut self, bytes: &[u8]) {
+    /// Appends the coarse components that [`Sq12Vectors::parts`] gave.
+    pub(in crate::index) fn extend_coarse(&mut self, bytes: &[u8]) {
         self.coarse.extend(bytes.iter().map(|byte| byte.cast_signed()));
     }
 
-    /// Adds the rest of what [`Codes::parts`] gave. `None` where the parts are not of
+    /// Adds the rest of what [`Sq12Vectors::parts`] gave. `None` where the parts are not of
     /// one number of rows, or a step is none.
-    pub(super) fn completed(self, fine: Vec<u8>, steps: Vec<f32>) -> Option<Self> {
+    pub(in crate::index) fn completed(self, fine: Vec<u8>, steps: Vec<f32>) -> Option<Self> {
         let rows = steps.len();
         let fits = self.rows().bytes.len() == rows.checked_mul(self.dimension)?
             && fine.len() == rows.checked_mul(self.dimension.div_ceil(2))?
@@ -182,7 +187,7 @@ impl Codes {
     }
 }
 
-impl Query {
+impl Sq12Query {
     pub fn new(vector: &Embedding) -> Self {
         let vector = vector.as_slice();
         let step = step(vector, QUERY_STEPS_MAX);
@@ -198,11 +203,11 @@ impl Query {
     }
 
     /// The score by coarse parts alone of a row with this cosine, about.
-    pub(super) fn score_of(&self, cosine: f32) -> f32 {
+    pub(in crate::index) fn score_of(&self, cosine: f32) -> f32 {
         cosine / (self.step * COARSE_STEPS)
     }
 
-    pub(super) fn coarse(&self) -> &[i8] {
+    pub(in crate::index) fn coarse(&self) -> &[i8] {
         &self.coarse
     }
 
@@ -251,17 +256,17 @@ mod tests {
             let dimension = b.len();
             let unit = |raw: Vec<f32>| Embedding::new(raw, dimension);
             let (Ok(a), Ok(b)) = (unit(a.collect()), unit(b)) else { return Ok(()) };
-            let mut codes = Codes::with_capacity(2, dimension);
+            let mut codes = Sq12Vectors::with_capacity(2, dimension);
             codes.push(b.as_slice());
             codes.push(a.as_slice());
-            let query = Query::new(&b);
+            let query = Sq12Query::new(&b);
             for (row, vector) in [(0, &b), (1, &a)] {
                 let found = codes.cosine(&query, row, &mut Unpacked::default()).unwrap();
                 let off = (f64::from(found) - cosine(&b, vector)).abs();
                 assert!(off <= f64::from(codes.error(&query, row)), "{off}");
                 let product = distance::bytes(query.coarse(), codes.rows().row(row)) as f32;
-                let greatest = codes.greatest(&query, row, product * codes.steps[row as usize]);
-                assert!(found <= greatest, "{found} {greatest}");
+                let upper_bound = codes.upper_bound(&query, row, product * codes.steps[row as usize]);
+                assert!(found <= upper_bound, "{found} {upper_bound}");
             }
         }
     }
@@ -273,9 +278,9 @@ mod tests {
             Embedding::new(raw.collect(), 384).unwrap()
         };
         let query = vector(1);
-        let mut codes = Codes::with_capacity(40, 384);
+        let mut codes = Sq12Vectors::with_capacity(40, 384);
         (2..42).for_each(|seed| codes.push(vector(seed).as_slice()));
-        let codes_of_query = Query::new(&query);
+        let codes_of_query = Sq12Query::new(&query);
         for (row, seed) in (0..40).zip(2..) {
             let found = codes.cosine(&codes_of_query, row, &mut Unpacked::default()).unwrap();
             assert!((f64::from(found) - cosine(&query, &vector(seed))).abs() < 1e-4);
@@ -286,9 +291,9 @@ mod tests {
     #[test]
     fn a_copied_row_is_the_same() {
         let vector = Embedding::new(vec![0.3, -0.5, 0.7], 3).unwrap();
-        let mut codes = Codes::with_capacity(1, 3);
+        let mut codes = Sq12Vectors::with_capacity(1, 3);
         codes.push(vector.as_slice());
-        let mut copy = Codes::with_capacity(1, 3);
+        let mut copy = Sq12Vectors::with_capacity(1, 3);
         copy.push_from(&codes, 0);
         copy.push_from(&codes, 1);
         assert_eq!((copy.parts(), copy.len()), (codes.parts(), 1));

@@ -3,40 +3,40 @@
 use std::collections::HashMap;
 
 use crate::index::Row;
-use crate::index::lexical::holders::Holders;
-use crate::index::lexical::{Term, Text, WINDOW_ROWS, Weight, Words};
+use crate::index::lexical::window_postings::WindowPostings;
+use crate::index::lexical::{Impact, Postings, TermId, Text, WINDOW_ROWS};
 
 /// Words of the rows pushed so far.
 #[derive(Debug, Default)]
-pub struct GrowingWords {
-    by_text: HashMap<Box<str>, Term>,
-    postings: Vec<Postings>,
+pub struct MutablePostings {
+    by_text: HashMap<Box<str>, TermId>,
+    postings: Vec<PostingList>,
     lengths: Vec<u16>,
     length: u64,
 }
 
 /// Rows that hold a term.
 #[derive(Debug, Default)]
-pub(super) struct Postings {
+pub(super) struct PostingList {
     /// Ascending.
     pub(super) rows: Vec<(Row, u16)>,
-    pub(super) peaks: Vec<Weight>,
+    pub(super) impacts: Vec<Impact>,
 }
 
-impl GrowingWords {
+impl MutablePostings {
     /// Appends a row.
     pub fn push(&mut self, text: Text) {
         let Text { terms, length } = text;
         let row = Row(u32::try_from(self.lengths.len()).unwrap_or(u32::MAX));
-        for (text, times) in terms {
-            let next = Term(u32::try_from(self.postings.len()).unwrap_or(u32::MAX));
+        for (text, frequency) in terms {
+            let next = TermId(u32::try_from(self.postings.len()).unwrap_or(u32::MAX));
             let term = *self.by_text.entry(text).or_insert(next);
             if term == next {
-                self.postings.push(Postings::default());
+                self.postings.push(PostingList::default());
             }
             if let Some(postings) = self.postings.get_mut(term.0 as usize) {
-                postings.rows.push((row, times));
-                Weight { times, length }.join(&mut postings.peaks);
+                postings.rows.push((row, frequency));
+                Impact { frequency, length }.merge_into(&mut postings.impacts);
             }
         }
         self.lengths.push(length);
@@ -44,8 +44,8 @@ impl GrowingWords {
     }
 
     /// Terms with their postings, ascending by term.
-    pub(super) fn sorted(&self) -> Vec<(&str, &Postings)> {
-        let mut sorted: Vec<(&str, &Postings)> = self
+    pub(super) fn sorted(&self) -> Vec<(&str, &PostingList)> {
+        let mut sorted: Vec<(&str, &PostingList)> = self
             .by_text
             .iter()
             .filter_map(|(text, term)| Some((&**text, self.postings.get(term.0 as usize)?)))
@@ -62,19 +62,19 @@ impl GrowingWords {
     pub fn memory_bytes(&self) -> usize {
         let names = self.by_text.keys().map(|text| text.len() + 32);
         let postings = self.postings.iter().map(|it| {
-            size_of::<Postings>()
+            size_of::<PostingList>()
                 + it.rows.capacity() * size_of::<(Row, u16)>()
-                + it.peaks.capacity() * 4
+                + it.impacts.capacity() * 4
         });
         names.sum::<usize>() + postings.sum::<usize>() + self.lengths.capacity() * 2
     }
 
-    fn of(&self, term: Term) -> Option<&Postings> {
+    fn of(&self, term: TermId) -> Option<&PostingList> {
         self.postings.get(term.0 as usize)
     }
 }
 
-impl Postings {
+impl PostingList {
     fn of_window(&self, window: usize) -> &[(Row, u16)] {
         let start = window * WINDOW_ROWS;
         let before = |end: usize| self.rows.partition_point(|(row, _)| row.at() < end);
@@ -82,7 +82,7 @@ impl Postings {
     }
 }
 
-impl Words for GrowingWords {
+impl Postings for MutablePostings {
     fn rows(&self) -> usize {
         self.lengths.len()
     }
@@ -95,27 +95,27 @@ impl Words for GrowingWords {
         self.lengths.get(row.at()).copied().unwrap_or(0)
     }
 
-    fn find(&self, term: &str) -> Option<Term> {
+    fn find(&self, term: &str) -> Option<TermId> {
         self.by_text.get(term).copied()
     }
 
-    fn holding(&self, term: Term) -> usize {
+    fn document_frequency(&self, term: TermId) -> usize {
         self.of(term).map_or(0, |postings| postings.rows.len())
     }
 
-    fn peaks(&self, term: Term) -> &[Weight] {
-        self.of(term).map_or(&[], |postings| &postings.peaks)
+    fn impacts(&self, term: TermId) -> &[Impact] {
+        self.of(term).map_or(&[], |postings| &postings.impacts)
     }
 
-    fn bound(&self, term: Term, window: usize) -> Option<Weight> {
+    fn bound(&self, term: TermId, window: usize) -> Option<Impact> {
         let postings = self.of(term).filter(|postings| !postings.of_window(window).is_empty())?;
-        let times = postings.peaks.iter().map(|peak| peak.times).max()?;
-        let length = postings.peaks.iter().map(|peak| peak.length).min()?;
-        Some(Weight { times, length })
+        let frequency = postings.impacts.iter().map(|impact| impact.frequency).max()?;
+        let length = postings.impacts.iter().map(|impact| impact.length).min()?;
+        Some(Impact { frequency, length })
     }
 
-    fn holders(&self, term: Term, window: usize) -> Option<Holders<'_>> {
+    fn postings_in(&self, term: TermId, window: usize) -> Option<WindowPostings<'_>> {
         let rows = self.of(term)?.of_window(window);
-        (!rows.is_empty()).then_some(Holders::Listed(rows))
+        (!rows.is_empty()).then_some(WindowPostings::Listed(rows))
     }
 }

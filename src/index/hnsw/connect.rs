@@ -5,14 +5,14 @@
 //! Gaussians could not find themselves in what `hnsw_rs` builds.
 
 use crate::index::distance;
-use crate::index::frozen::{Scratch, View};
-use crate::index::graph::{Graph, Layer, NONE};
+use crate::index::hnsw::layout::{Graph, Layer, NONE};
+use crate::index::hnsw::search::{Scratch, VectorView};
 
 /// Places looked at for a link to or from a place that has none.
 const EF: usize = 64;
 
 /// Changes as few links of the lowest layer as it takes.
-pub(super) fn connect(view: View<'_>, graph: &mut Graph) {
+pub(super) fn connect(view: VectorView<'_>, graph: &mut Graph) {
     let Some(mut ground) = graph.layers.first_mut().map(std::mem::take) else { return };
     let mut scratch = Scratch::default();
     // The links by which each place is reached, or reaches the first one, are not given
@@ -99,12 +99,12 @@ fn gather(ground: &Layer, leads: &mut Marks) {
 }
 
 /// What a walk towards a place from the first one comes by.
-fn near(view: View<'_>, ground: &Layer, scratch: &mut Scratch, place: u32) -> Vec<u32> {
-    scratch.walk(view, ground, view.rows.row(place), 0, EF.into());
+fn near(view: VectorView<'_>, ground: &Layer, scratch: &mut Scratch, place: u32) -> Vec<u32> {
+    scratch.search_layer(view, ground, view.rows.row(place), 0, EF.into());
     scratch.pool.found().map(|(place, _)| place).filter(|it| *it != place).collect()
 }
 
-fn nearest(view: View<'_>, place: u32, among: impl Iterator<Item = u32>) -> Option<u32> {
+fn nearest(view: VectorView<'_>, place: u32, among: impl Iterator<Item = u32>) -> Option<u32> {
     let score = |to: u32| {
         let product = distance::bytes(view.rows.row(place), view.rows.row(to));
         view.score(product, to)

@@ -6,32 +6,32 @@
 
 use std::thread::{self, ScopedJoinHandle};
 
-use crate::index::build::{BuildError, Options, Watch};
 use crate::index::distance;
-use crate::index::frozen::{Scratch, View};
-use crate::index::graph::{Graph, Layer};
+use crate::index::hnsw::build::{BuildError, Cancellation, Options};
+use crate::index::hnsw::layout::{Graph, Layer};
+use crate::index::hnsw::search::{Scratch, VectorView};
 
 /// The graph of the rows of `left` and then those of `right`. `view` has them all.
 pub(super) fn join(
-    view: View<'_>,
+    view: VectorView<'_>,
     left: &Graph,
     right: &Graph,
     options: &Options,
-    watch: &Watch<'_>,
+    cancellation: &Cancellation<'_>,
 ) -> Result<Graph, BuildError> {
     let height = left.layers.len().max(right.layers.len());
     let middle = left.layers.first().map_or(0, Layer::len);
     let sides = Sides { view, left, right, middle };
     let mut layers = Vec::with_capacity(height);
-    for floor in 0..height {
-        layers.push(sides.join_floor(floor, options, watch)?);
+    for level in 0..height {
+        layers.push(sides.join_layer(level, options, cancellation)?);
     }
     Ok(Graph { layers })
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Sides<'a> {
-    view: View<'a>,
+    view: VectorView<'a>,
     left: &'a Graph,
     right: &'a Graph,
     /// Rows of the left side.
@@ -40,20 +40,20 @@ struct Sides<'a> {
 
 /// A place and how near it is to another.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Candidate {
+pub(super) struct LinkCandidate {
     pub(super) place: u32,
     pub(super) similarity: f32,
 }
 
 /// What of the other side is near each place of one, by place.
 #[derive(Debug, Default)]
-struct Near {
+struct CrossLinks {
     starts: Vec<usize>,
-    candidates: Vec<Candidate>,
+    candidates: Vec<LinkCandidate>,
 }
 
-impl Near {
-    fn of(&self, place: usize) -> &[Candidate] {
+impl CrossLinks {
+    fn of(&self, place: usize) -> &[LinkCandidate] {
         match (self.starts.get(place), self.starts.get(place + 1)) {
             (Some(start), Some(end)) => self.candidates.get(*start..*end).unwrap_or_default(),
             _ => &[],
@@ -61,7 +61,7 @@ impl Near {
     }
 
     /// The same seen from the other side, which has `places`.
-    fn turned(&self, places: usize) -> Self {
+    fn transposed(&self, places: usize) -> Self {
         let mut starts = vec![0; places + 1];
         for candidate in &self.candidates {
             if let Some(count) = starts.get_mut(candidate.place as usize + 1) {
@@ -74,13 +74,14 @@ impl Near {
             *start = sum;
         }
         let mut next = starts.clone();
-        let mut candidates = vec![Candidate { place: 0, similarity: 0.0 }; self.candidates.len()];
+        let mut candidates =
+            vec![LinkCandidate { place: 0, similarity: 0.0 }; self.candidates.len()];
         for (place, _) in (0_u32..).zip(self.starts.iter().skip(1)) {
             for candidate in self.of(place as usize) {
                 if let Some(next) = next.get_mut(candidate.place as usize)
                     && let Some(slot) = candidates.get_mut(*next)
                 {
-                    *slot = Candidate { place, similarity: candidate.similarity };
+                    *slot = LinkCandidate { place, similarity: candidate.similarity };
                     *next += 1;
                 }
             }
@@ -90,26 +91,26 @@ impl Near {
 }
 
 impl Sides<'_> {
-    fn join_floor(
+    fn join_layer(
         &self,
-        floor: usize,
+        level: usize,
         options: &Options,
-        watch: &Watch<'_>,
+        cancellation: &Cancellation<'_>,
     ) -> Result<Layer, BuildError> {
-        let (left, right) = (self.left.layers.get(floor), self.right.layers.get(floor));
+        let (left, right) = (self.left.layers.get(level), self.right.layers.get(level));
         let (left_len, right_len) = (left.map_or(0, Layer::len), right.map_or(0, Layer::len));
         let width = left.or(right).map_or(0, Layer::width);
-        let near = if left_len == 0 || right_len == 0 {
-            [Near::default(), Near::default()]
+        let cross = if left_len == 0 || right_len == 0 {
+            [CrossLinks::default(), CrossLinks::default()]
         } else if left_len < right_len {
-            let near = self.search(floor, Side::Left, options, watch)?;
-            let turned = near.turned(right_len);
-            [near, turned]
+            let cross = self.search(level, Side::Left, options, cancellation)?;
+            let transposed = cross.transposed(right_len);
+            [cross, transposed]
         } else {
-            let near = self.search(floor, Side::Right, options, watch)?;
-            [near.turned(left_len), near]
+            let cross = self.search(level, Side::Right, options, cancellation)?;
+            [cross.transposed(left_len), cross]
         };
-        let mut joined = if floor == 0 {
+        let mut joined = if level == 0 {
             Layer::ground(left_len + right_len, width)
         } else {
             let rows = (0..).take(left_len).filter_map(|at| Some(left?.row(at)));
@@ -117,17 +118,17 @@ impl Sides<'_> {
             Layer::above(rows.chain(more).collect(), width)
         };
         let (rows, links) = joined.rows_and_links_mut();
-        let floor = Floor { view: self.view, left, right, left_len, near, rows, width };
+        let layer = JoinedLayer { view: self.view, left, right, left_len, cross, rows, width };
         let each = (left_len + right_len).div_ceil(options.threads.get()).max(1);
         in_threads(links.chunks_mut(each * width.max(1)).zip(0..).map(|(slots, chunk)| {
-            let floor = &floor;
+            let layer = &layer;
             move || {
-                let mut chosen = Choice::default();
+                let mut chosen = NeighbourSelection::default();
                 for (slots, at) in slots.chunks_mut(width.max(1)).zip(each * chunk..) {
-                    if at.is_multiple_of(WATCHED_ROWS) {
-                        watch.look()?;
+                    if at.is_multiple_of(ROWS_PER_CHECK) {
+                        cancellation.check()?;
                     }
-                    floor.relink(at, slots, &mut chosen);
+                    layer.relink(at, slots, &mut chosen);
                 }
                 Ok(())
             }
@@ -138,55 +139,59 @@ impl Sides<'_> {
     /// What each place of one side finds on the other.
     fn search(
         &self,
-        floor: usize,
+        level: usize,
         side: Side,
         options: &Options,
-        watch: &Watch<'_>,
-    ) -> Result<Near, BuildError> {
+        cancellation: &Cancellation<'_>,
+    ) -> Result<CrossLinks, BuildError> {
         let (left, right) = (self.view.until(self.middle), self.view.from(self.middle));
         let (searching, from, target, into) = match side {
             Side::Left => (self.left, left, self.right, right),
             Side::Right => (self.right, right, self.left, left),
         };
-        let Some((searching, ground)) = searching.layers.get(floor).zip(target.layers.get(floor))
+        let Some((searching, ground)) = searching.layers.get(level).zip(target.layers.get(level))
         else {
-            return Ok(Near::default());
+            return Ok(CrossLinks::default());
         };
         let len = searching.len();
         let each = len.div_ceil(options.threads.get()).max(1);
         let found = in_threads((0..len).step_by(each).map(|start| {
             move || {
-                let mut near = Near { starts: vec![], candidates: vec![] };
+                let mut cross = CrossLinks { starts: vec![], candidates: vec![] };
                 let mut scratch = Scratch::default();
                 for place in (start..len.min(start + each)).filter_map(|it| u32::try_from(it).ok())
                 {
-                    if (place as usize).is_multiple_of(WATCHED_ROWS) {
-                        watch.look()?;
+                    if (place as usize).is_multiple_of(ROWS_PER_CHECK) {
+                        cancellation.check()?;
                     }
                     let row = searching.row(place);
                     let query = from.rows.row(row);
-                    near.starts.push(near.candidates.len());
-                    if let Some(entry) = scratch.descend(into, target, query, floor) {
-                        scratch.walk(into, ground, query, entry, options.ef_construction.into());
-                        let scale = from.scale(row);
-                        near.candidates.extend(
-                            scratch.pool.found().take(ground.width()).map(|(place, score)| {
-                                Candidate { place, similarity: score * scale }
-                            }),
+                    cross.starts.push(cross.candidates.len());
+                    if let Some(entry) = scratch.descend(into, target, query, level) {
+                        scratch.search_layer(
+                            into,
+                            ground,
+                            query,
+                            entry,
+                            options.ef_construction.into(),
                         );
+                        let scale = from.scale(row);
+                        cross.candidates.extend(scratch.pool.found().take(ground.width()).map(
+                            |(place, score)| LinkCandidate { place, similarity: score * scale },
+                        ));
                     }
                 }
-                Ok(near)
+                Ok(cross)
             }
         }))?;
-        let mut near = Near::default();
+        let mut cross = CrossLinks::default();
         for part in found {
-            let before = near.candidates.len();
-            near.starts.extend(part.starts.iter().map(|start| before + start));
-            near.candidates.extend(part.candidates);
+            let before = cross.candidates.len();
+            cross.starts.extend(part.starts.iter().map(|start| before + start));
+            cross.candidates.extend(part.candidates);
         }
-        near.starts.push(near.candidates.len());
-        Ok(near)
+        cross.starts.push(cross.candidates.len());
+        Ok(cross)
     }
 
     fn moved(&self, row: u32) -> u32 {
@@ -202,27 +207,27 @@ enum Side {
 }
 
 /// Rows between two looks at whether to go on.
-const WATCHED_ROWS: usize = 512;
+const ROWS_PER_CHECK: usize = 512;
 
 /// A layer of both sides, about to be joined.
 #[derive(Debug)]
-struct Floor<'a> {
-    view: View<'a>,
+struct JoinedLayer<'a> {
+    view: VectorView<'a>,
     left: Option<&'a Layer>,
     right: Option<&'a Layer>,
     left_len: usize,
-    near: [Near; 2],
+    cross: [CrossLinks; 2],
     /// Rows of all places of the joined layer; `None` on the ground.
     rows: Option<&'a [u32]>,
     width: usize,
 }
 
-impl Floor<'_> {
+impl JoinedLayer<'_> {
     /// Writes the links of a place of the joined layer.
-    fn relink(&self, at: usize, slots: &mut [[u8; 3]], choice: &mut Choice) {
-        let [of_left, of_right] = &self.near;
+    fn relink(&self, at: usize, slots: &mut [[u8; 3]], selection: &mut NeighbourSelection) {
+        let [of_left, of_right] = &self.cross;
         let shift = u32::try_from(self.left_len).unwrap_or(u32::MAX);
-        let (layer, local, own_shift, near, near_shift) = match at.checked_sub(self.left_len) {
+        let (layer, local, own_shift, cross, cross_shift) = match at.checked_sub(self.left_len) {
             None => (self.left, at, 0, of_left.of(at), shift),
             Some(local) => (self.right, local, shift, of_right.of(local), 0),
         };
@@ -231,41 +236,41 @@ impl Floor<'_> {
             return;
         };
         let own = layer.links(local).map(|to| to + own_shift);
-        let more = near.iter().map(|it| Candidate { place: it.place + near_shift, ..*it });
-        choice.candidates.clear();
-        if near.is_empty() {
-            crate::index::graph::fill(slots, own);
+        let more = cross.iter().map(|it| LinkCandidate { place: it.place + cross_shift, ..*it });
+        selection.candidates.clear();
+        if cross.is_empty() {
+            crate::index::hnsw::layout::fill(slots, own);
             return;
         }
-        choice.offer_unscored(self.view, self.rows, place, own);
-        choice.candidates.extend(more);
-        choice.choose(self.view, self.rows, self.width);
-        crate::index::graph::fill(slots, choice.chosen.iter().map(|it| it.place));
+        selection.offer_all(self.view, self.rows, place, own);
+        selection.candidates.extend(more);
+        selection.choose(self.view, self.rows, self.width);
+        crate::index::hnsw::layout::fill(slots, selection.chosen.iter().map(|it| it.place));
     }
 }
 
 /// Chooses whom a place is linked to, with room that is used again.
 #[derive(Debug, Default)]
-pub(super) struct Choice {
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) chosen: Vec<Candidate>,
-    spare: Vec<Candidate>,
+pub(super) struct NeighbourSelection {
+    pub(super) candidates: Vec<LinkCandidate>,
+    pub(super) chosen: Vec<LinkCandidate>,
+    spare: Vec<LinkCandidate>,
     rows: Vec<u32>,
     products: Vec<i32>,
 }
 
-impl Choice {
+impl NeighbourSelection {
     /// Adds candidates for `place`, comparing them with it.
-    pub(super) fn offer_unscored(
+    pub(super) fn offer_all(
         &mut self,
-        view: View<'_>,
+        view: VectorView<'_>,
         rows: Option<&[u32]>,
         place: u32,
         candidates: impl Iterator<Item = u32>,
     ) {
         let row = row_of(rows, place);
         let before = self.candidates.len();
-        let unscored = candidates.map(|place| Candidate { place, similarity: 0.0 });
+        let unscored = candidates.map(|place| LinkCandidate { place, similarity: 0.0 });
         self.candidates.extend(unscored);
         let added = self.candidates.get_mut(before..).unwrap_or_default();
         self.rows.clear();
@@ -280,8 +285,8 @@ impl Choice {
     /// Leaves in `chosen` at most `width` candidates, best first: those that are nearer
     /// to the place than to a better one that is chosen, so that links lead in all
     /// directions; then the best of the others, as far as there is room.
-    pub(super) fn choose(&mut self, view: View<'_>, rows: Option<&[u32]>, width: usize) {
-        let Self { candidates, chosen, spare, rows: near, products } = self;
+    pub(super) fn choose(&mut self, view: VectorView<'_>, rows: Option<&[u32]>, width: usize) {
+        let Self { candidates, chosen, spare, rows: cross, products } = self;
         candidates.sort_unstable_by(|a, b| {
             b.similarity.total_cmp(&a.similarity).then(a.place.cmp(&b.place))
         });
@@ -292,20 +297,20 @@ impl Choice {
             return;
         }
         spare.clear();
-        near.clear();
+        cross.clear();
         for candidate in candidates.iter() {
             if chosen.len() >= width {
                 break;
             }
             let row = row_of(rows, candidate.place);
-            distance::gathered(view.rows.row(row), view.rows, near, products);
+            distance::gathered(view.rows.row(row), view.rows, cross, products);
             let scale = view.scale(row);
-            let mut others = near.iter().zip(products.iter());
+            let mut others = cross.iter().zip(products.iter());
             if others.any(|(other, it)| view.score(*it, *other) * scale >= candidate.similarity) {
                 spare.push(*candidate);
             } else {
                 chosen.push(*candidate);
-                near.push(row);
+                cross.push(row);
             }
         }
         let room = width.saturating_sub(chosen.len());

@@ -11,9 +11,9 @@
 
 use std::io::{self, Read, Write};
 
-use crate::index::codes::Codes;
-use crate::index::graph::{Graph, Layer, ROWS_MAX};
-use crate::index::segment::Segment;
+use crate::index::hnsw::HnswIndex;
+use crate::index::hnsw::layout::{Graph, Layer, ROWS_MAX};
+use crate::index::quantization::sq12::Sq12Vectors;
 
 /// Changes with every change of the bytes' meaning.
 pub const VERSION: u32 = 1;
@@ -35,13 +35,13 @@ pub enum CodecError {
     Io(#[from] io::Error),
 }
 
-impl Segment {
-    /// Bytes that [`Segment::write`] writes.
+impl HnswIndex {
+    /// Bytes that [`HnswIndex::write`] writes.
     pub fn encoded_len(&self) -> u64 {
         self.shape().encoded_len()
     }
 
-    /// Writes what [`Segment::read`] reads, in pieces of some kilobytes.
+    /// Writes what [`HnswIndex::read`] reads, in pieces of some kilobytes.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         let shape = self.shape();
         to.write_all(MAGIC)?;
@@ -64,7 +64,7 @@ impl Segment {
     pub fn read(from: &mut impl Read, len: u64) -> Result<Self, CodecError> {
         let shape = Shape::read(from, len)?;
         let (rows, dimension) = (shape.rows as usize, shape.dimension as usize);
-        let mut codes = Codes::with_capacity(rows, dimension);
+        let mut codes = Sq12Vectors::with_capacity(rows, dimension);
         pieces(from, rows * dimension, |bytes| codes.extend_coarse(bytes))?;
         let mut fine = Vec::with_capacity(rows * dimension.div_ceil(2));
         pieces(from, rows * dimension.div_ceil(2), |bytes| fine.extend_from_slice(bytes))?;
@@ -84,7 +84,7 @@ impl Segment {
         Ok(Self { codes, graph: Graph { layers } })
     }
 
-    /// [`Segment::write`] into memory.
+    /// [`HnswIndex::write`] into memory.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.encoded_len()).unwrap_or(0));
         // Writing to memory does not fail.
@@ -92,7 +92,7 @@ impl Segment {
         bytes
     }
 
-    /// [`Segment::read`] from memory.
+    /// [`HnswIndex::read`] from memory.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, CodecError> {
         let len = bytes.len() as u64;
         Self::read(&mut bytes, len)
@@ -244,9 +244,9 @@ fn links(from: &mut impl Read, len: usize) -> io::Result<Vec<[u8; 3]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::codes::Query;
-    use crate::index::frozen::Scratch;
-    use crate::index::segment::tests::{DIMENSION, Stream, built};
+    use crate::index::hnsw::search::Scratch;
+    use crate::index::hnsw::tests::{DIMENSION, Stream, built};
+    use crate::index::quantization::sq12::Sq12Query;
     use proptest::prelude::{any, prop, proptest};
     use std::sync::LazyLock;
 
@@ -254,13 +254,13 @@ mod tests {
         LazyLock::new(|| built(&Stream(2).mixture(400, 9)).to_bytes());
 
     /// Searches in every way, which must not panic whatever the segment is.
-    fn search(segment: &Segment) {
+    fn search(segment: &HnswIndex) {
         let mut scratch = Scratch::default();
         for query in Stream(4).mixture(3, 2) {
-            let query = Query::new(&query);
-            segment.walk(&query, 10, 30, &mut scratch);
-            segment.walk_within(&query, 10, (30, 300), |row| row.0 % 3 == 0, &mut scratch);
-            segment.walk_within(&query, 10, (30, 10), |row| row.0 % 9 == 0, &mut scratch);
+            let query = Sq12Query::new(&query);
+            segment.search_graph(&query, 10, 30, &mut scratch);
+            segment.search_graph_filtered(&query, 10, (30, 300), |row| row.0 % 3 == 0, &mut scratch);
+            segment.search_graph_filtered(&query, 10, (30, 10), |row| row.0 % 9 == 0, &mut scratch);
             segment.search(&query, 10, &(5..50), &mut scratch);
         }
     }
@@ -272,13 +272,13 @@ mod tests {
             let segment = built(&vectors);
             let bytes = segment.to_bytes();
             assert_eq!(bytes.len() as u64, segment.encoded_len());
-            let read = Segment::from_bytes(&bytes).unwrap();
+            let read = HnswIndex::from_bytes(&bytes).unwrap();
             assert_eq!((read.len(), read.to_bytes()), (points, bytes));
             let mut scratch = Scratch::default();
             for vector in vectors.iter().step_by(7) {
-                let query = Query::new(vector);
-                let expect = segment.walk(&query, 5, 20, &mut scratch);
-                assert_eq!(read.walk(&query, 5, 20, &mut scratch), expect);
+                let query = Sq12Query::new(vector);
+                let expect = segment.search_graph(&query, 5, 20, &mut scratch);
+                assert_eq!(read.search_graph(&query, 5, 20, &mut scratch), expect);
             }
         }
     }
@@ -288,7 +288,7 @@ mod tests {
         let check = |at: usize, byte: u8, expect: &str| {
             let mut bytes = BYTES.clone();
             bytes[at] = byte;
-            let said = Segment::from_bytes(&bytes).unwrap_err().to_string();
+            let said = HnswIndex::from_bytes(&bytes).unwrap_err().to_string();
             assert_eq!(said, expect);
         };
         check(0, b'E', "these are not the bytes of a segment");
@@ -304,7 +304,7 @@ mod tests {
         check(19, 1, "the segment's number of rows is 16777616, accepted is fewer than 16777215");
         check(28, 0, "the segment's number of layers is 0, accepted is 1 to 32");
         let expected = BYTES.len();
-        let said = Segment::from_bytes(&BYTES[..expected - 1]).unwrap_err().to_string();
+        let said = HnswIndex::from_bytes(&BYTES[..expected - 1]).unwrap_err().to_string();
         assert_eq!(
             said,
             format!("the segment has {} bytes and should have {expected}", expected - 1)
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_ends_early_is_an_error() {
-        let error = Segment::read(&mut &BYTES[..BYTES.len() / 2], BYTES.len() as u64);
+        let error = HnswIndex::read(&mut &BYTES[..BYTES.len() / 2], BYTES.len() as u64);
         assert!(matches!(error, Err(CodecError::Io(_))));
     }
 
@@ -336,7 +336,7 @@ mod tests {
             if is_cut {
                 bytes.truncate(len.index(bytes.len()));
             }
-            if let Ok(segment) = Segment::from_bytes(&bytes) {
+            if let Ok(segment) = HnswIndex::from_bytes(&bytes) {
                 search(&segment);
             }
         }
@@ -350,7 +350,7 @@ mod tests {
             for (at, byte) in head {
                 bytes[at] = byte;
             }
-            if let Ok(segment) = Segment::from_bytes(&bytes) {
+            if let Ok(segment) = HnswIndex::from_bytes(&bytes) {
                 search(&segment);
             }
         }

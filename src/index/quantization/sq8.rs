@@ -15,7 +15,7 @@ const ROUNDING: f32 = 1e-7;
 
 /// How a vector's codes stand for it.
 #[derive(Debug, Clone, Copy)]
-struct Measure {
+struct VectorScale {
     /// What one step of a code is worth.
     step: f32,
     /// Length of the difference between the vector and what its codes say.
@@ -24,44 +24,44 @@ struct Measure {
 
 /// Unit vectors of one dimension, coarsely.
 #[derive(Debug, Default)]
-pub(super) struct CoarseRows {
+pub(in crate::index) struct Sq8Vectors {
     codes: Vec<i8>,
-    measures: Vec<Measure>,
+    measures: Vec<VectorScale>,
 }
 
 /// A unit vector to compare with them.
 #[derive(Debug)]
-pub(super) struct CoarseQuery {
+pub(in crate::index) struct Sq8Query {
     codes: Vec<i8>,
-    measure: Measure,
+    measure: VectorScale,
 }
 
 /// Where an inner product certainly lies.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
-    pub(super) low: f32,
-    pub(super) high: f32,
+pub(in crate::index) struct ScoreRange {
+    pub(in crate::index) low: f32,
+    pub(in crate::index) high: f32,
 }
 
-impl CoarseRows {
-    pub(super) fn with_capacity(rows: usize, dimension: usize) -> Self {
+impl Sq8Vectors {
+    pub(in crate::index) fn with_capacity(rows: usize, dimension: usize) -> Self {
         let codes = Vec::with_capacity(rows * dimension);
         Self { codes, measures: Vec::with_capacity(rows) }
     }
 
-    pub(super) fn push(&mut self, vector: &[f32]) {
+    pub(in crate::index) fn push(&mut self, vector: &[f32]) {
         let measure = encode(vector, |code| self.codes.push(code));
         self.measures.push(measure);
     }
 
     /// Calls `take` with each selected row and where its product with `query` lies.
     /// The first of these rows is `first` in the selection.
-    pub(super) fn estimate(
+    pub(in crate::index) fn estimate(
         &self,
-        query: &CoarseQuery,
+        query: &Sq8Query,
         first: Row,
         within: &Selection,
-        mut take: impl FnMut(Row, Range),
+        mut take: impl FnMut(Row, ScoreRange),
     ) {
         let listed = (0_u32..).take(self.measures.len());
         let listed: Vec<u32> =
@@ -75,21 +75,21 @@ impl CoarseRows {
                 let row = Row(first.0.saturating_add(at));
                 let product = product as f32 * query.measure.step * measure.step;
                 let off = query.measure.loss * (1.0 + measure.loss) + measure.loss + rounding;
-                take(row, Range { low: product - off, high: product + off });
+                take(row, ScoreRange { low: product - off, high: product + off });
             }
         }
     }
 }
 
-impl CoarseQuery {
-    pub(super) fn new(vector: &[f32]) -> Self {
+impl Sq8Query {
+    pub(in crate::index) fn new(vector: &[f32]) -> Self {
         let mut codes = Vec::with_capacity(vector.len());
         let measure = encode(vector, |code| codes.push(code));
         Self { codes, measure }
     }
 }
 
-fn encode(vector: &[f32], mut put: impl FnMut(i8)) -> Measure {
+fn encode(vector: &[f32], mut put: impl FnMut(i8)) -> VectorScale {
     let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
     let step = (largest / CODE_MAX).max(f32::MIN_POSITIVE);
     let mut squares = 0.0;
@@ -99,7 +99,7 @@ fn encode(vector: &[f32], mut put: impl FnMut(i8)) -> Measure {
         #[expect(clippy::cast_possible_truncation, reason = "within ±127 by the choice of step")]
         put(code as i8);
     }
-    Measure { step, loss: squares.sqrt() }
+    VectorScale { step, loss: squares.sqrt() }
 }
 
 #[cfg(test)]
@@ -122,12 +122,12 @@ mod tests {
             let (Ok(a), Ok(b)) = (unit(a.collect()), unit(b)) else { return Ok(()) };
             let exact: f64 =
                 a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
-            let mut rows = CoarseRows::default();
+            let mut rows = Sq8Vectors::default();
             rows.push(b.as_slice());
             let mut found = Vec::new();
-            let query = CoarseQuery::new(a.as_slice());
+            let query = Sq8Query::new(a.as_slice());
             rows.estimate(&query, Row(7), &Selection::All, |row, range| found.push((row, range)));
-            let [(Row(7), Range { low, high })] = found[..] else { panic!("{found:?}") };
+            let [(Row(7), ScoreRange { low, high })] = found[..] else { panic!("{found:?}") };
             assert!((f64::from(low)..=f64::from(high)).contains(&exact), "{low} {exact} {high}");
         }
     }
@@ -137,10 +137,10 @@ mod tests {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let raw = (0..256).map(|i| ((i * 7_919) % 1_000) as f32 / 500.0 - 1.0).collect();
         let vector = Embedding::new(raw, 256).unwrap();
-        let mut rows = CoarseRows::default();
+        let mut rows = Sq8Vectors::default();
         rows.push(vector.as_slice());
-        let query = CoarseQuery::new(vector.as_slice());
-        rows.estimate(&query, Row(0), &Selection::All, |_, Range { low, high }| {
+        let query = Sq8Query::new(vector.as_slice());
+        rows.estimate(&query, Row(0), &Selection::All, |_, ScoreRange { low, high }| {
             assert!(low > 0.97 && high < 1.03, "{low} {high}");
         });
     }

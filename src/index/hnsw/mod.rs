@@ -3,14 +3,22 @@
 //! Rows count from 0 in the order in which they were given. Knows nothing of
 //! records, times or the store.
 
+pub mod allowed;
+pub mod build;
+pub mod codec;
+mod connect;
+mod join;
+mod layout;
+pub mod search;
+
 use crate::index::Row;
-use crate::index::allowed::Allowed;
-use crate::index::approach::{Approach, approach, steps_over};
-use crate::index::codes::{Codes, Query};
 use crate::index::distance;
-use crate::index::frozen::{Reach, Scratch, View};
-use crate::index::graph::Graph;
-use crate::index::top::{Scored, Top};
+use crate::index::hnsw::allowed::Allowed;
+use crate::index::hnsw::layout::Graph;
+use crate::index::hnsw::search::{Scratch, SearchParams, VectorView};
+use crate::index::quantization::sq12::{Sq12Query, Sq12Vectors};
+use crate::index::strategy::{Strategy, expands_two_hops, strategy};
+use crate::index::top_k::{Scored, TopK};
 
 /// The rows that a search is to find.
 #[derive(Debug, Clone, Copy)]
@@ -40,9 +48,9 @@ impl From<usize> for Nearest {
 
 /// Vectors and the graph among them.
 #[derive(Debug)]
-pub struct Segment {
-    pub(super) codes: Codes,
-    pub(super) graph: Graph,
+pub struct HnswIndex {
+    codes: Sq12Vectors,
+    graph: Graph,
 }
 
 /// Rows that bytes alone put in reach of the best `n`, which are then compared in
@@ -51,7 +59,7 @@ const fn shortlist(n: usize) -> usize {
     n.saturating_mul(2).saturating_add(16)
 }
 
-impl Segment {
+impl HnswIndex {
     pub fn len(&self) -> usize {
         self.codes.len()
     }
@@ -66,41 +74,41 @@ impl Segment {
 
     /// Bytes that the segment keeps in memory.
     pub fn memory_bytes(&self) -> usize {
-        let layers = self.graph.layers.iter().map(super::graph::Layer::memory_bytes);
+        let layers = self.graph.layers.iter().map(layout::Layer::memory_bytes);
         self.codes.memory_bytes() + layers.sum::<usize>() + size_of::<Self>()
     }
 
     /// The `n` nearest of the allowed rows, best first, equal ones in the order of rows;
-    /// nothing for a query of another dimension. [`approach`] decides how they are found.
+    /// nothing for a query of another dimension. [`strategy`] decides how they are found.
     pub fn search(
         &self,
-        query: &Query,
+        query: &Sq12Query,
         n: usize,
         allowed: &impl Allowed,
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
         let size = allowed.size();
-        match approach(self.len(), size, n) {
-            Approach::Scan => self.scan(query, n, allowed.rows(), scratch),
-            Approach::Walk { ef } if size < self.len() => {
-                self.walk_within(query, n, (ef, size), |row| allowed.allows(row), scratch)
+        match strategy(self.len(), size, n) {
+            Strategy::Scan => self.scan(query, n, allowed.rows(), scratch),
+            Strategy::Graph { ef } if size < self.len() => {
+                self.search_graph_filtered(query, n, (ef, size), |row| allowed.allows(row), scratch)
             }
-            Approach::Walk { ef } => self.walk(query, n, ef, scratch),
+            Strategy::Graph { ef } => self.search_graph(query, n, ef, scratch),
         }
     }
 
     /// The nearest rows, found by a walk that keeps the best `ef` in view.
-    pub fn walk(
+    pub fn search_graph(
         &self,
-        query: &Query,
+        query: &Sq12Query,
         nearest: impl Into<Nearest>,
         ef: usize,
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
-        let (view, nearest) = (View::of(&self.codes), nearest.into());
+        let (view, nearest) = (VectorView::of(&self.codes), nearest.into());
         if let Some((entry, ground)) = self.entry(query, scratch) {
-            let reach = reach(query, nearest, ef);
-            scratch.walk(view, ground, query.coarse(), entry, reach);
+            let params = params(query, nearest, ef);
+            scratch.search_layer(view, ground, query.coarse(), entry, params);
             return self.rescored(query, nearest, |_| true, scratch);
         }
         Vec::new()
@@ -108,22 +116,25 @@ impl Segment {
 
     /// The nearest of the rows that `allows` lets through, `size` of them, found by a
     /// walk that keeps the best `ef` of those in view.
-    pub fn walk_within(
+    pub fn search_graph_filtered(
         &self,
-        query: &Query,
+        query: &Sq12Query,
         nearest: impl Into<Nearest>,
         (ef, size): (usize, usize),
         allows: impl Fn(Row) -> bool,
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
-        let (view, nearest) = (View::of(&self.codes), nearest.into());
-        let reach = reach(query, nearest, ef);
+        let (view, nearest) = (VectorView::of(&self.codes), nearest.into());
+        let params = params(query, nearest, ef);
         let Some((entry, ground)) = self.entry(query, scratch) else { return Vec::new() };
-        if steps_over(self.len(), size) {
-            scratch.walk_among(view, ground, query.coarse(), entry, reach, |row| allows(Row(row)));
+        if expands_two_hops(self.len(), size) {
+            scratch.search_layer_two_hops(view, ground, query.coarse(), entry, params, |row| {
+                allows(Row(row))
+            });
         } else {
-            scratch
-                .walk_through(view, ground, query.coarse(), entry, reach, |row| allows(Row(row)));
+            scratch.search_layer_filtered(view, ground, query.coarse(), entry, params, |row| {
+                allows(Row(row))
+            });
         }
         self.rescored(query, nearest, allows, scratch)
     }
@@ -132,7 +143,7 @@ impl Segment {
     /// there are not found.
     pub fn scan(
         &self,
-        query: &Query,
+        query: &Sq12Query,
         nearest: impl Into<Nearest>,
         rows: impl Iterator<Item = Row>,
         scratch: &mut Scratch,
@@ -141,20 +152,20 @@ impl Segment {
         if query.dimension() != self.dimension() || n == 0 {
             return Vec::new();
         }
-        let view = View::of(&self.codes);
-        let mut near = Top::new(shortlist(n));
+        let view = VectorView::of(&self.codes);
+        let mut near = TopK::new(shortlist(n));
         let mut rows = rows.map(|row| row.0).filter(|row| (*row as usize) < self.len()).peekable();
         while rows.peek().is_some() {
             scratch.listed.clear();
-            scratch.listed.extend(rows.by_ref().take(SCAN_ROWS_A_TIME));
+            scratch.listed.extend(rows.by_ref().take(SCAN_BATCH));
             distance::gathered(query.coarse(), view.rows, &scratch.listed, &mut scratch.products);
             for (row, product) in scratch.listed.iter().zip(&scratch.products) {
                 near.offer(Row(*row), view.score(*product, *row));
             }
         }
-        let mut top = Top::new(n);
+        let mut top = TopK::new(n);
         for near in near.into_sorted() {
-            if self.codes.greatest(query, near.row.0, near.score) < floor {
+            if self.codes.upper_bound(query, near.row.0, near.score) < floor {
                 continue;
             }
             if let Some(cosine) = self.codes.cosine(query, near.row.0, &mut scratch.unpacked) {
@@ -166,16 +177,16 @@ impl Segment {
 
     /// Cosine of a row with a query, in −1..1, the same that a search gives; `None` for
     /// a row that is not there or a query of another dimension.
-    pub fn cosine(&self, query: &Query, row: Row, scratch: &mut Scratch) -> Option<f32> {
+    pub fn cosine(&self, query: &Sq12Query, row: Row, scratch: &mut Scratch) -> Option<f32> {
         self.codes.cosine(query, row.0, &mut scratch.unpacked)
     }
 
     /// Where a walk begins; `None` where there is nothing to find.
-    fn entry(&self, query: &Query, scratch: &mut Scratch) -> Option<(u32, &super::graph::Layer)> {
+    fn entry(&self, query: &Sq12Query, scratch: &mut Scratch) -> Option<(u32, &layout::Layer)> {
         if query.dimension() != self.dimension() {
             return None;
         }
-        let view = View::of(&self.codes);
+        let view = VectorView::of(&self.codes);
         let entry = scratch.descend(view, &self.graph, query.coarse(), 0)?;
         Some((entry, self.graph.layers.first()?))
     }
@@ -183,7 +194,7 @@ impl Segment {
     /// The best of what a walk has left in the pool, compared in full.
     fn rescored(
         &self,
-        query: &Query,
+        query: &Sq12Query,
         Nearest { n, floor }: Nearest,
         allows: impl Fn(Row) -> bool,
         scratch: &mut Scratch,
@@ -193,12 +204,12 @@ impl Segment {
         let found = found.filter(|(row, _)| allows(*row)).take(shortlist(n));
         listed.clear();
         listed.extend(found.filter_map(|(row, score)| {
-            let may_be_near = self.codes.greatest(query, row.0, score) >= floor;
+            let may_be_near = self.codes.upper_bound(query, row.0, score) >= floor;
             may_be_near.then_some(row.0)
         }));
-        let mut top = Top::new(n);
+        let mut top = TopK::new(n);
         for (at, row) in listed.iter().enumerate() {
-            if let Some(later) = listed.get(at + PREFETCHED) {
+            if let Some(later) = listed.get(at + PREFETCH_DISTANCE) {
                 self.codes.prefetch(*later);
             }
             if let Some(cosine) = self.codes.cosine(query, *row, unpacked) {
@@ -210,22 +221,22 @@ impl Segment {
 }
 
 /// Rows that are on their way from memory while one is compared.
-const PREFETCHED: usize = 8;
+const PREFETCH_DISTANCE: usize = 8;
 
 /// A walk to the rows nearest to a query.
-fn reach(query: &Query, Nearest { n, floor }: Nearest, ef: usize) -> Reach {
-    Reach::new(ef.max(n), query.score_of(floor))
+fn params(query: &Sq12Query, Nearest { n, floor }: Nearest, ef: usize) -> SearchParams {
+    SearchParams::new(ef.max(n), query.score_of(floor))
 }
 
 /// Rows whose products are held at a time.
-const SCAN_ROWS_A_TIME: usize = 256;
+const SCAN_BATCH: usize = 256;
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
     use crate::base::embedding::Embedding;
-    use crate::index::allowed::Bitmap;
-    use crate::index::build::{self, Options};
+    use crate::index::hnsw::allowed::Bitmap;
+    use crate::index::hnsw::build::{self, Options};
     use proptest::prelude::{Strategy, prop, proptest};
     use std::ops::ControlFlow;
 
@@ -264,7 +275,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::index) fn built(vectors: &[Embedding]) -> Segment {
+    pub(in crate::index) fn built(vectors: &[Embedding]) -> HnswIndex {
         let go_on = || ControlFlow::Continue(());
         build::build(DIMENSION, vectors.iter(), &Options::default(), &go_on).unwrap()
     }
@@ -293,7 +304,7 @@ pub(super) mod tests {
             let segment = built(&vectors);
             let mut scratch = Scratch::default();
             for (row, vector) in vectors.iter().enumerate() {
-                let found = segment.walk(&Query::new(vector), 1, 64, &mut scratch);
+                let found = segment.search_graph(&Sq12Query::new(vector), 1, 64, &mut scratch);
                 let found = found.first().map(|it| it.row.at());
                 assert_eq!(found, Some(row), "{points} points around {centres}");
             }
@@ -307,7 +318,7 @@ pub(super) mod tests {
         let (segment, all) = (built(&vectors), (0..9_000).collect::<Vec<u32>>());
         let (mut scratch, mut sum) = (Scratch::default(), 0.0);
         for query in queries {
-            let found = segment.walk(&Query::new(&query), 10, 128, &mut scratch);
+            let found = segment.search_graph(&Sq12Query::new(&query), 10, 128, &mut scratch);
             assert!(found.len() == 10 && found.windows(2).all(|pair| pair[0] > pair[1]));
             sum += recall(&vectors, &query, &found, &all);
         }
@@ -330,7 +341,7 @@ pub(super) mod tests {
                 let bitmap: Bitmap = rows.iter().copied().map(Row).collect();
                 let mut sum = 0.0;
                 for query in &queries {
-                    let codes = Query::new(query);
+                    let codes = Sq12Query::new(query);
                     let found = segment.search(&codes, 10, &bitmap, &mut scratch);
                     assert_eq!(found.len(), rows.len().min(10));
                     assert!(found.iter().all(|it| rows.contains(&it.row.0)));
@@ -341,7 +352,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Also where [`approach`] would scan.
+    /// Also where [`strategy`] would scan.
     #[test]
     fn filtered_walks_find_what_a_scan_finds() {
         let mut vectors = Stream(5).mixture(9_050, 300);
@@ -352,10 +363,11 @@ pub(super) mod tests {
             let rows: Vec<u32> = (0..9_000).filter(|row| row % share == 0).collect();
             let mut sum = 0.0;
             for query in &queries {
-                let codes = Query::new(query);
+                let codes = Sq12Query::new(query);
                 let allows = |row: Row| row.0.is_multiple_of(share);
                 let (size, n) = (rows.len(), 10);
-                let found = segment.walk_within(&codes, n, (128, size), allows, &mut scratch);
+                let found =
+                    segment.search_graph_filtered(&codes, n, (128, size), allows, &mut scratch);
                 assert!(found.iter().all(|it| allows(it.row)));
                 sum += recall(&vectors, query, &found, &rows);
             }
@@ -371,7 +383,7 @@ pub(super) mod tests {
         let (segment, mut scratch) = (built(&vectors), Scratch::default());
         let (mut found, mut there) = (0, 0);
         for query in &queries {
-            let codes = Query::new(query);
+            let codes = Sq12Query::new(query);
             let all = segment.scan(&codes, 64, (0..9_000).map(Row), &mut scratch);
             for kept in [1, 10, 40] {
                 let floor = all[kept - 1].score;
@@ -381,7 +393,7 @@ pub(super) mod tests {
                 let scan = segment.scan(&codes, nearest, (0..9_000).map(Row), &mut scratch);
                 assert_eq!(scan.iter().filter(above).copied().collect::<Vec<_>>(), expected);
                 assert!(scan.len() < 64, "what is farther is left out");
-                let walk = segment.walk(&codes, nearest, 96, &mut scratch);
+                let walk = segment.search_graph(&codes, nearest, 96, &mut scratch);
                 found += walk.iter().filter(above).filter(|it| expected.contains(it)).count();
                 there += expected.len();
             }
@@ -401,7 +413,7 @@ pub(super) mod tests {
             let vectors: Vec<Embedding> = rows;
             let segment = built(&vectors);
             let mut scratch = Scratch::default();
-            let codes = Query::new(&query);
+            let codes = Sq12Query::new(&query);
             let len = u32::try_from(vectors.len()).unwrap();
             let allowed = first.min(len)..len;
             let found = segment.search(&codes, n, &allowed, &mut scratch);
@@ -429,11 +441,11 @@ pub(super) mod tests {
     #[test]
     fn another_dimension_finds_nothing() {
         let segment = built(&Stream(1).mixture(50, 3));
-        let query = Query::new(&Embedding::new(vec![1.0], 1).unwrap());
+        let query = Sq12Query::new(&Embedding::new(vec![1.0], 1).unwrap());
         let mut scratch = Scratch::default();
         assert_eq!(segment.search(&query, 5, &(0..50), &mut scratch), []);
-        assert_eq!(segment.walk(&query, 5, 9, &mut scratch), []);
-        assert_eq!(segment.walk_within(&query, 5, (9, 5), |_| true, &mut scratch), []);
+        assert_eq!(segment.search_graph(&query, 5, 9, &mut scratch), []);
+        assert_eq!(segment.search_graph_filtered(&query, 5, (9, 5), |_| true, &mut scratch), []);
         assert_eq!(segment.cosine(&query, Row(0), &mut scratch), None);
     }
 }

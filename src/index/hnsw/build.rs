@@ -14,13 +14,13 @@ use hnsw_rs::prelude::{Distance, Hnsw};
 
 use crate::base::embedding::Embedding;
 use crate::index::Row;
-use crate::index::codes::Codes;
-use crate::index::connect;
 use crate::index::distance;
-use crate::index::frozen::View;
-use crate::index::graph::{Graph, Layer, ROWS_MAX};
-use crate::index::join::{Choice, in_threads, join};
-use crate::index::segment::Segment;
+use crate::index::hnsw::HnswIndex;
+use crate::index::hnsw::connect;
+use crate::index::hnsw::join::{NeighbourSelection, in_threads, join};
+use crate::index::hnsw::layout::{Graph, Layer, ROWS_MAX};
+use crate::index::hnsw::search::VectorView;
+use crate::index::quantization::sq12::Sq12Vectors;
 
 /// How a graph is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,30 +60,30 @@ pub enum BuildError {
 
 /// A segment and which of its rows go on.
 #[derive(Clone, Copy)]
-pub struct Source<'a> {
-    pub segment: &'a Segment,
+pub struct MergeSource<'a> {
+    pub segment: &'a HnswIndex,
     pub keeps: &'a (dyn Fn(Row) -> bool + Sync),
 }
 
-impl std::fmt::Debug for Source<'_> {
+impl std::fmt::Debug for MergeSource<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Source").field("rows", &self.segment.len()).finish_non_exhaustive()
+        f.debug_struct("MergeSource").field("rows", &self.segment.len()).finish_non_exhaustive()
     }
 }
 
 /// Is asked again and again, from several threads, whether to go on.
 pub type Hook<'a> = &'a (dyn Fn() -> ControlFlow<()> + Sync);
 
-/// Builds a segment whose n-th row is the n-th vector. Asks `goes_on` every few
+/// Builds a segment whose n-th row is the n-th vector. Asks `proceed` every few
 /// milliseconds.
 pub fn build<V: Borrow<Embedding>>(
     dimension: usize,
     vectors: impl ExactSizeIterator<Item = V>,
     options: &Options,
-    goes_on: Hook<'_>,
-) -> Result<Segment, BuildError> {
-    let watch = Watch(goes_on);
-    let mut codes = Codes::with_capacity(vectors.len().min(ROWS_MAX), dimension);
+    proceed: Hook<'_>,
+) -> Result<HnswIndex, BuildError> {
+    let cancellation = Cancellation(proceed);
+    let mut codes = Sq12Vectors::with_capacity(vectors.len().min(ROWS_MAX), dimension);
     for (row, vector) in vectors.enumerate() {
         let vector = vector.borrow();
         let (found, expected) = (vector.dimension(), dimension);
@@ -93,8 +93,8 @@ pub fn build<V: Borrow<Embedding>>(
         codes.push(vector.as_slice());
     }
     check(&codes, options)?;
-    let parts = parts(0..codes.len(), &codes, options, &watch)?;
-    finished(codes, parts, options, &watch)
+    let parts = parts(0..codes.len(), &codes, options, &cancellation)?;
+    join_parts(codes, parts, options, &cancellation)
 }
 
 /// Builds one segment of the rows that the sources keep, in the order of the sources
@@ -102,34 +102,34 @@ pub fn build<V: Borrow<Embedding>>(
 /// for those that lose a large share of their rows.
 pub fn merge(
     dimension: usize,
-    sources: &[Source<'_>],
+    sources: &[MergeSource<'_>],
     options: &Options,
-    goes_on: Hook<'_>,
-) -> Result<Segment, BuildError> {
-    let watch = Watch(goes_on);
+    proceed: Hook<'_>,
+) -> Result<HnswIndex, BuildError> {
+    let cancellation = Cancellation(proceed);
     let rows = sources.iter().map(|it| it.segment.len()).sum();
-    let mut codes = Codes::with_capacity(rows, dimension);
-    let mut kept: Vec<Kept> = Vec::with_capacity(sources.len());
-    for Source { segment, keeps } in sources {
+    let mut codes = Sq12Vectors::with_capacity(rows, dimension);
+    let mut retained: Vec<RetainedRows> = Vec::with_capacity(sources.len());
+    for MergeSource { segment, keeps } in sources {
         let (row, found, expected) = (codes.len(), segment.dimension(), dimension);
         if found != expected {
             return Err(BuildError::Dimension { row, found, expected });
         }
-        kept.push(Kept::copy(segment, *keeps, &mut codes));
+        retained.push(RetainedRows::copy(segment, *keeps, &mut codes));
     }
     check(&codes, options)?;
     let mut graphs = Vec::with_capacity(sources.len());
-    for (Source { segment, .. }, kept) in sources.iter().zip(&kept) {
-        let Range { start, end } = kept.rows;
+    for (MergeSource { segment, .. }, retained) in sources.iter().zip(&retained) {
+        let Range { start, end } = retained.rows;
         if (end - start) * REBUILT_SHARE < segment.len()
             || segment.graph.widths() != options.widths()
         {
-            graphs.extend(parts(start..end, &codes, options, &watch)?);
+            graphs.extend(parts(start..end, &codes, options, &cancellation)?);
         } else {
-            graphs.push(kept.graph(View::of(&codes), &segment.graph));
+            graphs.push(retained.graph(VectorView::of(&codes), &segment.graph));
         }
     }
-    finished(codes, graphs, options, &watch)
+    join_parts(codes, graphs, options, &cancellation)
 }
 
 /// Rows of a part: smaller parts are built faster and joined more often.
@@ -149,10 +149,10 @@ impl Options {
 
 /// The caller's hook.
 #[derive(Clone, Copy)]
-pub(super) struct Watch<'a>(Hook<'a>);
+pub(super) struct Cancellation<'a>(Hook<'a>);
 
-impl Watch<'_> {
-    pub(super) fn look(&self) -> Result<(), BuildError> {
+impl Cancellation<'_> {
+    pub(super) fn check(&self) -> Result<(), BuildError> {
         match (self.0)() {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(BuildError::Stopped),
@@ -160,7 +160,7 @@ impl Watch<'_> {
     }
 }
 
-fn check(codes: &Codes, options: &Options) -> Result<(), BuildError> {
+fn check(codes: &Sq12Vectors, options: &Options) -> Result<(), BuildError> {
     if codes.len() >= ROWS_MAX {
         return Err(BuildError::TooMany { rows: codes.len() });
     }
@@ -172,31 +172,31 @@ fn check(codes: &Codes, options: &Options) -> Result<(), BuildError> {
 
 /// Joins graphs of successive rows, neighbours first, so that each join is of graphs
 /// of about one size or of a small one with a large one, which cost the same.
-fn finished(
-    codes: Codes,
+fn join_parts(
+    codes: Sq12Vectors,
     graphs: Vec<Graph>,
     options: &Options,
-    watch: &Watch<'_>,
-) -> Result<Segment, BuildError> {
-    let view = View::of(&codes);
+    cancellation: &Cancellation<'_>,
+) -> Result<HnswIndex, BuildError> {
+    let view = VectorView::of(&codes);
     let mut joined = Graph::empty(options.widths());
     for graph in graphs {
         joined = if joined.len() == 0 {
             graph
         } else {
-            join(view.until(joined.len() + graph.len()), &joined, &graph, options, watch)?
+            join(view.until(joined.len() + graph.len()), &joined, &graph, options, cancellation)?
         };
     }
     connect::connect(view, &mut joined);
-    Ok(Segment { codes, graph: joined })
+    Ok(HnswIndex { codes, graph: joined })
 }
 
 /// Graphs of successive parts of some rows, each counting its own from 0.
 fn parts(
     rows: Range<usize>,
-    codes: &Codes,
+    codes: &Sq12Vectors,
     options: &Options,
-    watch: &Watch<'_>,
+    cancellation: &Cancellation<'_>,
 ) -> Result<Vec<Graph>, BuildError> {
     // `hnsw_rs` panics when it is asked for the points of an empty graph.
     if rows.is_empty() {
@@ -215,8 +215,8 @@ fn parts(
                     return Ok(built);
                 }
                 let (start, end) = (bounds(part), bounds(part + 1));
-                let view = View::of(codes).from(start).until(end - start);
-                built.push((part, part_graph(view, options, watch)?));
+                let view = VectorView::of(codes).from(start).until(end - start);
+                built.push((part, build_part(view, options, cancellation)?));
             }
         }
     }))?;
@@ -226,9 +226,9 @@ fn parts(
 }
 
 /// Compares rows by their numbers, which are what `hnsw_rs` holds as their vectors.
-struct Apart<'a>(View<'a>);
+struct QuantizedDistance<'a>(VectorView<'a>);
 
-impl Distance<u32> for Apart<'_> {
+impl Distance<u32> for QuantizedDistance<'_> {
     fn eval(&self, a: &[u32], b: &[u32]) -> f32 {
         let (Some(a), Some(b)) = (a.first(), b.first()) else { return 2.0 };
         let view = self.0;
@@ -239,13 +239,17 @@ impl Distance<u32> for Apart<'_> {
 }
 
 /// The graph that `hnsw_rs` makes of the rows of a view.
-fn part_graph(view: View<'_>, options: &Options, watch: &Watch<'_>) -> Result<Graph, BuildError> {
+fn build_part(
+    view: VectorView<'_>,
+    options: &Options,
+    cancellation: &Cancellation<'_>,
+) -> Result<Graph, BuildError> {
     let rows = view.weights.len();
     let Options { m, ef_construction, threads: _ } = *options;
-    let hnsw = Hnsw::new(m, rows, LAYERS_MAX, ef_construction, Apart(view));
+    let hnsw = Hnsw::new(m, rows, LAYERS_MAX, ef_construction, QuantizedDistance(view));
     for row in 0..rows {
         if row.is_multiple_of(64) {
-            watch.look()?;
+            cancellation.check()?;
         }
         if let Ok(vector) = u32::try_from(row) {
             hnsw.insert((&[vector], row));
@@ -285,15 +289,15 @@ fn part_graph(view: View<'_>, options: &Options, watch: &Watch<'_>) -> Result<Gr
 
 /// What of a segment goes on.
 #[derive(Debug)]
-struct Kept {
+struct RetainedRows {
     /// The new rows.
     rows: Range<usize>,
     /// By old row, the new one counted from the first.
     moved: Vec<Option<u32>>,
 }
 
-impl Kept {
-    fn copy(segment: &Segment, keeps: &dyn Fn(Row) -> bool, codes: &mut Codes) -> Self {
+impl RetainedRows {
+    fn copy(segment: &HnswIndex, keeps: &dyn Fn(Row) -> bool, codes: &mut Sq12Vectors) -> Self {
         let start = codes.len();
         let mut next = 0;
         let moved = (0..).take(segment.len()).map(|row| {
@@ -309,7 +313,7 @@ impl Kept {
 
     /// The graph among the rows that are kept. Where a neighbour is not, its neighbours
     /// are candidates for its place.
-    fn graph(&self, view: View<'_>, old: &Graph) -> Graph {
+    fn graph(&self, view: VectorView<'_>, old: &Graph) -> Graph {
         let view = view.from(self.rows.start).until(self.rows.len());
         let layers = old.layers.iter().map(|layer| self.layer(view, layer));
         let mut layers: Vec<Layer> = layers.collect();
@@ -319,14 +323,14 @@ impl Kept {
         Graph { layers }
     }
 
-    fn layer(&self, view: View<'_>, old: &Layer) -> Layer {
+    fn layer(&self, view: VectorView<'_>, old: &Layer) -> Layer {
         let moved = |place: u32| *self.moved.get(old.row(place) as usize)?;
         let places = (0_u32..).take(old.len()).filter(|place| moved(*place).is_some());
         let mut layer = match old.rows() {
             None => Layer::ground(self.rows.len(), old.width()),
             Some(_) => Layer::above(places.clone().filter_map(moved).collect(), old.width()),
         };
-        let mut choice = Choice::default();
+        let mut selection = NeighbourSelection::default();
         for place in places {
             let Some(new) = moved(place).and_then(|row| layer.place(row)) else { continue };
             let to = |place: u32| moved(place).and_then(|row| layer.place(row));
@@ -338,10 +342,10 @@ impl Kept {
                 let beyond = beyond.flat_map(|it| old.links(it)).filter_map(to);
                 let candidates = old.links(place).filter_map(to).chain(beyond);
                 let others = candidates.filter(|it| *it != new);
-                choice.candidates.clear();
-                choice.offer_unscored(view, layer.rows(), new, others);
-                choice.choose(view, layer.rows(), layer.width());
-                choice.chosen.iter().map(|it| it.place).collect()
+                selection.candidates.clear();
+                selection.offer_all(view, layer.rows(), new, others);
+                selection.choose(view, layer.rows(), layer.width());
+                selection.chosen.iter().map(|it| it.place).collect()
             };
             layer.link(new, links);
         }
@@ -352,14 +356,14 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::codes::Query;
-    use crate::index::frozen::Scratch;
-    use crate::index::segment::tests::{DIMENSION, Stream, built};
+    use crate::index::hnsw::search::Scratch;
+    use crate::index::hnsw::tests::{DIMENSION, Stream, built};
+    use crate::index::quantization::sq12::Sq12Query;
 
     const GO_ON: Hook<'_> = &|| ControlFlow::Continue(());
 
     /// Segments of these sizes, and the vectors of their rows one after the other.
-    fn sources(sizes: &[usize], stream: &mut Stream) -> (Vec<Segment>, Vec<Embedding>) {
+    fn sources(sizes: &[usize], stream: &mut Stream) -> (Vec<HnswIndex>, Vec<Embedding>) {
         let all = stream.mixture(sizes.iter().sum(), 60);
         let mut rest = all.as_slice();
         let mut segments = Vec::new();
@@ -371,10 +375,13 @@ mod tests {
         (segments, all)
     }
 
-    fn merged(segments: &[Segment], keeps: &(dyn Fn(usize, Row) -> bool + Sync)) -> Segment {
+    fn merged(segments: &[HnswIndex], keeps: &(dyn Fn(usize, Row) -> bool + Sync)) -> HnswIndex {
         let keeps: Vec<_> = (0..segments.len()).map(|at| move |row: Row| keeps(at, row)).collect();
-        let sources: Vec<Source<'_>> =
-            segments.iter().zip(&keeps).map(|(segment, keeps)| Source { segment, keeps }).collect();
+        let sources: Vec<MergeSource<'_>> = segments
+            .iter()
+            .zip(&keeps)
+            .map(|(segment, keeps)| MergeSource { segment, keeps })
+            .collect();
         merge(DIMENSION, &sources, &Options::default(), GO_ON).unwrap()
     }
 
@@ -384,29 +391,29 @@ mod tests {
         let mut stream = Stream(17);
         let (segments, all) = sources(sizes, &mut stream);
         let mut all = all.into_iter();
-        let mut kept: Vec<Embedding> = Vec::new();
+        let mut retained: Vec<Embedding> = Vec::new();
         for (at, size) in sizes.iter().enumerate() {
             let own = (0_u32..).map(Row).zip(all.by_ref().take(*size));
-            kept.extend(own.filter(|(row, _)| keeps(at, *row)).map(|(_, vector)| vector));
+            retained.extend(own.filter(|(row, _)| keeps(at, *row)).map(|(_, vector)| vector));
         }
         let segment = merged(&segments, keeps);
-        assert_eq!(segment.len(), kept.len(), "{sizes:?}");
+        assert_eq!(segment.len(), retained.len(), "{sizes:?}");
         let (mut scratch, mut lost, mut hits, mut wanted) = (Scratch::default(), 0, 0, 0);
-        for (row, vector) in (0_u32..).zip(&kept) {
-            let query = Query::new(vector);
+        for (row, vector) in (0_u32..).zip(&retained) {
+            let query = Sq12Query::new(vector);
             let own = segment.cosine(&query, Row(row), &mut scratch).unwrap();
             assert!((own - 1.0).abs() < 2e-3, "row {row} of {sizes:?} holds another vector");
             if row % 13 != 0 {
                 continue;
             }
-            let found = segment.walk(&query, 10, 64, &mut scratch);
+            let found = segment.search_graph(&query, 10, 64, &mut scratch);
             lost += usize::from(found.first().is_none_or(|it| it.row != Row(row)));
-            let mut cosines: Vec<f32> = kept.iter().map(|it| it.cosine(vector)).collect();
+            let mut cosines: Vec<f32> = retained.iter().map(|it| it.cosine(vector)).collect();
             cosines.sort_by(|a, b| b.total_cmp(a));
             cosines.truncate(10);
             let bar = cosines.last().copied().unwrap() - 1e-4;
             wanted += cosines.len();
-            hits += found.iter().filter(|it| kept[it.row.at()].cosine(vector) >= bar).count();
+            hits += found.iter().filter(|it| retained[it.row.at()].cosine(vector) >= bar).count();
         }
         assert_eq!(lost, 0, "of {sizes:?} some rows are out of reach");
         assert!(hits * 100 >= wanted * 99, "recall {hits} of {wanted} of {sizes:?}");
@@ -434,8 +441,8 @@ mod tests {
     #[test]
     fn what_cannot_be_merged_is_refused() {
         let (segments, _) = sources(&[60, 40], &mut Stream(3));
-        let sources: Vec<Source<'_>> =
-            segments.iter().map(|segment| Source { segment, keeps: &|_| true }).collect();
+        let sources: Vec<MergeSource<'_>> =
+            segments.iter().map(|segment| MergeSource { segment, keeps: &|_| true }).collect();
         let of = |dimension, options, hook| merge(dimension, &sources, &options, hook).unwrap_err();
         let other = of(DIMENSION + 1, Options::default(), GO_ON);
         let (found, expected) = (DIMENSION, DIMENSION + 1);

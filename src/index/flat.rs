@@ -3,10 +3,10 @@
 use crate::base::embedding::Embedding;
 use crate::index::Row;
 use crate::index::VectorIndex;
-use crate::index::coarse::{CoarseQuery, CoarseRows};
 use crate::index::distance;
+use crate::index::quantization::sq8::{Sq8Query, Sq8Vectors};
 use crate::index::selection::Selection;
-use crate::index::top::{Scored, Top};
+use crate::index::top_k::{Scored, TopK};
 
 /// Vectors in one allocation. With all in one, growing would copy them all while
 /// searches wait.
@@ -15,7 +15,7 @@ const BLOCK_ROWS: usize = 4_096;
 /// Exact search in time linear in the rows: what coarse vectors cannot rule out
 /// is compared in full.
 #[derive(Debug)]
-pub struct FlatTail {
+pub struct FlatIndex {
     dimension: usize,
     blocks: Vec<Block>,
     len: u32,
@@ -24,10 +24,10 @@ pub struct FlatTail {
 #[derive(Debug)]
 struct Block {
     floats: Vec<f32>,
-    coarse: CoarseRows,
+    coarse: Sq8Vectors,
 }
 
-impl FlatTail {
+impl FlatIndex {
     pub fn new(dimension: usize) -> Self {
         Self { dimension, blocks: Vec::new(), len: 0 }
     }
@@ -55,8 +55,8 @@ impl FlatTail {
 
     /// The selected rows that may be among the `n` nearest.
     fn candidates(&self, query: &Embedding, n: usize, within: &Selection) -> Vec<Row> {
-        let query = CoarseQuery::new(query.as_slice());
-        let (mut certain, mut possible) = (Top::new(n), Vec::new());
+        let query = Sq8Query::new(query.as_slice());
+        let (mut certain, mut possible) = (TopK::new(n), Vec::new());
         let starts = (0..self.len).step_by(BLOCK_ROWS);
         for (block, first) in self.blocks.iter().zip(starts) {
             block.coarse.estimate(&query, Row(first), within, |row, range| {
@@ -72,7 +72,7 @@ impl FlatTail {
     }
 }
 
-impl VectorIndex for FlatTail {
+impl VectorIndex for FlatIndex {
     fn insert(&mut self, vector: &Embedding) -> Option<Row> {
         let row = Row(self.len);
         if vector.dimension() != self.dimension || self.len == u32::MAX {
@@ -81,7 +81,7 @@ impl VectorIndex for FlatTail {
         if row.at().is_multiple_of(BLOCK_ROWS) {
             self.blocks.push(Block {
                 floats: Vec::with_capacity(BLOCK_ROWS * self.dimension),
-                coarse: CoarseRows::with_capacity(BLOCK_ROWS, self.dimension),
+                coarse: Sq8Vectors::with_capacity(BLOCK_ROWS, self.dimension),
             });
         }
         let block = self.blocks.last_mut()?;
@@ -92,7 +92,7 @@ impl VectorIndex for FlatTail {
     }
 
     fn search(&self, query: &Embedding, n: usize, within: &Selection) -> Vec<Scored> {
-        let mut top = Top::new(n);
+        let mut top = TopK::new(n);
         if n > 0 && query.dimension() == self.dimension {
             for row in self.candidates(query, n, within) {
                 if let Some(cosine) = self.cosine(query, row) {
@@ -126,8 +126,8 @@ mod tests {
         Embedding::new(raw, DIMENSION).unwrap()
     }
 
-    fn filled(vectors: &[Embedding]) -> FlatTail {
-        let mut tail = FlatTail::new(DIMENSION);
+    fn filled(vectors: &[Embedding]) -> FlatIndex {
+        let mut tail = FlatIndex::new(DIMENSION);
         for (row, vector) in vectors.iter().enumerate() {
             assert_eq!(tail.insert(vector).unwrap().at(), row);
         }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn rows_are_found_across_blocks() {
-        let mut tail = FlatTail::new(2);
+        let mut tail = FlatIndex::new(2);
         let turned = |degrees: f32| {
             let (sine, cosine) = degrees.to_radians().sin_cos();
             Embedding::new(vec![cosine, sine], 2).unwrap()

@@ -2,29 +2,29 @@
 
 use crate::index::Row;
 use crate::index::lexical::WINDOW_ROWS;
-use crate::index::lexical::chunk::ChunkRows;
+use crate::index::lexical::posting_block::BlockRows;
 
 /// Words of 64 bits that a bit for each row of a window takes.
 const BITS_WORDS: usize = WINDOW_ROWS / 64;
 
 /// Rows of a window, by their places in it, with how often each holds the term.
 #[derive(Debug, Clone, Copy)]
-pub enum Holders<'a> {
-    Packed(ChunkRows<'a>),
+pub enum WindowPostings<'a> {
+    Packed(BlockRows<'a>),
     /// Ascending; rows of the part.
     Listed(&'a [(Row, u16)]),
 }
 
-impl Holders<'_> {
+impl WindowPostings<'_> {
     /// How often the row at a place holds the term; 0 where it does not.
     #[inline]
-    pub(super) fn times(self, at: u16) -> u16 {
+    pub(super) fn frequency(self, at: u16) -> u16 {
         match self {
-            Self::Packed(rows) => rows.times(at),
+            Self::Packed(rows) => rows.frequency(at),
             Self::Listed(rows) => {
                 let place = |(row, _): &(Row, u16)| row.at() % WINDOW_ROWS;
                 let found = rows.binary_search_by_key(&usize::from(at), place);
-                found.ok().and_then(|at| rows.get(at)).map_or(0, |(_, times)| *times)
+                found.ok().and_then(|at| rows.get(at)).map_or(0, |(_, frequency)| *frequency)
             }
         }
     }
@@ -50,14 +50,14 @@ impl Holders<'_> {
     }
 
     /// Marks the rows that hold the term more than once.
-    pub(super) fn mark_often(self, bits: &mut Bits) {
+    pub(super) fn mark_repeated(self, bits: &mut Bits) {
         match self {
             Self::Packed(rows) => {
-                rows.often().iter().for_each(|[at, _]| bits.set(usize::from(*at)));
+                rows.repeated().iter().for_each(|[at, _]| bits.set(usize::from(*at)));
             }
             Self::Listed(rows) => {
-                let often = rows.iter().filter(|(_, times)| *times > 1);
-                often.for_each(|(row, _)| bits.set(row.at() % WINDOW_ROWS));
+                let repeated = rows.iter().filter(|(_, frequency)| *frequency > 1);
+                repeated.for_each(|(row, _)| bits.set(row.at() % WINDOW_ROWS));
             }
         }
     }
