@@ -32,7 +32,7 @@ use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{ModelError, bert, probe, reader};
-use crate::search::keep;
+use crate::search::compaction;
 use crate::server::{self, Server, ServerError};
 use crate::store::{self, Found, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
@@ -186,13 +186,13 @@ pub fn store_options(config: &Config, places: &Places) -> store::Options {
 }
 
 /// What of the records is kept; a setting of 0 keeps everything.
-fn kept(config: &Config) -> keep::Options {
+fn kept(config: &Config) -> compaction::Options {
     let settings = &config.settings.memory;
     let (days, records) = (settings.retention_days, settings.records_max);
-    keep::Options {
+    compaction::Options {
         age_max: (days > 0).then(|| Duration::from_secs(days * 24 * 60 * 60)),
         records_max: (records > 0).then_some(records),
-        ..keep::Options::default()
+        ..compaction::Options::default()
     }
 }
 

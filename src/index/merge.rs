@@ -17,7 +17,7 @@ pub struct Size {
     /// Rows that can be found.
     pub live: u32,
     /// Rows that were forgotten and are still in it.
-    pub gone: u32,
+    pub deleted: u32,
     /// First and last moment of its rows.
     pub span: (Timestamp, Timestamp),
 }
@@ -34,7 +34,7 @@ pub struct Limits {
 /// divided by this.
 const RATIO: u64 = 2;
 /// A segment of which more than one in so many rows is gone is made anew.
-const GONE_SHARE: u64 = 4;
+const DELETED_SHARE: u64 = 4;
 
 /// The neighbours to merge next, from the oldest to the newest segment; one alone
 /// is to be made anew without what is gone. `None` when all is well.
@@ -43,7 +43,7 @@ pub fn next(segments: &[Size], limits: &Limits) -> Option<Range<usize>> {
     let mut runs = ends.map(|end| run_before(segments, end, limits));
     runs.find(|run| run.len() > 1).or_else(|| {
         let wasted = segments.iter().position(|it| {
-            u64::from(it.gone) * GONE_SHARE > u64::from(it.live) + u64::from(it.gone)
+            u64::from(it.deleted) * DELETED_SHARE > u64::from(it.live) + u64::from(it.deleted)
         })?;
         Some(wasted..wasted + 1)
     })
@@ -84,7 +84,7 @@ mod tests {
         let span = |place: u64| (at(place * 10), at(place * 10 + 9));
         (0..)
             .zip(live)
-            .map(|(place, live)| Size { live: *live, gone: 0, span: span(place) })
+            .map(|(place, live)| Size { live: *live, deleted: 0, span: span(place) })
             .collect()
     }
 
@@ -94,7 +94,7 @@ mod tests {
         let live = merged.iter().map(|it| it.live).sum();
         let first = merged.iter().map(|it| it.span.0).min().unwrap();
         let last = merged.iter().map(|it| it.span.1).max().unwrap();
-        segments.insert(run.start, Size { live, gone: 0, span: (first, last) });
+        segments.insert(run.start, Size { live, deleted: 0, span: (first, last) });
         u64::from(live)
     }
 
@@ -132,11 +132,11 @@ mod tests {
     #[test]
     fn a_segment_with_many_forgotten_rows_is_made_anew() {
         let mut segments = sizes(&[700, 60]);
-        segments[0].gone = 200;
+        segments[0].deleted = 200;
         assert_eq!(next(&segments, &LIMITS), None);
-        segments[0].gone = 300;
+        segments[0].deleted = 300;
         assert_eq!(next(&segments, &LIMITS), Some(0..1));
-        segments[0] = Size { live: 0, gone: 1, ..segments[0] };
+        segments[0] = Size { live: 0, deleted: 1, ..segments[0] };
         segments[1].live = 0;
         assert_eq!(next(&segments[..1], &LIMITS), Some(0..1));
     }
@@ -145,13 +145,13 @@ mod tests {
         #[test]
         fn merging_ends_with_few_segments_each_within_its_limits(
             live in prop::collection::vec(0_u32..1_500, 0..40),
-            gone in prop::collection::vec(0_u32..500, 40),
+            deleted in prop::collection::vec(0_u32..500, 40),
             span_max in prop::option::of(0_u64..200),
         ) {
             let limits = Limits { span_max: span_max.map(Duration::from_secs), ..LIMITS };
             let mut segments = sizes(&live);
-            for (segment, gone) in segments.iter_mut().zip(&gone) {
-                segment.gone = *gone;
+            for (segment, deleted) in segments.iter_mut().zip(&deleted) {
+                segment.deleted = *deleted;
             }
             while let Some(run) = next(&segments, &limits) {
                 assert!(run.start < run.end && run.end <= segments.len(), "{run:?}");
@@ -162,9 +162,9 @@ mod tests {
                     assert!(rows <= limits.rows_max);
                     assert!(limits.span_max.is_none_or(|max| span <= max));
                 }
-                let before = segments.len() + segments.iter().filter(|it| it.gone > 0).count();
+                let before = segments.len() + segments.iter().filter(|it| it.deleted > 0).count();
                 apply(&mut segments, run);
-                let after = segments.len() + segments.iter().filter(|it| it.gone > 0).count();
+                let after = segments.len() + segments.iter().filter(|it| it.deleted > 0).count();
                 assert!(after < before, "nothing gained");
             }
             let all = |it: &[Size]| it.iter().map(|it| u64::from(it.live)).sum::<u64>();
@@ -177,7 +177,7 @@ mod tests {
             let limits = Limits { rows_max: rows * 64, span_max: None };
             let (mut segments, mut written) = (Vec::new(), 0);
             for place in 0..u64::from(tails) {
-                segments.push(Size { live: rows, gone: 0, span: (at(place), at(place)) });
+                segments.push(Size { live: rows, deleted: 0, span: (at(place), at(place)) });
                 written += u64::from(rows) + settle(&mut segments, &limits);
                 let large = segments.iter().filter(|it| it.live * 2 > limits.rows_max).count();
                 assert!(large as u64 <= 2 * (place / 64 + 1));

@@ -95,10 +95,10 @@ impl Selection {
         }
     }
 
-    /// What is selected of an index's `rows` rows but for those in `gone`.
+    /// What is selected of an index's `rows` rows but for those in `deleted`.
     #[must_use]
-    pub fn without(&self, gone: &RoaringBitmap, rows: usize) -> Self {
-        if gone.is_empty() {
+    pub fn without(&self, deleted: &RoaringBitmap, rows: usize) -> Self {
+        if deleted.is_empty() {
             return self.clone();
         }
         let mut marked = match self {
@@ -106,7 +106,7 @@ impl Selection {
             Self::All => RowSet::of_run(0, rows, rows),
             Self::Run(start, end) => RowSet::of_run(start.at(), end.at(), rows),
         };
-        for row in gone {
+        for row in deleted {
             marked.remove(Row(row));
         }
         Self::Only(marked)
@@ -261,16 +261,16 @@ mod tests {
         fn is_a_set(
             (a, in_a) in selections(),
             (b, in_b) in selections(),
-            gone in prop::collection::btree_set(0_u32..250, 0..40),
+            deleted in prop::collection::btree_set(0_u32..250, 0..40),
         ) {
             check(&a, &in_a);
             check(&a.and(&b, ROWS), &in_a.intersection(&in_b).copied().collect());
-            let bitmap: RoaringBitmap = gone.iter().copied().collect();
-            check(&a.without(&bitmap, ROWS), &in_a.difference(&gone).copied().collect());
-            let inside: Vec<u32> = in_a.intersection(&gone).copied().collect();
+            let bitmap: RoaringBitmap = deleted.iter().copied().collect();
+            check(&a.without(&bitmap, ROWS), &in_a.difference(&deleted).copied().collect());
+            let inside: Vec<u32> = in_a.intersection(&deleted).copied().collect();
             let of = a.of(&bitmap).iter().filter(|row| *row < 200).collect::<Vec<_>>();
             assert_eq!(of, inside);
-            let kept = gone.iter().copied().filter(|row| *row < 200).collect();
+            let kept = deleted.iter().copied().filter(|row| *row < 200).collect();
             check(&Selection::from_bitmap(&bitmap, ROWS), &kept);
         }
 

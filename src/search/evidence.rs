@@ -9,27 +9,27 @@ use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::index::columns::Condition;
 use crate::index::mention::fit::{Certainty, Fit};
-use crate::index::phrases::{Sought, Wanted};
+use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::index::selection::Selection;
-use crate::search::piece::Reading;
+use crate::search::segment::SegmentReader;
 use crate::search::sightings;
 use crate::store::segments::SegmentNumber;
 
 /// Most phrases told of a thing; the rest is counted.
-const PHRASES_TOLD: usize = 16;
+const PHRASES_MAX: usize = 16;
 
 /// What decided which records show a thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evidence {
+pub struct SightingEvidence {
     /// The wanted thing first, then what is around it.
-    pub things: Vec<ThingEvidence>,
+    pub things: Vec<ObjectEvidence>,
     /// In the order of records.
-    pub pieces: Vec<PieceEvidence>,
+    pub segments: Vec<SegmentEvidence>,
 }
 
 /// The phrases of captions that name one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThingEvidence {
+pub struct ObjectEvidence {
     /// The best fitting first, of those the ones that most records hold.
     pub phrases: Vec<PhraseEvidence>,
     /// Phrases that are not told.
@@ -48,7 +48,7 @@ pub struct PhraseEvidence {
 
 /// What one piece holds of the thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PieceEvidence {
+pub struct SegmentEvidence {
     /// `None` for records that are in no segment yet.
     pub segment: Option<SegmentNumber>,
     /// Its first and last record; `None` where it has none.
@@ -64,28 +64,32 @@ pub struct PieceEvidence {
 
 /// Looks again at what [`sightings::find`] went by.
 pub(super) fn collect(
-    readings: &[Reading<'_>],
-    wanted: &Wanted,
+    readers: &[SegmentReader<'_>],
+    query: &SceneQuery,
     condition: &Condition<'_>,
-) -> Evidence {
-    let selections: Vec<Selection> = readings.iter().map(|it| it.select(condition)).collect();
-    let things = [&wanted.target].into_iter().chain(&wanted.around);
-    let pieces = readings.iter().zip(&selections);
-    Evidence {
-        things: things.map(|thing| of_thing(readings, &selections, thing)).collect(),
-        pieces: pieces.map(|(reading, within)| of_piece(reading, within, wanted)).collect(),
+) -> SightingEvidence {
+    let selections: Vec<Selection> = readers.iter().map(|it| it.select(condition)).collect();
+    let things = [&query.target].into_iter().chain(&query.around);
+    let segments = readers.iter().zip(&selections);
+    SightingEvidence {
+        things: things.map(|thing| of_object(readers, &selections, thing)).collect(),
+        segments: segments.map(|(reader, within)| in_segment(reader, within, query)).collect(),
     }
 }
 
-fn of_thing(readings: &[Reading<'_>], selections: &[Selection], thing: &Sought) -> ThingEvidence {
+fn of_object(
+    readers: &[SegmentReader<'_>],
+    selections: &[Selection],
+    thing: &ObjectQuery,
+) -> ObjectEvidence {
     // A phrase has the same attributes in every piece, so it fits alike in all.
     let mut held: BTreeMap<&str, (Option<Fit>, u64)> = BTreeMap::new();
-    for (reading, within) in readings.iter().zip(selections) {
-        let mut of_piece: BTreeMap<&str, (Option<Fit>, &RoaringBitmap)> = BTreeMap::new();
-        for it in reading.phrases().of_thing(thing) {
-            of_piece.insert(it.phrase, (it.fit, it.rows));
+    for (reader, within) in readers.iter().zip(selections) {
+        let mut in_segment: BTreeMap<&str, (Option<Fit>, &RoaringBitmap)> = BTreeMap::new();
+        for it in reader.phrases().naming(thing) {
+            in_segment.insert(it.phrase, (it.fit, it.rows));
         }
-        for (phrase, (fit, rows)) in of_piece {
+        for (phrase, (fit, rows)) in in_segment {
             held.entry(phrase).or_insert((fit, 0)).1 += within.of(rows).len();
         }
     }
@@ -94,21 +98,25 @@ fn of_thing(readings: &[Reading<'_>], selections: &[Selection], thing: &Sought) 
         .map(|(phrase, (fit, records))| PhraseEvidence { phrase: phrase.to_owned(), fit, records })
         .collect();
     phrases.sort_by(|a, b| (b.fit, b.records, &a.phrase).cmp(&(a.fit, a.records, &b.phrase)));
-    let more = phrases.len().saturating_sub(PHRASES_TOLD);
-    phrases.truncate(PHRASES_TOLD);
-    ThingEvidence { phrases, more }
+    let more = phrases.len().saturating_sub(PHRASES_MAX);
+    phrases.truncate(PHRASES_MAX);
+    ObjectEvidence { phrases, more }
 }
 
-fn of_piece(reading: &Reading<'_>, within: &Selection, wanted: &Wanted) -> PieceEvidence {
-    let by_certainty = sightings::by_certainty(reading.phrases(), wanted).into_iter();
+fn in_segment(
+    reader: &SegmentReader<'_>,
+    within: &Selection,
+    query: &SceneQuery,
+) -> SegmentEvidence {
+    let by_certainty = sightings::by_certainty(reader.phrases(), query).into_iter();
     let shown = by_certainty.map(|(certainty, rows)| (certainty, within.of(&rows).len()));
-    let ids = reading.ids();
-    PieceEvidence {
-        segment: reading.segment,
+    let ids = reader.ids();
+    SegmentEvidence {
+        segment: reader.segment,
         records: ids.first().zip(ids.last()),
-        span: reading.span(),
-        rows: reading.rows(),
-        selected: within.count(reading.rows()),
+        span: reader.span(),
+        rows: reader.rows(),
+        selected: within.count(reader.rows()),
         shown: shown.filter(|(_, rows)| *rows > 0).collect(),
     }
 }

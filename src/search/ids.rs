@@ -6,14 +6,14 @@ use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};
 
 const KIND: BlobKind = BlobKind { name: "a segment's records", tag: *b"EIDS", version: 1 };
 
-/// Ids of rows, ascending, as distances from the first one: half the bytes.
+/// RowIds of rows, ascending, as distances from the first one: half the bytes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Ids {
+pub(crate) struct RowIds {
     first: u64,
     offsets: Vec<u32>,
 }
 
-impl Ids {
+impl RowIds {
     /// Appends a row. `false`, and nothing changes, unless the id is above all others
     /// and within reach of the first.
     pub(crate) fn push(&mut self, id: RecordId) -> bool {
@@ -87,7 +87,7 @@ mod tests {
     proptest! {
         #[test]
         fn are_a_sorted_list(ids in prop::collection::btree_set(0_u64..200, 0..60)) {
-            let mut found = Ids::default();
+            let mut found = RowIds::default();
             for id in &ids {
                 assert!(found.push(RecordId(*id)));
                 assert!(!found.push(RecordId(*id)), "twice");
@@ -101,14 +101,14 @@ mod tests {
                 assert_eq!(row.is_some(), ids.contains(&id.0));
                 assert_eq!(row.and_then(|row| found.of(row)), row.map(|_| id));
             }
-            assert_eq!(Ids::from_bytes(&found.to_bytes()), Ok(found));
+            assert_eq!(RowIds::from_bytes(&found.to_bytes()), Ok(found));
         }
     }
 
     #[test]
     fn damage_is_noticed() {
-        let mut ids = Ids::default();
+        let mut ids = RowIds::default();
         assert!([3, 4, 9].into_iter().all(|id| ids.push(RecordId(id))));
-        check_damage(&ids.to_bytes(), Ids::from_bytes);
+        check_damage(&ids.to_bytes(), RowIds::from_bytes);
     }
 }

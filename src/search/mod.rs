@@ -5,19 +5,19 @@
 //! record is in exactly one piece, and waits for no insertion for longer than that
 //! takes. The store is the truth: whatever is here is made from it.
 //!
-//! [`Corpus`] answers; [`keeper`] seals, merges and drops segments meanwhile;
+//! [`Corpus`] answers; [`compactor`] seals, merges and drops segments meanwhile;
 //! [`recover`] opens what was there.
 
+pub mod compaction;
+pub mod compactor;
 pub mod evidence;
 mod fuse;
 mod ids;
-pub mod keep;
-pub mod keeper;
-mod look;
-mod piece;
 pub mod plan;
 mod recover;
 mod seal;
+mod searcher;
+mod segment;
 pub mod sightings;
 pub mod status;
 #[cfg(test)]
@@ -34,12 +34,12 @@ use crate::base::time::{Timestamp, Window};
 use crate::index::columns::Condition;
 use crate::index::lexical::Text;
 use crate::index::mention::mentions;
-use crate::index::phrases::Wanted;
-use crate::search::evidence::Evidence;
-use crate::search::look::Look;
-use crate::search::piece::{Open, Piece, Reading};
-use crate::search::plan::Action;
-use crate::search::sightings::{Seen, Sightings, Times};
+use crate::index::phrases::SceneQuery;
+use crate::search::evidence::SightingEvidence;
+use crate::search::plan::SegmentAction;
+use crate::search::searcher::Searcher;
+use crate::search::segment::{GrowingSegment, Segment, SegmentReader};
+use crate::search::sightings::{ObjectSightings, SightingRows, SightingTimes};
 use crate::store::Record;
 use crate::store::segments::{Amendment, SegmentNumber};
 
@@ -66,7 +66,7 @@ pub struct Query<'a> {
     /// The text's vector.
     pub vector: &'a Embedding,
     pub filter: &'a Filter,
-    /// Whatever else a record must fulfil. Asked of every record within the filter.
+    /// Whatever else a record must fulfil. StopCheck of every record within the filter.
     pub accepts: Option<Accepts<'a>>,
     /// Most records to return.
     pub k: usize,
@@ -86,7 +86,7 @@ pub struct Hit {
 
 /// What a search did in one piece.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PieceReport {
+pub struct SegmentReport {
     /// `None` for records that are in no segment yet.
     pub segment: Option<SegmentNumber>,
     /// Its first and last record; `None` where it has none.
@@ -96,7 +96,7 @@ pub struct PieceReport {
     pub rows: usize,
     /// Rows within the filter.
     pub selected: usize,
-    pub action: Action,
+    pub action: SegmentAction,
     /// Candidates that it gave, by meaning, and by words those that could still get
     /// among the best.
     pub candidates: (usize, usize),
@@ -107,7 +107,7 @@ pub struct PieceReport {
 pub struct Explained {
     pub hits: Vec<Hit>,
     /// In the order of records.
-    pub pieces: Vec<PieceReport>,
+    pub segments: Vec<SegmentReport>,
 }
 
 /// Weights of meaning and of words in a score.
@@ -127,13 +127,13 @@ pub enum CorpusError {
 pub struct Corpus {
     dimension: usize,
     /// Rows of an open piece at which it is closed and a new one begun.
-    open_rows_max: usize,
+    growing_rows_max: usize,
     /// In the order of records. The last piece is open and takes new ones.
-    pieces: RwLock<Arc<Vec<Piece>>>,
+    segments: RwLock<Arc<Vec<Segment>>>,
     writing: Mutex<Writing>,
     /// Told when a closed piece has been sealed.
     sealed: Condvar,
-    bell: keeper::Bell,
+    bell: compactor::Bell,
 }
 
 /// What those who change the corpus share.
@@ -142,7 +142,7 @@ struct Writing {
     /// What became of records since the segment being made took them, while one is.
     since: Option<BTreeMap<RecordId, Amendment>>,
     /// Whether somebody seals what is closed.
-    is_kept: bool,
+    has_compactor: bool,
 }
 
 /// The right to change the corpus; one holds it at a time. Held from a record's batch
@@ -156,7 +156,7 @@ pub struct Changes<'a> {
 
 /// Rows of an open piece. One of 256 components is scanned in .05 to .09 ms, and its
 /// graph built in about two seconds.
-const OPEN_ROWS_MAX: usize = 8_192;
+const GROWING_ROWS_MAX: usize = 8_192;
 /// Closed pieces that wait to be sealed, at most: beyond it, who has something to
 /// insert waits for one to be sealed. A robot sees a hundredth of what would take.
 const CLOSED_MAX: usize = 16;
@@ -166,20 +166,20 @@ const CLOSED_WAIT: Duration = Duration::from_secs(20);
 impl Corpus {
     /// An empty corpus for vectors of one dimension.
     pub fn new(dimension: usize) -> Self {
-        Self::of(dimension, Vec::new(), OPEN_ROWS_MAX)
+        Self::of(dimension, Vec::new(), GROWING_ROWS_MAX)
     }
 
-    fn of(dimension: usize, mut pieces: Vec<Piece>, open_rows_max: usize) -> Self {
-        let takes_more = |piece: &Piece| match piece {
-            Piece::Sealed(_) => false,
-            Piece::Open(open) => open.rows() < open_rows_max,
+    fn of(dimension: usize, mut segments: Vec<Segment>, growing_rows_max: usize) -> Self {
+        let takes_more = |segment: &Segment| match segment {
+            Segment::Sealed(_) => false,
+            Segment::Growing(open) => open.rows() < growing_rows_max,
         };
-        if !pieces.last().is_some_and(takes_more) {
-            pieces.push(Piece::Open(Arc::new(Open::new(dimension))));
+        if !segments.last().is_some_and(takes_more) {
+            segments.push(Segment::Growing(Arc::new(GrowingSegment::new(dimension))));
         }
-        let (pieces, writing) = (RwLock::new(Arc::new(pieces)), Mutex::default());
-        let (sealed, bell) = (Condvar::new(), keeper::Bell::default());
-        Self { dimension, open_rows_max, pieces, writing, sealed, bell }
+        let (segments, writing) = (RwLock::new(Arc::new(segments)), Mutex::default());
+        let (sealed, bell) = (Condvar::new(), compactor::Bell::default());
+        Self { dimension, growing_rows_max, segments, writing, sealed, bell }
     }
 
     /// Waits for the right to change the corpus, and for the keeper where it is far
@@ -187,7 +187,7 @@ impl Corpus {
     pub fn changes(&self) -> Changes<'_> {
         let changes = self.changes_at_once();
         let is_behind =
-            |writing: &mut Writing| writing.is_kept && self.closed_pieces() >= CLOSED_MAX;
+            |writing: &mut Writing| writing.has_compactor && self.closed_segments() >= CLOSED_MAX;
         let waited = self.sealed.wait_timeout_while(changes.writing, CLOSED_WAIT, is_behind);
         let (writing, _) = waited.unwrap_or_else(PoisonError::into_inner);
         Changes { corpus: self, writing }
@@ -205,10 +205,10 @@ impl Corpus {
         Changes { corpus: self, writing }
     }
 
-    /// Open pieces that take no more records.
-    fn closed_pieces(&self) -> usize {
-        let open = |piece: &&Piece| matches!(piece, Piece::Open(_));
-        self.pieces().iter().filter(open).count().saturating_sub(1)
+    /// GrowingSegment pieces that take no more records.
+    fn closed_segments(&self) -> usize {
+        let open = |segment: &&Segment| matches!(segment, Segment::Growing(_));
+        self.segments().iter().filter(open).count().saturating_sub(1)
     }
 
     /// The records that answer best, best first, equal ones by ascending id.
@@ -218,49 +218,59 @@ impl Corpus {
 
     /// As [`Corpus::search`], with how they were found.
     pub fn explain(&self, query: &Query<'_>) -> Explained {
-        let pieces = self.pieces();
-        let readings: Vec<Reading<'_>> = pieces.iter().map(Piece::read).collect();
-        Look::new(query, &readings).best(query)
+        let segments = self.segments();
+        let readers: Vec<SegmentReader<'_>> = segments.iter().map(Segment::read).collect();
+        Searcher::new(query, &readers).best(query)
     }
 
     /// How well the given records answer, whatever the query's filter and `k`;
     /// ids of no record are left out.
     pub fn score(&self, query: &Query<'_>, ids: &[RecordId]) -> Vec<Hit> {
-        let pieces = self.pieces();
-        let readings: Vec<Reading<'_>> = pieces.iter().map(Piece::read).collect();
-        Look::new(query, &readings).score(ids)
+        let segments = self.segments();
+        let readers: Vec<SegmentReader<'_>> = segments.iter().map(Segment::read).collect();
+        Searcher::new(query, &readers).score(ids)
     }
 
     /// The records seen last, newest first, whose caption holds any of `words`
     /// in any form; where there are no words, any caption will do.
     pub fn newest(&self, filter: &Filter, limit: usize, words: &[String]) -> Vec<RecordId> {
-        let pieces = self.pieces();
-        let readings: Vec<Reading<'_>> = pieces.iter().map(Piece::read).collect();
-        look::newest(&readings, &condition(filter), limit, words)
+        let segments = self.segments();
+        let readers: Vec<SegmentReader<'_>> = segments.iter().map(Segment::read).collect();
+        searcher::newest(&readers, &condition(filter), limit, words)
     }
 
     /// The `k` records within a filter that show a thing most surely and were seen
     /// last, newest first. From the phrases alone: no record is read.
-    pub fn seen_last(&self, wanted: &Wanted, filter: &Filter, k: usize) -> Option<Seen> {
-        self.sightings(wanted, filter, |found| found.newest(k))
-    }
-
-    /// As [`Corpus::seen_last`], with what it went by.
-    pub fn explain_seen_last(
+    pub fn last_sightings(
         &self,
-        wanted: &Wanted,
+        query: &SceneQuery,
         filter: &Filter,
         k: usize,
-    ) -> (Option<Seen>, Evidence) {
-        let (pieces, condition) = (self.pieces(), condition(filter));
-        let readings: Vec<Reading<'_>> = pieces.iter().map(Piece::read).collect();
-        let seen = sightings::find(&readings, wanted, &condition).map(|found| found.newest(k));
-        (seen, evidence::collect(&readings, wanted, &condition))
+    ) -> Option<ObjectSightings> {
+        self.sightings(query, filter, |found| found.newest(k))
     }
 
-    /// As [`Corpus::seen_last`], those seen first, oldest first.
-    pub fn seen_first(&self, wanted: &Wanted, filter: &Filter, k: usize) -> Option<Seen> {
-        self.sightings(wanted, filter, |found| found.oldest(k))
+    /// As [`Corpus::last_sightings`], with what it went by.
+    pub fn explain_last_sightings(
+        &self,
+        query: &SceneQuery,
+        filter: &Filter,
+        k: usize,
+    ) -> (Option<ObjectSightings>, SightingEvidence) {
+        let (segments, condition) = (self.segments(), condition(filter));
+        let readers: Vec<SegmentReader<'_>> = segments.iter().map(Segment::read).collect();
+        let seen = sightings::find(&readers, query, &condition).map(|found| found.newest(k));
+        (seen, evidence::collect(&readers, query, &condition))
+    }
+
+    /// As [`Corpus::last_sightings`], those seen first, oldest first.
+    pub fn first_sightings(
+        &self,
+        query: &SceneQuery,
+        filter: &Filter,
+        k: usize,
+    ) -> Option<ObjectSightings> {
+        self.sightings(query, filter, |found| found.oldest(k))
     }
 
     /// How many records within a filter show a thing most surely, and when. From the
@@ -269,28 +279,28 @@ impl Corpus {
         clippy::redundant_closure_for_method_calls,
         reason = "the method itself is not general enough over lifetimes"
     )]
-    pub fn seen_when(&self, wanted: &Wanted, filter: &Filter) -> Option<Times> {
-        self.sightings(wanted, filter, |found| found.times())
+    pub fn sighting_times(&self, query: &SceneQuery, filter: &Filter) -> Option<SightingTimes> {
+        self.sightings(query, filter, |found| found.times())
     }
 
     fn sightings<T>(
         &self,
-        wanted: &Wanted,
+        query: &SceneQuery,
         filter: &Filter,
-        look: impl Fn(&Sightings<'_>) -> T,
+        look: impl Fn(&SightingRows<'_>) -> T,
     ) -> Option<T> {
-        let pieces = self.pieces();
-        let readings: Vec<Reading<'_>> = pieces.iter().map(Piece::read).collect();
-        sightings::find(&readings, wanted, &condition(filter)).as_ref().map(look)
+        let segments = self.segments();
+        let readers: Vec<SegmentReader<'_>> = segments.iter().map(Segment::read).collect();
+        sightings::find(&readers, query, &condition(filter)).as_ref().map(look)
     }
 
     /// Each noun that captions mention, by its stem, as one of them is called.
     pub fn nouns(&self) -> BTreeMap<String, String> {
-        let pieces = self.pieces();
+        let segments = self.segments();
         let mut nouns = BTreeMap::new();
-        for piece in pieces.iter() {
-            let reading = piece.read();
-            for (stem, noun) in reading.phrases().nouns() {
+        for segment in segments.iter() {
+            let reader = segment.read();
+            for (stem, noun) in reader.phrases().nouns() {
                 nouns.entry(stem.to_owned()).or_insert(noun);
             }
         }
@@ -300,15 +310,15 @@ impl Corpus {
     /// How many records fulfil a filter.
     pub fn count(&self, filter: &Filter) -> usize {
         let condition = condition(filter);
-        let selected = |piece: &Piece| {
-            let reading = piece.read();
-            reading.select(&condition).count(reading.rows())
+        let selected = |segment: &Segment| {
+            let reader = segment.read();
+            reader.select(&condition).count(reader.rows())
         };
-        self.pieces().iter().map(selected).sum()
+        self.segments().iter().map(selected).sum()
     }
 
     pub fn len(&self) -> usize {
-        self.pieces().iter().map(|piece| piece.read().found()).sum()
+        self.segments().iter().map(|segment| segment.read().live_rows()).sum()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -317,19 +327,19 @@ impl Corpus {
 
     /// First and last moment of all records; `None` where there are none.
     pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
-        let pieces = self.pieces();
-        let spans = pieces.iter().filter_map(|piece| piece.read().span());
+        let segments = self.segments();
+        let spans = segments.iter().filter_map(|segment| segment.read().span());
         spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
     /// The pieces as they are now.
-    fn pieces(&self) -> Arc<Vec<Piece>> {
-        Arc::clone(&self.pieces.read().unwrap_or_else(PoisonError::into_inner))
+    fn segments(&self) -> Arc<Vec<Segment>> {
+        Arc::clone(&self.segments.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Puts other pieces in the place of all.
-    fn swap(&self, pieces: Vec<Piece>) {
-        *self.pieces.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(pieces);
+    fn swap(&self, segments: Vec<Segment>) {
+        *self.segments.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(segments);
     }
 }
 
@@ -342,17 +352,17 @@ impl Changes<'_> {
         if found != expected {
             return Err(CorpusError::Dimension { id, found, expected });
         }
-        let pieces = corpus.pieces();
-        if pieces.iter().any(|piece| piece.row(id).is_some()) {
+        let segments = corpus.segments();
+        if segments.iter().any(|segment| segment.row(id).is_some()) {
             return Ok(());
         }
-        let last = pieces.iter().filter_map(|piece| piece.read().ids().last()).max();
+        let last = segments.iter().filter_map(|segment| segment.read().ids().last()).max();
         if let Some(last) = last.filter(|last| *last > id) {
             return Err(CorpusError::Order { id, last });
         }
-        let Some(Piece::Open(open)) = pieces.last() else { return Ok(()) };
+        let Some(Segment::Growing(open)) = segments.last() else { return Ok(()) };
         open.push(record, vector, Text::new(&record.caption), mentions(&record.caption));
-        if open.rows() >= corpus.open_rows_max {
+        if open.rows() >= corpus.growing_rows_max {
             self.close();
         }
         Ok(())
@@ -360,17 +370,17 @@ impl Changes<'_> {
 
     /// Closes the open piece, which is sealed when its turn comes, and begins another.
     fn close(&mut self) {
-        let mut pieces = Vec::clone(&self.corpus.pieces());
-        pieces.push(Piece::Open(Arc::new(Open::new(self.corpus.dimension))));
-        self.corpus.swap(pieces);
+        let mut segments = Vec::clone(&self.corpus.segments());
+        segments.push(Segment::Growing(Arc::new(GrowingSegment::new(self.corpus.dimension))));
+        self.corpus.swap(segments);
         self.corpus.bell.ring();
     }
 
     /// Moves the end of a record to `end_at` if that is later.
     pub fn extend(&mut self, id: RecordId, end_at: Timestamp) {
-        for piece in self.corpus.pieces().iter().rev() {
-            if let Some(row) = piece.row(id) {
-                piece.extend(row, end_at);
+        for segment in self.corpus.segments().iter().rev() {
+            if let Some(row) = segment.row(id) {
+                segment.extend(row, end_at);
                 if let Some(since) = &mut self.writing.since
                     && since.get(&id).is_none_or(|it| *it < Amendment::EndsAt(end_at))
                 {
@@ -383,13 +393,14 @@ impl Changes<'_> {
 
     /// Makes records unfindable, at once.
     pub fn forget(&mut self, ids: &[RecordId]) {
-        let pieces = self.corpus.pieces();
+        let segments = self.corpus.segments();
         for id in ids {
-            let found = pieces.iter().rev().find_map(|piece| Some((piece, piece.row(*id)?)));
-            if let Some((piece, row)) = found {
-                piece.forget(row);
+            let found =
+                segments.iter().rev().find_map(|segment| Some((segment, segment.row(*id)?)));
+            if let Some((segment, row)) = found {
+                segment.delete(row);
                 if let Some(since) = &mut self.writing.since {
-                    since.insert(*id, Amendment::Gone);
+                    since.insert(*id, Amendment::Deleted);
                 }
             }
         }

@@ -11,7 +11,7 @@ const CANDIDATES_MIN: usize = 64;
 const CANDIDATES_A_HIT: usize = 4;
 /// How a search goes about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct QueryPlan {
     /// Records to return.
     pub(super) hits: usize,
     /// Rows to take from each ranking before they are scored in full.
@@ -19,30 +19,30 @@ pub(super) struct Plan {
 }
 
 /// The plan for `k` records of a corpus of `held`; `None` where there can be none.
-pub(super) fn plan(k: usize, held: usize) -> Option<Plan> {
+pub(super) fn plan(k: usize, held: usize) -> Option<QueryPlan> {
     let hits = k.min(held);
     let candidates = hits.saturating_mul(CANDIDATES_A_HIT).max(CANDIDATES_MIN).min(held);
-    (hits > 0).then_some(Plan { hits, candidates })
+    (hits > 0).then_some(QueryPlan { hits, candidates })
 }
 
 /// What a search does with the vectors of one piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum SegmentAction {
     /// None of its rows is within the filter.
     Skip,
     /// Every row within the filter is compared.
     Scan,
     /// The graph is walked, keeping the best `ef` rows within the filter in view.
-    Walk { ef: usize },
+    Graph { ef: usize },
 }
 
 /// The action for a segment of `rows`, of which `selected` are within the filter, to
 /// find the best `k`.
-pub(super) fn action(rows: usize, selected: usize, k: usize) -> Action {
+pub(super) fn action(rows: usize, selected: usize, k: usize) -> SegmentAction {
     match strategy(rows, selected, k) {
-        _ if selected == 0 => Action::Skip,
-        Strategy::Scan => Action::Scan,
-        Strategy::Graph { ef } => Action::Walk { ef },
+        _ if selected == 0 => SegmentAction::Skip,
+        Strategy::Scan => SegmentAction::Scan,
+        Strategy::Graph { ef } => SegmentAction::Graph { ef },
     }
 }
 
@@ -52,14 +52,14 @@ mod tests {
 
     #[test]
     fn widens_with_what_is_asked_for() {
-        assert_eq!(plan(8, 10_000), Some(Plan { hits: 8, candidates: 64 }));
-        assert_eq!(plan(50, 10_000), Some(Plan { hits: 50, candidates: 200 }));
+        assert_eq!(plan(8, 10_000), Some(QueryPlan { hits: 8, candidates: 64 }));
+        assert_eq!(plan(50, 10_000), Some(QueryPlan { hits: 50, candidates: 200 }));
     }
 
     #[test]
     fn asks_for_no_more_than_there_is() {
-        assert_eq!(plan(8, 5), Some(Plan { hits: 5, candidates: 5 }));
-        assert_eq!(plan(usize::MAX, 70), Some(Plan { hits: 70, candidates: 70 }));
+        assert_eq!(plan(8, 5), Some(QueryPlan { hits: 5, candidates: 5 }));
+        assert_eq!(plan(usize::MAX, 70), Some(QueryPlan { hits: 70, candidates: 70 }));
     }
 
     #[test]
@@ -70,8 +70,8 @@ mod tests {
 
     #[test]
     fn nothing_selected_is_skipped_few_rows_are_scanned_and_many_are_walked() {
-        assert_eq!(action(100_000, 0, 8), Action::Skip);
-        assert_eq!(action(100_000, 100, 8), Action::Scan);
-        assert!(matches!(action(100_000, 100_000, 8), Action::Walk { ef } if ef >= 8));
+        assert_eq!(action(100_000, 0, 8), SegmentAction::Skip);
+        assert_eq!(action(100_000, 100, 8), SegmentAction::Scan);
+        assert!(matches!(action(100_000, 100_000, 8), SegmentAction::Graph { ef } if ef >= 8));
     }
 }

@@ -17,25 +17,25 @@ use crate::base::embedding::Embedding;
 use crate::index::bytes::BadBytes;
 use crate::index::lexical::Text;
 use crate::index::mention::{Mention, mentions};
-use crate::search::piece::{Live, Open, Piece, Sealed};
-use crate::search::seal::{LoadError, Made};
-use crate::search::{Corpus, OPEN_ROWS_MAX, keep};
+use crate::search::seal::{LoadError, NewSegment};
+use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, Segment};
+use crate::search::{Corpus, GROWING_ROWS_MAX, compaction};
 use crate::store::segments::{Amendment, SegmentMeta, SegmentNumber};
 use crate::store::{Record, Store, StoreError};
 
 impl Corpus {
     /// Opens the corpus of a store, in which nobody writes meanwhile.
     pub fn open(store: &Store) -> Result<Self, StoreError> {
-        Self::open_with(store, OPEN_ROWS_MAX)
+        Self::open_with(store, GROWING_ROWS_MAX)
     }
 
     /// As [`Corpus::open`], with flat pieces of another size.
-    pub fn open_with(store: &Store, open_rows_max: usize) -> Result<Self, StoreError> {
+    pub fn open_with(store: &Store, growing_rows_max: usize) -> Result<Self, StoreError> {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-        let opening = Opening { store, open_rows_max, threads };
+        let recovery = Recovery { store, growing_rows_max, threads };
         let metas = store.segments()?;
-        let mut pieces = opening.with_the_rest(opening.segments(&metas)?)?;
-        let found: u64 = pieces.iter().map(held).sum();
+        let mut segments = recovery.with_unsealed(recovery.load_segments(&metas)?)?;
+        let found: u64 = segments.iter().map(held).sum();
         if found != store.record_count() && !metas.is_empty() {
             error!(
                 found, records = store.record_count();
@@ -43,19 +43,19 @@ impl Corpus {
             );
             let numbers: Vec<SegmentNumber> = metas.iter().map(|meta| meta.number).collect();
             store.replace_segments(&numbers, &[], &[])?;
-            pieces = opening.with_the_rest(Vec::new())?;
+            segments = recovery.with_unsealed(Vec::new())?;
         }
-        Ok(Self::of(store.space().dimension, pieces, open_rows_max))
+        Ok(Self::of(store.space().dimension, segments, growing_rows_max))
     }
 }
 
 /// Records that a piece accounts for.
-fn held(piece: &Piece) -> u64 {
-    let unreadable = match piece {
-        Piece::Sealed(sealed) => sealed.meta.unreadable,
-        Piece::Open(open) => open.body().unreadable,
+fn held(segment: &Segment) -> u64 {
+    let unreadable = match segment {
+        Segment::Sealed(sealed) => sealed.meta.unreadable,
+        Segment::Growing(open) => open.body().unreadable,
     };
-    piece.read().found() as u64 + u64::from(unreadable)
+    segment.read().live_rows() as u64 + u64::from(unreadable)
 }
 
 /// Threads at work, at most: each that loads a segment holds the bytes of one beside it.
@@ -65,15 +65,15 @@ const BLOCK_RECORDS: usize = 1_024;
 /// Captions worth a thread of their own.
 const SHARE_RECORDS_MIN: usize = 128;
 
-struct Opening<'a> {
+struct Recovery<'a> {
     store: &'a Store,
-    open_rows_max: usize,
+    growing_rows_max: usize,
     threads: usize,
 }
 
-impl Opening<'_> {
+impl Recovery<'_> {
     /// The segments that are whole; the others are dropped from the store.
-    fn segments(&self, metas: &[SegmentMeta]) -> Result<Vec<Arc<Sealed>>, StoreError> {
+    fn load_segments(&self, metas: &[SegmentMeta]) -> Result<Vec<Arc<SealedSegment>>, StoreError> {
         let amendments = self.store.amendments()?;
         let (mut whole, mut damaged) = (Vec::new(), Vec::new());
         for (meta, loaded) in metas.iter().zip(self.load_all(metas)) {
@@ -94,14 +94,14 @@ impl Opening<'_> {
             let range = sealed.meta.first..=sealed.meta.last;
             let own: Vec<(RecordId, Amendment)> =
                 amendments.iter().filter(|(id, _)| range.contains(id)).copied().collect();
-            keep::amend(&Piece::Sealed(Arc::clone(sealed)), &own);
+            compaction::amend(&Segment::Sealed(Arc::clone(sealed)), &own);
         }
         Ok(whole)
     }
 
     /// What loading each segment gives: most of a start is reading and checking them,
     /// so that several threads do.
-    fn load_all(&self, metas: &[SegmentMeta]) -> Vec<Result<Sealed, LoadError>> {
+    fn load_all(&self, metas: &[SegmentMeta]) -> Vec<Result<SealedSegment, LoadError>> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = BTreeMap::new();
@@ -130,8 +130,8 @@ impl Opening<'_> {
         each.map(|(at, meta)| done.remove(&at).unwrap_or_else(|| self.load(meta))).collect()
     }
 
-    fn load(&self, meta: &SegmentMeta) -> Result<Sealed, LoadError> {
-        let made = Made::read(self.store, meta)?;
+    fn load(&self, meta: &SegmentMeta) -> Result<SealedSegment, LoadError> {
+        let made = NewSegment::read(self.store, meta)?;
         let expected = usize::try_from(meta.rows).unwrap_or(usize::MAX);
         let dimension = self.store.space().dimension;
         let ids = &made.body.ids;
@@ -142,29 +142,32 @@ impl Opening<'_> {
             let reason = "it is not the one that its name says";
             return Err(BadBytes::Content { kind: "a segment", reason }.into());
         }
-        let live = Live { columns: made.columns, ..Live::default() };
-        Ok(Sealed::new(meta.clone(), made.body, live))
+        let state = MutableState { columns: made.columns, ..MutableState::default() };
+        Ok(SealedSegment::new(meta.clone(), made.body, state))
     }
 
     /// The segments, and flat pieces of all records that are in none of them, in the
     /// order of records.
-    fn with_the_rest(&self, segments: Vec<Arc<Sealed>>) -> Result<Vec<Piece>, StoreError> {
-        let mut pieces = Vec::new();
+    fn with_unsealed(
+        &self,
+        all_sealed: Vec<Arc<SealedSegment>>,
+    ) -> Result<Vec<Segment>, StoreError> {
+        let mut segments = Vec::new();
         let mut next = RecordId(0);
         let mut replayed = 0;
-        for sealed in segments {
+        for sealed in all_sealed {
             let (first, last) = (sealed.meta.first, sealed.meta.last);
             if next < first {
-                replayed += self.replay(next, RecordId(first.0 - 1), &mut pieces)?;
+                replayed += self.replay(next, RecordId(first.0 - 1), &mut segments)?;
             }
-            pieces.push(Piece::Sealed(sealed));
+            segments.push(Segment::Sealed(sealed));
             next = RecordId(last.0.saturating_add(1));
         }
-        replayed += self.replay(next, RecordId(u64::MAX), &mut pieces)?;
-        if replayed > self.open_rows_max {
+        replayed += self.replay(next, RecordId(u64::MAX), &mut segments)?;
+        if replayed > self.growing_rows_max {
             info!(records = replayed; "records without a segment are being indexed; they are found meanwhile");
         }
-        Ok(pieces)
+        Ok(segments)
     }
 
     /// Appends flat pieces of the records from `first` to `last`.
@@ -172,23 +175,23 @@ impl Opening<'_> {
         &self,
         first: RecordId,
         last: RecordId,
-        pieces: &mut Vec<Piece>,
+        segments: &mut Vec<Segment>,
     ) -> Result<usize, StoreError> {
-        let mut open: Option<Arc<Open>> = None;
+        let mut open: Option<Arc<GrowingSegment>> = None;
         let mut rows = 0;
         let mut entries = self.store.scan_between(first, last).numbered();
         loop {
-            let block: Vec<Entry> = entries.by_ref().take(BLOCK_RECORDS).collect();
+            let block: Vec<ScannedRecord> = entries.by_ref().take(BLOCK_RECORDS).collect();
             if block.is_empty() {
                 return Ok(rows);
             }
             let captions = self.read_captions(&block);
             for ((id, entry), caption) in block.into_iter().zip(captions) {
                 let open = match &open {
-                    Some(open) if open.rows() < self.open_rows_max => open,
+                    Some(open) if open.rows() < self.growing_rows_max => open,
                     _ => {
-                        let new = Arc::new(Open::new(self.store.space().dimension));
-                        pieces.push(Piece::Open(Arc::clone(&new)));
+                        let new = Arc::new(GrowingSegment::new(self.store.space().dimension));
+                        segments.push(Segment::Growing(Arc::clone(&new)));
                         open.insert(new)
                     }
                 };
@@ -211,7 +214,7 @@ impl Opening<'_> {
 
     /// Words and things of each record that could be read, in the order of `block`. Most of
     /// what a start takes with a full tail, so that several threads do.
-    fn read_captions(&self, block: &[Entry]) -> Vec<Option<Caption>> {
+    fn read_captions(&self, block: &[ScannedRecord]) -> Vec<Option<Caption>> {
         let share = block.len().div_ceil(self.threads).max(SHARE_RECORDS_MIN);
         let mut shares = block.chunks(share);
         let own = shares.next().unwrap_or_default();
@@ -232,7 +235,7 @@ impl Opening<'_> {
     }
 }
 
-type Entry = (RecordId, Result<(Record, Embedding), StoreError>);
+type ScannedRecord = (RecordId, Result<(Record, Embedding), StoreError>);
 /// The words of a caption and the things that it mentions.
 type Caption = (Text, Vec<Mention>);
 
@@ -240,7 +243,8 @@ fn read_caption(record: &Record) -> Caption {
     (Text::new(&record.caption), mentions(&record.caption))
 }
 
-fn captions(entries: &[Entry]) -> Vec<Option<Caption>> {
-    let read = |(_, entry): &Entry| entry.as_ref().ok().map(|(record, _)| read_caption(record));
+fn captions(entries: &[ScannedRecord]) -> Vec<Option<Caption>> {
+    let read =
+        |(_, entry): &ScannedRecord| entry.as_ref().ok().map(|(record, _)| read_caption(record));
     entries.iter().map(read).collect()
 }

@@ -19,8 +19,8 @@ use crate::index::hnsw::build::{self, BuildError, MergeSource};
 use crate::index::lexical::Postings as _;
 use crate::index::lexical::immutable::ImmutablePostings;
 use crate::index::phrases::Phrases;
-use crate::search::ids::Ids;
-use crate::search::piece::{Body, Live, Open, Sealed};
+use crate::search::ids::RowIds;
+use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, SegmentData};
 use crate::store::segments::{PartId, SegmentMeta};
 use crate::store::{Store, StoreError};
 
@@ -33,8 +33,8 @@ pub(super) const PHRASES: PartId = PartId(4);
 
 /// A segment that no search has seen yet.
 #[derive(Debug)]
-pub(super) struct Made {
-    pub(super) body: Body,
+pub(super) struct NewSegment {
+    pub(super) body: SegmentData,
     pub(super) columns: Columns,
     /// Records of its range that are in none of the pieces.
     pub(super) unreadable: u32,
@@ -50,14 +50,18 @@ pub(super) enum LoadError {
 }
 
 /// Is asked again and again, from several threads, whether to stop.
-pub(super) type Asked<'a> = &'a (dyn Fn() -> bool + Sync);
+pub(super) type StopCheck<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// A segment of an open piece without what is gone; `None` where all is.
-pub(super) fn seal(open: &Open, live: &Live, stop: Asked<'_>) -> Result<Option<Made>, BuildError> {
+pub(super) fn seal(
+    open: &GrowingSegment,
+    state: &MutableState,
+    stop: StopCheck<'_>,
+) -> Result<Option<NewSegment>, BuildError> {
     // A closed piece grows no more: this lock keeps nobody waiting.
     let growing = open.body();
-    let gone = &live.gone;
-    let kept = |row: &Row| !gone.contains(row.0);
+    let deleted = &state.deleted;
+    let kept = |row: &Row| !deleted.contains(row.0);
     let rows: Vec<Row> = growing.ids.iter().map(|(row, _)| row).filter(kept).collect();
     let vectors: Vec<Embedding> =
         rows.iter().filter_map(|row| growing.vectors.embedding(*row)).collect();
@@ -68,27 +72,28 @@ pub(super) fn seal(open: &Open, live: &Live, stop: Asked<'_>) -> Result<Option<M
     let dimension = growing.vectors.dimension();
     let vectors = build::build(dimension, vectors.iter(), &build::Options::default(), &goes_on)?;
     let frozen = ImmutablePostings::freeze(&growing.words);
-    let words = if gone.is_empty() { frozen } else { ImmutablePostings::merge(&[(&frozen, gone)]) };
-    let phrases = Phrases::merge(&[(&growing.phrases, gone)]);
-    let body = Body { ids: ids(&[(&growing.ids, gone)]), vectors, words, phrases };
-    let columns = Columns::merge(&[(&live.columns, gone)]);
-    Ok(Some(Made { body, columns, unreadable: growing.unreadable }))
+    let words =
+        if deleted.is_empty() { frozen } else { ImmutablePostings::merge(&[(&frozen, deleted)]) };
+    let phrases = Phrases::merge(&[(&growing.phrases, deleted)]);
+    let body = SegmentData { ids: ids(&[(&growing.ids, deleted)]), vectors, words, phrases };
+    let columns = Columns::merge(&[(&state.columns, deleted)]);
+    Ok(Some(NewSegment { body, columns, unreadable: growing.unreadable }))
 }
 
 /// One segment of neighbouring ones without what is gone; `None` where all is.
 pub(super) fn merge(
     dimension: usize,
-    segments: &[(&Sealed, &Live)],
-    stop: Asked<'_>,
-) -> Result<Option<Made>, BuildError> {
-    let of = |it: &(&Sealed, &Live)| it.0.meta.unreadable;
-    let all: Vec<_> = segments.iter().map(|(it, live)| (&it.body.ids, &live.gone)).collect();
+    segments: &[(&SealedSegment, &MutableState)],
+    stop: StopCheck<'_>,
+) -> Result<Option<NewSegment>, BuildError> {
+    let of = |it: &(&SealedSegment, &MutableState)| it.0.meta.unreadable;
+    let all: Vec<_> = segments.iter().map(|(it, state)| (&it.body.ids, &state.deleted)).collect();
     let ids = ids(&all);
     if ids.len() == 0 {
         return Ok(None);
     }
     let keeps: Vec<_> =
-        segments.iter().map(|(_, live)| |row: Row| !live.gone.contains(row.0)).collect();
+        segments.iter().map(|(_, state)| |row: Row| !state.deleted.contains(row.0)).collect();
     let sources: Vec<MergeSource<'_>> = segments
         .iter()
         .zip(&keeps)
@@ -96,24 +101,26 @@ pub(super) fn merge(
         .collect();
     let goes_on = || goes_on(stop);
     let vectors = build::merge(dimension, &sources, &build::Options::default(), &goes_on)?;
-    let words: Vec<_> = segments.iter().map(|(it, live)| (&it.body.words, &live.gone)).collect();
-    let columns: Vec<_> = segments.iter().map(|(_, live)| (&live.columns, &live.gone)).collect();
+    let words: Vec<_> =
+        segments.iter().map(|(it, state)| (&it.body.words, &state.deleted)).collect();
+    let columns: Vec<_> =
+        segments.iter().map(|(_, state)| (&state.columns, &state.deleted)).collect();
     let words = ImmutablePostings::merge(&words);
     let phrases: Vec<_> =
-        segments.iter().map(|(it, live)| (&it.body.phrases, &live.gone)).collect();
-    let body = Body { ids, vectors, words, phrases: Phrases::merge(&phrases) };
+        segments.iter().map(|(it, state)| (&it.body.phrases, &state.deleted)).collect();
+    let body = SegmentData { ids, vectors, words, phrases: Phrases::merge(&phrases) };
     let unreadable = segments.iter().map(of).sum();
-    Ok(Some(Made { body, columns: Columns::merge(&columns), unreadable }))
+    Ok(Some(NewSegment { body, columns: Columns::merge(&columns), unreadable }))
 }
 
-impl Made {
+impl NewSegment {
     /// Writes it to the store, without a name.
     pub(super) fn write(
         &self,
         store: &Store,
         range: (RecordId, RecordId),
     ) -> Result<SegmentMeta, StoreError> {
-        let Body { ids, vectors, words, phrases } = &self.body;
+        let SegmentData { ids, vectors, words, phrases } = &self.body;
         let mut draft = store.draft_segment()?;
         draft.part(IDS, |to| to.write_all(&ids.to_bytes()))?;
         draft.part(COLUMNS, |to| to.write_all(&self.columns.to_bytes()))?;
@@ -124,10 +131,10 @@ impl Made {
         draft.finish(range, rows, self.unreadable)
     }
 
-    /// Reads what [`Made::write`] wrote.
+    /// Reads what [`NewSegment::write`] wrote.
     pub(super) fn read(store: &Store, meta: &SegmentMeta) -> Result<Self, LoadError> {
         let bytes = |part| store.read_segment_part(meta, part);
-        let ids = Ids::from_bytes(&bytes(IDS)?)?;
+        let ids = RowIds::from_bytes(&bytes(IDS)?)?;
         let columns = Columns::from_bytes(&bytes(COLUMNS)?)?;
         let words = ImmutablePostings::from_bytes(&bytes(WORDS)?)?;
         let phrases = Phrases::from_bytes(&bytes(PHRASES)?)?;
@@ -140,7 +147,7 @@ impl Made {
             let reason = "its parts differ in their number of rows";
             return Err(BadBytes::Content { kind: "a segment", reason }.into());
         }
-        Ok(Self { body: Body { ids, vectors, words, phrases }, columns, unreadable })
+        Ok(Self { body: SegmentData { ids, vectors, words, phrases }, columns, unreadable })
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -148,14 +155,14 @@ impl Made {
     }
 }
 
-fn goes_on(stop: Asked<'_>) -> ControlFlow<()> {
+fn goes_on(stop: StopCheck<'_>) -> ControlFlow<()> {
     if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-fn ids(parts: &[(&Ids, &RoaringBitmap)]) -> Ids {
-    let mut all = Ids::default();
-    for (part, gone) in parts {
-        for (_, id) in part.iter().filter(|(row, _)| !gone.contains(row.0)) {
+fn ids(parts: &[(&RowIds, &RoaringBitmap)]) -> RowIds {
+    let mut all = RowIds::default();
+    for (part, deleted) in parts {
+        for (_, id) in part.iter().filter(|(row, _)| !deleted.contains(row.0)) {
             all.push(id);
         }
     }

@@ -11,12 +11,12 @@ use crate::base::time::Timestamp;
 use crate::index::Row;
 use crate::index::columns::Condition;
 use crate::index::mention::fit::Certainty;
-use crate::index::phrases::{Phrases, Wanted};
-use crate::search::piece::Reading;
+use crate::index::phrases::{Phrases, SceneQuery};
+use crate::search::segment::SegmentReader;
 
 /// Records that show a thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObjectSightings {
     /// The same for all of them: the surest there are.
     pub certainty: Certainty,
     pub records: Vec<RecordId>,
@@ -24,13 +24,13 @@ pub struct Seen {
 
 /// How often and when a thing was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Times {
+pub struct SightingTimes {
     /// The same for all sightings: the surest there are.
     pub certainty: Certainty,
     pub count: u64,
     pub first: Timestamp,
     pub last: Timestamp,
-    /// Sightings by the quarter of an hour in which they began, where there are any.
+    /// SightingRows by the quarter of an hour in which they began, where there are any.
     pub quarters: BTreeMap<Timestamp, u64>,
 }
 
@@ -39,40 +39,43 @@ const QUARTER: Duration = Duration::from_secs(900);
 
 /// The rows of each piece that show a thing most surely.
 #[derive(Debug)]
-pub(super) struct Sightings<'a> {
+pub(super) struct SightingRows<'a> {
     certainty: Certainty,
-    pieces: Vec<(&'a Reading<'a>, RoaringBitmap)>,
+    segments: Vec<(&'a SegmentReader<'a>, RoaringBitmap)>,
 }
 
 /// The rows within a condition that show what is wanted; `None` where none does.
 pub(super) fn find<'a>(
-    readings: &'a [Reading<'a>],
-    wanted: &Wanted,
+    readers: &'a [SegmentReader<'a>],
+    query: &SceneQuery,
     condition: &Condition<'_>,
-) -> Option<Sightings<'a>> {
-    let mut found: BTreeMap<Certainty, Vec<(&Reading<'_>, RoaringBitmap)>> = BTreeMap::new();
-    for reading in readings {
-        let within = reading.select(condition);
-        for (certainty, rows) in by_certainty(reading.phrases(), wanted) {
+) -> Option<SightingRows<'a>> {
+    let mut found: BTreeMap<Certainty, Vec<(&SegmentReader<'_>, RoaringBitmap)>> = BTreeMap::new();
+    for reader in readers {
+        let within = reader.select(condition);
+        for (certainty, rows) in by_certainty(reader.phrases(), query) {
             let rows = within.of(&rows);
             if !rows.is_empty() {
-                found.entry(certainty).or_default().push((reading, rows));
+                found.entry(certainty).or_default().push((reader, rows));
             }
         }
     }
-    let (certainty, pieces) = found.pop_last()?;
-    Some(Sightings { certainty, pieces })
+    let (certainty, segments) = found.pop_last()?;
+    Some(SightingRows { certainty, segments })
 }
 
 /// The rows of a piece that show what is wanted, by how surely.
-pub(super) fn by_certainty(phrases: &Phrases, wanted: &Wanted) -> Vec<(Certainty, RoaringBitmap)> {
-    let target = phrases.seen(&wanted.target);
+pub(super) fn by_certainty(
+    phrases: &Phrases,
+    query: &SceneQuery,
+) -> Vec<(Certainty, RoaringBitmap)> {
+    let target = phrases.matches(&query.target);
     let mut in_place = target.full.clone();
-    for thing in &wanted.around {
+    for thing in &query.around {
         if in_place.is_empty() {
             break;
         }
-        in_place &= phrases.seen(thing).all();
+        in_place &= phrases.matches(thing).all();
     }
     let shown = target.full - &in_place;
     vec![
@@ -82,29 +85,29 @@ pub(super) fn by_certainty(phrases: &Phrases, wanted: &Wanted) -> Vec<(Certainty
     ]
 }
 
-impl Sightings<'_> {
-    pub(super) fn newest(&self, k: usize) -> Seen {
+impl SightingRows<'_> {
+    pub(super) fn newest(&self, k: usize) -> ObjectSightings {
         let mut all: Vec<(Timestamp, RecordId)> = Vec::new();
-        for (reading, rows) in &self.pieces {
-            let newest = reading.live.columns.newest_of(rows, k).into_iter();
-            all.extend(newest.filter_map(|(at, row)| Some((at, reading.ids().of(row)?))));
+        for (reader, rows) in &self.segments {
+            let newest = reader.state.columns.newest_of(rows, k).into_iter();
+            all.extend(newest.filter_map(|(at, row)| Some((at, reader.ids().of(row)?))));
         }
         all.sort_unstable_by(|a, b| b.cmp(a));
         self.first_of(all, k)
     }
 
-    pub(super) fn oldest(&self, k: usize) -> Seen {
+    pub(super) fn oldest(&self, k: usize) -> ObjectSightings {
         let mut all: Vec<(Timestamp, RecordId)> = Vec::new();
-        for (reading, rows) in &self.pieces {
-            let oldest = reading.live.columns.oldest_of(rows, k).into_iter();
-            all.extend(oldest.filter_map(|(at, row)| Some((at, reading.ids().of(row)?))));
+        for (reader, rows) in &self.segments {
+            let oldest = reader.state.columns.oldest_of(rows, k).into_iter();
+            all.extend(oldest.filter_map(|(at, row)| Some((at, reader.ids().of(row)?))));
         }
         all.sort_unstable();
         self.first_of(all, k)
     }
 
-    pub(super) fn times(&self) -> Times {
-        let mut times = Times {
+    pub(super) fn times(&self) -> SightingTimes {
+        let mut times = SightingTimes {
             certainty: self.certainty,
             count: 0,
             first: Timestamp::LATEST,
@@ -113,9 +116,9 @@ impl Sightings<'_> {
         };
         // Rows of a quarter come one after the other: counted before they are filed.
         let (mut quarter, mut run) = (Timestamp::EPOCH, 0);
-        for (reading, rows) in &self.pieces {
+        for (reader, rows) in &self.segments {
             for row in rows {
-                let Some((first, last)) = reading.live.columns.times(Row(row)) else {
+                let Some((first, last)) = reader.state.columns.times(Row(row)) else {
                     continue;
                 };
                 times.count += 1;
@@ -133,9 +136,9 @@ impl Sightings<'_> {
         times
     }
 
-    fn first_of(&self, all: Vec<(Timestamp, RecordId)>, k: usize) -> Seen {
+    fn first_of(&self, all: Vec<(Timestamp, RecordId)>, k: usize) -> ObjectSightings {
         let records = all.into_iter().take(k).map(|(_, id)| id).collect();
-        Seen { certainty: self.certainty, records }
+        ObjectSightings { certainty: self.certainty, records }
     }
 }
 

@@ -3,19 +3,19 @@
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::search::Corpus;
-use crate::search::piece::Piece;
+use crate::search::segment::Segment;
 use crate::store::segments::SegmentNumber;
 
 /// The pieces of a corpus and what they take.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Status {
+pub struct IndexStatus {
     /// In the order of records.
     pub segments: Vec<SegmentStatus>,
     /// Records in no segment yet, in how many flat pieces.
-    pub tail_rows: usize,
-    pub tail_pieces: usize,
+    pub growing_rows: usize,
+    pub growing_segments: usize,
     /// Bytes of memory that the flat pieces take.
-    pub tail_bytes: usize,
+    pub growing_bytes: usize,
 }
 
 /// A segment.
@@ -33,13 +33,13 @@ pub struct SegmentStatus {
     pub disk_bytes: u64,
 }
 
-impl Status {
+impl IndexStatus {
     pub fn tombstones(&self) -> usize {
         self.segments.iter().map(|it| it.tombstones).sum()
     }
 
     pub fn memory_bytes(&self) -> usize {
-        self.tail_bytes + self.segments.iter().map(|it| it.memory_bytes).sum::<usize>()
+        self.growing_bytes + self.segments.iter().map(|it| it.memory_bytes).sum::<usize>()
     }
 
     pub fn disk_bytes(&self) -> u64 {
@@ -48,26 +48,26 @@ impl Status {
 }
 
 impl Corpus {
-    pub fn status(&self) -> Status {
-        let mut status = Status::default();
-        for piece in self.pieces().iter() {
-            let memory_bytes = piece.memory_bytes();
-            let reading = piece.read();
-            match piece {
-                Piece::Sealed(sealed) => status.segments.push(SegmentStatus {
+    pub fn status(&self) -> IndexStatus {
+        let mut status = IndexStatus::default();
+        for segment in self.segments().iter() {
+            let memory_bytes = segment.memory_bytes();
+            let reader = segment.read();
+            match segment {
+                Segment::Sealed(sealed) => status.segments.push(SegmentStatus {
                     number: sealed.meta.number,
                     first: sealed.meta.first,
                     last: sealed.meta.last,
-                    span: reading.span(),
-                    rows: reading.found(),
-                    tombstones: reading.rows() - reading.found(),
+                    span: reader.span(),
+                    rows: reader.live_rows(),
+                    tombstones: reader.rows() - reader.live_rows(),
                     memory_bytes,
                     disk_bytes: sealed.meta.bytes(),
                 }),
-                Piece::Open(_) => {
-                    status.tail_rows += reading.found();
-                    status.tail_pieces += 1;
-                    status.tail_bytes += memory_bytes;
+                Segment::Growing(_) => {
+                    status.growing_rows += reader.live_rows();
+                    status.growing_segments += 1;
+                    status.growing_bytes += memory_bytes;
                 }
             }
         }

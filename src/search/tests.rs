@@ -20,10 +20,10 @@ use crate::index::lexical::mutable::MutablePostings;
 use crate::index::lexical::query::Bm25Query;
 use crate::index::mention::fit::{Certainty, Fit};
 use crate::index::mention::mentions;
-use crate::index::phrases::{Sought, Wanted};
-use crate::search::evidence::ThingEvidence;
-use crate::search::keep::{Kept, Options};
-use crate::search::plan::Action;
+use crate::index::phrases::{ObjectQuery, SceneQuery};
+use crate::search::compaction::{Compaction, Options};
+use crate::search::evidence::ObjectEvidence;
+use crate::search::plan::SegmentAction;
 use crate::search::{Corpus, CorpusError, Explained, Filter, Hit, Query, WEIGHTS};
 use crate::store::{EmbeddingSpace, Merged, NewObservation, Record, Store};
 
@@ -103,13 +103,13 @@ impl Memory {
         gone
     }
 
-    fn keep_with(&self, options: &Options, now: Timestamp) -> Kept {
-        self.corpus().keep(self.store(), options, now, &|| false).unwrap()
+    fn compact_with(&self, options: &Options, now: Timestamp) -> Compaction {
+        self.corpus().compact(self.store(), options, now, &|| false).unwrap()
     }
 
     fn settle(&self) {
         for _ in 0..1_000 {
-            if self.keep_with(&Options::default(), at(0)) == Kept::Nothing {
+            if self.compact_with(&Options::default(), at(0)) == Compaction::Nothing {
                 return;
             }
         }
@@ -248,14 +248,14 @@ fn every_record_is_found_before_while_and_after_it_is_sealed_and_merged() {
     assert_eq!(memory.sealed_rows(), [0; 0]);
     loop {
         check_all_found(&memory, 1..=50);
-        if memory.keep_with(&Options::default(), at(0)) == Kept::Nothing {
+        if memory.compact_with(&Options::default(), at(0)) == Compaction::Nothing {
             break;
         }
     }
     assert_eq!(memory.sealed_rows(), [48], "and two in the tail");
     memory.reopen();
     check_all_found(&memory, 1..=50);
-    assert_eq!(memory.corpus().status().tail_rows, 2);
+    assert_eq!(memory.corpus().status().growing_rows, 2);
     memory.remember(&(51..=60).map(numbered).collect::<Vec<_>>());
     check_all_found(&memory, 1..=60);
 }
@@ -263,10 +263,11 @@ fn every_record_is_found_before_while_and_after_it_is_sealed_and_merged() {
 #[test]
 fn what_is_asked_to_stop_leaves_everything_as_it_was() {
     let memory = many(40);
-    memory.keep_with(&Options::default(), at(0));
+    memory.compact_with(&Options::default(), at(0));
     let before = memory.corpus().status();
-    let kept = memory.corpus().keep(memory.store(), &Options::default(), at(0), &|| true).unwrap();
-    assert_eq!(kept, Kept::Stopped);
+    let kept =
+        memory.corpus().compact(memory.store(), &Options::default(), at(0), &|| true).unwrap();
+    assert_eq!(kept, Compaction::Stopped);
     assert_eq!(memory.corpus().status(), before);
     memory.settle();
     check_all_found(&memory, 1..=40);
@@ -366,7 +367,7 @@ fn what_happens_to_a_record_while_its_segment_is_made_outlives_a_restart() {
     let corpus = memory.corpus();
     let store = memory.store();
     let fired = std::sync::atomic::AtomicBool::new(false);
-    // Asked in the middle of building.
+    // StopCheck in the middle of building.
     let meanwhile = || {
         if !fired.swap(true, std::sync::atomic::Ordering::SeqCst) {
             let mut changes = corpus.changes();
@@ -376,8 +377,8 @@ fn what_happens_to_a_record_while_its_segment_is_made_outlives_a_restart() {
         }
         false
     };
-    let kept = corpus.keep(store, &Options::default(), at(0), &meanwhile).unwrap();
-    assert_eq!(kept, Kept::Sealed { rows: 8 });
+    let kept = corpus.compact(store, &Options::default(), at(0), &meanwhile).unwrap();
+    assert_eq!(kept, Compaction::Sealed { rows: 8 });
     assert!(fired.load(std::sync::atomic::Ordering::SeqCst));
     let check = |memory: &Memory| {
         let window = Window::new(Some(at(60)), None).unwrap();
@@ -398,7 +399,7 @@ fn the_oldest_segments_go_when_all_of_their_records_are_too_many() {
     let mut memory = many(200);
     let options = Options { records_max: Some(100), ..Options::default() };
     for _ in 0..100 {
-        if memory.keep_with(&options, at(0)) == Kept::Nothing {
+        if memory.compact_with(&options, at(0)) == Compaction::Nothing {
             break;
         }
     }
@@ -417,7 +418,7 @@ fn records_go_when_their_time_is_over_and_not_before() {
     let mut memory = many(80);
     let options = Options { age_max: Some(Duration::from_secs(80)), ..Options::default() };
     let settle = |memory: &Memory, now| {
-        while memory.keep_with(&options, now) != Kept::Nothing {}
+        while memory.compact_with(&options, now) != Compaction::Nothing {}
     };
     settle(&memory, at(81));
     assert_eq!(memory.corpus().len(), 80, "none is older");
@@ -438,13 +439,16 @@ fn an_explanation_says_what_was_done_in_each_piece() {
     let memory = two_segments();
     let window = Window::new(Some(at(33)), None).unwrap();
     let filter = Filter { window, ..Filter::default() };
-    let Explained { hits, pieces } = memory.ask("thing40", &[1], &filter, 3);
+    let Explained { hits, segments } = memory.ask("thing40", &[1], &filter, 3);
     assert_eq!(hits.len(), 3);
-    let told: Vec<_> = pieces.iter().map(|it| (it.rows, it.selected, it.action)).collect();
-    assert_eq!(told, [(32, 0, Action::Skip), (16, 16, Action::Scan), (2, 2, Action::Scan)]);
-    assert_eq!(pieces[0].records, Some((RecordId(1), RecordId(32))));
-    assert!(pieces[0].segment.is_some() && pieces[2].segment.is_none());
-    assert_eq!(pieces[1].candidates, (16, 0), "meaning has brought up all that there is");
+    let told: Vec<_> = segments.iter().map(|it| (it.rows, it.selected, it.action)).collect();
+    assert_eq!(
+        told,
+        [(32, 0, SegmentAction::Skip), (16, 16, SegmentAction::Scan), (2, 2, SegmentAction::Scan)]
+    );
+    assert_eq!(segments[0].records, Some((RecordId(1), RecordId(32))));
+    assert!(segments[0].segment.is_some() && segments[2].segment.is_none());
+    assert_eq!(segments[1].candidates, (16, 0), "meaning has brought up all that there is");
 }
 
 #[test]
@@ -477,22 +481,22 @@ fn evidence_names_the_phrases_that_decided_and_the_rows_of_each_piece() {
     for (second, caption) in (1..).zip(sights) {
         memory.remember(&[(observation(second, "front", caption), embedding(&[1]))]);
     }
-    let sought = |text: &str, stems: &[&str]| Sought {
+    let sought = |text: &str, stems: &[&str]| ObjectQuery {
         attributes: mentions(text).remove(0).attributes,
         stems: stems.iter().map(|it| (*it).to_owned()).collect(),
     };
     let target = sought("a red mug", &["mug", "cup"]);
-    let wanted = Wanted { target, around: vec![sought("a desk", &["desk"])] };
+    let wanted = SceneQuery { target, around: vec![sought("a desk", &["desk"])] };
     let until = Window::new(None, Some(at(4))).unwrap();
     let filter = Filter { window: until, ..Filter::default() };
-    let (seen, evidence) = memory.corpus().explain_seen_last(&wanted, &filter, 9);
+    let (seen, evidence) = memory.corpus().explain_last_sightings(&wanted, &filter, 9);
     let seen = seen.unwrap();
-    assert_eq!(seen, memory.corpus().seen_last(&wanted, &filter, 9).unwrap());
+    assert_eq!(seen, memory.corpus().last_sightings(&wanted, &filter, 9).unwrap());
     assert_eq!(
         (seen.certainty, seen.records),
         (Certainty::InPlace, vec![RecordId(4), RecordId(1)])
     );
-    let told = |thing: &ThingEvidence| -> Vec<(String, Option<Fit>, u64)> {
+    let told = |thing: &ObjectEvidence| -> Vec<(String, Option<Fit>, u64)> {
         assert_eq!(thing.more, 0);
         thing.phrases.iter().map(|it| (it.phrase.clone(), it.fit, it.records)).collect()
     };
@@ -505,10 +509,10 @@ fn evidence_names_the_phrases_that_decided_and_the_rows_of_each_piece() {
         of("blue mug", None, 1),
     ];
     assert_eq!(things, [mugs, vec![of("desk", Some(Fit::Full), 2)]], "the fifth is too late");
-    let [piece] = evidence.pieces.as_slice() else { panic!("{evidence:?}") };
-    assert_eq!((piece.rows, piece.selected), (5, 4));
+    let [segment] = evidence.segments.as_slice() else { panic!("{evidence:?}") };
+    assert_eq!((segment.rows, segment.selected), (5, 4));
     let shown = [(Certainty::InPlace, 2), (Certainty::Shown, 1), (Certainty::Possible, 1)];
-    assert_eq!(piece.shown, shown.into());
+    assert_eq!(segment.shown, shown.into());
 }
 
 /// More records than candidates, so that some are best by their words alone and most
@@ -542,7 +546,7 @@ fn what_is_passed_over_is_never_among_the_best() {
         .collect();
     let records = memory.remember(&sights);
     for _ in 0..20 {
-        memory.keep_with(&Options::default(), at(0));
+        memory.compact_with(&Options::default(), at(0));
     }
     let model: Model = records
         .iter()
@@ -561,14 +565,14 @@ fn what_is_passed_over_is_never_among_the_best() {
         let along = if asked % 3 == 0 { 0 } else { 20 };
         let (vector, k) = (embedding(&way(along)), [1, 5, 10, 20][asked % 4]);
         let query = Query { text, vector: &vector, filter: &filter, accepts: None, k };
-        let Explained { hits, pieces } = memory.corpus().explain(&query);
+        let Explained { hits, segments } = memory.corpus().explain(&query);
         let best = best_by_hand(&model, &query);
         assert_eq!(hits.len(), k);
         for (hit, best) in hits.iter().zip(best) {
             assert!((hit.score - best).abs() < 3e-3, "{text} {k}: {hit:?} {best}");
         }
-        let said: usize = pieces.iter().map(|it| it.candidates.1).sum();
-        if said == 0 { passed_over += 1 } else { lifted += 1 }
+        let lexical: usize = segments.iter().map(|it| it.candidates.1).sum();
+        if lexical == 0 { passed_over += 1 } else { lifted += 1 }
     }
     assert!(passed_over > 5 && lifted > 5, "{passed_over} {lifted}");
 }
@@ -670,7 +674,7 @@ fn take(memory: &mut Memory, model: &mut Model, step: Step) {
             }
         }
         Step::Keep => {
-            memory.keep_with(&Options::default(), at(0));
+            memory.compact_with(&Options::default(), at(0));
         }
         Step::Reopen => memory.reopen(),
     }

@@ -44,7 +44,7 @@ impl Store {
             self.remove(writer, change, &gone)?;
             for id in &gone {
                 if writer.is_in_segment(*id) {
-                    change.put_amendment(*id, Amendment::Gone);
+                    change.put_amendment(*id, Amendment::Deleted);
                 }
             }
             Ok(gone)

@@ -439,21 +439,21 @@ impl SegmentOnDisk {
 /// Under [`super::keys::amendment`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(super) enum AmendmentOnDisk {
-    Gone,
+    Deleted,
     EndsAt(i64),
 }
 
 impl AmendmentOnDisk {
     pub(super) fn of(amendment: Amendment) -> Self {
         match amendment {
-            Amendment::Gone => Self::Gone,
+            Amendment::Deleted => Self::Deleted,
             Amendment::EndsAt(end_at) => Self::EndsAt(end_at.micros()),
         }
     }
 
     pub(super) fn into_amendment(self) -> Result<Amendment, Fault> {
         Ok(match self {
-            Self::Gone => Amendment::Gone,
+            Self::Deleted => Amendment::Deleted,
             Self::EndsAt(micros) => Amendment::EndsAt(timestamp(micros)?),
         })
     }

@@ -143,7 +143,7 @@ fn what_becomes_of_a_record_in_a_segment_is_noted_until_the_segment_is_made_anew
     let meta = named(&store, (1, 2), 1);
     store.merge_frame("front", at(12)).unwrap();
     store.delete_records(&[RecordId(2), RecordId(3)]).unwrap();
-    let amendments = [(RecordId(1), Amendment::EndsAt(at(12))), (RecordId(2), Amendment::Gone)];
+    let amendments = [(RecordId(1), Amendment::EndsAt(at(12))), (RecordId(2), Amendment::Deleted)];
     assert_eq!(store.amendments().unwrap(), amendments);
     drop(store);
     let store = open(dir.path());

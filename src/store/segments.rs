@@ -64,7 +64,7 @@ impl SegmentMeta {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Amendment {
     /// It was forgotten.
-    Gone,
+    Deleted,
     /// It was seen until this moment.
     EndsAt(Timestamp),
 }
@@ -175,7 +175,7 @@ impl Store {
                 .and_then(AmendmentOnDisk::into_amendment);
             let amendment = match (read, self.record(id)) {
                 (Ok(amendment), _) => amendment,
-                (Err(_), Ok(None)) => Amendment::Gone,
+                (Err(_), Ok(None)) => Amendment::Deleted,
                 (Err(_), Ok(Some(record))) => Amendment::EndsAt(record.end_at),
                 (Err(_), Err(error)) if error.concerns_one_value() => continue,
                 (Err(_), Err(error)) => return Err(error),

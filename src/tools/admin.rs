@@ -120,7 +120,7 @@ pub(crate) fn health(context: &Context) -> ToolReply {
 }
 
 /// The pieces of the index, oldest first.
-fn index(index: &search::Status, zone: Zone) -> Value {
+fn index(index: &search::IndexStatus, zone: Zone) -> Value {
     let segments: Vec<Value> = index
         .segments
         .iter()
@@ -140,8 +140,8 @@ fn index(index: &search::Status, zone: Zone) -> Value {
         .collect();
     json!({
         "segments": segments,
-        "tail": index.tail_rows,
-        "tail_pieces": index.tail_pieces,
+        "tail": index.growing_rows,
+        "tail_pieces": index.growing_segments,
         "tombstones": index.tombstones(),
         "memory_bytes": index.memory_bytes(),
         "disk_bytes": index.disk_bytes(),

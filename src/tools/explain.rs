@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::{Certainty, Fit};
-use crate::index::phrases::Sought;
+use crate::index::phrases::ObjectQuery;
 use crate::memory::episodic::last_seen::Reasons;
-use crate::search::evidence::{PieceEvidence, ThingEvidence};
-use crate::search::plan::Action;
-use crate::search::{Explained, PieceReport, WEIGHTS};
+use crate::search::evidence::{ObjectEvidence, SegmentEvidence};
+use crate::search::plan::SegmentAction;
+use crate::search::{Explained, SegmentReport, WEIGHTS};
 use crate::store::segments::SegmentNumber;
 use crate::tools::ToolReply;
 use crate::tools::args::{Kind, Param};
@@ -25,7 +25,7 @@ pub(crate) const EXPLAIN: Param = Param::optional(
 /// Adds the explanation to a recall's reply.
 pub(crate) fn add(reply: &mut ToolReply, explained: &Explained, zone: Zone) {
     let (dense, lexical) = WEIGHTS;
-    let pieces: Vec<Value> = explained.pieces.iter().map(|it| piece(it, zone)).collect();
+    let pieces: Vec<Value> = explained.segments.iter().map(|it| piece(it, zone)).collect();
     let scores: Vec<Value> = explained
         .hits
         .iter()
@@ -41,7 +41,7 @@ pub(crate) fn add(reply: &mut ToolReply, explained: &Explained, zone: Zone) {
     let weights = json!({"dense": rounded(dense), "lexical": rounded(lexical)});
     let explanation = json!({"weights": weights, "scores": scores, "pieces": pieces});
     reply.structured.insert("explanation".to_owned(), explanation);
-    for it in &explained.pieces {
+    for it in &explained.segments {
         reply.text.push_str(&format!("\n{}: {}", name(it), why(it)));
     }
 }
@@ -54,10 +54,10 @@ pub(crate) fn add_reasons(
     zone: Zone,
 ) {
     let Reasons { wanted, evidence } = reasons;
-    let sought: Vec<&Sought> = [&wanted.target].into_iter().chain(&wanted.around).collect();
+    let sought: Vec<&ObjectQuery> = [&wanted.target].into_iter().chain(&wanted.around).collect();
     let things = sought.iter().zip(&evidence.things);
     let json_of_things: Vec<Value> = things.clone().map(|(it, seen)| thing(it, seen)).collect();
-    let pieces: Vec<Value> = evidence.pieces.iter().map(|it| piece_seen(it, zone)).collect();
+    let pieces: Vec<Value> = evidence.segments.iter().map(|it| piece_seen(it, zone)).collect();
     let explanation = json!({
         "certainty": certainty.map(certainty_word), "things": json_of_things, "pieces": pieces,
     });
@@ -67,7 +67,7 @@ pub(crate) fn add_reasons(
     }
 }
 
-fn thing(sought: &Sought, seen: &ThingEvidence) -> Value {
+fn thing(sought: &ObjectQuery, seen: &ObjectEvidence) -> Value {
     let phrases: Vec<Value> = seen
         .phrases
         .iter()
@@ -81,7 +81,7 @@ fn thing(sought: &Sought, seen: &ThingEvidence) -> Value {
 }
 
 /// `"red mug, red cup": shown by "red mug" (3); possible in "mug" (2); not "blue mug" (1)`
-fn thing_line(sought: &Sought, seen: &ThingEvidence) -> String {
+fn thing_line(sought: &ObjectQuery, seen: &ObjectEvidence) -> String {
     let attributes = sought.attributes.iter().map(|it| it.word.as_str());
     let attributes: Vec<&str> = attributes.collect();
     let name = |stem: &String| [attributes.as_slice(), &[stem.as_str()]].concat().join(" ");
@@ -106,8 +106,8 @@ fn thing_line(sought: &Sought, seen: &ThingEvidence) -> String {
     format!("\"{}\": {}", names.join(", "), parts.join("; "))
 }
 
-fn piece_seen(evidence: &PieceEvidence, zone: Zone) -> Value {
-    let PieceEvidence { segment, records, span, rows, selected, shown } = evidence;
+fn piece_seen(evidence: &SegmentEvidence, zone: Zone) -> Value {
+    let SegmentEvidence { segment, records, span, rows, selected, shown } = evidence;
     let mut json = place(*segment, *records, *span, zone);
     json.insert("rows".to_owned(), json!(rows));
     json.insert("selected".to_owned(), json!(selected));
@@ -150,15 +150,15 @@ fn place(
     json
 }
 
-fn piece(report: &PieceReport, zone: Zone) -> Value {
-    let PieceReport { segment, records, span, rows, selected, action, candidates } = report;
+fn piece(report: &SegmentReport, zone: Zone) -> Value {
+    let SegmentReport { segment, records, span, rows, selected, action, candidates } = report;
     let mut json = place(*segment, *records, *span, zone);
     json.insert("rows".to_owned(), json!(rows));
     json.insert("selected".to_owned(), json!(selected));
     let (word, ef) = match action {
-        Action::Skip => ("skip", None),
-        Action::Scan => ("scan", None),
-        Action::Walk { ef } => ("walk", Some(ef)),
+        SegmentAction::Skip => ("skip", None),
+        SegmentAction::Scan => ("scan", None),
+        SegmentAction::Graph { ef } => ("walk", Some(ef)),
     };
     json.insert("action".to_owned(), json!(word));
     if let Some(ef) = ef {
@@ -170,7 +170,7 @@ fn piece(report: &PieceReport, zone: Zone) -> Value {
     Value::Object(json)
 }
 
-fn name(report: &PieceReport) -> String {
+fn name(report: &SegmentReport) -> String {
     match (report.segment, report.records) {
         (Some(number), Some((first, last))) => {
             format!("segment {} (records {first} to {last})", number.0)
@@ -180,16 +180,20 @@ fn name(report: &PieceReport) -> String {
     }
 }
 
-fn why(report: &PieceReport) -> String {
-    let PieceReport { segment, rows, selected, action, .. } = report;
+fn why(report: &SegmentReport) -> String {
+    let SegmentReport { segment, rows, selected, action, .. } = report;
     match (action, segment) {
-        (Action::Skip, _) if *rows == 0 => "holds nothing".to_owned(),
-        (Action::Skip, _) => format!("passed over, none of {rows} rows is within the filter"),
-        (Action::Scan, None) => format!("{selected} of {rows} rows compared, it has no graph yet"),
-        (Action::Scan, Some(_)) => {
+        (SegmentAction::Skip, _) if *rows == 0 => "holds nothing".to_owned(),
+        (SegmentAction::Skip, _) => {
+            format!("passed over, none of {rows} rows is within the filter")
+        }
+        (SegmentAction::Scan, None) => {
+            format!("{selected} of {rows} rows compared, it has no graph yet")
+        }
+        (SegmentAction::Scan, Some(_)) => {
             format!("{selected} of {rows} rows compared, which takes less time than a walk")
         }
-        (Action::Walk { ef }, _) => format!(
+        (SegmentAction::Graph { ef }, _) => format!(
             "graph walked among {selected} of {rows} rows with {ef} in view, as comparing all takes longer"
         ),
     }
@@ -199,8 +203,8 @@ fn why(report: &PieceReport) -> String {
 mod tests {
     use super::*;
 
-    fn report(segment: Option<u64>, selected: usize, action: Action) -> PieceReport {
-        PieceReport {
+    fn report(segment: Option<u64>, selected: usize, action: SegmentAction) -> SegmentReport {
+        SegmentReport {
             segment: segment.map(SegmentNumber),
             records: Some((RecordId(1), RecordId(9))),
             span: None,
@@ -213,33 +217,34 @@ mod tests {
 
     #[test]
     fn says_of_each_piece_what_was_done_and_why() {
-        let check = |report: PieceReport, expect: &str| {
+        let check = |report: SegmentReport, expect: &str| {
             assert_eq!(format!("{}: {}", name(&report), why(&report)), expect);
         };
         check(
-            report(Some(4), 0, Action::Skip),
+            report(Some(4), 0, SegmentAction::Skip),
             "segment 4 (records 1 to 9): passed over, none of 9 rows is within the filter",
         );
         check(
-            report(Some(4), 5, Action::Walk { ef: 64 }),
+            report(Some(4), 5, SegmentAction::Graph { ef: 64 }),
             "segment 4 (records 1 to 9): graph walked among 5 of 9 rows with 64 in view, as comparing all takes longer",
         );
         check(
-            report(None, 9, Action::Scan),
+            report(None, 9, SegmentAction::Scan),
             "tail (records 1 to 9): 9 of 9 rows compared, it has no graph yet",
         );
-        let empty = PieceReport { records: None, rows: 0, ..report(None, 0, Action::Skip) };
+        let empty =
+            SegmentReport { records: None, rows: 0, ..report(None, 0, SegmentAction::Skip) };
         check(empty, "tail (empty): holds nothing");
     }
 
     #[test]
     fn gives_the_same_as_numbers() {
         let zone = Zone::from_name("UTC").unwrap();
-        let json = piece(&report(Some(4), 5, Action::Walk { ef: 64 }), zone);
+        let json = piece(&report(Some(4), 5, SegmentAction::Graph { ef: 64 }), zone);
         assert_eq!(json.get("action"), Some(&json!("walk")));
         assert_eq!(json.get("ef"), Some(&json!(64)));
         assert_eq!(json.get("candidates"), Some(&json!({"meaning": 1, "words": 2})));
-        let scanned = piece(&report(None, 9, Action::Scan), zone);
+        let scanned = piece(&report(None, 9, SegmentAction::Scan), zone);
         assert_eq!((scanned.get("segment"), scanned.get("ef")), (Some(&Value::Null), None));
     }
 }

@@ -20,7 +20,7 @@ use engram::base::RecordId;
 use engram::base::embedding::Embedding;
 use engram::base::frame::FrameMeta;
 use engram::base::time::Timestamp;
-use engram::search::keep::{Kept, Options};
+use engram::search::compaction::{Compaction, Options};
 use engram::search::{Corpus, Filter, Query};
 use engram::store::{EmbeddingSpace, NewObservation, Store};
 
@@ -67,12 +67,12 @@ fn segments_writer() {
         }
         drop(changes);
         for _ in 0..3 {
-            let kept = corpus.keep(&store, &options, at(0), &|| false).unwrap();
+            let kept = corpus.compact(&store, &options, at(0), &|| false).unwrap();
             match kept {
-                Kept::Nothing | Kept::Stopped => break,
-                Kept::Sealed { .. } => println!("ACK sealed 1"),
-                Kept::Merged { .. } => println!("ACK merged 1"),
-                Kept::Dropped { .. } => println!("ACK dropped 1"),
+                Compaction::Nothing | Compaction::Stopped => break,
+                Compaction::Sealed { .. } => println!("ACK sealed 1"),
+                Compaction::Merged { .. } => println!("ACK merged 1"),
+                Compaction::Dropped { .. } => println!("ACK dropped 1"),
             }
         }
     }

@@ -10,9 +10,9 @@ impl Columns {
     /// part's bitmap names.
     pub fn merge(parts: &[(&Self, &RoaringBitmap)]) -> Self {
         let mut merged = Self::default();
-        for (part, gone) in parts {
+        for (part, deleted) in parts {
             let rows = (0..u32::try_from(part.len()).unwrap_or(u32::MAX)).map(Row);
-            for row in rows.filter(|row| !gone.contains(row.0)) {
+            for row in rows.filter(|row| !deleted.contains(row.0)) {
                 if let Some(cells) = part.cells(row) {
                     merged.push(cells);
                 }

@@ -362,11 +362,11 @@ mod tests {
             parts in prop::collection::vec((rows(), prop::collection::btree_set(0_u32..70, 0..30)), 0..4),
         ) {
             let held: Vec<(Columns, RoaringBitmap)> = parts.iter()
-                .map(|(rows, gone)| (filled(rows), gone.iter().copied().collect())).collect();
-            let borrowed: Vec<_> = held.iter().map(|(columns, gone)| (columns, gone)).collect();
+                .map(|(rows, deleted)| (filled(rows), deleted.iter().copied().collect())).collect();
+            let borrowed: Vec<_> = held.iter().map(|(columns, deleted)| (columns, deleted)).collect();
             let merged = Columns::merge(&borrowed);
-            let expected: Vec<Cells<'_>> = parts.iter().flat_map(|(rows, gone)| {
-                let kept = (0..).zip(rows).filter(|(row, _)| !gone.contains(row));
+            let expected: Vec<Cells<'_>> = parts.iter().flat_map(|(rows, deleted)| {
+                let kept = (0..).zip(rows).filter(|(row, _)| !deleted.contains(row));
                 kept.map(|(_, row)| row.cells())
             }).collect();
             assert_eq!(all_cells(&merged), expected);

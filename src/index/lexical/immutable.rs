@@ -48,10 +48,10 @@ impl ImmutablePostings {
     pub fn merge(parts: &[(&Self, &RoaringBitmap)]) -> Self {
         let mut lengths = Vec::new();
         let mut kept: Vec<Vec<Option<Row>>> = Vec::with_capacity(parts.len());
-        for (part, gone) in parts {
+        for (part, deleted) in parts {
             let rows = (0..).zip(&part.lengths).map(|(row, length)| {
                 let next = Row(u32::try_from(lengths.len()).unwrap_or(u32::MAX));
-                let is_kept = !gone.contains(row);
+                let is_kept = !deleted.contains(row);
                 if is_kept {
                     lengths.push(*length);
                 }

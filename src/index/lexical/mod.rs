@@ -219,10 +219,10 @@ mod tests {
             parts in prop::collection::vec((texts(), prop::collection::btree_set(0_u32..40, 0..30)), 0..4),
         ) {
             let held: Vec<(ImmutablePostings, RoaringBitmap)> = parts.iter()
-                .map(|(texts, gone)| (frozen(texts), gone.iter().copied().collect())).collect();
-            let borrowed: Vec<_> = held.iter().map(|(words, gone)| (words, gone)).collect();
-            let kept: Vec<String> = parts.iter().flat_map(|(texts, gone)| {
-                let kept = (0..).zip(texts).filter(|(row, _)| !gone.contains(row));
+                .map(|(texts, deleted)| (frozen(texts), deleted.iter().copied().collect())).collect();
+            let borrowed: Vec<_> = held.iter().map(|(words, deleted)| (words, deleted)).collect();
+            let kept: Vec<String> = parts.iter().flat_map(|(texts, deleted)| {
+                let kept = (0..).zip(texts).filter(|(row, _)| !deleted.contains(row));
                 kept.map(|(_, text)| text.clone())
             }).collect();
             let merged = ImmutablePostings::merge(&borrowed).to_bytes();

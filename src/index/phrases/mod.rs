@@ -21,13 +21,13 @@ pub const PHRASES_MAX: usize = 65_536;
 
 /// A thing that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sought {
+pub struct ObjectQuery {
     pub attributes: Vec<Attribute>,
     /// Stems of the nouns that name it.
     pub stems: Vec<String>,
 }
 
-impl Sought {
+impl ObjectQuery {
     /// Whether a mention is of this thing, whatever its attributes.
     pub fn names(&self, mention: &Mention) -> bool {
         let is_named = |stem: &String| {
@@ -40,21 +40,21 @@ impl Sought {
 /// A thing that is asked for, and what the question names around it: "the red mug"
 /// and "the desk" of "the red mug on the desk".
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
-    pub target: Sought,
-    pub around: Vec<Sought>,
+pub struct SceneQuery {
+    pub target: ObjectQuery,
+    pub around: Vec<ObjectQuery>,
 }
 
 /// Rows that show a thing; no row is in both.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Seen {
+pub struct PhraseMatches {
     /// With all its attributes.
     pub full: RoaringBitmap,
     /// With nothing against it.
     pub possible: RoaringBitmap,
 }
 
-impl Seen {
+impl PhraseMatches {
     /// All of them.
     pub fn all(&self) -> RoaringBitmap {
         &self.full | &self.possible
@@ -63,7 +63,7 @@ impl Seen {
 
 /// A phrase that names a thing, how well it fits, and the rows that hold it.
 #[derive(Debug, Clone, Copy)]
-pub struct OfThing<'a> {
+pub struct PhraseMatch<'a> {
     pub phrase: &'a str,
     /// `None` where one of its attributes excludes a wanted one.
     pub fit: Option<Fit>,
@@ -117,9 +117,9 @@ impl Phrases {
     }
 
     /// The rows that show a thing, its attributes bound to it.
-    pub fn seen(&self, sought: &Sought) -> Seen {
+    pub fn matches(&self, sought: &ObjectQuery) -> PhraseMatches {
         let (mut full, mut possible) = (Vec::new(), Vec::new());
-        for of_thing in self.of_thing(sought) {
+        for of_thing in self.naming(sought) {
             match of_thing.fit {
                 Some(Fit::Full) => full.push(of_thing.rows),
                 Some(Fit::Possible) => possible.push(of_thing.rows),
@@ -128,16 +128,16 @@ impl Phrases {
         }
         let full = full.union();
         let possible = possible.union() - &full;
-        Seen { full, possible }
+        PhraseMatches { full, possible }
     }
 
     /// The phrases that name a thing, whether or not their attributes fit.
-    pub fn of_thing<'a>(&'a self, sought: &'a Sought) -> impl Iterator<Item = OfThing<'a>> {
+    pub fn naming<'a>(&'a self, sought: &'a ObjectQuery) -> impl Iterator<Item = PhraseMatch<'a>> {
         let stems = sought.stems.iter().filter_map(|stem| self.by_stem.get(stem.as_str()));
         stems.flatten().filter_map(|at| {
             let Entry { mention, rows } = self.entries.get(*at as usize)?;
             let fit = fit(&mention.attributes, &sought.attributes);
-            Some(OfThing { phrase: &mention.phrase, fit, rows })
+            Some(PhraseMatch { phrase: &mention.phrase, fit, rows })
         })
     }
 
@@ -154,19 +154,19 @@ impl Phrases {
     /// part's bitmap names.
     pub fn merge(parts: &[(&Self, &RoaringBitmap)]) -> Self {
         let mut merged = Self::default();
-        for (part, gone) in parts {
+        for (part, deleted) in parts {
             let start = merged.rows;
             for Entry { mention, rows } in &part.entries {
-                let kept = rows - *gone;
+                let kept = rows - *deleted;
                 if kept.is_empty() {
                     continue;
                 }
                 if let Some(entry) = merged.intern(mention.clone()) {
-                    let moved = kept.iter().map(|row| start + row - below(gone, row));
+                    let moved = kept.iter().map(|row| start + row - below(deleted, row));
                     entry.rows.extend(moved);
                 }
             }
-            let lost = gone.range_cardinality(..part.rows);
+            let lost = deleted.range_cardinality(..part.rows);
             merged.rows += part.rows - u32::try_from(lost).unwrap_or(part.rows);
             merged.left_out += part.left_out;
         }
@@ -254,14 +254,14 @@ mod tests {
         prop::collection::vec(prop::string::string_regex(&caption).unwrap(), 0..40)
     }
 
-    fn sought(query: &str, stems: &[&str]) -> Sought {
+    fn sought(query: &str, stems: &[&str]) -> ObjectQuery {
         let attributes = mentions(query).remove(0).attributes;
-        Sought { attributes, stems: stems.iter().map(|it| (*it).to_owned()).collect() }
+        ObjectQuery { attributes, stems: stems.iter().map(|it| (*it).to_owned()).collect() }
     }
 
     /// What a look at each caption finds: by row, the best fit of its mentions.
-    fn by_hand(captions: &[String], sought: &Sought) -> Seen {
-        let mut seen = Seen::default();
+    fn by_hand(captions: &[String], sought: &ObjectQuery) -> PhraseMatches {
+        let mut seen = PhraseMatches::default();
         for (row, caption) in (0..).zip(captions) {
             let fits = mentions(caption).into_iter().filter_map(|it| {
                 let is_named = sought
@@ -279,7 +279,7 @@ mod tests {
         seen
     }
 
-    fn asked() -> impl Strategy<Value = Sought> {
+    fn asked() -> impl Strategy<Value = ObjectQuery> {
         let thing = "a (red |blue |closed )?(mug|door)";
         let stems = prop::collection::vec(
             prop::sample::select(vec!["mug", "cup", "door", "room", "live room", "lamp"]),
@@ -293,9 +293,9 @@ mod tests {
         fn sees_what_a_look_at_each_caption_sees(captions in captions(), asked in asked()) {
             let phrases = filled(&captions);
             let expected = by_hand(&captions, &asked);
-            assert_eq!(phrases.seen(&asked), expected);
+            assert_eq!(phrases.matches(&asked), expected);
             let read = Phrases::from_bytes(&phrases.to_bytes()).unwrap();
-            assert_eq!(read.seen(&asked), expected);
+            assert_eq!(read.matches(&asked), expected);
             assert_eq!(read.rows(), captions.len());
         }
 
@@ -305,14 +305,14 @@ mod tests {
             asked in asked(),
         ) {
             let held: Vec<(Phrases, RoaringBitmap)> = parts.iter()
-                .map(|(captions, gone)| (filled(captions), gone.iter().copied().collect())).collect();
-            let borrowed: Vec<_> = held.iter().map(|(phrases, gone)| (phrases, gone)).collect();
-            let kept: Vec<String> = parts.iter().flat_map(|(captions, gone)| {
-                let kept = (0..).zip(captions).filter(|(row, _)| !gone.contains(row));
+                .map(|(captions, deleted)| (filled(captions), deleted.iter().copied().collect())).collect();
+            let borrowed: Vec<_> = held.iter().map(|(phrases, deleted)| (phrases, deleted)).collect();
+            let kept: Vec<String> = parts.iter().flat_map(|(captions, deleted)| {
+                let kept = (0..).zip(captions).filter(|(row, _)| !deleted.contains(row));
                 kept.map(|(_, caption)| caption.clone())
             }).collect();
             let merged = Phrases::merge(&borrowed);
-            assert_eq!((merged.rows(), merged.seen(&asked)), (kept.len(), by_hand(&kept, &asked)));
+            assert_eq!((merged.rows(), merged.matches(&asked)), (kept.len(), by_hand(&kept, &asked)));
         }
 
         #[test]
@@ -323,7 +323,7 @@ mod tests {
         ) {
             let bytes = filled(&captions).to_bytes();
             if let Some(read) = check_nonsense(&bytes, &flips, Phrases::from_bytes) {
-                assert!(read.seen(&asked).all().max() < Some(u32::MAX));
+                assert!(read.matches(&asked).all().max() < Some(u32::MAX));
                 Phrases::merge(&[(&read, &RoaringBitmap::new())]);
             }
         }
@@ -334,9 +334,9 @@ mod tests {
         let captions =
             ["a blue mug next to a red book", "a mug", "a red mug", "a red cup and a blue mug"];
         let phrases = filled(&captions.map(str::to_owned));
-        let seen = phrases.seen(&sought("red mug", &["mug"]));
+        let seen = phrases.matches(&sought("red mug", &["mug"]));
         assert_eq!((seen.full, seen.possible), ([2].into(), [1].into()));
-        let seen = phrases.seen(&sought("red mug", &["mug", "cup"]));
+        let seen = phrases.matches(&sought("red mug", &["mug", "cup"]));
         assert_eq!((seen.full, seen.possible), ([2, 3].into(), [1].into()));
     }
 
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(phrases.len(), PHRASES_MAX);
         phrases.push(mentions("a red mug beside a lamp"));
         let row = u32::try_from(PHRASES_MAX).unwrap();
-        let seen = phrases.seen(&sought("red mug", &["mug"]));
+        let seen = phrases.matches(&sought("red mug", &["mug"]));
         assert_eq!((seen.full, seen.possible), (RoaringBitmap::new(), [0, row].into()));
         assert_eq!((phrases.len(), phrases.left_out()), (PHRASES_MAX, 1));
     }

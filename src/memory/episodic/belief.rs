@@ -14,7 +14,7 @@ use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::index::mention::Attribute;
 use crate::index::mention::fit::fit;
-use crate::index::phrases::Sought;
+use crate::index::phrases::ObjectQuery;
 use crate::memory::episodic::instances::{NamedThing, names_in};
 use crate::memory::episodic::named::things_in;
 use crate::memory::episodic::place::{PlaceWords, is_one_place, place_of};
@@ -66,7 +66,7 @@ struct Visit {
 
 impl Looks {
     /// What `records` show of `wanted`; what no camera saw shows nothing.
-    pub fn of(mut records: Vec<Record>, wanted: &Sought) -> Self {
+    pub fn of(mut records: Vec<Record>, wanted: &ObjectQuery) -> Self {
         records.retain(|it| it.layer.is_none());
         records.sort_by_key(|it| (it.meta.taken_at, it.id));
         records.dedup_by_key(|it| it.id);

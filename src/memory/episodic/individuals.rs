@@ -9,7 +9,7 @@ use crate::base::embedding::Embedding;
 use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Window, Zone};
 use crate::index::mention::mentions;
-use crate::index::phrases::{Sought, Wanted};
+use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::memory::episodic::belief::{self, Looks, SPOT_METRES, TELLING};
 use crate::memory::episodic::commonsense;
 use crate::memory::episodic::instances::{self, Instance};
@@ -64,8 +64,8 @@ impl Episodic {
     /// the surest of [`Episodic::last_seen`]; of more than `k` the newest.
     pub fn all_seen(&self, query: &str, filter: &Filter, k: usize) -> Result<AllSeen, MemoryError> {
         let wanted = self.wanted(query)?;
-        let total = self.corpus.seen_when(&wanted, filter).map_or(0, |times| times.count);
-        let seen = self.corpus.seen_last(&wanted, filter, k);
+        let total = self.corpus.sighting_times(&wanted, filter).map_or(0, |times| times.count);
+        let seen = self.corpus.last_sightings(&wanted, filter, k);
         let mut sightings = self.sightings(query, filter, &wanted, seen)?;
         sightings.sort_by_key(|it| (it.recalled.record.meta.taken_at, it.recalled.record.id));
         Ok(AllSeen { sightings, total })
@@ -79,7 +79,7 @@ impl Episodic {
         records: &[Record],
         zone: Zone,
     ) -> Result<Vec<Instance>, MemoryError> {
-        let Some(Wanted { target, around: _ }) = self.things.wanted(thing) else {
+        let Some(SceneQuery { target, around: _ }) = self.things.wanted(thing) else {
             return Ok(Vec::new());
         };
         let looks = self.looks(records, &target)?;
@@ -88,7 +88,11 @@ impl Episodic {
 
     /// What was seen before and after at the places of `records`, and where else that
     /// which is wanted was seen; nothing where no caption is in doubt.
-    pub(super) fn looks(&self, records: &[Record], wanted: &Sought) -> Result<Looks, MemoryError> {
+    pub(super) fn looks(
+        &self,
+        records: &[Record],
+        wanted: &ObjectQuery,
+    ) -> Result<Looks, MemoryError> {
         let is_unsure = |it: &&Record| belief::is_unsure(it);
         if !records.iter().any(belief::is_unsure) {
             return Ok(Looks::default());
@@ -97,8 +101,8 @@ impl Episodic {
         for area in areas(records.iter().filter(is_unsure)) {
             ids.extend(self.corpus.newest(&area, LOOKS_MAX, &[]));
         }
-        let alike = Wanted { target: wanted.clone(), around: Vec::new() };
-        let alike = self.corpus.seen_last(&alike, &Filter::default(), ALIKE_MAX);
+        let alike = SceneQuery { target: wanted.clone(), around: Vec::new() };
+        let alike = self.corpus.last_sightings(&alike, &Filter::default(), ALIKE_MAX);
         ids.extend(alike.into_iter().flat_map(|it| it.records));
         ids.extend(records.iter().map(|it| it.id));
         let ids: Vec<RecordId> = ids.into_iter().collect();
@@ -139,7 +143,7 @@ impl Episodic {
         })
     }
 
-    fn sought_thing(&self, words: &str) -> Option<Sought> {
+    fn sought_thing(&self, words: &str) -> Option<ObjectQuery> {
         self.things.wanted(words).map(|wanted| wanted.target)
     }
 

@@ -13,7 +13,7 @@ use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::fit;
 use crate::index::mention::{Attribute, AttributeKind, Mention, mentions};
-use crate::index::phrases::Sought;
+use crate::index::phrases::ObjectQuery;
 use crate::memory::episodic::belief::{DOUBT, Looks, STAYS};
 use crate::memory::episodic::kinds::{Kind, Likeness, Named, kinds, lasting};
 use crate::memory::episodic::place::{PlaceWords, is_one_place, place_of};
@@ -99,7 +99,7 @@ const BY_PLACE_ALONE: f32 = 0.8;
 /// The objects that `records` show of what is wanted, the one seen on most occasions
 /// first, those last that may be slips. Days and hours are those of `zone`; `looks` say
 /// what was seen around them.
-pub fn group(records: &[Record], looks: &Looks, wanted: &Sought, zone: Zone) -> Vec<Instance> {
+pub fn group(records: &[Record], looks: &Looks, wanted: &ObjectQuery, zone: Zone) -> Vec<Instance> {
     let scene = Scene::of(records, looks, wanted);
     let mut found: Vec<Instance> =
         kinds(&scene.names).iter().flat_map(|kind| scene.objects(kind, zone)).collect();
@@ -121,7 +121,7 @@ pub(super) struct NamedThing {
 }
 
 /// What a caption names of what is wanted.
-pub(super) fn names_in(caption: &str, wanted: &Sought) -> Vec<NamedThing> {
+pub(super) fn names_in(caption: &str, wanted: &ObjectQuery) -> Vec<NamedThing> {
     let mut found = Vec::new();
     for (sentence, text) in caption.split(['.', ';', '!', '?']).enumerate() {
         let said = mentions(text);
@@ -151,11 +151,11 @@ struct Scene<'a> {
     /// How likely those names are right that say what a caption took for another thing.
     mended: BTreeMap<usize, f32>,
     looks: &'a Looks,
-    wanted: &'a Sought,
+    wanted: &'a ObjectQuery,
 }
 
 impl<'a> Scene<'a> {
-    fn of(records: &'a [Record], looks: &'a Looks, wanted: &'a Sought) -> Self {
+    fn of(records: &'a [Record], looks: &'a Looks, wanted: &'a ObjectQuery) -> Self {
         let mut records: Vec<&Record> = records.iter().collect();
         records.sort_by_key(|it| (it.meta.taken_at, it.id));
         records.dedup_by_key(|it| it.id);

@@ -8,12 +8,12 @@ use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::Certainty;
 use crate::index::mention::mentions;
-use crate::index::phrases::Wanted;
+use crate::index::phrases::SceneQuery;
 use crate::memory::episodic::shows::shows;
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
 use crate::model::TextRole;
-use crate::search::evidence::Evidence;
-use crate::search::sightings::Seen;
+use crate::search::evidence::SightingEvidence;
+use crate::search::sightings::ObjectSightings;
 use crate::search::{Filter, Query};
 use crate::store::Record;
 
@@ -28,8 +28,8 @@ pub struct Sighting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reasons {
     /// The query, cut into things, each with the nouns that mean it.
-    pub wanted: Wanted,
-    pub evidence: Evidence,
+    pub wanted: SceneQuery,
+    pub evidence: SightingEvidence,
 }
 
 /// How often and when a thing was seen.
@@ -63,7 +63,7 @@ impl Episodic {
         k: usize,
     ) -> Result<Vec<Sighting>, MemoryError> {
         let wanted = self.wanted(query)?;
-        let seen = self.corpus.seen_last(&wanted, filter, k.saturating_add(SPARE));
+        let seen = self.corpus.last_sightings(&wanted, filter, k.saturating_add(SPARE));
         let sightings = self.sightings(query, filter, &wanted, seen)?;
         self.believed(sightings, &wanted, k)
     }
@@ -72,7 +72,7 @@ impl Episodic {
     fn believed(
         &self,
         mut sightings: Vec<Sighting>,
-        wanted: &Wanted,
+        wanted: &SceneQuery,
         k: usize,
     ) -> Result<Vec<Sighting>, MemoryError> {
         let records: Vec<Record> = sightings.iter().map(|it| it.recalled.record.clone()).collect();
@@ -93,7 +93,7 @@ impl Episodic {
     ) -> Result<(Vec<Sighting>, Reasons), MemoryError> {
         let wanted = self.wanted(query)?;
         let spared = k.saturating_add(SPARE);
-        let (seen, evidence) = self.corpus.explain_seen_last(&wanted, filter, spared);
+        let (seen, evidence) = self.corpus.explain_last_sightings(&wanted, filter, spared);
         let sightings = self.sightings(query, filter, &wanted, seen)?;
         let sightings = self.believed(sightings, &wanted, k)?;
         Ok((sightings, Reasons { wanted, evidence }))
@@ -107,7 +107,7 @@ impl Episodic {
         k: usize,
     ) -> Result<Vec<Sighting>, MemoryError> {
         let wanted = self.wanted(query)?;
-        let seen = self.corpus.seen_first(&wanted, filter, k);
+        let seen = self.corpus.first_sightings(&wanted, filter, k);
         self.sightings(query, filter, &wanted, seen)
     }
 
@@ -120,7 +120,7 @@ impl Episodic {
         zone: Zone,
     ) -> Result<Option<Habits>, MemoryError> {
         let wanted = self.wanted(query)?;
-        let Some(times) = self.corpus.seen_when(&wanted, filter) else { return Ok(None) };
+        let Some(times) = self.corpus.sighting_times(&wanted, filter) else { return Ok(None) };
         let mut hours = [0; 24];
         for (quarter, count) in times.quarters {
             if let Some(hour) = hours.get_mut(zone.hour(quarter)) {
@@ -131,7 +131,7 @@ impl Episodic {
         Ok(Some(Habits { certainty, count, first: times.first, last: times.last, hours }))
     }
 
-    pub(super) fn wanted(&self, query: &str) -> Result<Wanted, MemoryError> {
+    pub(super) fn wanted(&self, query: &str) -> Result<SceneQuery, MemoryError> {
         let wanted = self.things.wanted(query);
         wanted.ok_or_else(|| MemoryError::NamesNothing(query.to_owned()))
     }
@@ -140,10 +140,10 @@ impl Episodic {
         &self,
         query: &str,
         filter: &Filter,
-        wanted: &Wanted,
-        seen: Option<Seen>,
+        wanted: &SceneQuery,
+        seen: Option<ObjectSightings>,
     ) -> Result<Vec<Sighting>, MemoryError> {
-        let Some(Seen { certainty, records: ids }) = seen else { return Ok(Vec::new()) };
+        let Some(ObjectSightings { certainty, records: ids }) = seen else { return Ok(Vec::new()) };
         let vector = self.embedder.embed(TextRole::Query, query)?;
         let asked = Query { text: query, vector: &vector, filter, accepts: None, k: ids.len() };
         let scores = self.corpus.score(&asked, &ids);

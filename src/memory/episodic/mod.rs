@@ -30,9 +30,9 @@ use crate::index::mention::mentions;
 use crate::memory::episodic::things::Things;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, ModelIdentity, TextRole};
-use crate::search::keep::Options;
-use crate::search::keeper::Keeper;
-use crate::search::status::Status;
+use crate::search::compaction::Options;
+use crate::search::compactor::Compactor;
+use crate::search::status::IndexStatus;
 use crate::search::{Corpus, CorpusError, Explained, Filter, Query};
 use crate::store::{Merged, NewObservation, Record, Store, StoreError};
 
@@ -71,7 +71,7 @@ pub struct Episodic {
     corpus: Arc<Corpus>,
     embedder: EmbedderHandle,
     things: Things,
-    keeper: Keeper,
+    compactor: Compactor,
 }
 
 impl Episodic {
@@ -89,9 +89,9 @@ impl Episodic {
     ) -> Result<Self, MemoryError> {
         let corpus = Arc::new(Corpus::open(&store)?);
         let things = Things::open(embedder.clone(), store.clone(), corpus.nouns());
-        let keeper = Keeper::start(Arc::clone(&corpus), store.clone(), options, clock)
+        let compactor = Compactor::start(Arc::clone(&corpus), store.clone(), options, clock)
             .map_err(MemoryError::Thread)?;
-        Ok(Self { store, corpus, embedder, things, keeper })
+        Ok(Self { store, corpus, embedder, things, compactor })
     }
 
     /// Keeps what a pending frame shows. On disk and searchable when it returns.
@@ -231,11 +231,11 @@ impl Episodic {
 
     /// Whether every full tail is sealed and nothing is left to merge.
     pub fn is_settled(&self) -> bool {
-        self.keeper.is_settled()
+        self.compactor.is_settled()
     }
 
     /// The pieces of the index and what they take.
-    pub fn index(&self) -> Status {
+    pub fn index(&self) -> IndexStatus {
         self.corpus.status()
     }
 

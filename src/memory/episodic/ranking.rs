@@ -12,7 +12,7 @@ use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::{Fit, fit};
 use crate::index::mention::mentions;
-use crate::index::phrases::Sought;
+use crate::index::phrases::ObjectQuery;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::named::is_person;
 use crate::memory::episodic::place::place_of;
@@ -23,7 +23,7 @@ use crate::store::Record;
 pub struct Wish {
     pub by: By,
     /// What it was beside, on or in.
-    pub around: Vec<Sought>,
+    pub around: Vec<ObjectQuery>,
     /// What somebody did with it.
     pub doing: Option<String>,
     /// When that was; any of them.
@@ -97,7 +97,7 @@ struct Scene {
 impl Scene {
     fn of(record: &Record, wish: &Wish) -> Self {
         let seen = mentions(&record.caption);
-        let shown = |thing: &Sought| {
+        let shown = |thing: &ObjectQuery| {
             let named = seen.iter().filter(|it| thing.names(it));
             let fits = named.filter_map(|it| fit(&it.attributes, &thing.attributes));
             // "a windowsill" may be the grey one, "a grey windowsill" is.

@@ -6,7 +6,7 @@
 
 use crate::index::mention::Mention;
 use crate::index::mention::fit::{Certainty, Fit, fit};
-use crate::index::phrases::{Sought, Wanted};
+use crate::index::phrases::{ObjectQuery, SceneQuery};
 
 /// Why a caption counts as showing the wanted thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Evidence {
 /// What is around it raises the certainty and excludes nothing, since a query says
 /// more than a caption does ("the book I read on the *train*"). `None` where the
 /// thing is not there, or is there with an attribute that excludes the wanted one.
-pub fn shows(caption: &[Mention], wanted: &Wanted) -> Option<Evidence> {
+pub fn shows(caption: &[Mention], wanted: &SceneQuery) -> Option<Evidence> {
     let (target, phrase) = best_fit(caption, &wanted.target)?;
     let mut matched = vec![phrase];
     let mut all_around = true;
@@ -40,7 +40,7 @@ pub fn shows(caption: &[Mention], wanted: &Wanted) -> Option<Evidence> {
     Some(Evidence { certainty, matched })
 }
 
-fn best_fit(caption: &[Mention], wanted: &Sought) -> Option<(Fit, String)> {
+fn best_fit(caption: &[Mention], wanted: &ObjectQuery) -> Option<(Fit, String)> {
     let fits = caption
         .iter()
         .filter(|seen| wanted.names(seen))
@@ -58,10 +58,11 @@ mod tests {
         let sought = |it: Mention| {
             let mut stems = vec![it.head_stem.clone()];
             stems.extend((it.head_stem == "mug").then(|| "cup".to_owned()));
-            Sought { attributes: it.attributes, stems }
+            ObjectQuery { attributes: it.attributes, stems }
         };
         let mut things = mentions(wanted).into_iter().map(sought);
-        let wanted_things = things.next().map(|target| Wanted { target, around: things.collect() });
+        let wanted_things =
+            things.next().map(|target| SceneQuery { target, around: things.collect() });
         let found = wanted_things.and_then(|it| shows(&mentions(caption), &it));
         let found = found.map(|it| (it.certainty, it.matched));
         let expect = expect.map(|(c, m)| (c, m.iter().map(|s| (*s).to_owned()).collect()));

@@ -12,7 +12,7 @@ use log::warn;
 use crate::base::embedding::Embedding;
 use crate::index::mention::{Mention, mentions};
 use crate::index::nouns::Nouns;
-use crate::index::phrases::{Sought, Wanted};
+use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::memory::episodic::names;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
@@ -83,12 +83,12 @@ impl Things {
 
     /// What a query wants: the first thing it names, and the others around it.
     /// `None` where it names none.
-    pub(super) fn wanted(&self, query: &str) -> Option<Wanted> {
+    pub(super) fn wanted(&self, query: &str) -> Option<SceneQuery> {
         let mut things = mentions(query).into_iter().map(|mention| self.sought(mention));
-        Some(Wanted { target: things.next()?, around: things.collect() })
+        Some(SceneQuery { target: things.next()?, around: things.collect() })
     }
 
-    fn sought(&self, mention: Mention) -> Sought {
+    fn sought(&self, mention: Mention) -> ObjectQuery {
         let stem = mention.head_stem.as_str();
         let known = self.read().knows(stem);
         let stems = if known {
@@ -105,7 +105,7 @@ impl Things {
             }
         };
         let stems = names::stems(&mention, stems);
-        Sought { attributes: mention.attributes, stems }
+        ObjectQuery { attributes: mention.attributes, stems }
     }
 
     fn learn(&self, mentioned: BTreeMap<String, String>) {

@@ -37,11 +37,11 @@ pub(crate) fn records(seen: &[Seen]) -> Vec<Record> {
     (1..).zip(seen).map(record).collect()
 }
 
-pub(crate) fn sought(thing: &str) -> Sought {
+pub(crate) fn sought(thing: &str) -> ObjectQuery {
     let mention = mentions(thing).remove(0);
     let mut stems = vec![mention.head_stem];
     stems.extend((stems[0] == "mug").then(|| "cup".to_owned()));
-    Sought { attributes: mention.attributes, stems }
+    ObjectQuery { attributes: mention.attributes, stems }
 }
 
 pub(crate) fn grouped(seen: &[Seen], thing: &str) -> Vec<Instance> {

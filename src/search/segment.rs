@@ -21,36 +21,36 @@ use crate::index::lexical::{Postings, Text};
 use crate::index::mention::Mention;
 use crate::index::phrases::Phrases;
 use crate::index::selection::Selection;
-use crate::search::ids::Ids;
+use crate::search::ids::RowIds;
 use crate::store::Record;
 use crate::store::segments::{SegmentMeta, SegmentNumber};
 
 /// A piece as a search's snapshot holds it.
 #[derive(Debug, Clone)]
-pub(crate) enum Piece {
-    Sealed(Arc<Sealed>),
-    Open(Arc<Open>),
+pub(crate) enum Segment {
+    Sealed(Arc<SealedSegment>),
+    Growing(Arc<GrowingSegment>),
 }
 
 /// What of a piece changes after its rows are there.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Live {
+pub(crate) struct MutableState {
     pub(crate) columns: Columns,
-    pub(crate) gone: RoaringBitmap,
+    pub(crate) deleted: RoaringBitmap,
 }
 
 /// A segment.
 #[derive(Debug)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedSegment {
     pub(crate) meta: SegmentMeta,
-    pub(crate) body: Body,
-    live: RwLock<Live>,
+    pub(crate) body: SegmentData,
+    state: RwLock<MutableState>,
 }
 
 /// What of a segment never changes.
 #[derive(Debug)]
-pub(crate) struct Body {
-    pub(crate) ids: Ids,
+pub(crate) struct SegmentData {
+    pub(crate) ids: RowIds,
     pub(crate) vectors: HnswIndex,
     pub(crate) words: ImmutablePostings,
     pub(crate) phrases: Phrases,
@@ -58,15 +58,15 @@ pub(crate) struct Body {
 
 /// A flat piece: it takes records until it is full, and is sealed then.
 #[derive(Debug)]
-pub(crate) struct Open {
-    body: RwLock<Growing>,
-    live: RwLock<Live>,
+pub(crate) struct GrowingSegment {
+    body: RwLock<GrowingData>,
+    state: RwLock<MutableState>,
 }
 
 /// What of an open piece only grows.
 #[derive(Debug)]
-pub(crate) struct Growing {
-    pub(crate) ids: Ids,
+pub(crate) struct GrowingData {
+    pub(crate) ids: RowIds,
     pub(crate) vectors: FlatIndex,
     pub(crate) words: MutablePostings,
     pub(crate) phrases: Phrases,
@@ -76,15 +76,15 @@ pub(crate) struct Growing {
     pub(crate) range: Option<(RecordId, RecordId)>,
 }
 
-impl Sealed {
-    pub(crate) fn new(meta: SegmentMeta, body: Body, live: Live) -> Self {
-        Self { meta, body, live: RwLock::new(live) }
+impl SealedSegment {
+    pub(crate) fn new(meta: SegmentMeta, body: SegmentData, state: MutableState) -> Self {
+        Self { meta, body, state: RwLock::new(state) }
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let Body { ids, vectors, words, phrases } = &self.body;
-        let live = read(&self.live);
-        let columns = live.columns.memory_bytes() + live.gone.serialized_size();
+        let SegmentData { ids, vectors, words, phrases } = &self.body;
+        let state = read(&self.state);
+        let columns = state.columns.memory_bytes() + state.deleted.serialized_size();
         ids.memory_bytes()
             + vectors.memory_bytes()
             + words.memory_bytes()
@@ -93,17 +93,17 @@ impl Sealed {
     }
 }
 
-impl Open {
+impl GrowingSegment {
     pub(crate) fn new(dimension: usize) -> Self {
-        let growing = Growing {
-            ids: Ids::default(),
+        let growing = GrowingData {
+            ids: RowIds::default(),
             vectors: FlatIndex::new(dimension),
             words: MutablePostings::default(),
             phrases: Phrases::default(),
             unreadable: 0,
             range: None,
         };
-        Self { body: RwLock::new(growing), live: RwLock::default() }
+        Self { body: RwLock::new(growing), state: RwLock::default() }
     }
 
     /// Appends a record, which the next search finds. `false`, and nothing changes,
@@ -124,7 +124,7 @@ impl Open {
         body.reach(record.id);
         body.words.push(text);
         body.phrases.push(mentions);
-        write(&self.live).columns.push(Cells {
+        write(&self.state).columns.push(Cells {
             first: record.meta.taken_at,
             last: record.end_at,
             source: &record.meta.source,
@@ -147,14 +147,14 @@ impl Open {
         self.body().ids.len()
     }
 
-    pub(crate) fn body(&self) -> RwLockReadGuard<'_, Growing> {
+    pub(crate) fn body(&self) -> RwLockReadGuard<'_, GrowingData> {
         // An append does not panic halfway: it pushes to vectors and maps.
         self.body.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn memory_bytes(&self) -> usize {
         let body = self.body();
-        let columns = read(&self.live).columns.memory_bytes();
+        let columns = read(&self.state).columns.memory_bytes();
         body.ids.memory_bytes()
             + body.vectors.memory_bytes()
             + body.words.memory_bytes()
@@ -163,148 +163,148 @@ impl Open {
     }
 }
 
-impl Growing {
+impl GrowingData {
     fn reach(&mut self, id: RecordId) {
         let (first, last) = self.range.unwrap_or((id, id));
         self.range = Some((first.min(id), last.max(id)));
     }
 }
 
-impl Piece {
+impl Segment {
     /// Whether both are the same piece.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Sealed(a), Self::Sealed(b)) => Arc::ptr_eq(a, b),
-            (Self::Open(a), Self::Open(b)) => Arc::ptr_eq(a, b),
-            (Self::Sealed(_), Self::Open(_)) | (Self::Open(_), Self::Sealed(_)) => false,
+            (Self::Growing(a), Self::Growing(b)) => Arc::ptr_eq(a, b),
+            (Self::Sealed(_), Self::Growing(_)) | (Self::Growing(_), Self::Sealed(_)) => false,
         }
     }
 
     /// A consistent look at the piece; a record that is stored meanwhile waits for
     /// its end.
-    pub(crate) fn read(&self) -> Reading<'_> {
+    pub(crate) fn read(&self) -> SegmentReader<'_> {
         match self {
-            Self::Sealed(sealed) => Reading {
+            Self::Sealed(sealed) => SegmentReader {
                 segment: Some(sealed.meta.number),
-                body: BodyReading::Sealed(&sealed.body),
-                live: read(&sealed.live),
+                body: DataReader::Sealed(&sealed.body),
+                state: read(&sealed.state),
             },
-            Self::Open(open) => {
+            Self::Growing(open) => {
                 // In the order in which an append takes them.
-                let body = BodyReading::Open(open.body());
-                Reading { segment: None, body, live: read(&open.live) }
+                let body = DataReader::Growing(open.body());
+                SegmentReader { segment: None, body, state: read(&open.state) }
             }
         }
     }
 
     /// What may change, as it is now.
-    pub(crate) fn live(&self) -> Live {
+    pub(crate) fn state(&self) -> MutableState {
         match self {
-            Self::Sealed(sealed) => read(&sealed.live).clone(),
-            Self::Open(open) => read(&open.live).clone(),
+            Self::Sealed(sealed) => read(&sealed.state).clone(),
+            Self::Growing(open) => read(&open.state).clone(),
         }
     }
 
     /// The row of a record that is here and not gone.
     pub(crate) fn row(&self, id: RecordId) -> Option<Row> {
-        let reading = self.read();
-        reading.ids().row(id).filter(|row| !reading.live.gone.contains(row.0))
+        let reader = self.read();
+        reader.ids().row(id).filter(|row| !reader.state.deleted.contains(row.0))
     }
 
     /// Moves the end of a row to `end_at` if that is later.
     pub(crate) fn extend(&self, row: Row, end_at: Timestamp) {
-        self.write_live().columns.extend(row, end_at);
+        self.write_state().columns.extend(row, end_at);
     }
 
     /// Makes a row unfindable.
-    pub(crate) fn forget(&self, row: Row) {
-        self.write_live().gone.insert(row.0);
+    pub(crate) fn delete(&self, row: Row) {
+        self.write_state().deleted.insert(row.0);
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
         match self {
             Self::Sealed(sealed) => sealed.memory_bytes(),
-            Self::Open(open) => open.memory_bytes(),
+            Self::Growing(open) => open.memory_bytes(),
         }
     }
 
-    fn write_live(&self) -> RwLockWriteGuard<'_, Live> {
+    fn write_state(&self) -> RwLockWriteGuard<'_, MutableState> {
         match self {
-            Self::Sealed(sealed) => write(&sealed.live),
-            Self::Open(open) => write(&open.live),
+            Self::Sealed(sealed) => write(&sealed.state),
+            Self::Growing(open) => write(&open.state),
         }
     }
 }
 
 /// A piece while a search looks at it.
 #[derive(Debug)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct SegmentReader<'a> {
     pub(crate) segment: Option<SegmentNumber>,
-    pub(crate) body: BodyReading<'a>,
-    pub(crate) live: RwLockReadGuard<'a, Live>,
+    pub(crate) body: DataReader<'a>,
+    pub(crate) state: RwLockReadGuard<'a, MutableState>,
 }
 
 #[derive(Debug)]
-pub(crate) enum BodyReading<'a> {
-    Sealed(&'a Body),
-    Open(RwLockReadGuard<'a, Growing>),
+pub(crate) enum DataReader<'a> {
+    Sealed(&'a SegmentData),
+    Growing(RwLockReadGuard<'a, GrowingData>),
 }
 
-impl Reading<'_> {
-    pub(crate) fn ids(&self) -> &Ids {
+impl SegmentReader<'_> {
+    pub(crate) fn ids(&self) -> &RowIds {
         match &self.body {
-            BodyReading::Sealed(body) => &body.ids,
-            BodyReading::Open(body) => &body.ids,
+            DataReader::Sealed(body) => &body.ids,
+            DataReader::Growing(body) => &body.ids,
         }
     }
 
     pub(crate) fn words(&self) -> &dyn Postings {
         match &self.body {
-            BodyReading::Sealed(body) => &body.words,
-            BodyReading::Open(body) => &body.words,
+            DataReader::Sealed(body) => &body.words,
+            DataReader::Growing(body) => &body.words,
         }
     }
 
     pub(crate) fn phrases(&self) -> &Phrases {
         match &self.body {
-            BodyReading::Sealed(body) => &body.phrases,
-            BodyReading::Open(body) => &body.phrases,
+            DataReader::Sealed(body) => &body.phrases,
+            DataReader::Growing(body) => &body.phrases,
         }
     }
 
     pub(crate) fn rows(&self) -> usize {
-        self.live.columns.len()
+        self.state.columns.len()
     }
 
     /// Rows that are not gone.
-    pub(crate) fn found(&self) -> usize {
-        let gone = usize::try_from(self.live.gone.len()).unwrap_or(usize::MAX);
-        self.rows().saturating_sub(gone)
+    pub(crate) fn live_rows(&self) -> usize {
+        let deleted = usize::try_from(self.state.deleted.len()).unwrap_or(usize::MAX);
+        self.rows().saturating_sub(deleted)
     }
 
     /// The rows that fulfil a condition and are not gone.
     pub(crate) fn select(&self, condition: &Condition<'_>) -> Selection {
-        self.live.columns.select(condition).without(&self.live.gone, self.rows())
+        self.state.columns.select(condition).without(&self.state.deleted, self.rows())
     }
 
     /// First and last moment of the rows that are not gone.
     pub(crate) fn span(&self) -> Option<(Timestamp, Timestamp)> {
-        let columns = &self.live.columns;
-        if self.live.gone.is_empty() {
+        let columns = &self.state.columns;
+        if self.state.deleted.is_empty() {
             return columns.span();
         }
-        let within = Selection::All.without(&self.live.gone, self.rows());
+        let within = Selection::All.without(&self.state.deleted, self.rows());
         let (_, first) = *columns.oldest(&within, 1).first()?;
         let (last, _) = *columns.newest(&within, 1).first()?;
         Some((columns.times(first)?.0, last))
     }
 }
 
-fn read(live: &RwLock<Live>) -> RwLockReadGuard<'_, Live> {
+fn read(state: &RwLock<MutableState>) -> RwLockReadGuard<'_, MutableState> {
     // Every change is one value.
-    live.read().unwrap_or_else(PoisonError::into_inner)
+    state.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write(live: &RwLock<Live>) -> RwLockWriteGuard<'_, Live> {
-    live.write().unwrap_or_else(PoisonError::into_inner)
+fn write(state: &RwLock<MutableState>) -> RwLockWriteGuard<'_, MutableState> {
+    state.write().unwrap_or_else(PoisonError::into_inner)
 }

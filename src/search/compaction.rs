@@ -13,8 +13,8 @@ use crate::base::time::Timestamp;
 use crate::index::hnsw::build::BuildError;
 use crate::index::merge::{self, Size};
 use crate::search::Corpus;
-use crate::search::piece::{Live, Open, Piece, Sealed};
-use crate::search::seal::{self, Asked, Made};
+use crate::search::seal::{self, NewSegment, StopCheck};
+use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, Segment};
 use crate::store::segments::{Amendment, SegmentNumber};
 use crate::store::{Store, StoreError};
 
@@ -60,7 +60,7 @@ impl Options {
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum Compaction {
     /// There is nothing to do now.
     Nothing,
     Sealed {
@@ -80,7 +80,7 @@ pub enum Kept {
 
 /// Why a step failed; everything is as it was.
 #[derive(Debug, thiserror::Error)]
-pub enum KeepError {
+pub enum CompactionError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("a segment could not be built")]
@@ -94,48 +94,49 @@ pub enum KeepError {
 impl Corpus {
     /// Does what is due next, if anything. One thread at a time calls it; searches and
     /// changes go on meanwhile.
-    pub fn keep(
+    pub fn compact(
         &self,
         store: &Store,
         options: &Options,
         now: Timestamp,
-        stop: Asked<'_>,
-    ) -> Result<Kept, KeepError> {
+        stop: StopCheck<'_>,
+    ) -> Result<Compaction, CompactionError> {
         self.close_if_due(options);
-        if let Some(open) = self.closed() {
-            return self.seal(store, &open, stop);
+        if let Some(growing) = self.closed_segment() {
+            return self.seal(store, &growing, stop);
         }
         let dropped = self.drop_oldest(store, options, now)?;
-        if dropped != Kept::Nothing {
+        if dropped != Compaction::Nothing {
             return Ok(dropped);
         }
-        let (sealed, sizes) = self.sealed();
+        let (sealed, sizes) = self.sealed_segments();
         match merge::next(&sizes, &options.limits()) {
             Some(run) => self.merge(store, sealed.get(run).unwrap_or_default(), stop),
-            None => Ok(Kept::Nothing),
+            None => Ok(Compaction::Nothing),
         }
     }
 
-    /// Whether somebody calls [`Corpus::keep`] again and again, so that it can be
+    /// Whether somebody calls [`Corpus::compact`] again and again, so that it can be
     /// waited for.
-    pub(super) fn set_kept(&self, is_kept: bool) {
-        self.changes_at_once().writing.is_kept = is_kept;
+    pub(super) fn set_compacting(&self, has_compactor: bool) {
+        self.changes_at_once().writing.has_compactor = has_compactor;
         self.sealed.notify_all();
     }
 
-    /// Whether [`Corpus::keep`] would find nothing to seal and nothing to merge.
+    /// Whether [`Corpus::compact`] would find nothing to seal and nothing to merge.
     pub fn is_settled(&self, options: &Options) -> bool {
-        self.closed_pieces() == 0 && merge::next(&self.sealed().1, &options.limits()).is_none()
+        self.closed_segments() == 0
+            && merge::next(&self.sealed_segments().1, &options.limits()).is_none()
     }
 
     /// Closes the tail when it alone is a portion of what is kept.
     fn close_if_due(&self, options: &Options) {
         let mut changes = self.changes_at_once();
-        let pieces = self.pieces();
-        let Some(tail) = pieces.last() else { return };
-        let reading = tail.read();
-        let (rows, span) = (reading.rows() as u64, reading.live.columns.span());
-        drop(reading);
+        let segments = self.segments();
+        let Some(tail) = segments.last() else { return };
+        let reader = tail.read();
+        let (rows, span) = (reader.rows() as u64, reader.state.columns.span());
+        drop(reader);
         let is_long = options.portion_span().is_some_and(|max| {
             rows > 0 && span.is_some_and(|(first, last)| last.since(first) > max)
         });
@@ -146,78 +147,84 @@ impl Corpus {
     }
 
     /// The oldest open piece that takes no more records.
-    fn closed(&self) -> Option<Arc<Open>> {
-        let pieces = self.pieces();
-        let (_, earlier) = pieces.split_last()?;
-        earlier.iter().find_map(|piece| match piece {
-            Piece::Open(open) => Some(Arc::clone(open)),
-            Piece::Sealed(_) => None,
+    fn closed_segment(&self) -> Option<Arc<GrowingSegment>> {
+        let segments = self.segments();
+        let (_, earlier) = segments.split_last()?;
+        earlier.iter().find_map(|segment| match segment {
+            Segment::Growing(growing) => Some(Arc::clone(growing)),
+            Segment::Sealed(_) => None,
         })
     }
 
-    fn sealed(&self) -> (Vec<Arc<Sealed>>, Vec<Size>) {
-        let pieces = self.pieces();
+    fn sealed_segments(&self) -> (Vec<Arc<SealedSegment>>, Vec<Size>) {
+        let segments = self.segments();
         let mut sealed = Vec::new();
         let mut sizes = Vec::new();
-        for piece in pieces.iter() {
-            let Piece::Sealed(segment) = piece else { continue };
-            let reading = piece.read();
-            let gone = u32::try_from(reading.live.gone.len()).unwrap_or(u32::MAX);
-            let live = u32::try_from(reading.found()).unwrap_or(u32::MAX);
-            let span = reading.live.columns.span().unwrap_or((Timestamp::EPOCH, Timestamp::EPOCH));
-            sizes.push(Size { live, gone, span });
-            sealed.push(Arc::clone(segment));
+        for segment in segments.iter() {
+            let Segment::Sealed(own) = segment else { continue };
+            let reader = segment.read();
+            let deleted = u32::try_from(reader.state.deleted.len()).unwrap_or(u32::MAX);
+            let live = u32::try_from(reader.live_rows()).unwrap_or(u32::MAX);
+            let span = reader.state.columns.span().unwrap_or((Timestamp::EPOCH, Timestamp::EPOCH));
+            sizes.push(Size { live, deleted, span });
+            sealed.push(Arc::clone(own));
         }
         (sealed, sizes)
     }
 
-    fn seal(&self, store: &Store, open: &Arc<Open>, stop: Asked<'_>) -> Result<Kept, KeepError> {
-        let old = [Piece::Open(Arc::clone(open))];
-        let lives = self.begin(&old);
-        let Some(live) = lives.first() else { return Ok(Kept::Nothing) };
-        let made = match seal::seal(open, live, stop) {
+    fn seal(
+        &self,
+        store: &Store,
+        growing: &Arc<GrowingSegment>,
+        stop: StopCheck<'_>,
+    ) -> Result<Compaction, CompactionError> {
+        let old = [Segment::Growing(Arc::clone(growing))];
+        let states = self.begin(&old);
+        let Some(state) = states.first() else { return Ok(Compaction::Nothing) };
+        let made = match seal::seal(growing, state, stop) {
             Ok(made) => made,
             Err(error) => return self.abandon(error),
         };
-        let range = open.body().range;
-        let rows = made.as_ref().map_or(0, Made::rows);
+        let range = growing.body().range;
+        let rows = made.as_ref().map_or(0, NewSegment::rows);
         self.replace(store, &old, &[], range, made)?;
-        Ok(Kept::Sealed { rows })
+        Ok(Compaction::Sealed { rows })
     }
 
     fn merge(
         &self,
         store: &Store,
-        segments: &[Arc<Sealed>],
-        stop: Asked<'_>,
-    ) -> Result<Kept, KeepError> {
-        let old: Vec<Piece> = segments.iter().map(|it| Piece::Sealed(Arc::clone(it))).collect();
-        let lives = self.begin(&old);
-        let parts: Vec<(&Sealed, &Live)> = segments.iter().map(|it| &**it).zip(&lives).collect();
+        segments: &[Arc<SealedSegment>],
+        stop: StopCheck<'_>,
+    ) -> Result<Compaction, CompactionError> {
+        let old: Vec<Segment> = segments.iter().map(|it| Segment::Sealed(Arc::clone(it))).collect();
+        let states = self.begin(&old);
+        let parts: Vec<(&SealedSegment, &MutableState)> =
+            segments.iter().map(|it| &**it).zip(&states).collect();
         let made = match seal::merge(self.dimension, &parts, stop) {
             Ok(made) => made,
             Err(error) => return self.abandon(error),
         };
-        let rows = made.as_ref().map_or(0, Made::rows);
+        let rows = made.as_ref().map_or(0, NewSegment::rows);
         let numbers: Vec<SegmentNumber> = segments.iter().map(|it| it.meta.number).collect();
         let ranges = segments.iter().map(|it| (it.meta.first, it.meta.last));
         let range = ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         self.replace(store, &old, &numbers, range, made)?;
-        Ok(Kept::Merged { segments: numbers.len(), rows })
+        Ok(Compaction::Merged { segments: numbers.len(), rows })
     }
 
     /// From here on what becomes of records is noted; returns what became of them
     /// before.
-    fn begin(&self, pieces: &[Piece]) -> Vec<Live> {
+    fn begin(&self, segments: &[Segment]) -> Vec<MutableState> {
         let mut changes = self.changes_at_once();
         changes.writing.since = Some(BTreeMap::new());
-        pieces.iter().map(Piece::live).collect()
+        segments.iter().map(Segment::state).collect()
     }
 
-    fn abandon(&self, error: BuildError) -> Result<Kept, KeepError> {
+    fn abandon(&self, error: BuildError) -> Result<Compaction, CompactionError> {
         self.changes_at_once().writing.since = None;
         match error {
-            BuildError::Stopped => Ok(Kept::Stopped),
+            BuildError::Stopped => Ok(Compaction::Stopped),
             BuildError::Dimension { .. }
             | BuildError::TooMany { .. }
             | BuildError::Links { .. }
@@ -231,11 +238,11 @@ impl Corpus {
     fn replace(
         &self,
         store: &Store,
-        old: &[Piece],
+        old: &[Segment],
         numbers: &[SegmentNumber],
         range: Option<(RecordId, RecordId)>,
-        made: Option<Made>,
-    ) -> Result<(), KeepError> {
+        made: Option<NewSegment>,
+    ) -> Result<(), CompactionError> {
         let written = match (&made, range) {
             (Some(made), Some(range)) => made.write(store, range).map(Some),
             (None, _) | (_, None) => Ok(None),
@@ -248,18 +255,18 @@ impl Corpus {
             since.into_iter().filter(|(id, _)| written.is_some() && is_in(id)).collect();
         store.replace_segments(numbers, written.as_slice(), &amendments)?;
         let sealed = written.zip(made).map(|(meta, made)| {
-            let live = Live { columns: made.columns, ..Live::default() };
-            let piece = Piece::Sealed(Arc::new(Sealed::new(meta, made.body, live)));
-            amend(&piece, &amendments);
-            piece
+            let state = MutableState { columns: made.columns, ..MutableState::default() };
+            let segment = Segment::Sealed(Arc::new(SealedSegment::new(meta, made.body, state)));
+            amend(&segment, &amendments);
+            segment
         });
-        let mut pieces = Vec::clone(&self.pieces());
-        let first = pieces.iter().position(|it| old.iter().any(|old| old.is(it)));
-        pieces.retain(|it| !old.iter().any(|old| old.is(it)));
+        let mut segments = Vec::clone(&self.segments());
+        let first = segments.iter().position(|it| old.iter().any(|old| old.is(it)));
+        segments.retain(|it| !old.iter().any(|old| old.is(it)));
         if let (Some(first), Some(sealed)) = (first, sealed) {
-            pieces.insert(first, sealed);
+            segments.insert(first, sealed);
         }
-        self.swap(pieces);
+        self.swap(segments);
         self.sealed.notify_all();
         Ok(())
     }
@@ -270,10 +277,10 @@ impl Corpus {
         store: &Store,
         options: &Options,
         now: Timestamp,
-    ) -> Result<Kept, KeepError> {
-        let (sealed, sizes) = self.sealed();
+    ) -> Result<Compaction, CompactionError> {
+        let (sealed, sizes) = self.sealed_segments();
         let mut held = self.len() as u64;
-        let mut out = 0;
+        let mut dropped = 0;
         for size in &sizes {
             let is_old = options.age_max.is_some_and(|max| now.since(size.span.1) > max);
             let left = held.saturating_sub(u64::from(size.live));
@@ -282,36 +289,36 @@ impl Corpus {
                 break;
             }
             held = left;
-            out += 1;
+            dropped += 1;
         }
-        let dropped = sealed.get(..out).unwrap_or_default();
-        let Some(last) = dropped.last().map(|it| it.meta.last) else {
-            return Ok(Kept::Nothing);
+        let oldest = sealed.get(..dropped).unwrap_or_default();
+        let Some(last) = oldest.last().map(|it| it.meta.last) else {
+            return Ok(Compaction::Nothing);
         };
-        let rows = sizes.iter().take(out).map(|it| it.live as usize).sum();
-        let numbers: Vec<SegmentNumber> = dropped.iter().map(|it| it.meta.number).collect();
+        let rows = sizes.iter().take(dropped).map(|it| it.live as usize).sum();
+        let numbers: Vec<SegmentNumber> = oldest.iter().map(|it| it.meta.number).collect();
         let changes = self.changes_at_once();
         store.raise_floor(RecordId(last.0 + 1), &numbers)?;
-        let is_below = |it: &Piece| it.read().ids().last().is_some_and(|it| it <= last);
-        let mut pieces = Vec::clone(&self.pieces());
-        if let Some((_tail, earlier)) = pieces.split_last() {
+        let is_below = |it: &Segment| it.read().ids().last().is_some_and(|it| it <= last);
+        let mut segments = Vec::clone(&self.segments());
+        if let Some((_tail, earlier)) = segments.split_last() {
             let below = earlier.iter().take_while(|it| is_below(it)).count();
-            pieces.drain(..below);
+            segments.drain(..below);
         }
-        self.swap(pieces);
+        self.swap(segments);
         drop(changes);
         while store.remove_below_floor()? > 0 {}
-        Ok(Kept::Dropped { segments: out, rows })
+        Ok(Compaction::Dropped { segments: dropped, rows })
     }
 }
 
 /// Tells a piece what became of its records.
-pub(super) fn amend(piece: &Piece, amendments: &[(RecordId, Amendment)]) {
+pub(super) fn amend(segment: &Segment, amendments: &[(RecordId, Amendment)]) {
     for (id, amendment) in amendments {
-        let Some(row) = piece.row(*id) else { continue };
+        let Some(row) = segment.row(*id) else { continue };
         match amendment {
-            Amendment::Gone => piece.forget(row),
-            Amendment::EndsAt(end_at) => piece.extend(row, *end_at),
+            Amendment::Deleted => segment.delete(row),
+            Amendment::EndsAt(end_at) => segment.extend(row, *end_at),
         }
     }
 }

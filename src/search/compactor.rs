@@ -11,11 +11,11 @@ use log::{error, info, warn};
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::search::Corpus;
-use crate::search::keep::{KeepError, Kept, Options};
+use crate::search::compaction::{Compaction, CompactionError, Options};
 use crate::store::Store;
 
 /// Looks at least so often for what has grown too old.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 /// Pause after a failure; doubled each time, up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_secs(300);
@@ -61,14 +61,14 @@ impl Bell {
 
 /// A running keeper; it ends when this is dropped.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct Compactor {
     corpus: Arc<Corpus>,
     options: Options,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
+impl Compactor {
     pub fn start(
         corpus: Arc<Corpus>,
         store: Store,
@@ -84,7 +84,7 @@ impl Keeper {
             stop: stop.clone(),
         };
         let thread = thread::Builder::new().name("segments".to_owned()).spawn(|| work.run())?;
-        corpus.set_kept(true);
+        corpus.set_compacting(true);
         Ok(Self { corpus, options, stop, thread: Some(thread) })
     }
 
@@ -94,10 +94,10 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Compactor {
     fn drop(&mut self) {
         self.stop.ask();
-        self.corpus.set_kept(false);
+        self.corpus.set_compacting(false);
         self.corpus.bell.ring();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
@@ -120,10 +120,12 @@ impl Work {
         let mut pause = RETRY_MIN;
         while !self.stop.is_asked() {
             match self.step() {
-                Ok(Kept::Nothing | Kept::Stopped) => self.corpus.bell.wait(LOOK_EVERY),
+                Ok(Compaction::Nothing | Compaction::Stopped) => {
+                    self.corpus.bell.wait(CHECK_INTERVAL)
+                }
                 Ok(kept) => {
                     pause = RETRY_MIN;
-                    say(kept);
+                    log_step(kept);
                 }
                 Err(error) => {
                     error!(error:%; "the index could not be kept; its records are found all the same");
@@ -135,32 +137,32 @@ impl Work {
     }
 
     /// In a thread of its own: one that has given way once may not take it back.
-    fn step(&self) -> Result<Kept, KeepError> {
-        let nice = niceness(self.corpus.closed_pieces());
+    fn step(&self) -> Result<Compaction, CompactionError> {
+        let nice = niceness(self.corpus.closed_segments());
         thread::scope(|scope| {
             let step = || {
-                give_way(nice);
+                set_niceness(nice);
                 let stop = || self.stop.is_asked();
-                self.corpus.keep(&self.store, &self.options, self.clock.now(), &stop)
+                self.corpus.compact(&self.store, &self.options, self.clock.now(), &stop)
             };
             let named = thread::Builder::new().name("segments-step".to_owned());
-            let running = named.spawn_scoped(scope, step).map_err(KeepError::Thread)?;
-            running.join().unwrap_or(Err(KeepError::Panicked))
+            let running = named.spawn_scoped(scope, step).map_err(CompactionError::Thread)?;
+            running.join().unwrap_or(Err(CompactionError::Panicked))
         })
     }
 }
 
-fn say(kept: Kept) {
+fn log_step(kept: Compaction) {
     match kept {
-        Kept::Sealed { rows } => info!(rows; "segment sealed"),
-        Kept::Merged { segments, rows } => info!(segments, rows; "segments merged"),
-        Kept::Dropped { segments, rows } => info!(segments, rows; "oldest records dropped"),
-        Kept::Nothing | Kept::Stopped => {}
+        Compaction::Sealed { rows } => info!(rows; "segment sealed"),
+        Compaction::Merged { segments, rows } => info!(segments, rows; "segments merged"),
+        Compaction::Dropped { segments, rows } => info!(segments, rows; "oldest records dropped"),
+        Compaction::Nothing | Compaction::Stopped => {}
     }
 }
 
 /// On Linux a thread has a priority of its own.
-fn give_way(nice: i32) {
+fn set_niceness(nice: i32) {
     let thread = rustix::thread::gettid();
     if let Err(error) = rustix::process::setpriority_process(Some(thread), nice) {
         warn!(error:%; "the index is kept at ordinary priority");

@@ -1,0 +1,335 @@
+//! One look at all pieces: the best of each ranking, then the best by both.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+
+use crate::base::RecordId;
+use crate::base::embedding::Embedding;
+use crate::base::time::Timestamp;
+use crate::index::Row;
+use crate::index::VectorIndex as _;
+use crate::index::columns::Condition;
+use crate::index::hnsw::Nearest;
+use crate::index::hnsw::search::Scratch;
+use crate::index::lexical::Postings;
+use crate::index::lexical::query::Bm25Query;
+use crate::index::quantization::sq12::Sq12Query;
+use crate::index::selection::{RowSet, Selection};
+use crate::index::top_k::Scored;
+use crate::search::plan::{self, QueryPlan, SegmentAction};
+use crate::search::segment::{DataReader, SegmentReader};
+use crate::search::{Accepts, Explained, Hit, Query, SegmentReport, condition, fuse};
+
+/// A query over the pieces of one snapshot.
+#[derive(Debug)]
+pub(super) struct Searcher<'a> {
+    readers: &'a [SegmentReader<'a>],
+    vector: &'a Embedding,
+    codes: Sq12Query,
+    words: Bm25Query,
+}
+
+thread_local! {
+    /// Room for walks, made once a thread.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// A row of a piece, by its place in the list.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    segment: usize,
+    row: Row,
+    score: f32,
+}
+
+impl Candidate {
+    fn in_segment(segment: usize, Scored { row, score }: Scored) -> Self {
+        Self { segment, row, score }
+    }
+}
+
+impl<'a> Searcher<'a> {
+    pub(super) fn new(query: &Query<'a>, readers: &'a [SegmentReader<'a>]) -> Self {
+        let parts: Vec<&dyn Postings> = readers.iter().map(SegmentReader::words).collect();
+        let words = Bm25Query::new(query.text, &parts);
+        Self { readers, vector: query.vector, codes: Sq12Query::new(query.vector), words }
+    }
+
+    /// The best hits, and what was done in each piece.
+    pub(super) fn best(&self, query: &Query<'_>) -> Explained {
+        let held = self.readers.iter().map(SegmentReader::live_rows).sum();
+        let Some(QueryPlan { hits: limit, candidates }) = plan::plan(query.k, held) else {
+            return Explained { hits: Vec::new(), segments: Vec::new() };
+        };
+        let condition = condition(query.filter);
+        let (mut by_meaning, mut segments) = (Vec::new(), Vec::new());
+        // Cosine of the last of the candidates, once there are so many.
+        let mut least = None;
+        let mut selections = Vec::with_capacity(self.readers.len());
+        for (segment, reader) in self.readers.iter().enumerate() {
+            let mut within = reader.select(&condition);
+            if let Some(accepts) = query.accepts {
+                within = accepted(reader, &within, accepts);
+            }
+            let selected = within.count(reader.rows());
+            let action = action(reader, selected, limit);
+            let nearest = Nearest::above(candidates, least.unwrap_or(f32::NEG_INFINITY));
+            let found = self.top_by_vector(reader, (action, selected), nearest, &within);
+            by_meaning.extend(found.iter().map(|it| Candidate::in_segment(segment, *it)));
+            by_meaning = best_of(by_meaning, candidates);
+            least = least_of(&by_meaning, candidates);
+            segments.push(report(reader, selected, action, found.len()));
+            selections.push(within);
+        }
+        let selected: usize = segments.iter().map(|it| it.selected).sum();
+        let is_all = by_meaning.len() == selected && selected <= candidates;
+        by_meaning.sort_unstable_by_key(|it| (it.segment, it.row));
+        let mut hits = self.hits_by_meaning(&by_meaning);
+        let last = best_hits(&mut hits, limit);
+        // What is farther than all of these needs words to get among the best.
+        let floor = match (last, least) {
+            _ if is_all => f32::INFINITY,
+            (Some(last), Some(least)) => fuse::lexical_needed(last, fuse::dense(least)),
+            _ => 0.0,
+        };
+        let mut by_words = self.top_by_words(&selections, candidates, floor, &mut segments);
+        let known = |it: &Candidate| {
+            by_meaning
+                .binary_search_by_key(&(it.segment, it.row), |it| (it.segment, it.row))
+                .is_ok()
+        };
+        by_words.retain(|it| !known(it));
+        by_words.sort_unstable_by_key(|it| (it.segment, it.row));
+        hits.append(&mut self.hits_by_words(&by_words));
+        best_hits(&mut hits, limit);
+        hits.sort_unstable_by(by_score);
+        Explained { hits, segments }
+    }
+
+    /// The best `n` rows by words that score more than `floor`, and how many there were
+    /// in each piece.
+    fn top_by_words(
+        &self,
+        selections: &[Selection],
+        n: usize,
+        mut floor: f32,
+        reports: &mut [SegmentReport],
+    ) -> Vec<Candidate> {
+        let mut best: Vec<Candidate> = Vec::new();
+        let segments = self.readers.iter().zip(selections).zip(reports).enumerate();
+        for (segment, ((reader, within), report)) in segments {
+            if report.selected == 0 || floor >= 1.0 || self.words.is_empty() {
+                continue;
+            }
+            let lexical = self.words.top(reader.words(), n, within, floor);
+            report.candidates.1 = lexical.len();
+            best.extend(lexical.iter().map(|it| Candidate::in_segment(segment, *it)));
+            best = best_of(best, n);
+            // Of equals the earlier piece's stays, so that a later one must be better.
+            floor = least_of(&best, n).map_or(floor, |least| floor.max(least));
+        }
+        best
+    }
+
+    /// How well given records answer, in their order.
+    pub(super) fn score(&self, ids: &[RecordId]) -> Vec<Hit> {
+        let hit = |id: &RecordId| {
+            let found = self.readers.iter().find_map(|it| Some((it, it.ids().row(*id)?)));
+            let (reader, row) = found.filter(|(it, row)| !it.state.deleted.contains(row.0))?;
+            self.hits(reader, &[row]).first().copied()
+        };
+        ids.iter().filter_map(hit).collect()
+    }
+
+    fn top_by_vector(
+        &self,
+        reader: &SegmentReader<'_>,
+        (action, selected): (SegmentAction, usize),
+        nearest: Nearest,
+        within: &Selection,
+    ) -> Vec<Scored> {
+        let body = match &reader.body {
+            DataReader::Sealed(body) => body,
+            DataReader::Growing(_) if action == SegmentAction::Skip => return Vec::new(),
+            DataReader::Growing(body) => {
+                return body.vectors.search(self.vector, nearest.n(), within);
+            }
+        };
+        SCRATCH.with_borrow_mut(|scratch| match (action, within) {
+            (SegmentAction::Skip, _) => Vec::new(),
+            (SegmentAction::Scan, _) => {
+                body.vectors.scan(&self.codes, nearest, within.rows(reader.rows()), scratch)
+            }
+            (SegmentAction::Graph { ef }, Selection::All) => {
+                body.vectors.search_graph(&self.codes, nearest, ef, scratch)
+            }
+            (SegmentAction::Graph { ef }, Selection::Run(start, end)) => {
+                let run = *start..*end;
+                let allows = |row| run.contains(&row);
+                body.vectors.search_graph_filtered(
+                    &self.codes,
+                    nearest,
+                    (ef, selected),
+                    allows,
+                    scratch,
+                )
+            }
+            (SegmentAction::Graph { ef }, Selection::Only(marked)) => {
+                let allows = |row| marked.contains(row);
+                body.vectors.search_graph_filtered(
+                    &self.codes,
+                    nearest,
+                    (ef, selected),
+                    allows,
+                    scratch,
+                )
+            }
+        })
+    }
+
+    /// What was found in meaning, whose scores are cosines, in the order of pieces.
+    fn hits_by_meaning(&self, found: &[Candidate]) -> Vec<Hit> {
+        let mut hits = Vec::with_capacity(found.len());
+        for (reader, in_segment, rows) in self.by_segment(found) {
+            let lexical = self.words.scores(reader.words(), &rows);
+            let each = in_segment.iter().zip(lexical);
+            hits.extend(each.filter_map(|(it, lexical)| hit(reader, it.row, it.score, lexical)));
+        }
+        hits
+    }
+
+    /// What was found by words, in the order of pieces.
+    fn hits_by_words(&self, found: &[Candidate]) -> Vec<Hit> {
+        let by_segment = self.by_segment(found);
+        by_segment.flat_map(|(reader, _, rows)| self.hits(reader, &rows)).collect()
+    }
+
+    fn by_segment<'b>(
+        &'b self,
+        found: &'b [Candidate],
+    ) -> impl Iterator<Item = (&'b SegmentReader<'b>, &'b [Candidate], Vec<Row>)> {
+        found.chunk_by(|a, b| a.segment == b.segment).filter_map(|in_segment| {
+            let reader = self.readers.get(in_segment.first()?.segment)?;
+            Some((reader, in_segment, in_segment.iter().map(|it| it.row).collect()))
+        })
+    }
+
+    fn hits(&self, reader: &SegmentReader<'_>, rows: &[Row]) -> Vec<Hit> {
+        let lexical = self.words.scores(reader.words(), rows);
+        let of_row = |(row, lexical): (&Row, f32)| {
+            let cosine = match &reader.body {
+                DataReader::Growing(body) => body.vectors.cosine(self.vector, *row)?,
+                DataReader::Sealed(body) => SCRATCH
+                    .with_borrow_mut(|scratch| body.vectors.cosine(&self.codes, *row, scratch))?,
+            };
+            hit(reader, *row, cosine, lexical)
+        };
+        rows.iter().zip(lexical).filter_map(of_row).collect()
+    }
+}
+
+/// The records seen last, newest first, whose caption holds any of `words`; any
+/// caption where there are no words.
+pub(super) fn newest(
+    readers: &[SegmentReader<'_>],
+    condition: &Condition<'_>,
+    limit: usize,
+    words: &[String],
+) -> Vec<RecordId> {
+    let parts: Vec<&dyn Postings> = readers.iter().map(SegmentReader::words).collect();
+    let asked = Bm25Query::new(&words.join(" "), &parts);
+    let mut seen: Vec<(Timestamp, RecordId)> = Vec::new();
+    for reader in readers {
+        let mut within = reader.select(condition);
+        if !words.is_empty() {
+            let holding = asked.top(reader.words(), reader.rows(), &within, 0.0);
+            let mut marked = RowSet::new(reader.rows());
+            for it in holding {
+                marked.insert(it.row);
+            }
+            within = Selection::Only(marked);
+        }
+        let in_segment = reader.state.columns.newest(&within, limit).into_iter();
+        seen.extend(in_segment.filter_map(|(at, row)| Some((at, reader.ids().of(row)?))));
+    }
+    seen.sort_unstable_by(|a, b| b.cmp(a));
+    seen.truncate(limit);
+    seen.into_iter().map(|(_, id)| id).collect()
+}
+
+/// An open piece is flat: it is scanned whatever there is to scan.
+fn action(reader: &SegmentReader<'_>, selected: usize, k: usize) -> SegmentAction {
+    match &reader.body {
+        DataReader::Growing(_) if selected > 0 => SegmentAction::Scan,
+        DataReader::Growing(_) => SegmentAction::Skip,
+        DataReader::Sealed(_) => plan::action(reader.rows(), selected, k),
+    }
+}
+
+fn accepted(reader: &SegmentReader<'_>, within: &Selection, accepts: Accepts<'_>) -> Selection {
+    let mut marked = RowSet::new(reader.rows());
+    for row in within.rows(reader.rows()) {
+        if reader.ids().of(row).is_some_and(accepts) {
+            marked.insert(row);
+        }
+    }
+    Selection::Only(marked)
+}
+
+fn report(
+    reader: &SegmentReader<'_>,
+    selected: usize,
+    action: SegmentAction,
+    found: usize,
+) -> SegmentReport {
+    let ids = reader.ids();
+    SegmentReport {
+        segment: reader.segment,
+        records: ids.first().zip(ids.last()),
+        span: reader.state.columns.span(),
+        rows: reader.rows(),
+        selected,
+        action,
+        candidates: (found, 0),
+    }
+}
+
+fn hit(reader: &SegmentReader<'_>, row: Row, cosine: f32, lexical: f32) -> Option<Hit> {
+    let dense = fuse::dense(cosine);
+    Some(Hit { id: reader.ids().of(row)?, score: fuse::fuse(dense, lexical), dense, lexical })
+}
+
+/// Best first, equal ones by ascending id.
+fn by_score(a: &Hit, b: &Hit) -> Ordering {
+    b.score.total_cmp(&a.score).then(a.id.cmp(&b.id))
+}
+
+/// Leaves the best `n`, in no order; the score of the last of them, where there are so
+/// many.
+fn best_hits(hits: &mut Vec<Hit>, n: usize) -> Option<f32> {
+    if n == 0 || hits.len() < n {
+        return None;
+    }
+    let (_, last, _) = hits.select_nth_unstable_by(n - 1, by_score);
+    let score = last.score;
+    hits.truncate(n);
+    Some(score)
+}
+
+/// The score of the last of the best `n`, once there are so many.
+fn least_of(best: &[Candidate], n: usize) -> Option<f32> {
+    let least = || best.iter().map(|it| it.score).reduce(f32::min);
+    (best.len() == n).then(least).flatten()
+}
+
+/// The best `n` of one ranking over all pieces.
+fn best_of(mut found: Vec<Candidate>, n: usize) -> Vec<Candidate> {
+    let order = |a: &Candidate, b: &Candidate| {
+        b.score.total_cmp(&a.score).then((a.segment, a.row).cmp(&(b.segment, b.row)))
+    };
+    if n < found.len() {
+        found.select_nth_unstable_by(n, order);
+        found.truncate(n);
+    }
+    found
+}
