@@ -34,7 +34,7 @@ use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{ModelError, bert, probe, reader};
 use crate::search::compaction;
 use crate::server::{self, Server, ServerError};
-use crate::store::{self, Found, Store, StoreError};
+use crate::store::{self, CheckedStore, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
 use crate::tools::dispatch::Tools;
 use crate::tools::sessions::Sessions;
@@ -79,7 +79,7 @@ impl Daemon {
         let embedder_dir = config.embedder_dir(places)?;
         let reader_dir = config.reader_dir(places)?;
         let load_embedder = || bert::load(&embedder_dir);
-        let find_store = || Found::open(store_options(config, places));
+        let find_store = || CheckedStore::open(store_options(config, places));
         let (embedder, found) = beside("embedder-load", load_embedder, find_store)?;
         let embedder = EmbedderHandle::new(embedder?);
         let store = found?.into_store(&embedding_space(&embedder))?;
@@ -165,13 +165,13 @@ pub fn open_embedder(config: &Config, places: &Places) -> Result<EmbedderHandle,
 /// it, else fitted now, once for an embedder.
 fn calibrated(embedder: EmbedderHandle, store: &Store) -> Result<EmbedderHandle, DaemonError> {
     let fitted_on = probe::checksum();
-    if let Some(knots) = store.scale(fitted_on)? {
+    if let Some(knots) = store.calibration(fitted_on)? {
         let knots = knots.into_iter().map(|(own, reference)| Knot { own, reference });
         return Ok(embedder.calibrated(Calibration::through(knots)));
     }
     let calibration = probe::fit(&embedder)?;
     let knots = calibration.knots().iter().map(|knot| (knot.own, knot.reference)).collect();
-    store.keep_scale(fitted_on, knots)?;
+    store.put_calibration(fitted_on, knots)?;
     Ok(embedder.calibrated(calibration))
 }
 

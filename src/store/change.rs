@@ -24,7 +24,7 @@ use crate::store::segments::{SegmentMeta, SegmentNumber};
 
 /// State that changes start from.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct WriterState {
     pub(super) tally: TallyOnDisk,
     pub(super) removed: RemovedOnDisk,
     pub(super) newest: Option<(u64, u32)>,
@@ -53,7 +53,7 @@ pub(super) struct Published {
     pub(super) set_aside: usize,
 }
 
-impl Writer {
+impl WriterState {
     pub(super) fn load(
         db: &Database,
         (tally, removed): (TallyOnDisk, RemovedOnDisk),
@@ -167,7 +167,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    pub(super) fn from(writer: &Writer) -> Self {
+    pub(super) fn from(writer: &WriterState) -> Self {
         Self {
             batch: Batch::default(),
             next_record: writer.tally.next_record,

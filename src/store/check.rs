@@ -40,17 +40,17 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let manifest = Manifest::in_dir(dir);
     let promise = manifest.read()?;
     let promised = promise.as_ref().is_some_and(holds_something);
-    let evidence = if promised { Evidence::keep(dir)? } else { Evidence::default() };
+    let copy_kept = if promised { DatabaseCopy::keep(dir)? } else { DatabaseCopy::default() };
 
     let open = || {
         Database::open(&dir.join("db"), options.sled_cache_bytes).map_err(|reason| {
-            evidence.not_whole(dir, format!("its database does not open, {reason}"))
+            copy_kept.not_whole(dir, format!("its database does not open, {reason}"))
         })
     };
     let mut db = open()?;
     if !promised {
         // sled writes its first snapshot when it opens a log that is there already.
-        // Without one, the next start would have to keep a copy; see `Evidence`.
+        // Without one, the next start would have to keep a copy; see `DatabaseCopy`.
         drop(db);
         db = open()?;
     }
@@ -66,14 +66,14 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let promise = match promise {
         None if tally.next_record > 1 || tally.next_ticket > 1 => {
             let reason = "its manifest is missing".to_owned();
-            return Err(evidence.not_whole(dir, reason));
+            return Err(copy_kept.not_whole(dir, reason));
         }
         promise => promise.unwrap_or_else(nothing_promised),
     };
     let newest = newest_record(&db, &tally)?;
     kept(&db, &promise, &tally, removed.removed)?
-        .map_err(|reason| evidence.not_whole(dir, reason))?;
-    evidence.drop_copy();
+        .map_err(|reason| copy_kept.not_whole(dir, reason))?;
+    copy_kept.drop_copy();
     Ok(Opened { lock, manifest, db, format, tally, removed, newest })
 }
 
@@ -145,13 +145,13 @@ fn witnessed(db: &Database, id: RecordId) -> Result<Option<u32>, StoreError> {
 /// although the manifest promises content, somebody removed it, and sled then
 /// truncates a log that was cut short. The copy is removed once all was found.
 #[derive(Debug, Default)]
-struct Evidence {
+struct DatabaseCopy {
     copy: Option<PathBuf>,
     /// Made by an earlier open that was refused: not ours to remove.
     earlier: bool,
 }
 
-impl Evidence {
+impl DatabaseCopy {
     fn keep(dir: &Path) -> Result<Self, StoreError> {
         let db = dir.join("db");
         if !db.join("db").is_file() {

@@ -11,7 +11,7 @@ use crate::store::Record;
 use crate::store::SegmentNumber;
 use crate::store::Store;
 use crate::store::StoreError;
-use crate::store::change::{Change, Writer};
+use crate::store::change::{Change, WriterState};
 use crate::store::keys;
 use crate::store::records::{self, RecordOnDisk, RemovedOnDisk};
 use crate::store::segments::Amendment;
@@ -31,23 +31,23 @@ impl Store {
             return Err(StoreError::TooMany { field: "ids", found: ids.len(), max: FORGET_MAX });
         }
         self.change(|writer, change| {
-            let mut gone: Vec<RecordId> = ids.to_vec();
-            gone.sort_unstable();
-            gone.dedup();
-            let mut there = Vec::with_capacity(gone.len());
-            for id in gone {
+            let mut deleted: Vec<RecordId> = ids.to_vec();
+            deleted.sort_unstable();
+            deleted.dedup();
+            let mut there = Vec::with_capacity(deleted.len());
+            for id in deleted {
                 if self.has_record(id)? {
                     there.push(id);
                 }
             }
-            let gone = there;
-            self.remove(writer, change, &gone)?;
-            for id in &gone {
+            let deleted = there;
+            self.remove(writer, change, &deleted)?;
+            for id in &deleted {
                 if writer.is_in_segment(*id) {
                     change.put_amendment(*id, Amendment::Deleted);
                 }
             }
-            Ok(gone)
+            Ok(deleted)
         })
     }
 
@@ -103,7 +103,7 @@ impl Store {
 
     fn remove(
         &self,
-        writer: &Writer,
+        writer: &WriterState,
         change: &mut Change,
         ids: &[RecordId],
     ) -> Result<(), StoreError> {
@@ -127,7 +127,11 @@ impl Store {
     }
 
     /// The sources whose last keyframe became one of these records.
-    fn sources_of(&self, writer: &Writer, ids: &[RecordId]) -> Result<Vec<String>, StoreError> {
+    fn sources_of(
+        &self,
+        writer: &WriterState,
+        ids: &[RecordId],
+    ) -> Result<Vec<String>, StoreError> {
         let mut sources = Vec::new();
         if ids.is_empty() {
             return Ok(sources);

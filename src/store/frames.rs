@@ -22,12 +22,12 @@ const IMAGES_A_DIRECTORY: u64 = 1_000;
 pub(super) struct Frames {
     dir: PathBuf,
     bytes_max: u64,
-    held: RwLock<Held>,
+    held: RwLock<ImageCatalogue>,
 }
 
 /// The images that are there.
 #[derive(Debug, Default)]
-struct Held {
+struct ImageCatalogue {
     images: BTreeMap<u64, Image>,
     bytes: u64,
 }
@@ -44,7 +44,7 @@ impl Frames {
     pub(super) fn open(dir: &Path, bytes_max: u64, next_ticket: u64) -> Result<Self, StoreError> {
         fs::create_dir_all(dir)
             .map_err(|error| StoreError::io("make the directory", dir, &error))?;
-        let mut held = Held::default();
+        let mut held = ImageCatalogue::default();
         list(dir, next_ticket, &mut held)
             .map_err(|error| StoreError::io("list the images in", dir, &error))?;
         Ok(Self { dir: dir.to_owned(), bytes_max, held: RwLock::new(held) })
@@ -140,17 +140,17 @@ impl Frames {
         self.dir.join((ticket / IMAGES_A_DIRECTORY).to_string()).join(format!("{ticket}.{ending}"))
     }
 
-    fn read_held(&self) -> RwLockReadGuard<'_, Held> {
+    fn read_held(&self) -> RwLockReadGuard<'_, ImageCatalogue> {
         // Every change is one insertion or removal with its sum.
         self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write_held(&self) -> RwLockWriteGuard<'_, Held> {
+    fn write_held(&self) -> RwLockWriteGuard<'_, ImageCatalogue> {
         self.held.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl ImageCatalogue {
     /// Tickets whose images free `excess` bytes, and the bytes left without them.
     fn victims(
         &self,
@@ -175,7 +175,7 @@ impl Held {
     }
 }
 
-fn list(dir: &Path, next_ticket: u64, held: &mut Held) -> std::io::Result<()> {
+fn list(dir: &Path, next_ticket: u64, held: &mut ImageCatalogue) -> std::io::Result<()> {
     for group in fs::read_dir(dir)? {
         let group = group?;
         if !group.file_type()?.is_dir() {

@@ -18,7 +18,7 @@ pub(super) const MEMO_COUNTERS: &[u8] = b"m";
 /// A reindex under way, if any.
 pub(super) const REINDEX: &[u8] = b"g";
 /// Scale of similarity of the embedder.
-pub(super) const SCALE: &[u8] = b"e";
+pub(super) const CALIBRATION: &[u8] = b"e";
 
 /// How many records were removed, and the floor below which none counts.
 pub(super) const REMOVED: &[u8] = b"w";
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn kinds_do_not_overlap() {
-        let singles = [FORMAT, TALLY, REINDEX, REMOVED, MEMO_COUNTERS, SCALE];
+        let singles = [FORMAT, TALLY, REINDEX, REMOVED, MEMO_COUNTERS, CALIBRATION];
         let kinds = [
             RECORDS,
             VECTORS,

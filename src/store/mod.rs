@@ -12,6 +12,7 @@
 //! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled), `frames/`
 //! (images), and `db.kept` where a damaged database was found (see [`check`]).
 
+mod calibration;
 mod change;
 mod check;
 mod database;
@@ -27,7 +28,6 @@ pub mod notes;
 mod nouns;
 mod records;
 pub mod reindex;
-mod scale;
 mod scan;
 pub mod segments;
 pub mod sessions;
@@ -42,7 +42,7 @@ use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::frame::FrameMeta;
 use crate::base::time::Timestamp;
-use crate::store::change::{Published, Writer};
+use crate::store::change::{Published, WriterState};
 pub(crate) use crate::store::check::copy_tree;
 use crate::store::database::Database;
 use crate::store::frames::Frames;
@@ -289,7 +289,7 @@ struct Inner {
     generation: u32,
     next_segment: AtomicU64,
     published: RwLock<Published>,
-    writer: Mutex<Writer>,
+    writer: Mutex<WriterState>,
     #[expect(dead_code, reason = "held for its drop")]
     lock: DirectoryLock,
 }
@@ -302,12 +302,12 @@ struct Limits {
 /// A store's directory that was locked and found whole, before it is known by what its
 /// vectors should be made: sled reads its log meanwhile.
 #[derive(Debug)]
-pub struct Found {
+pub struct CheckedStore {
     options: Options,
     opened: check::Opened,
 }
 
-impl Found {
+impl CheckedStore {
     /// Locks and checks the directory `options.dir`, which is made where it is missing.
     pub fn open(options: Options) -> Result<Self, StoreError> {
         Ok(Self { opened: check::open(&options)?, options })
@@ -324,9 +324,9 @@ impl Found {
 }
 
 impl Store {
-    /// Opens the store in `options.dir`, as [`Found`] does.
+    /// Opens the store in `options.dir`, as [`CheckedStore`] does.
     pub fn open(options: &Options, space: &EmbeddingSpace) -> Result<Self, StoreError> {
-        Found::open(options.clone())?.into_store(space)
+        CheckedStore::open(options.clone())?.into_store(space)
     }
 
     fn assemble(
@@ -341,7 +341,7 @@ impl Store {
         let named = segments::named(&db, generation)?;
         segments::remove_leftovers(&db, &named)?;
         let next_segment = AtomicU64::new(segments::free_number(&db)?);
-        let writer = Writer::load(&db, (tally, removed), newest, &named)?;
+        let writer = WriterState::load(&db, (tally, removed), newest, &named)?;
         let inner = Inner {
             published: RwLock::new(writer.published()),
             writer: Mutex::new(writer),
@@ -400,9 +400,9 @@ impl Store {
         Scan::new(self.source_of_scans(), first, last, 0)
     }
 
-    fn source_of_scans(&self) -> scan::Source<'_> {
+    fn source_of_scans(&self) -> scan::ScanSource<'_> {
         let Inner { db, frames, space, generation, .. } = &*self.0;
-        scan::Source { db, frames, dimension: space.dimension, generation: *generation }
+        scan::ScanSource { db, frames, dimension: space.dimension, generation: *generation }
     }
 
     /// The gate's state for a source; `None` before its first frame.
@@ -513,9 +513,9 @@ impl Inner {
 }
 
 #[cfg(test)]
-mod kept;
-#[cfg(test)]
 mod model_test;
+#[cfg(test)]
+mod old_format_tests;
 #[cfg(test)]
 mod segment_tests;
 #[cfg(test)]

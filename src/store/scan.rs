@@ -19,7 +19,7 @@ pub struct Scan<'a> {
     vectors: Entries,
     /// Vector that was read and belongs to a later record.
     ahead: Option<Numbered>,
-    source: Source<'a>,
+    source: ScanSource<'a>,
     left: u64,
     /// The record that was read last.
     at: RecordId,
@@ -31,7 +31,7 @@ type Numbered = (u64, Result<Embedding, Fault>);
 
 /// What a scan reads from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct ScanSource<'a> {
     pub(super) db: &'a Database,
     pub(super) frames: &'a Frames,
     pub(super) dimension: usize,
@@ -40,8 +40,13 @@ pub(super) struct Source<'a> {
 
 impl<'a> Scan<'a> {
     /// The records from `first` to `last`, of which there are `expected` at least.
-    pub(super) fn new(source: Source<'a>, first: RecordId, last: RecordId, expected: u64) -> Self {
-        let Source { db, generation, .. } = source;
+    pub(super) fn new(
+        source: ScanSource<'a>,
+        first: RecordId,
+        last: RecordId,
+        expected: u64,
+    ) -> Self {
+        let ScanSource { db, generation, .. } = source;
         let vectors = (keys::vector(generation, first), keys::vector(generation, last));
         Self {
             records: db.between(&keys::record(first), &keys::record(last)),

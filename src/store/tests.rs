@@ -558,13 +558,13 @@ fn a_scale_is_kept_for_its_embedder_and_texts() {
     let dir = tempfile::tempdir().unwrap();
     let knots = vec![(-1.0, -1.0), (0.5, 0.1), (1.0, 1.0)];
     let store = open(dir.path());
-    assert_eq!(store.scale(7).unwrap(), None);
-    store.keep_scale(7, knots.clone()).unwrap();
+    assert_eq!(store.calibration(7).unwrap(), None);
+    store.put_calibration(7, knots.clone()).unwrap();
     drop(store);
-    assert_eq!(open(dir.path()).scale(7).unwrap(), Some(knots));
-    assert_eq!(open(dir.path()).scale(8).unwrap(), None, "other texts");
-    tamper(dir.path(), super::keys::SCALE, |bytes| bytes[9] ^= 1);
-    assert_eq!(open(dir.path()).scale(7).unwrap(), None, "damaged");
+    assert_eq!(open(dir.path()).calibration(7).unwrap(), Some(knots));
+    assert_eq!(open(dir.path()).calibration(8).unwrap(), None, "other texts");
+    tamper(dir.path(), super::keys::CALIBRATION, |bytes| bytes[9] ^= 1);
+    assert_eq!(open(dir.path()).calibration(7).unwrap(), None, "damaged");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::store::SIGNATURE_BYTES_MAX;
 use crate::store::SetAside;
 use crate::store::Store;
 use crate::store::StoreError;
-use crate::store::change::{Change, Move, Writer};
+use crate::store::change::{Change, Move, WriterState};
 use crate::store::forget;
 use crate::store::keys;
 use crate::store::records::{
@@ -243,7 +243,7 @@ impl Store {
 
     pub(super) fn change<T>(
         &self,
-        work: impl FnOnce(&Writer, &mut Change) -> Result<T, StoreError>,
+        work: impl FnOnce(&WriterState, &mut Change) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut writer = self.0.lock_writer();
         if let Some(reason) = &writer.failure {
@@ -278,7 +278,7 @@ impl Store {
 
     fn extend_record(
         &self,
-        state: &Writer,
+        state: &WriterState,
         id: RecordId,
         last_at: Timestamp,
         change: &mut Change,
@@ -308,7 +308,7 @@ impl Store {
 }
 
 impl super::Inner {
-    fn lock_writer(&self) -> std::sync::MutexGuard<'_, Writer> {
+    fn lock_writer(&self) -> std::sync::MutexGuard<'_, WriterState> {
         self.writer.lock().unwrap_or_else(|poisoned: PoisonError<_>| {
             let mut writer = poisoned.into_inner();
             // The panic may have struck between the disk's state and ours.
@@ -317,7 +317,7 @@ impl super::Inner {
         })
     }
 
-    fn apply(&self, writer: &mut Writer, change: Change) -> Result<(), StoreError> {
+    fn apply(&self, writer: &mut WriterState, change: Change) -> Result<(), StoreError> {
         let Change {
             mut batch,
             next_record,
@@ -371,11 +371,11 @@ impl super::Inner {
         Ok(())
     }
 
-    fn publish(&self, writer: &Writer) {
+    fn publish(&self, writer: &WriterState) {
         *self.published.write().unwrap_or_else(PoisonError::into_inner) = writer.published();
     }
 
-    fn write_manifest(&self, writer: &mut Writer) -> Result<(), StoreError> {
+    fn write_manifest(&self, writer: &mut WriterState) -> Result<(), StoreError> {
         self.manifest.write(&promise(writer, writer.newest))?;
         writer.promised_newest = writer.newest.map(|(id, _)| id);
         writer.commits_since_manifest = 0;
@@ -383,7 +383,7 @@ impl super::Inner {
     }
 
     /// Takes the promise of a newest record back, before that record is removed.
-    pub(super) fn promise_no_newest(&self, writer: &Writer) -> Result<(), StoreError> {
+    pub(super) fn promise_no_newest(&self, writer: &WriterState) -> Result<(), StoreError> {
         self.manifest.write(&promise(writer, None))
     }
 }
@@ -399,7 +399,7 @@ impl Drop for super::Inner {
     }
 }
 
-fn promise(writer: &Writer, newest: Option<(u64, u32)>) -> PromiseOnDisk {
+fn promise(writer: &WriterState, newest: Option<(u64, u32)>) -> PromiseOnDisk {
     PromiseOnDisk {
         records: writer.tally.records + writer.removed.removed,
         next_record: writer.tally.next_record,

@@ -259,7 +259,13 @@ mod tests {
         for query in Stream(4).mixture(3, 2) {
             let query = Sq12Query::new(&query);
             segment.search_graph(&query, 10, 30, &mut scratch);
-            segment.search_graph_filtered(&query, 10, (30, 300), |row| row.0 % 3 == 0, &mut scratch);
+            segment.search_graph_filtered(
+                &query,
+                10,
+                (30, 300),
+                |row| row.0 % 3 == 0,
+                &mut scratch,
+            );
             segment.search_graph_filtered(&query, 10, (30, 10), |row| row.0 % 9 == 0, &mut scratch);
             segment.search(&query, 10, &(5..50), &mut scratch);
         }

@@ -8,9 +8,9 @@ use crate::store::StoreError;
 use crate::store::keys;
 use crate::store::records;
 
-/// Under [`keys::SCALE`].
+/// Under [`keys::CALIBRATION`].
 #[derive(Debug, Encode, Decode)]
-struct ScaleOnDisk {
+struct CalibrationOnDisk {
     fingerprint: String,
     fitted_on: u32,
     knots: Vec<(f32, f32)>,
@@ -19,8 +19,8 @@ struct ScaleOnDisk {
 impl Store {
     /// The knots that were kept for this store's embedder and the texts of this
     /// checksum. A damaged entry counts as none: it can be fitted again.
-    pub fn scale(&self, fitted_on: u32) -> Result<Option<Vec<(f32, f32)>>, StoreError> {
-        match self.0.db.read::<ScaleOnDisk>(keys::SCALE) {
+    pub fn calibration(&self, fitted_on: u32) -> Result<Option<Vec<(f32, f32)>>, StoreError> {
+        match self.0.db.read::<CalibrationOnDisk>(keys::CALIBRATION) {
             Ok(kept) => Ok(kept
                 .filter(|it| it.fingerprint == self.space().fingerprint)
                 .filter(|it| it.fitted_on == fitted_on)
@@ -31,11 +31,17 @@ impl Store {
     }
 
     /// Replaces the knots. Durable when it returns.
-    pub fn keep_scale(&self, fitted_on: u32, knots: Vec<(f32, f32)>) -> Result<(), StoreError> {
+    pub fn put_calibration(
+        &self,
+        fitted_on: u32,
+        knots: Vec<(f32, f32)>,
+    ) -> Result<(), StoreError> {
         let fingerprint = self.space().fingerprint.clone();
-        let scale = ScaleOnDisk { fingerprint, fitted_on, knots };
+        let calibration = CalibrationOnDisk { fingerprint, fitted_on, knots };
         self.change(|_state, change| {
-            change.batch.insert(keys::SCALE, records::encode(keys::SCALE, &scale));
+            change
+                .batch
+                .insert(keys::CALIBRATION, records::encode(keys::CALIBRATION, &calibration));
             Ok(())
         })
     }
