@@ -21,6 +21,9 @@ pub mod search;
 pub mod memory;
 
 pub mod ingest;
+
+pub mod retrieval;
+
 pub mod tools;
 
 pub mod agent;

@@ -1,19 +1,17 @@
 //! The tools as an agent uses them: every tool of the memory, and those that take
 //! a whole task and make the calls themselves.
 //!
-//! Whatever is done here is done by calls that any client could make: a planner
-//! sees the memory through [`Tools`] only, so that its trace can be replayed.
+//! Whatever is done here is done by calls that any client could make, so that the trace
+//! of a plan can be replayed.
 
+mod agent_step;
 pub mod endpoint;
-mod errand;
 mod json;
 pub mod model;
 mod prompt;
 mod prompts;
 mod reply;
-pub mod retrieve;
-mod rules;
-mod step;
+pub mod retrieve_object;
 
 use serde_json::{Map, Value};
 
@@ -59,7 +57,7 @@ pub fn listed(toolsets: &[Toolset]) -> Vec<ToolSpec> {
 
 /// The tools that are added to the memory's.
 fn own() -> Vec<ToolSpec> {
-    vec![step::spec(), retrieve::spec()]
+    vec![agent_step::spec(), retrieve_object::spec()]
 }
 
 impl ToolBox for Agent {
@@ -82,8 +80,10 @@ impl ToolBox for Agent {
         arguments: Map<String, Value>,
     ) -> Result<ToolReply, ToolError> {
         match tool {
-            retrieve::NAME => retrieve::run(&self.tools, self.model.as_ref(), session, arguments),
-            step::NAME => step::run(&self.tools, session, arguments),
+            retrieve_object::NAME => {
+                retrieve_object::run(&self.tools, self.model.as_ref(), session, arguments)
+            }
+            agent_step::NAME => agent_step::run(&self.tools, session, arguments),
             _ => self.tools.call(session, tool, arguments),
         }
     }

@@ -4,14 +4,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::agent::agent_step::{self, Made};
 use crate::agent::endpoint::{self, Endpoint, Question};
-use crate::agent::errand::{Reply, Step, headline};
 use crate::agent::prompt;
 use crate::agent::reply::{LAST_STEP, Role};
-use crate::agent::step::{self, Made};
+use crate::retrieval::search::Dispatch;
+use crate::retrieval::sessions::SessionName;
 use crate::tools::ToolError;
 use crate::tools::dispatch::Tools;
-use crate::tools::sessions::SessionName;
+use crate::tools::object_retrieval::refusal::refusal;
+use crate::tools::object_retrieval::trace::{StepReply, headline};
 
 /// Which model plans, and its bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,39 +49,37 @@ impl Model {
         Self { endpoint, steps_max, time_max, at_work: AtomicUsize::new(0) }
     }
 
-    /// Has the model work on the session's task, which `start_task` has set; adds the
-    /// calls that it made to `steps`, and returns the reply to the last, which sent the
-    /// robot off.
+    /// Has the model work on the session's task until it has sent the robot off; its calls
+    /// and the goals.
     pub(super) fn plan(
         &self,
         tools: &Tools,
         session: SessionName<'_>,
-        steps: &mut Vec<Step>,
-    ) -> Result<Reply, ToolError> {
+    ) -> Result<(Vec<StepReply>, Dispatch), ToolError> {
         let _place = self.place()?;
+        let mut trace: Vec<StepReply> = Vec::new();
         let started = tools.context().clock.tick();
         let mut fault: Option<String> = None;
         for _ in 0..self.steps_max {
             let left = self.time_max.saturating_sub(started.elapsed());
             if left.is_zero() {
                 let why = format!("did not get done within {} s", self.time_max.as_secs());
-                return Err(gave_up(steps, &why, fault.as_deref()));
+                return Err(gave_up(&trace, &why, fault.as_deref()));
             }
             let question = question(tools, session.name, fault.as_deref())?;
             let question = Question { system: None, user: &question, image: None };
             let reply = self.endpoint.ask(question, left);
             let reply = reply.map_err(|error| ToolError::Refused(error.to_string()))?;
-            match step::take(tools, session, &reply) {
+            match agent_step::take(tools, session, &reply) {
                 Ok(stepped) if stepped.answer.is_some() => {
                     fault =
                         Some("the task is to find a thing, and is answered by calls".to_owned());
                 }
                 Ok(stepped) => {
                     fault = None;
-                    let is_finished = stepped.is_finished;
-                    let last = note(stepped.made, steps);
-                    if is_finished {
-                        return Ok(last);
+                    trace.extend(stepped.made.into_iter().map(step_reply));
+                    if stepped.is_finished {
+                        return Ok((trace, dispatched(tools, session)?));
                     }
                 }
                 Err(fault @ ToolError::Fault(_)) => return Err(fault),
@@ -87,7 +87,7 @@ impl Model {
             }
         }
         let why = format!("did not get done in {} replies", self.steps_max);
-        Err(gave_up(steps, &why, fault.as_deref()))
+        Err(gave_up(&trace, &why, fault.as_deref()))
     }
 
     fn place(&self) -> Result<Place<'_>, ToolError> {
@@ -110,23 +110,21 @@ impl Drop for Place<'_> {
     }
 }
 
-/// Adds what was made to the trace; gives the reply to the last call.
-fn note(made: Vec<Made>, steps: &mut Vec<Step>) -> Reply {
-    let mut last = Reply::new();
-    for Made { tool, arguments, why, outcome } in made {
-        let (told, reply) = match outcome {
-            Ok(reply) => (reply.text, reply.structured),
-            Err(error) => (error, Reply::new()),
-        };
-        let result = headline(&told).to_owned();
-        steps.push(Step { tool: tool.to_owned(), arguments, why, result });
-        last = reply;
-    }
-    last
+/// A call as the trace has it.
+fn step_reply(made: Made) -> StepReply {
+    let Made { tool, arguments, why, outcome } = made;
+    let text = outcome.map_or_else(|error| error, |reply| reply.text);
+    StepReply { tool: tool.to_owned(), arguments, why, result: headline(&text).to_owned() }
+}
+
+/// The goals that the model's last call gave to the robot.
+fn dispatched(tools: &Tools, session: SessionName<'_>) -> Result<Dispatch, ToolError> {
+    let context = tools.context();
+    context.retrieval.dispatched(session.name).map_err(|error| refusal(context, error))
 }
 
 fn question(tools: &Tools, session: &str, fault: Option<&str>) -> Result<String, ToolError> {
-    let mut question = step::prompt(tools, session, Role::ObjectRetrieval)?;
+    let mut question = agent_step::prompt(tools, session, Role::ObjectRetrieval)?;
     if let Some(fault) = fault {
         let fault = prompt::data(fault, FAULT_CHARS_MAX);
         question.push_str(&format!(
@@ -136,8 +134,8 @@ fn question(tools: &Tools, session: &str, fault: Option<&str>) -> Result<String,
     Ok(question)
 }
 
-fn gave_up(steps: &[Step], why: &str, fault: Option<&str>) -> ToolError {
-    let calls: Vec<&str> = steps.iter().map(|step| step.tool.as_str()).collect();
+fn gave_up(trace: &[StepReply], why: &str, fault: Option<&str>) -> ToolError {
+    let calls: Vec<&str> = trace.iter().map(|step| step.tool.as_str()).collect();
     let calls = if calls.is_empty() { "none".to_owned() } else { calls.join(", ") };
     let fault = fault.map_or_else(String::new, |fault| {
         format!("; its last reply could not be used: {}", prompt::data(fault, 300))

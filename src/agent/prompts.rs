@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use crate::agent::agent_step;
 use crate::agent::prompt::{TEMPLATES, Template};
-use crate::agent::step;
+use crate::retrieval::session::Session;
 use crate::tools::args::refused;
 use crate::tools::dispatch::Tools;
-use crate::tools::session::Session;
 use crate::tools::{PromptArgument, PromptSpec, ToolError};
 
 const TASK: &str = "task";
@@ -75,11 +75,11 @@ pub(super) fn get(
     })?;
     let context = tools.context();
     let (state, session) = match text(SESSION)? {
-        Some(name) => (context.sessions().get(name), name),
+        Some(name) => (context.retrieval.session(name), name),
         None => (Session::default(), session),
     };
     let reading = context.reading(session);
     let now = text(NOW)?.map(|now| reading.zone.parse(now, context.clock.now())).transpose();
     let now = now.map_err(|error| refused(format!("argument {NOW:?}: {error}")))?;
-    step::filled(tools, session, task, now, &state, template.role)
+    agent_step::filled(tools, session, task, now, &state, template.role)
 }

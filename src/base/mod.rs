@@ -14,9 +14,11 @@ pub mod time;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Number of a record in the memory: starts at 1, grows in the order in which
 /// records are stored, never reused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RecordId(pub u64);
 
 /// Number of a frame that was accepted for captioning: starts at 1, grows in

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use chrono::{
     DateTime, Local, LocalResult, NaiveDateTime, TimeDelta, TimeZone as _, Timelike as _, Utc,
 };
+use serde::{Deserialize, Serialize};
 
 /// Microseconds since 1970-01-01T00:00:00Z.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "i64", into = "i64")]
 pub struct Timestamp(i64);
 
 /// 9999-12-31T23:59:59.999999Z, the last moment that prints with four digits of year.
@@ -68,6 +70,25 @@ impl Timestamp {
     pub fn minus(self, duration: Duration) -> Self {
         let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
         Self(self.0.saturating_sub(micros).max(0))
+    }
+}
+
+/// A number of microseconds that is no timestamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0} microseconds lie before 1970 or after the year 9999")]
+pub struct MicrosOutOfRange(pub i64);
+
+impl TryFrom<i64> for Timestamp {
+    type Error = MicrosOutOfRange;
+
+    fn try_from(micros: i64) -> Result<Self, MicrosOutOfRange> {
+        Self::from_micros(micros).ok_or(MicrosOutOfRange(micros))
+    }
+}
+
+impl From<Timestamp> for i64 {
+    fn from(time: Timestamp) -> Self {
+        time.micros()
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::agent::retrieve;
+use crate::agent::retrieve_object;
 use crate::cli::client::{Client, ClientOptions};
 use crate::cli::output::say;
 
@@ -46,7 +46,7 @@ pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
     if flags.json {
         say(&serde_json::to_string_pretty(&Value::Object(reply.structured))?)?;
     } else {
-        say(&retrieve::lines(&reply.structured).join("\n"))?;
+        say(&retrieve_object::told(reply.structured)?.join("\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -32,13 +32,13 @@ use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{ModelError, bert, probe, reader};
+use crate::retrieval::goal_board::GoalBoard;
+use crate::retrieval::sessions::Sessions;
 use crate::search::compaction;
 use crate::server::{self, Server, ServerError};
 use crate::store::{self, CheckedStore, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
 use crate::tools::dispatch::Tools;
-use crate::tools::sessions::Sessions;
-use crate::tools::targets::board::Board;
 
 /// Why the daemon did not start.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +67,7 @@ pub struct Daemon {
     server: Server,
     ingest: Arc<Ingest>,
     store: Store,
-    goals: Arc<Board>,
+    goals: Arc<GoalBoard>,
 }
 
 impl Daemon {
@@ -116,7 +116,7 @@ impl Daemon {
         let state = State::new(store.clone());
         let domains = Domains { episodic, requests, memos, notes, state, sessions };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
-        let goals = Arc::clone(context.board());
+        let goals = Arc::clone(context.goal_board());
         let tools = Tools::new(context, image_limits(config));
         let agent = Agent::new(tools).with_model(config.model()?);
         let tools = Arc::new(agent.listing(&config.toolsets()?));

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::args::{self, Param};
-use crate::tools::targets::listing;
-use crate::tools::{
-    Hints, ToolSpec, Toolset, inspect, memos, moments, notes, observe, recall, state,
+use crate::tools::moment_retrieval::{
+    recall_observation_of_instance, retrieve_from_text_with_time,
 };
+use crate::tools::object_retrieval::{listing, recall_all, recall_best_match, recall_last_seen};
+use crate::tools::{Hints, ToolSpec, Toolset, inspect, memos, notes, observe, state};
 
 /// Every tool, in the order of listing.
 pub(crate) fn all() -> Vec<ToolSpec> {
@@ -47,7 +48,7 @@ fn recalls() -> Vec<ToolSpec> {
             description: "Finds the records of past observations that best match a vague or \
                 descriptive reference, optionally within a window of time. Best first. The result \
                 becomes the working memory.",
-            input_schema: args::schema(recall::BEST_MATCH),
+            input_schema: args::schema(recall_best_match::PARAMS),
             output_schema: records_schema(),
             hints: RECALLS,
             toolset: Toolset::ObjectRetrieval,
@@ -58,7 +59,7 @@ fn recalls() -> Vec<ToolSpec> {
             description: "Finds the most recent record that really shows a clearly described \
                 object, such as 'a red mug': attributes must belong to the object, synonyms count. \
                 Newest first. The result becomes the working memory.",
-            input_schema: args::schema(recall::LAST_SEEN),
+            input_schema: args::schema(recall_last_seen::PARAMS),
             output_schema: records_schema(),
             hints: RECALLS,
             toolset: Toolset::ObjectRetrieval,
@@ -69,7 +70,7 @@ fn recalls() -> Vec<ToolSpec> {
             description: "Finds every record that really shows a described object, in the order \
                 of time; of more than k the newest. For how often and where a thing is seen. The \
                 result becomes the working memory.",
-            input_schema: args::schema(recall::ALL),
+            input_schema: args::schema(recall_all::PARAMS),
             output_schema: records_schema(),
             hints: RECALLS,
             toolset: Toolset::ObjectRetrieval,
@@ -125,14 +126,14 @@ fn moment_retrieval() -> Vec<ToolSpec> {
             "Retrieve moments by text and time",
             "Finds past observations by a search phrase within a window of time. Best first. Use \
              several phrases where a thing has several names; the same phrase has the same answer.",
-            moments::TEXT_WITH_TIME,
+            retrieve_from_text_with_time::PARAMS,
         ),
         spec(
             "recall_observation_of_instance",
             "Recall the moments that show an object",
             "Finds the past observations within a window of time that really show a described \
              object: attributes must belong to it, synonyms count. Best first.",
-            moments::OBSERVATION,
+            recall_observation_of_instance::PARAMS,
         ),
     ]
 }

@@ -6,31 +6,26 @@ use std::sync::Arc;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::ingest::Ingest;
 use crate::memory::episodic::Episodic;
-use crate::memory::episodic::reference::Reference;
 use crate::memory::episodic::requests::Requests;
 use crate::memory::memos::Memos;
 use crate::memory::notes::Notes;
 use crate::memory::state::State;
-use crate::store::StoreError;
-use crate::tools::ToolError;
+use crate::retrieval::Retrieval;
+use crate::retrieval::goal_board::GoalBoard;
+use crate::retrieval::sessions::Sessions;
 use crate::tools::args::TimeReading;
-use crate::tools::session::Session;
-use crate::tools::sessions::{SessionName, Sessions};
-use crate::tools::targets::board::Board;
 
 /// Everything that a tool may use.
 #[derive(Debug)]
 pub struct Context {
     pub episodic: Arc<Episodic>,
-    pub requests: Requests,
+    pub retrieval: Retrieval,
     pub memos: Memos,
     pub notes: Notes,
     pub state: State,
     pub ingest: Arc<Ingest>,
     pub clock: Arc<dyn Clock>,
     pub options: Options,
-    sessions: Sessions,
-    board: Arc<Board>,
     started_at: Timestamp,
 }
 
@@ -64,48 +59,23 @@ impl Context {
     ) -> Self {
         let started_at = clock.now();
         let Domains { episodic, requests, memos, notes, state, sessions } = domains;
-        let board = Arc::default();
-        Self {
-            episodic,
+        let retrieval = Retrieval::new(
+            Arc::clone(&episodic),
             requests,
-            memos,
-            notes,
-            state,
-            ingest,
-            clock,
-            options,
             sessions,
-            board,
-            started_at,
-        }
-    }
-
-    pub(crate) fn sessions(&self) -> &Sessions {
-        &self.sessions
-    }
-
-    /// Changes a session; on disk when it returns, where the caller named it.
-    pub(crate) fn update<T>(
-        &self,
-        session: SessionName<'_>,
-        change: impl FnOnce(&mut Session) -> T,
-    ) -> Result<T, ToolError> {
-        let outcome = self.sessions.update(session, |it| Ok::<T, StoreError>(change(it)));
-        outcome.map_err(|error| ToolError::Fault(error.to_string()))
-    }
-
-    /// What a request refers to.
-    pub(crate) fn refer(&self, request: &str) -> Result<Reference, ToolError> {
-        self.requests.read(request).map_err(|error| ToolError::Fault(error.to_string()))
+            Arc::clone(&clock),
+            options.zone,
+        );
+        Self { episodic, retrieval, memos, notes, state, ingest, clock, options, started_at }
     }
 
     pub(crate) fn started_at(&self) -> Timestamp {
         self.started_at
     }
 
-    /// Where goals are pinned up for whoever drives the robot.
-    pub fn board(&self) -> &Arc<Board> {
-        &self.board
+    /// The goals that are given out, for whoever drives the robot.
+    pub fn goal_board(&self) -> &Arc<GoalBoard> {
+        self.retrieval.goal_board()
     }
 
     /// Reads times as of now.
@@ -116,8 +86,7 @@ impl Context {
     /// Reads times as of the session's task, where it says when it was asked, else
     /// as of now.
     pub(crate) fn reading(&self, session: &str) -> TimeReading {
-        let asked_at = self.sessions.get(session).task.and_then(|task| task.now);
-        let now = asked_at.unwrap_or_else(|| self.clock.now());
+        let now = self.retrieval.now(&self.retrieval.session(session));
         TimeReading { zone: self.options.zone, now }
     }
 }

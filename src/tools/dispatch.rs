@@ -5,12 +5,21 @@ use serde_json::{Map, Value};
 use crate::base::RecordId;
 use crate::base::picture::Limits;
 use crate::base::time::Window;
+use crate::retrieval::recall::RecallRequest;
+use crate::retrieval::search::GoalReport;
+use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, SESSION};
 use crate::tools::context::Context;
-use crate::tools::sessions::SessionName;
-use crate::tools::targets::{self, board, search};
+use crate::tools::moment_retrieval::{
+    recall_observation_of_instance, retrieve_from_text_with_time,
+};
+use crate::tools::object_retrieval::{
+    determine_unique_instances, memory_search_instance, real_world_search_instance, recall_all,
+    recall_best_match, recall_last_seen, report_search_result, search_current_target, start_task,
+    watch_goals,
+};
 use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec};
-use crate::tools::{admin, catalog, inspect, memos, moments, notes, observe, recall, state};
+use crate::tools::{admin, catalog, inspect, memos, notes, observe, state};
 
 /// The memory's tools over a running memory.
 #[derive(Debug)]
@@ -25,18 +34,18 @@ pub struct Tools {
 #[derive(Debug)]
 enum ToolCall {
     Observe(observe::Request),
-    RecallBestMatch(recall::Request),
-    StartTask(targets::Start),
-    RecallLastSeen(recall::Request),
-    RecallAll(recall::Request),
+    RecallBestMatch(RecallRequest),
+    StartTask(start_task::Request),
+    RecallLastSeen(RecallRequest),
+    RecallAll(RecallRequest),
     DetermineUniqueInstances(Option<String>),
-    CreateMemorySearchInstance(targets::Choice),
+    CreateMemorySearchInstance(memory_search_instance::Request),
     CreateRealWorldSearchInstance(Option<RecordId>),
     SearchCurrentTarget,
-    ReportSearchResult(search::Report),
-    WatchGoals(board::Request),
-    RetrieveFromTextWithTime(recall::Request),
-    RecallObservationOfInstance(recall::Request),
+    ReportSearchResult(GoalReport),
+    WatchGoals(watch_goals::Request),
+    RetrieveFromTextWithTime(RecallRequest),
+    RecallObservationOfInstance(RecallRequest),
     InspectMemoryRecord(Vec<RecordId>),
     GetRecordCountWithinTimeRange(Window),
     Note(notes::Request),
@@ -82,38 +91,38 @@ impl Tools {
                 (args, ToolCall::Observe(request))
             }
             "recall_best_match" => {
-                let args = checked(recall::BEST_MATCH)?;
-                let request = recall::Request::parse(&args, reading)?;
+                let args = checked(recall_best_match::PARAMS)?;
+                let request = recall_best_match::parse(&args, reading)?;
                 (args, ToolCall::RecallBestMatch(request))
             }
             "recall_last_seen" => {
-                let args = checked(recall::LAST_SEEN)?;
-                let request = recall::Request::parse(&args, reading)?;
+                let args = checked(recall_last_seen::PARAMS)?;
+                let request = recall_last_seen::parse(&args, reading)?;
                 (args, ToolCall::RecallLastSeen(request))
             }
             "recall_all" => {
-                let args = checked(recall::ALL)?;
-                let request = recall::Request::parse(&args, reading)?;
+                let args = checked(recall_all::PARAMS)?;
+                let request = recall_all::parse(&args, reading)?;
                 (args, ToolCall::RecallAll(request))
             }
             "start_task" => {
-                let args = checked(targets::START)?;
-                let request = targets::Start::parse(&args, self.context.clock_reading())?;
+                let args = checked(start_task::PARAMS)?;
+                let request = start_task::parse(&args, self.context.clock_reading())?;
                 (args, ToolCall::StartTask(request))
             }
             "determine_unique_instances_from_latest_working_memory"
             | "determine_unique_instances" => {
-                let args = checked(targets::DETERMINE)?;
+                let args = checked(determine_unique_instances::PARAMS)?;
                 let query = args.text("query")?.map(str::to_owned);
                 (args, ToolCall::DetermineUniqueInstances(query))
             }
             "create_or_update_memory_search_instance" => {
-                let args = checked(targets::MEMORY_INSTANCE)?;
-                let choice = targets::Choice::parse(&args)?;
+                let args = checked(memory_search_instance::PARAMS)?;
+                let choice = memory_search_instance::parse(&args)?;
                 (args, ToolCall::CreateMemorySearchInstance(choice))
             }
             "create_or_update_real_world_search_instance" => {
-                let args = checked(search::WORLD_INSTANCE)?;
+                let args = checked(real_world_search_instance::PARAMS)?;
                 let record = args.record_ids("record_id")?.first().copied();
                 (args, ToolCall::CreateRealWorldSearchInstance(record))
             }
@@ -121,23 +130,23 @@ impl Tools {
                 (checked(catalog::NO_ARGUMENTS)?, ToolCall::SearchCurrentTarget)
             }
             "report_search_result" => {
-                let args = checked(search::REPORT)?;
-                let report = search::Report::parse(&args)?;
+                let args = checked(report_search_result::PARAMS)?;
+                let report = report_search_result::parse(&args)?;
                 (args, ToolCall::ReportSearchResult(report))
             }
             "watch_goals" => {
-                let args = checked(board::WATCH)?;
-                let request = board::Request::parse(&args)?;
+                let args = checked(watch_goals::PARAMS)?;
+                let request = watch_goals::parse(&args)?;
                 (args, ToolCall::WatchGoals(request))
             }
             "retrieve_from_text_with_time" => {
-                let args = checked(moments::TEXT_WITH_TIME)?;
-                let request = moments::text_request(&args, reading)?;
+                let args = checked(retrieve_from_text_with_time::PARAMS)?;
+                let request = retrieve_from_text_with_time::parse(&args, reading)?;
                 (args, ToolCall::RetrieveFromTextWithTime(request))
             }
             "recall_observation_of_instance" => {
-                let args = checked(moments::OBSERVATION)?;
-                let request = moments::instance_request(&args, reading)?;
+                let args = checked(recall_observation_of_instance::PARAMS)?;
+                let request = recall_observation_of_instance::parse(&args, reading)?;
                 (args, ToolCall::RecallObservationOfInstance(request))
             }
             "inspect_memory_record" => {
@@ -265,29 +274,31 @@ impl ToolBox for Tools {
         match call {
             ToolCall::Observe(request) => observe::observe(context, request),
             ToolCall::RecallBestMatch(request) => {
-                recall::best_match(context, session, tool, &request)
+                recall_best_match::run(context, session, &request)
             }
             ToolCall::RetrieveFromTextWithTime(request) => {
-                moments::retrieve(context, session, tool, &request)
+                retrieve_from_text_with_time::run(context, session, &request)
             }
             ToolCall::RecallObservationOfInstance(request) => {
-                moments::observations(context, session, tool, &request)
+                recall_observation_of_instance::run(context, session, &request)
             }
-            ToolCall::RecallLastSeen(request) => recall::last_seen(context, session, &request),
-            ToolCall::RecallAll(request) => recall::all(context, session, &request),
-            ToolCall::StartTask(request) => targets::start(context, session, request),
+            ToolCall::RecallLastSeen(request) => recall_last_seen::run(context, session, &request),
+            ToolCall::RecallAll(request) => recall_all::run(context, session, &request),
+            ToolCall::StartTask(request) => start_task::run(context, session, &request),
             ToolCall::DetermineUniqueInstances(query) => {
-                targets::determine(context, session, query.as_deref())
+                determine_unique_instances::run(context, session, query.as_deref())
             }
             ToolCall::CreateMemorySearchInstance(choice) => {
-                targets::create(context, session, choice)
+                memory_search_instance::run(context, session, choice)
             }
             ToolCall::CreateRealWorldSearchInstance(record) => {
-                search::create(context, session, record)
+                real_world_search_instance::run(context, session, record)
             }
-            ToolCall::SearchCurrentTarget => search::dispatch(context, session),
-            ToolCall::ReportSearchResult(report) => search::report(context, session, &report),
-            ToolCall::WatchGoals(request) => Ok(board::watch(context, &request)),
+            ToolCall::SearchCurrentTarget => search_current_target::run(context, session),
+            ToolCall::ReportSearchResult(report) => {
+                report_search_result::run(context, session, &report)
+            }
+            ToolCall::WatchGoals(request) => Ok(watch_goals::run(context, &request)),
             ToolCall::InspectMemoryRecord(ids) => inspect::inspect(context, session.name, ids),
             ToolCall::GetRecordCountWithinTimeRange(window) => Ok(inspect::count(context, window)),
             ToolCall::Note(request) => notes::run(context, request),
@@ -304,6 +315,6 @@ impl ToolBox for Tools {
     }
 
     fn close_session(&self, session: &str) {
-        self.context.sessions().close(session);
+        self.context.retrieval.close_session(session);
     }
 }

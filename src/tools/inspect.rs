@@ -35,7 +35,7 @@ pub(crate) fn inspect(
     mut ids: Vec<RecordId>,
 ) -> Result<ToolReply, ToolError> {
     if ids.is_empty() {
-        ids = context.sessions().get(session).working_memory;
+        ids = context.retrieval.session(session).working_memory;
         ids.truncate(RECORDS_MAX);
     }
     if ids.is_empty() {

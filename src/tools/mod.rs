@@ -12,16 +12,13 @@ pub mod dispatch;
 mod explain;
 mod inspect;
 mod memos;
-mod moments;
+mod moment_retrieval;
 mod notes;
+pub(crate) mod object_retrieval;
 mod observe;
-mod recall;
+pub(crate) mod recall;
 pub(crate) mod reply;
-pub(crate) mod session;
-mod session_text;
-pub mod sessions;
 pub(crate) mod state;
-pub mod targets;
 
 use serde_json::{Map, Value};
 

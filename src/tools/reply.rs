@@ -1,6 +1,7 @@
 //! How records are told: as the JSON that programs read, and as short lines
 //! that a language model reads.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::base::time::{Window, Zone};
@@ -8,6 +9,15 @@ use crate::memory::episodic::Recalled;
 use crate::store::Record;
 use crate::tools::ToolReply;
 use crate::tools::context::Context;
+
+/// A reply whose object is `structured`.
+pub(crate) fn of(structured: &impl Serialize, text: String) -> ToolReply {
+    let structured = match serde_json::to_value(structured) {
+        Ok(Value::Object(structured)) => structured,
+        Ok(_) | Err(_) => Map::new(),
+    };
+    ToolReply { structured, text, images: Vec::new() }
+}
 
 /// A recall's reply: the records, their session, what the index holds, and why
 /// there are none.
@@ -27,20 +37,39 @@ pub(crate) fn recalled(
     structured.insert("session".to_owned(), json!(session));
     structured.insert("index".to_owned(), json!({"searchable": searchable, "pending": pending}));
 
+    let why_empty = found.is_empty().then(why_empty);
+    let text = recalled_text(context, found, order, why_empty.as_deref());
+    if let Some(why) = why_empty {
+        structured.insert("why_empty".to_owned(), json!(why));
+    }
+    ToolReply { structured, text, images: Vec::new() }
+}
+
+/// A recall's reply in words.
+pub(crate) fn recalled_text(
+    context: &Context,
+    found: &[Recalled],
+    order: &str,
+    why_empty: Option<&str>,
+) -> String {
+    let (pending, searchable) = (context.ingest.pending(), context.episodic.len());
     let mut text = Text::new(context.options.text_max_chars);
-    if found.is_empty() {
-        let reason = why_empty();
-        text.line(&format!("Nothing found: {reason}."));
-        structured.insert("why_empty".to_owned(), json!(reason));
+    if let Some(why) = why_empty {
+        text.line(&format!("Nothing found: {why}."));
     } else {
         let waiting =
             if pending == 0 { String::new() } else { format!(", {pending} frames pending") };
         text.line(&format!("{} of {searchable} records{waiting}, {order}:", found.len()));
-        for it in found {
-            text.line(&line(&it.record, Some(it), zone));
-        }
     }
-    ToolReply { structured, text: text.finish(), images: Vec::new() }
+    for it in found {
+        text.line(&line(&it.record, Some(it), context.options.zone));
+    }
+    text.finish()
+}
+
+/// Records as replies have them.
+pub(crate) fn records_json(records: &[Record], zone: Zone) -> Vec<Value> {
+    records.iter().map(|it| Value::Object(record_json(it, zone))).collect()
 }
 
 /// A record as every tool gives it; see the tool contract.

@@ -1,7 +1,7 @@
 //! Reads what people ask for: the model of requests tells what each word says, and
 //! [`Reference`] puts it together.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::base::phrase_time;
 use crate::memory::episodic::reference::Reference;
@@ -14,28 +14,18 @@ const REQUEST_CHARS_MAX: usize = 1_000;
 #[derive(Debug, Clone)]
 pub struct Requests {
     tagger: Arc<dyn RequestTagger>,
-    /// The newest request and what it refers to: each call of a plan asks for its task again.
-    newest: Arc<Mutex<Option<(String, Reference)>>>,
 }
 
 impl Requests {
     pub fn new(tagger: Box<dyn RequestTagger>) -> Self {
-        Self { tagger: tagger.into(), newest: Arc::default() }
+        Self { tagger: tagger.into() }
     }
 
     /// What a request refers to.
     pub fn read(&self, request: &str) -> Result<Reference, ModelError> {
         let end = request.char_indices().nth(REQUEST_CHARS_MAX).map_or(request.len(), |(at, _)| at);
         let request = request.get(..end).unwrap_or_default();
-        let newest = || self.newest.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, reference)) = newest().as_ref()
-            && known == request
-        {
-            return Ok(reference.clone());
-        }
         let tagged = self.tagger.tag(request)?;
-        let reference = Reference::of(request, &tagged, &phrase_time::find(request));
-        *newest() = Some((request.to_owned(), reference.clone()));
-        Ok(reference)
+        Ok(Reference::of(request, &tagged, &phrase_time::find(request)))
     }
 }

@@ -4,7 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::tools::args;
 use crate::tools::catalog::{object, record_schema};
-use crate::tools::targets::{self, board, search};
+use crate::tools::object_retrieval::{
+    determine_unique_instances, memory_search_instance, real_world_search_instance,
+    report_search_result, start_task, watch_goals,
+};
 use crate::tools::{Hints, ToolSpec, Toolset};
 
 /// Sets what belongs to the session, which repeating it sets again.
@@ -35,7 +38,7 @@ pub(crate) fn start() -> ToolSpec {
             "Takes the user's request in words and clears what this session was about before. \
              With now, relative times of later calls count from then.",
         ),
-        targets::START,
+        start_task::PARAMS,
         object(&json!({"task": text, "now": text, "session": text}), &["task", "now", "session"]),
         BEGINS,
     )
@@ -58,7 +61,7 @@ pub(crate) fn steps() -> Vec<ToolSpec> {
                  only: for how often, recall with a large k or with recall_all first. The objects \
                  become the working memory.",
             ),
-            targets::DETERMINE,
+            determine_unique_instances::PARAMS,
             object(
                 &json!({
                     "instances": {"type": "array", "items": instance_schema()},
@@ -76,7 +79,7 @@ pub(crate) fn steps() -> Vec<ToolSpec> {
                 "Sets the search target from the newest working memory and the task; needs no \
                  argument. Before any recall it is the request itself.",
             ),
-            targets::MEMORY_INSTANCE,
+            memory_search_instance::PARAMS,
             object(
                 &json!({
                     "found_in_memory": known, "instance_desc": {"type": "string"},
@@ -94,7 +97,7 @@ pub(crate) fn steps() -> Vec<ToolSpec> {
                  wherever it was used; needs no argument. Never seen: places that resemble where \
                  such things are kept, marked as a guess.",
             ),
-            search::WORLD_INSTANCE,
+            real_world_search_instance::PARAMS,
             object(
                 &json!({
                     "found_in_world": known, "instance_desc": {"type": "string"},
@@ -141,7 +144,7 @@ pub(crate) fn steps() -> Vec<ToolSpec> {
                 "Says whether the target was at the goal; the reply is the next goal, or that the \
                  search is open again.",
             ),
-            search::REPORT,
+            report_search_result::PARAMS,
             object(
                 &json!({
                     "status": {"type": "string", "enum": ["found", "next", "reopened"]},
@@ -165,7 +168,7 @@ pub(crate) fn watch() -> ToolSpec {
             "Returns the goals of searches and what was reported of them since an event; waits \
              for the next one where it is asked to.",
         ),
-        board::WATCH,
+        watch_goals::PARAMS,
         object(
             &json!({
                 "events": {"type": "array", "items": {"type": "object"}},

@@ -1,8 +1,7 @@
-//! Words for requests and counts.
+//! The phrase of a task that says what it wants: "the mug that I use the most" of "Bring me
+//! the mug that I use the most! I'm late."
 //!
-//! Pure.
-
-use crate::memory::episodic::reference::{Order, Reference};
+//! Pure. English.
 
 /// Words that belong to the name of a thing, before it.
 const DETERMINERS: &[&str] = &[
@@ -10,10 +9,9 @@ const DETERMINERS: &[&str] = &[
     "one", "another", "of",
 ];
 
-/// What a task wants, as it says it, to the end of the sentence: "the mug that I use the
-/// most" of "Bring me the mug that I use the most! I'm late." The whole where it does not
-/// name the thing, or not by these words.
-pub(super) fn wanted(task: &str, thing: &str) -> String {
+/// The target as the task says it, to the end of the sentence; the whole task where it does
+/// not name the thing, or not by these words.
+pub(super) fn task_phrase(task: &str, thing: &str) -> String {
     let words: Vec<&str> = task.split_whitespace().collect();
     let bare: Vec<String> = words.iter().map(|word| bare(word)).collect();
     // "plant in a white pot", said as "the plant in the white pot".
@@ -34,31 +32,14 @@ pub(super) fn wanted(task: &str, thing: &str) -> String {
     let ends = |word: &&str| word.ends_with(['.', '!', '?', ';']);
     let rest = words.get(start..).unwrap_or_default();
     let end = rest.iter().position(ends).map_or(rest.len(), |at| at + 1);
-    let wanted = rest.get(..end).unwrap_or_default().join(" ");
-    let wanted = wanted.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let wanted = wanted.strip_suffix("please").unwrap_or(wanted);
-    wanted.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
+    let phrase = rest.get(..end).unwrap_or_default().join(" ");
+    let phrase = phrase.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let phrase = phrase.strip_suffix("please").unwrap_or(phrase);
+    phrase.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
 }
 
 fn bare(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
-}
-
-/// The order that a reference asks for.
-pub(super) fn order(reference: &Reference) -> String {
-    match &reference.order {
-        None | Some(Order::MostOften) => "most frequent first".to_owned(),
-        Some(Order::LeastOften) => "least frequent first".to_owned(),
-        Some(Order::Latest) => "latest first".to_owned(),
-        Some(Order::Earliest) => "earliest first".to_owned(),
-        Some(Order::NearestTo(what)) => format!("nearest to {what} first"),
-    }
-}
-
-/// "1 day", "3 days"
-pub(super) fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 #[cfg(test)]
@@ -66,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_task_wants_is_said_as_the_task_says_it() {
+    fn a_target_is_described_in_the_words_of_the_task() {
         for (task, thing, expect) in [
             ("Bring me a book", "book", "a book"),
             (
@@ -87,7 +68,7 @@ mod tests {
             ("something", "", "something"),
             ("", "", ""),
         ] {
-            assert_eq!(wanted(task, thing), expect);
+            assert_eq!(task_phrase(task, thing), expect);
         }
     }
 }

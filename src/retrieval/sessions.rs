@@ -12,10 +12,9 @@ use std::time::Duration;
 use log::error;
 
 use crate::base::time::{Clock, Timestamp};
+use crate::retrieval::session::Session;
 use crate::store::sessions::KeptSession;
 use crate::store::{Store, StoreError};
-use crate::tools::session::Session;
-use crate::tools::session_text;
 
 /// Sessions held at once, in memory and on disk. One more lets go of the one idle for
 /// longest, so that a client that names a new session in each call takes no more
@@ -72,7 +71,7 @@ impl Sessions {
             |at: usize, it: &KeptSession| at < SESSIONS_MAX && now.since(it.used_at) <= idle_max;
         let mut gone = Vec::new();
         for (at, it) in kept.into_iter().enumerate() {
-            match session_text::read(&it.content) {
+            match Session::from_json(&it.content) {
                 Ok(session) if held(at, &it) => table.take_up(it, session),
                 Ok(_idle) => gone.push(it.name),
                 Err(error) => {
@@ -104,7 +103,7 @@ impl Sessions {
         if session.is_kept && (begins || next != *held) {
             self.store.put_session(&KeptSession {
                 name: session.name.to_owned(),
-                content: session_text::written(&next),
+                content: next.to_json(),
                 used_at: self.clock.now(),
             })?;
         }

@@ -8,11 +8,14 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::prompt::{Scene, Template};
 use crate::agent::reply::{self, Answer, Call, LAST_STEP, Reply, Role};
+use crate::base::RecordId;
+use crate::base::time::Timestamp;
+use crate::retrieval::session::{Scratchpad, Session, Step};
+use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{self, Args, Kind, Param, refused};
 use crate::tools::dispatch::Tools;
+use crate::tools::object_retrieval::refusal::refusal;
 use crate::tools::reply::Text;
-use crate::tools::session::{Carried, Session, Step};
-use crate::tools::sessions::SessionName;
 use crate::tools::{Hints, Image, ToolBox as _, ToolError, ToolReply, ToolSpec, Toolset};
 
 pub(super) const NAME: &str = "agent_step";
@@ -121,7 +124,7 @@ pub(super) fn take(
 ) -> Result<Stepped, ToolError> {
     match reply::parse(reply).map_err(|error| refused(error.to_string()))? {
         Reply::Answer(answer) => {
-            known_only(&tools.context().sessions().get(session.name), &answer)?;
+            known_only(&tools.context().retrieval.session(session.name), &answer)?;
             let role = Role::MomentRetrieval;
             Ok(Stepped { made: Vec::new(), answer: Some(answer), is_finished: true, role })
         }
@@ -132,7 +135,7 @@ pub(super) fn take(
 /// Refuses ids that no recall of the session returned: a model that makes up an id
 /// would point the user to a moment that shows something else.
 fn known_only(session: &Session, answer: &Answer) -> Result<(), ToolError> {
-    let is_known = |id: u64| session.was_returned(crate::base::RecordId(id));
+    let is_known = |id: u64| session.was_returned(RecordId(id));
     let unknown: Vec<u64> = answer.moment_ids.iter().copied().filter(|id| !is_known(*id)).collect();
     if unknown.is_empty() {
         return Ok(());
@@ -141,7 +144,7 @@ fn known_only(session: &Session, answer: &Answer) -> Result<(), ToolError> {
         ids.take(IDS_SHOWN_MAX).map(|id| id.to_string()).collect::<Vec<_>>().join(", ")
     };
     let mut returned: Vec<u64> =
-        session.asked.iter().flat_map(|it| &it.records).map(|id| id.0).collect();
+        session.answers.iter().flat_map(|it| &it.records).map(|id| id.0).collect();
     returned.extend(session.working_memory.iter().map(|id| id.0));
     returned.sort_unstable();
     returned.dedup();
@@ -162,7 +165,7 @@ fn carry(tools: &Tools, session: SessionName<'_>, calls: Vec<Call>) -> Result<St
     }
     let is_alone = calls.len() == 1;
     let role = calls.last().map_or(Role::ObjectRetrieval, Call::role);
-    let (mut made, mut steps, mut carried) = (Vec::new(), Vec::new(), Carried::default());
+    let (mut made, mut steps, mut scratchpad) = (Vec::new(), Vec::new(), Scratchpad::default());
     for Call { tool, arguments, history_summary, current_task } in calls {
         let outcome = match call(tools, session, tool, arguments.clone()) {
             Ok(reply) => Ok(reply),
@@ -173,9 +176,11 @@ fn carry(tools: &Tools, session: SessionName<'_>, calls: Vec<Call>) -> Result<St
         let told = outcome.as_ref().map_or_else(Clone::clone, |reply| reply.text.clone());
         steps.push(Step { call: shown(tool, &arguments), result: told });
         made.push(Made { tool, arguments, why: current_task.clone(), outcome });
-        carried = Carried { history_summary, current_task };
+        scratchpad = Scratchpad { history_summary, current_task };
     }
-    tools.context().update(session, |it| it.stepped(steps, carried))?;
+    let context = tools.context();
+    let noted = context.retrieval.update(session, |it| it.record_steps(steps, scratchpad));
+    noted.map_err(|error| refusal(context, error))?;
     let is_finished = made.iter().any(|made| made.tool == LAST_STEP);
     Ok(Stepped { made, answer: None, is_finished, role })
 }
@@ -200,7 +205,7 @@ pub(super) fn shown(tool: &str, arguments: &Map<String, Value>) -> String {
 
 /// The prompt for the step that a session is at.
 pub(super) fn prompt(tools: &Tools, session: &str, role: Role) -> Result<String, ToolError> {
-    let state = tools.context().sessions().get(session);
+    let state = tools.context().retrieval.session(session);
     let task = state.task.as_ref().map_or("(not told; start_task tells it)", |task| &task.text);
     filled(tools, session, task, None, &state, role)
 }
@@ -210,7 +215,7 @@ pub(super) fn filled(
     tools: &Tools,
     session: &str,
     task: &str,
-    now: Option<crate::base::time::Timestamp>,
+    now: Option<Timestamp>,
     state: &Session,
     role: Role,
 ) -> Result<String, ToolError> {

@@ -1,0 +1,300 @@
+//! The real-world-search instance: where the target may be. First where that object was
+//! last seen, whatever singled it out; an object that was never seen gets guesses, marked
+//! as such.
+
+use std::collections::BTreeSet;
+
+use crate::base::RecordId;
+use crate::base::pose::metres_between;
+use crate::base::time::Timestamp;
+use crate::memory::episodic::MemoryError;
+use crate::memory::episodic::individuals::LikelyPlace;
+use crate::memory::episodic::instances::{Instance, Visit};
+use crate::memory::episodic::named::{bare_name, things_in};
+use crate::retrieval::probability::{goal_probabilities, guess_probabilities, stay_probability};
+use crate::retrieval::session::{Goal, Session, Target};
+use crate::retrieval::target::OBSERVATIONS_MAX;
+use crate::retrieval::{Retrieval, RetrievalError};
+use crate::search::Filter;
+use crate::store::Record;
+
+/// Most goals of one search.
+const GOALS_MAX: usize = 8;
+/// Newest sightings from which the target's last one is chosen.
+const SIGHTINGS_MAX: usize = 500;
+/// Distance within which two goals are one place.
+const SAME_PLACE_METRES: f64 = 1.0;
+/// Belief in its sightings below which an object is rather searched for where such things
+/// are kept.
+const GUESSED_BELOW: f32 = 1.0 / 3.0;
+
+/// Known places of the target.
+#[derive(Debug)]
+pub(crate) struct Grounding {
+    /// In the order to visit.
+    pub(crate) goals: Vec<Goal>,
+    /// Newest first; none of a guess.
+    pub(crate) observations: Vec<Record>,
+    pub(crate) last_seen: Option<Timestamp>,
+    pub(crate) is_guess: bool,
+}
+
+/// The target among the objects like it.
+struct Lookalikes {
+    /// The target first.
+    objects: Vec<Instance>,
+    /// All their records.
+    records: Vec<Record>,
+}
+
+/// Why the place of a thing is guessed.
+#[derive(Clone, Copy)]
+enum GuessReason {
+    NeverSeen,
+    /// Seen, but only at places that were searched since.
+    SearchedInVain,
+}
+
+impl Retrieval {
+    /// The place that the caller decided on, then the others.
+    pub(super) fn ground_at(
+        &self,
+        session: &Session,
+        target: &Target,
+        id: RecordId,
+    ) -> Result<Grounding, RetrievalError> {
+        let record = self.records(&[id])?.pop().ok_or(RetrievalError::NoRecord(id))?;
+        let first = goal_of(&record, "decided by the caller".to_owned());
+        let first = first.ok_or(RetrievalError::NoPosition(id))?;
+        let Grounding { goals, mut observations, .. } = self.ground(session, target)?;
+        let mut others: Vec<Goal> = goals.into_iter().filter(|it| !is_near(it, &first)).collect();
+        others.truncate(GOALS_MAX - 1);
+        let rest: f32 = others.iter().map(|it| it.probability).sum();
+        let goals = [vec![Goal { probability: (1.0 - rest).max(0.0), ..first }], others].concat();
+        let last_seen = Some(record.end_at);
+        observations.retain(|it| it.id != id);
+        observations.insert(0, record);
+        observations.truncate(OBSERVATIONS_MAX);
+        Ok(Grounding { goals, observations, last_seen, is_guess: false })
+    }
+
+    /// Where the target was last seen, then where else it may be.
+    pub(super) fn ground(
+        &self,
+        session: &Session,
+        target: &Target,
+    ) -> Result<Grounding, RetrievalError> {
+        let alike = self.lookalikes(session, target)?;
+        let Some(object) = alike.objects.first() else {
+            return self.guess(session, target, GuessReason::NeverSeen);
+        };
+        if object.belief < GUESSED_BELOW {
+            let guess = self.guess(session, target, GuessReason::NeverSeen)?;
+            return Ok(self.with_doubtful(session, guess, object, &alike.records));
+        }
+        let newest = alike.newest_records(object);
+        let last_seen = newest.first().map(|it| it.end_at);
+        let goals = self.visited_places(session, &alike);
+        if goals.is_empty() && newest.iter().any(|it| it.meta.pose.is_some()) {
+            let guess = self.guess(session, target, GuessReason::SearchedInVain)?;
+            return Ok(Grounding { last_seen, ..guess });
+        }
+        let stays = stay_probability(object, self.now(session));
+        let goals = goal_probabilities(goals, stays, f64::from(object.confidence));
+        let observations = newest.into_iter().take(OBSERVATIONS_MAX).cloned().collect();
+        Ok(Grounding { goals, observations, last_seen, is_guess: false })
+    }
+
+    /// The places of the target, the newest first, then the last ones of the objects like
+    /// it, each with its number of visits.
+    fn visited_places(&self, session: &Session, alike: &Lookalikes) -> Vec<(f64, Goal)> {
+        let mut goals: Vec<(f64, Goal)> = Vec::new();
+        let mut add = |record: Option<&Record>, said: &str| {
+            let goal = record.and_then(|it| {
+                let when = self.zone.format(it.end_at);
+                goal_of(it, format!("{said} here at {when}"))
+            });
+            let goal = goal.filter(|it| !was_searched(session, it, &alike.records));
+            let Some(goal) = goal else { return };
+            // A place where it was often is likelier than one where it was once.
+            if let Some((visits, _)) = goals.iter_mut().find(|(_, it)| is_near(it, &goal)) {
+                *visits += 1.0;
+            } else if goals.len() < GOALS_MAX {
+                goals.push((1.0, goal));
+            }
+        };
+        let Some((object, others)) = alike.objects.split_first() else { return goals };
+        for (at, visit) in object.visits.iter().rev().enumerate() {
+            let said = if at == 0 { "was last seen" } else { "was" };
+            add(alike.newest_posed(&mut [visit].into_iter()), &format!("{:?} {said}", object.desc));
+        }
+        for other in others.iter().filter(|it| it.is_believed()) {
+            let said = format!("another {:?} was last seen", other.desc);
+            add(alike.newest_posed(&mut other.visits.iter().rev()), &said);
+        }
+        goals
+    }
+
+    /// Puts the place of a sighting that is likely a misdetection after the guesses.
+    fn with_doubtful(
+        &self,
+        session: &Session,
+        mut guess: Grounding,
+        object: &Instance,
+        records: &[Record],
+    ) -> Grounding {
+        let seen = object.visits.last().and_then(|visit| visit.records.last());
+        let record = seen.and_then(|id| records.iter().find(|it| it.id == *id));
+        let goal = record.and_then(|it| {
+            let when = self.zone.format(it.end_at);
+            goal_of(it, format!("{:?} may have been seen here at {when}", object.desc))
+        });
+        let known = &mut guess.goals;
+        let is_new = |goal: &Goal| !known.iter().any(|it| is_near(it, goal));
+        if let Some(goal) = goal.filter(is_new).filter(|it| !was_searched(session, it, records)) {
+            known.truncate(GOALS_MAX - 1);
+            known.push(Goal { probability: object.belief, is_guess: true, ..goal });
+        }
+        guess
+    }
+
+    fn lookalikes(&self, session: &Session, target: &Target) -> Result<Lookalikes, RetrievalError> {
+        let thing = self.thing_of(session, target)?;
+        let mut ids = self.sightings_of(&thing)?;
+        ids.extend(&target.records);
+        ids.extend(&session.working_memory);
+        let ids: Vec<RecordId> = ids.into_iter().collect();
+        let records = self.records(&ids)?;
+        let mut objects = self.episodic.instances(&thing, &records, self.zone)?;
+        // What was singled out decides; else what was recalled last; else what was seen last.
+        let first = session.working_memory.first().copied();
+        objects.sort_by_key(|it| {
+            let recalled = first.is_some_and(|id| it.was_seen_in(id));
+            let overlap = it.records.iter().filter(|id| target.records.contains(id)).count();
+            std::cmp::Reverse((overlap, it.is_believed(), recalled, it.last_seen))
+        });
+        if objects.is_empty() && !target.records.is_empty() {
+            objects = self.named_by_caption(target, &records)?;
+        }
+        Ok(Lookalikes { objects, records })
+    }
+
+    fn sightings_of(&self, thing: &str) -> Result<BTreeSet<RecordId>, RetrievalError> {
+        match self.episodic.last_seen(thing, &Filter::default(), SIGHTINGS_MAX) {
+            Ok(seen) => Ok(seen.iter().map(|it| it.recalled.record.id).collect()),
+            Err(MemoryError::NamesNothing(_)) => Ok(BTreeSet::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The objects of a target that was decided on by a record, whose caption names it
+    /// otherwise.
+    fn named_by_caption(
+        &self,
+        target: &Target,
+        records: &[Record],
+    ) -> Result<Vec<Instance>, RetrievalError> {
+        let own: Vec<Record> =
+            records.iter().filter(|it| target.records.contains(&it.id)).cloned().collect();
+        let things = own.last().map(|it| things_in(&it.caption)).unwrap_or_default();
+        let first = things.first().map(String::as_str).unwrap_or_default();
+        Ok(self.episodic.instances(first, &own, self.zone)?)
+    }
+
+    /// The target's name; the whole of its description where that names nothing.
+    fn thing_of(&self, session: &Session, target: &Target) -> Result<String, RetrievalError> {
+        if let Some(thing) = bare_name(&target.desc) {
+            return Ok(thing);
+        }
+        let is_part = |text: &str| {
+            text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&target.desc)
+        };
+        // A part of the task is understood best as that.
+        let reference = match session.task.as_ref().filter(|it| is_part(&it.text)) {
+            Some(task) => self.reference_of(task)?,
+            None => self.requests.read(&target.desc)?,
+        };
+        let thing = reference.thing;
+        Ok(if thing.is_empty() { target.desc.clone() } else { thing })
+    }
+
+    /// Commonsense: places of the memory that resemble where such things are kept.
+    fn guess(
+        &self,
+        session: &Session,
+        target: &Target,
+        why: GuessReason,
+    ) -> Result<Grounding, RetrievalError> {
+        let thing = self.thing_of(session, target)?;
+        let mut goals: Vec<(f32, Goal)> = Vec::new();
+        for place in self.episodic.likely_places(&thing, 4 * GOALS_MAX)? {
+            let Some(goal) = guessed_goal(&place, &thing, why) else { continue };
+            let is_new = !goals.iter().any(|(_, it)| is_near(it, &goal));
+            if is_new && goals.len() < GOALS_MAX && !was_searched(session, &goal, &[]) {
+                goals.push((place.score, goal));
+            }
+        }
+        let goals = guess_probabilities(goals);
+        Ok(Grounding { goals, observations: Vec::new(), last_seen: None, is_guess: true })
+    }
+}
+
+impl Lookalikes {
+    fn record(&self, id: RecordId) -> Option<&Record> {
+        self.records.iter().find(|it| it.id == id)
+    }
+
+    /// Records of the visits of an object, the newest first.
+    fn newest_records(&self, object: &Instance) -> Vec<&Record> {
+        let seen = object.visits.iter().flat_map(|it| &it.records);
+        let mut newest: Vec<&Record> = seen.filter_map(|id| self.record(*id)).collect();
+        newest.sort_by_key(|it| std::cmp::Reverse((it.end_at, it.id)));
+        newest
+    }
+
+    /// The last record with a position; of visits, the newest first.
+    fn newest_posed(&self, visits: &mut dyn Iterator<Item = &Visit>) -> Option<&Record> {
+        let records = visits.flat_map(|it| it.records.iter().rev());
+        records.filter_map(|id| self.record(*id)).find(|it| it.meta.pose.is_some())
+    }
+}
+
+fn guessed_goal(place: &LikelyPlace, thing: &str, why: GuessReason) -> Option<Goal> {
+    let LikelyPlace { words, record, like, score: _ } = place;
+    let like = like.as_ref().map_or_else(String::new, |it| format!(", where a {it} was seen"));
+    let known = match why {
+        GuessReason::NeverSeen => "was never seen",
+        GuessReason::SearchedInVain => "is no more where it was seen",
+    };
+    let goal = goal_of(record, format!("a guess: {words}{like}; {thing:?} {known}"))?;
+    Some(Goal { is_guess: true, ..goal })
+}
+
+/// `None` where the robot did not know its position.
+fn goal_of(record: &Record, reason: String) -> Option<Goal> {
+    let pose = record.meta.pose?;
+    Some(Goal {
+        record: Some(record.id),
+        position: pose.position,
+        theta: pose.heading,
+        frame_id: record.meta.frame_id.clone(),
+        map_id: record.meta.map_id.clone(),
+        reason,
+        probability: 0.0,
+        is_guess: false,
+    })
+}
+
+fn is_near(a: &Goal, b: &Goal) -> bool {
+    a.map_id == b.map_id && metres_between(a.position, b.position) < SAME_PLACE_METRES
+}
+
+/// Whether the robot searched there after the thing was seen there.
+fn was_searched(session: &Session, goal: &Goal, records: &[Record]) -> bool {
+    let seen_at = records.iter().find(|it| Some(it.id) == goal.record).map(|it| it.end_at);
+    session.searched_places.iter().any(|searched| {
+        searched.map_id == goal.map_id
+            && metres_between(searched.position, goal.position) < SAME_PLACE_METRES
+            && seen_at.is_none_or(|at| at <= searched.at)
+    })
+}

@@ -1,0 +1,105 @@
+//! Distinct physical objects in the working memory, in the order that a request asks for.
+
+use std::collections::BTreeSet;
+
+use crate::base::RecordId;
+use crate::memory::episodic::instances::Instance;
+use crate::memory::episodic::named::bare_name;
+use crate::memory::episodic::reference::Reference;
+use crate::retrieval::session::{Candidate, Session};
+use crate::retrieval::sessions::SessionName;
+use crate::retrieval::{ParsedRequest, Retrieval, RetrievalError};
+
+/// Objects that are listed and that the session remembers.
+const CANDIDATES_MAX: usize = 32;
+
+/// The objects that the working memory shows.
+#[derive(Debug)]
+pub(crate) struct InstanceList {
+    /// Those that the request means most likely first.
+    pub(crate) instances: Vec<Instance>,
+    /// Number of objects, those left out among them.
+    pub(crate) total: usize,
+    /// Number of records that were divided.
+    pub(crate) records: usize,
+    /// What the request refers to.
+    pub(crate) reference: Reference,
+}
+
+impl Retrieval {
+    /// Divides the working memory into distinct objects, which become the working memory.
+    /// The request is the task where absent.
+    pub(crate) fn determine_instances(
+        &self,
+        session: SessionName<'_>,
+        request: Option<&ParsedRequest>,
+    ) -> Result<InstanceList, RetrievalError> {
+        let held = self.session(session.name);
+        if held.recalled.is_none() {
+            return Err(RetrievalError::NoWorkingMemory);
+        }
+        let reference = match request {
+            Some(request) => self.completed_reference(request, &held)?,
+            None => self.implied_reference(&held)?,
+        };
+        let records = self.records(&held.working_memory)?;
+        let now = self.now(&held);
+        let mut instances = self.episodic.singled_out(&reference, &records, now, self.zone)?;
+        let total = instances.len();
+        instances.truncate(CANDIDATES_MAX);
+        self.update(session, |it| set_candidates(it, &instances))?;
+        Ok(InstanceList { instances, total, records: records.len(), reference })
+    }
+
+    /// What a request refers to; the task, then the newest recall, name the thing where it
+    /// names none.
+    fn completed_reference(
+        &self,
+        request: &ParsedRequest,
+        session: &Session,
+    ) -> Result<Reference, RetrievalError> {
+        let mut reference = request.reference.clone();
+        if let (true, Some(task)) = (reference.thing.is_empty(), &session.task) {
+            reference.thing = match bare_name(&task.text) {
+                Some(thing) => thing,
+                None => self.reference_of(task)?.thing,
+            };
+        }
+        self.with_recalled_thing(reference, session)
+    }
+
+    /// What the session's task refers to; the newest recall names the thing where it names
+    /// none. Without a task, the thing of the newest recall: a recall has no order of its
+    /// own.
+    pub(super) fn implied_reference(&self, session: &Session) -> Result<Reference, RetrievalError> {
+        let reference = match &session.task {
+            Some(task) => self.reference_of(task)?,
+            None => Reference::default(),
+        };
+        self.with_recalled_thing(reference, session)
+    }
+
+    fn with_recalled_thing(
+        &self,
+        mut reference: Reference,
+        session: &Session,
+    ) -> Result<Reference, RetrievalError> {
+        if let (true, Some(recalled)) = (reference.thing.is_empty(), &session.recalled) {
+            reference.thing = match bare_name(&recalled.query) {
+                Some(thing) => thing,
+                None => self.requests.read(&recalled.query)?.thing,
+            };
+        }
+        Ok(reference)
+    }
+}
+
+fn set_candidates(session: &mut Session, instances: &[Instance]) {
+    let mut seen = BTreeSet::new();
+    // In the order of the objects, each record once.
+    let records = instances.iter().flat_map(|it| &it.records).copied();
+    session.working_memory = records.filter(|id: &RecordId| seen.insert(*id)).collect();
+    let candidates =
+        instances.iter().map(|it| Candidate { desc: it.desc.clone(), records: it.records.clone() });
+    session.candidates = candidates.collect();
+}

@@ -1,0 +1,161 @@
+//! Retrieval: from a request in words to the places where a robot finds the object.
+//!
+//! Typed requests in, typed replies out. Sessions hold what the calls of one caller
+//! share: the task, the working memory of the newest recall, the target and the goals of
+//! its search. Knows no JSON, no names of arguments and no texts of replies.
+
+pub mod goal_board;
+mod grounding;
+mod instances;
+pub(crate) mod moments;
+mod planner;
+mod probability;
+pub(crate) mod recall;
+pub(crate) mod search;
+pub(crate) mod session;
+pub mod sessions;
+pub(crate) mod target;
+mod task_phrase;
+pub(crate) mod tool_trace;
+
+use std::sync::Arc;
+
+use crate::base::RecordId;
+use crate::base::time::{Clock, Timestamp, Zone};
+use crate::memory::episodic::reference::Reference;
+use crate::memory::episodic::requests::Requests;
+use crate::memory::episodic::{Episodic, MemoryError};
+use crate::model::ModelError;
+use crate::retrieval::goal_board::GoalBoard;
+use crate::retrieval::session::{SearchState, Session, Task};
+use crate::retrieval::sessions::{SessionName, Sessions};
+use crate::store::{Record, StoreError};
+
+pub(crate) use crate::retrieval::grounding::Grounding;
+pub(crate) use crate::retrieval::instances::InstanceList;
+pub(crate) use crate::retrieval::planner::{ExecutedPlan, plan};
+
+/// The robot's episodic memory with the sessions of those who ask it.
+#[derive(Debug)]
+pub struct Retrieval {
+    episodic: Arc<Episodic>,
+    requests: Requests,
+    sessions: Sessions,
+    goal_board: Arc<GoalBoard>,
+    clock: Arc<dyn Clock>,
+    zone: Zone,
+}
+
+/// Why a request gave no result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RetrievalError {
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("no recall of this session has set the working memory")]
+    NoWorkingMemory,
+    #[error("the session has neither a task nor a working memory")]
+    NothingToSearchFor,
+    #[error(
+        "the working memory was divided into {candidates} objects; number {number} is asked for"
+    )]
+    NoCandidate { number: usize, candidates: usize },
+    #[error("record {0} does not exist")]
+    NoRecord(RecordId),
+    #[error("the position of record {0} is not known")]
+    NoPosition(RecordId),
+    #[error("the session has no search")]
+    NoSearch,
+    #[error("the search has ended: {0:?}")]
+    SearchEnded(SearchState),
+    #[error("no place is known where {target:?} could be searched for")]
+    NoGoal { target: String },
+    #[error("no search of the session is under way")]
+    NotUnderWay,
+    #[error("the plan needs more than {0} calls")]
+    PlanTooLong(usize),
+}
+
+/// A request in words with what it refers to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ParsedRequest {
+    pub(crate) text: String,
+    pub(crate) reference: Reference,
+}
+
+impl Retrieval {
+    pub(crate) fn new(
+        episodic: Arc<Episodic>,
+        requests: Requests,
+        sessions: Sessions,
+        clock: Arc<dyn Clock>,
+        zone: Zone,
+    ) -> Self {
+        Self { episodic, requests, sessions, goal_board: Arc::default(), clock, zone }
+    }
+
+    /// Starts a task: the session forgets what the one before was about. Returns when the
+    /// task counts as asked.
+    pub(crate) fn start_task(
+        &self,
+        session: SessionName<'_>,
+        text: &str,
+        now: Option<Timestamp>,
+    ) -> Result<Timestamp, RetrievalError> {
+        let reference = Some(self.requests.read(text)?);
+        let task = Task { text: text.to_owned(), now, reference };
+        self.update(session, |it| *it = Session { task: Some(task), ..Session::default() })?;
+        Ok(now.unwrap_or_else(|| self.clock.now()))
+    }
+
+    /// The session as it is; an empty one where there is none.
+    pub(crate) fn session(&self, name: &str) -> Session {
+        self.sessions.get(name)
+    }
+
+    /// Changes a session; on disk when it returns, where the caller named it.
+    pub(crate) fn update<T>(
+        &self,
+        session: SessionName<'_>,
+        change: impl FnOnce(&mut Session) -> T,
+    ) -> Result<T, RetrievalError> {
+        Ok(self.sessions.update(session, |it| Ok::<T, StoreError>(change(it)))?)
+    }
+
+    /// Ends a session that belongs to a connection.
+    pub(crate) fn close_session(&self, name: &str) {
+        self.sessions.close(name);
+    }
+
+    pub(crate) fn goal_board(&self) -> &Arc<GoalBoard> {
+        &self.goal_board
+    }
+
+    /// What counts as now in a session: when its task was asked, else the clock's time.
+    pub(crate) fn now(&self, session: &Session) -> Timestamp {
+        let asked_at = session.task.as_ref().and_then(|task| task.now);
+        asked_at.unwrap_or_else(|| self.clock.now())
+    }
+
+    /// Reads a request in words.
+    pub(crate) fn parse(&self, text: &str) -> Result<ParsedRequest, RetrievalError> {
+        let reference = self.requests.read(text)?;
+        Ok(ParsedRequest { text: text.to_owned(), reference })
+    }
+
+    /// What the session's task refers to. It was read when the task began; of a session
+    /// from before a restart it is read again.
+    fn reference_of(&self, task: &Task) -> Result<Reference, RetrievalError> {
+        match &task.reference {
+            Some(reference) => Ok(reference.clone()),
+            None => Ok(self.requests.read(&task.text)?),
+        }
+    }
+
+    fn records(&self, ids: &[RecordId]) -> Result<Vec<Record>, RetrievalError> {
+        Ok(self.episodic.records(ids)?)
+    }
+}

@@ -1,0 +1,67 @@
+//! "The mug I use the most", "the book usually on the nightstand": the object that is seen
+//! so most often.
+
+use crate::base::time::Window;
+use crate::index::mention::mentions;
+use crate::memory::episodic::Recalled;
+use crate::memory::episodic::instances::Instance;
+use crate::memory::episodic::reference::Order;
+use crate::retrieval::RetrievalError;
+use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, recall};
+use crate::retrieval::target::TargetChoice;
+
+impl Plan<'_> {
+    pub(super) fn by_habit(&mut self) -> Result<Option<String>, RetrievalError> {
+        let window = self.window();
+        let mut found = self.recall_habit(window)?;
+        if found.is_empty() && window.is_some_and(|it| it.start().is_some()) {
+            let why = "Nothing was seen at that time: recall every time that one was seen.";
+            let all = recall(self.reference.thing.clone(), None, SIGHTINGS);
+            found = self.trace.recall_all(all, why)?;
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        self.first_instance(&found)
+    }
+
+    fn recall_habit(&mut self, window: Option<Window>) -> Result<Vec<Recalled>, RetrievalError> {
+        let is_near = matches!(self.reference.order, Some(Order::NearestTo(_)));
+        let description = self.description();
+        if self.reference.around.is_empty() && !is_near {
+            let why = "Recall everything that could tell which one is meant.";
+            let found = self.trace.recall_best_match(recall(description, window, MATCHES), why)?;
+            return self.complete(found, window);
+        }
+        let why = "Recall every time that one was seen there.";
+        self.trace.recall_all(recall(description, window, SIGHTINGS), why)
+    }
+
+    /// The first object that the reference means.
+    fn first_instance(&mut self, recalled: &[Recalled]) -> Result<Option<String>, RetrievalError> {
+        let why = "Tell the objects apart, those first that are meant most likely.";
+        let instances = self.trace.determine_instances(self.parsed_task(), why)?;
+        let chosen = instances.iter().position(|it| !self.is_excluded(it, recalled));
+        let Some(chosen) = chosen else { return Ok(None) };
+        let choice = TargetChoice::Candidate(chosen);
+        let target = self.trace.choose_target(choice, "Decide on the one that is meant.")?;
+        Ok(Some(target.desc))
+    }
+
+    /// "Other than the red one", "not the one on the desk", where the object was last.
+    fn is_excluded(&self, instance: &Instance, recalled: &[Recalled]) -> bool {
+        let said: Vec<&str> = instance.desc.split(' ').collect();
+        let own: Vec<&str> = self.reference.thing.split(' ').collect();
+        let newest = instance.records.last();
+        let newest = newest.and_then(|id| recalled.iter().find(|it| it.record.id == *id));
+        let around = newest.map(|it| mentions(&it.record.caption)).unwrap_or_default();
+        let excludes = |without: &String| {
+            let mut words = without.split(' ').filter(|it| !own.contains(it)).peekable();
+            let is_like = words.peek().is_some() && words.all(|word| said.contains(&word));
+            let place = mentions(&format!("a {without}")).into_iter().next();
+            let place = place.filter(|it| !own.contains(&it.head.as_str()));
+            is_like || place.is_some_and(|place| around.iter().any(|it| it.is_named_as(&place)))
+        };
+        self.reference.without.iter().any(excludes)
+    }
+}

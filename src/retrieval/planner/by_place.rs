@@ -1,0 +1,75 @@
+//! "The mug next to the laptop": the object that was last seen there, else the one nearest
+//! to it.
+
+use crate::memory::episodic::Recalled;
+use crate::memory::episodic::reference::{Order, Reference};
+use crate::retrieval::planner::{Plan, SIGHTINGS, is_in_place, recall};
+use crate::retrieval::target::TargetChoice;
+use crate::retrieval::{ParsedRequest, RetrievalError};
+
+/// Newest sightings at a place of which the last one decides.
+const AT_PLACE: usize = 50;
+
+impl Plan<'_> {
+    pub(super) fn by_place(&mut self) -> Result<Option<String>, RetrievalError> {
+        let request = recall(self.description(), None, AT_PLACE);
+        let why = "Recall the last times that one was seen there.";
+        let found = self.trace.recall_last_seen(request, why)?;
+        let mut there = found.iter().filter(|it| is_in_place(it));
+        let newest = there.clone().find(|it| self.is_just_there(it)).or_else(|| there.next());
+        let Some(newest) = newest else {
+            return if found.is_empty() { Ok(None) } else { self.nearest() };
+        };
+        let choice = TargetChoice::Record(newest.record.id);
+        let target = self.trace.choose_target(choice, "Decide on the one seen there last.")?;
+        Ok(Some(target.desc))
+    }
+
+    /// Whether the record says everything that the request says of the place: a grey
+    /// windowsill, where a wooden one may be grey, too.
+    fn is_just_there(&self, recalled: &Recalled) -> bool {
+        let said = recalled.matched.join(" ");
+        let mut words = self.reference.around.iter().flat_map(|it| it.split(' '));
+        words.all(|word| said.split(' ').any(|it| it == word))
+    }
+
+    /// The one nearest to the place, which it was never seen at.
+    fn nearest(&mut self) -> Result<Option<String>, RetrievalError> {
+        let all = recall(self.reference.thing.clone(), None, SIGHTINGS);
+        let why = "None was seen beside it: recall every time that one was seen.";
+        self.trace.recall_all(all, why)?;
+        let request = nearest_request(&self.reference);
+        let why = "Tell the objects apart, the nearest first.";
+        if self.trace.determine_instances(request, why)?.is_empty() {
+            return Ok(None);
+        }
+        let choice = TargetChoice::Candidate(0);
+        let target = self.trace.choose_target(choice, "Decide on the nearest one.")?;
+        Ok(Some(target.desc))
+    }
+}
+
+/// "The mug nearest to the laptop" of "the mug next to the laptop".
+fn nearest_request(reference: &Reference) -> ParsedRequest {
+    let Reference { thing, around, .. } = reference;
+    let text = format!("the {thing} nearest to the {}", around.join(" and the "));
+    let order = around.first().cloned().map(Order::NearestTo);
+    let reference = Reference { thing: thing.clone(), order, ..Reference::default() };
+    ParsedRequest { text, reference }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_object_is_asked_for_by_the_place_of_the_request() {
+        let around = vec!["laptop".to_owned(), "lamp".to_owned()];
+        let reference = Reference { thing: "mug".to_owned(), around, ..Reference::default() };
+        let request = nearest_request(&reference);
+        assert_eq!(request.text, "the mug nearest to the laptop and the lamp");
+        assert_eq!(request.reference.thing, "mug");
+        assert_eq!(request.reference.order, Some(Order::NearestTo("laptop".to_owned())));
+        assert_eq!(request.reference.around, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,36 @@
+//! "What I left on the sofa before lunch": the object that lay there, whatever it is.
+
+use crate::memory::episodic::Recalled;
+use crate::memory::episodic::named::things_in;
+use crate::memory::episodic::reference::Reference;
+use crate::retrieval::planner::{MATCHES, Plan, recall};
+use crate::retrieval::target::TargetChoice;
+use crate::retrieval::{ParsedRequest, RetrievalError};
+
+impl Plan<'_> {
+    pub(super) fn by_place_alone(&mut self) -> Result<(), RetrievalError> {
+        let request = recall(self.description(), self.window(), MATCHES);
+        let found = self.trace.recall_best_match(request, "Recall what was seen there.")?;
+        let Some(thing) = newest_thing(found, &self.reference) else {
+            return self.last_seen(&self.task.text);
+        };
+        let described = ParsedRequest::of_thing(&thing, thing.clone());
+        let choice = TargetChoice::Described(described);
+        self.trace.choose_target(choice, "Decide on what lay there.")?;
+        self.last_seen(&thing)
+    }
+}
+
+/// The thing at the place that was seen last, by records of the deed where there are any.
+fn newest_thing(mut found: Vec<Recalled>, reference: &Reference) -> Option<String> {
+    let Reference { around, doing, .. } = reference;
+    found.sort_by_key(|it| std::cmp::Reverse(it.record.id));
+    let is_done = |it: &&Recalled| {
+        doing.as_ref().is_some_and(|doing| it.record.caption.contains(doing.as_str()))
+    };
+    let was_done = found.iter().any(|it| is_done(&it));
+    let is_there = |it: &&Recalled| around.is_empty() || !it.matched.is_empty();
+    let mut there = found.iter().filter(is_there).filter(|it| !was_done || is_done(it));
+    let is_place = |thing: &str| around.iter().any(|it| thing.ends_with(it.as_str()));
+    there.find_map(|it| things_in(&it.record.caption).into_iter().find(|thing| !is_place(thing)))
+}

@@ -1,0 +1,135 @@
+//! The planner that needs no language model: from what a request refers to, to the
+//! calls that find it.
+//!
+//! Deterministic: the same memory and the same request make the same calls. What
+//! singles the object out may be a time, a place or a habit; the goal is always
+//! where that object was last seen.
+
+mod by_habit;
+mod by_place;
+mod by_place_alone;
+mod by_time;
+mod query;
+
+use crate::base::time::{Timestamp, Window, Zone};
+use crate::memory::episodic::Recalled;
+use crate::memory::episodic::reference::Reference;
+use crate::retrieval::planner::query::{description, time_window, whole_seconds, with_article};
+use crate::retrieval::recall::RecallRequest;
+use crate::retrieval::search::Dispatch;
+use crate::retrieval::session::{FoundInMemory, Task};
+use crate::retrieval::sessions::SessionName;
+use crate::retrieval::target::TargetChoice;
+use crate::retrieval::tool_trace::{ToolTrace, TraceStep};
+use crate::retrieval::{ParsedRequest, Retrieval, RetrievalError};
+use crate::search::Filter;
+
+/// Records of the best match: all that a day shows of a thing, mostly.
+const MATCHES: usize = 50;
+/// Sightings that show a habit: the newest.
+const SIGHTINGS: usize = 500;
+
+/// A plan that was carried out.
+#[derive(Debug)]
+pub(crate) struct ExecutedPlan {
+    pub(crate) trace: Vec<TraceStep>,
+    /// The reply of the last call, which sends the robot off.
+    pub(crate) dispatch: Dispatch,
+}
+
+/// Makes the calls of the session's task.
+pub(crate) fn plan(
+    retrieval: &Retrieval,
+    session: SessionName<'_>,
+) -> Result<ExecutedPlan, RetrievalError> {
+    let held = retrieval.session(session.name);
+    let task = held.task.as_ref().ok_or(RetrievalError::NothingToSearchFor)?;
+    let mut plan = Plan {
+        trace: ToolTrace::new(retrieval, session),
+        task,
+        reference: retrieval.reference_of(task)?,
+        now: retrieval.now(&held),
+        zone: retrieval.zone,
+    };
+    plan.recall_target()?;
+    let mut trace = plan.trace;
+    trace.plan_search("Decide where to search: where it was seen last.")?;
+    let dispatch = trace.dispatch("Send the robot.")?;
+    Ok(ExecutedPlan { trace: trace.into_steps(), dispatch })
+}
+
+struct Plan<'a> {
+    trace: ToolTrace<'a>,
+    task: &'a Task,
+    reference: Reference,
+    now: Timestamp,
+    zone: Zone,
+}
+
+impl Plan<'_> {
+    /// Finds out which object is meant, and recalls where it was last seen.
+    fn recall_target(&mut self) -> Result<(), RetrievalError> {
+        self.trace.choose_target(TargetChoice::Implied, "Form an idea of what is searched for.")?;
+        if self.reference.thing.is_empty() {
+            return self.by_place_alone();
+        }
+        let is_habit = self.reference.order.is_some() || !self.reference.without.is_empty();
+        let target = match self.window() {
+            _ if is_habit => self.by_habit()?,
+            Some(window) => self.by_time(window)?,
+            None if self.reference.doing.is_some() => self.by_habit()?,
+            None if !self.reference.around.is_empty() => self.by_place()?,
+            None => None,
+        };
+        let thing = target.unwrap_or_else(|| self.reference.thing.clone());
+        self.last_seen(&thing)
+    }
+
+    fn last_seen(&mut self, thing: &str) -> Result<(), RetrievalError> {
+        let why = "Find where it was seen last, whatever singled it out.";
+        self.trace.recall_last_seen(recall(with_article(thing), None, 1), why)?;
+        Ok(())
+    }
+
+    /// Recalls all where the best matches are not all.
+    fn complete(
+        &mut self,
+        found: Vec<Recalled>,
+        window: Option<Window>,
+    ) -> Result<Vec<Recalled>, RetrievalError> {
+        if found.len() < MATCHES || found.iter().any(|it| it.matched.is_empty()) {
+            return Ok(found);
+        }
+        let all = recall(self.reference.thing.clone(), window, SIGHTINGS);
+        self.trace.recall_all(all, "There are more than the best matches: recall all.")
+    }
+
+    /// The target that the working memory and the task tell of; `None` where they show none.
+    fn implied_target(&mut self, why: &'static str) -> Result<Option<String>, RetrievalError> {
+        let target = self.trace.choose_target(TargetChoice::Implied, why)?;
+        let is_found = target.found_in_memory == FoundInMemory::Yes;
+        Ok(is_found.then_some(target.desc))
+    }
+
+    fn parsed_task(&self) -> ParsedRequest {
+        ParsedRequest { text: self.task.text.clone(), reference: self.reference.clone() }
+    }
+
+    fn description(&self) -> String {
+        description(&self.reference)
+    }
+
+    fn window(&self) -> Option<Window> {
+        time_window(&self.reference, self.now, self.zone)
+    }
+}
+
+fn recall(query: String, window: Option<Window>, k: usize) -> RecallRequest {
+    let window = window.map_or(Window::ALL, whole_seconds);
+    RecallRequest { query, filter: Filter { window, ..Filter::default() }, k, explain: false }
+}
+
+/// Whether the record shows, beside the thing, something of what was named around it.
+fn is_in_place(recalled: &Recalled) -> bool {
+    recalled.matched.len() > 1
+}

@@ -1,0 +1,141 @@
+//! Probabilities of goals: that the object still is where it was last seen, else that it is
+//! where it usually is.
+//!
+//! Pure. A Poisson process of moves, its rate estimated from the object's own visits with a
+//! prior.
+
+use crate::base::time::Timestamp;
+use crate::memory::episodic::instances::Instance;
+use crate::retrieval::session::Goal;
+
+/// Probability that a thing that has moved is at one of its known places; it may be where
+/// it was never seen.
+const KNOWN_SHARE: f64 = 0.8;
+/// Prior of the rate of moves, before a thing is seen twice: half a move in a day.
+const PRIOR_MOVES: f64 = 0.5;
+const PRIOR_HOURS: f64 = 24.0;
+/// Probability that a thing that was never seen is at one of the places guessed.
+const GUESS_SHARE: f64 = 0.5;
+
+/// Probability that an object is still where it was last seen: the longer ago, and the more
+/// often it was elsewhere when it was seen again, the less.
+pub(super) fn stay_probability(object: &Instance, now: Timestamp) -> f64 {
+    let pairs = object.visits.iter().zip(object.visits.iter().skip(1));
+    let (mut moves, mut hours) = (PRIOR_MOVES, PRIOR_HOURS);
+    for (before, after) in pairs {
+        hours += after.first.since(before.last).as_secs_f64() / 3_600.0;
+        moves += if before.place == after.place { 0.0 } else { 1.0 };
+    }
+    let since = now.since(object.last_seen).as_secs_f64() / 3_600.0;
+    (-moves / hours * since).exp()
+}
+
+/// Goals with their probabilities, from their numbers of visits. The last place stays
+/// first, the others follow by probability.
+pub(super) fn goal_probabilities(
+    goals: Vec<(f64, Goal)>,
+    stays: f64,
+    confidence: f64,
+) -> Vec<Goal> {
+    let all: f64 = goals.iter().map(|(visits, _)| visits).sum();
+    let mut weighted: Vec<Goal> = Vec::with_capacity(goals.len());
+    for (at, (visits, goal)) in goals.into_iter().enumerate() {
+        let usual = KNOWN_SHARE * (1.0 - stays) * visits / all.max(1.0);
+        let probability = if at == 0 { confidence * (stays + usual) } else { usual };
+        weighted.push(Goal { probability: clamped(probability), ..goal });
+    }
+    if let Some((_, others)) = weighted.split_first_mut() {
+        others.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    }
+    weighted
+}
+
+/// Guesses with their probabilities, from their scores.
+pub(super) fn guess_probabilities(guesses: Vec<(f32, Goal)>) -> Vec<Goal> {
+    let all: f64 = guesses.iter().map(|(score, _)| f64::from(*score)).sum();
+    let goals = guesses.into_iter().map(|(score, goal)| {
+        let share = GUESS_SHARE * f64::from(score) / all.max(f64::EPSILON);
+        Goal { probability: clamped(share), ..goal }
+    });
+    goals.collect()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a share from 0 to 1")]
+fn clamped(share: f64) -> f32 {
+    share.clamp(0.0, 1.0) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::episodic::instances::Visit;
+    use std::time::Duration;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    /// Seen for a moment at each of these places, a day apart.
+    fn object(places: &[usize]) -> Instance {
+        let mut at = Timestamp::from_seconds(1e9).unwrap();
+        let mut visits = Vec::new();
+        for place in places {
+            at = at.plus(24 * HOUR);
+            let records = Vec::new();
+            visits.push(Visit { first: at, last: at, place: *place, records, belief: 1.0 });
+        }
+        Instance {
+            desc: "mug".to_owned(),
+            records: Vec::new(),
+            visits,
+            days_seen: places.len(),
+            first_seen: at,
+            last_seen: at,
+            places: Vec::new(),
+            seen_with: Vec::new(),
+            hours: [0; 24],
+            confidence: 1.0,
+            belief: 1.0,
+        }
+    }
+
+    fn goal(map_id: &str) -> Goal {
+        Goal {
+            record: None,
+            position: [0.0; 3],
+            theta: None,
+            frame_id: "map".to_owned(),
+            map_id: map_id.to_owned(),
+            reason: String::new(),
+            probability: 0.0,
+            is_guess: false,
+        }
+    }
+
+    #[test]
+    fn a_thing_that_moves_often_is_less_likely_where_it_was_last_seen() {
+        let stays = |places: &[usize], hours: u32| {
+            let object = object(places);
+            stay_probability(&object, object.last_seen.plus(hours * HOUR))
+        };
+        assert!((stays(&[0, 0, 0], 0) - 1.0).abs() < 1e-9);
+        assert!(stays(&[0, 0, 0], 12) > stays(&[0, 0, 0], 24));
+        assert!(stays(&[0, 0, 0], 12) > stays(&[0, 1, 2], 12));
+    }
+
+    #[test]
+    fn the_last_place_stays_first_and_others_come_by_their_visits() {
+        let goals = vec![(1.0, goal("last")), (1.0, goal("once")), (6.0, goal("usual"))];
+        let goals = goal_probabilities(goals, 0.1, 1.0);
+        let order: Vec<&str> = goals.iter().map(|it| it.map_id.as_str()).collect();
+        assert_eq!(order, ["last", "usual", "once"]);
+        let sum: f32 = goals.iter().map(|it| it.probability).sum();
+        assert!((sum - (0.1 + 0.9 * 0.8)).abs() < 1e-6, "{sum}");
+    }
+
+    #[test]
+    fn guesses_share_half_of_the_probability_by_their_scores() {
+        let goals = guess_probabilities(vec![(0.75, goal("a")), (0.25, goal("b"))]);
+        let shares: Vec<f32> = goals.iter().map(|it| it.probability).collect();
+        assert_eq!(shares, [0.375, 0.125]);
+        assert!(guess_probabilities(Vec::new()).is_empty());
+    }
+}

@@ -1,0 +1,126 @@
+//! Recalls: records by a description, within a filter. What is found becomes the working
+//! memory of the session.
+
+use crate::index::mention::fit::Certainty;
+use crate::memory::episodic::Recalled;
+use crate::memory::episodic::individuals::AllSeen;
+use crate::memory::episodic::last_seen::{Reasons, Sighting};
+use crate::retrieval::session::RecallKind;
+use crate::retrieval::sessions::SessionName;
+use crate::retrieval::{Retrieval, RetrievalError};
+use crate::search::{Explained, Filter};
+
+/// A description, and which records may answer it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RecallRequest {
+    /// Embedded, and cut into the things that it names.
+    pub(crate) query: String,
+    pub(crate) filter: Filter,
+    /// Most records.
+    pub(crate) k: usize,
+    /// Whether the reply says how the records were found.
+    pub(crate) explain: bool,
+}
+
+/// The records of a recall.
+#[derive(Debug)]
+pub(crate) struct Recall {
+    pub(crate) found: Vec<Recalled>,
+    pub(crate) order: RecallOrder,
+    pub(crate) explanation: Option<Explanation>,
+}
+
+/// The order in which records come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RecallOrder {
+    BestFirst,
+    /// All are equally sure: only the surest come.
+    NewestFirst {
+        certainty: Option<Certainty>,
+    },
+    /// Of `total` sightings, the newest.
+    Chronological {
+        total: u64,
+    },
+}
+
+/// How records were found.
+#[derive(Debug)]
+pub(crate) enum Explanation {
+    /// By scores.
+    Ranking(Explained),
+    /// By the phrases of captions.
+    Evidence(Reasons),
+}
+
+impl Retrieval {
+    /// Records that match a description best.
+    pub(crate) fn recall_best_match(
+        &self,
+        session: SessionName<'_>,
+        request: &RecallRequest,
+    ) -> Result<Recall, RetrievalError> {
+        self.best_match(session, RecallKind::RecallBestMatch, request)
+    }
+
+    pub(super) fn best_match(
+        &self,
+        session: SessionName<'_>,
+        kind: RecallKind,
+        request: &RecallRequest,
+    ) -> Result<Recall, RetrievalError> {
+        let RecallRequest { query, filter, k, explain } = request;
+        let (found, explained) = self.episodic.recall_explained(query, filter, *k)?;
+        self.remember(session, kind, query, &found)?;
+        let explanation = explain.then_some(Explanation::Ranking(explained));
+        Ok(Recall { found, order: RecallOrder::BestFirst, explanation })
+    }
+
+    /// The newest records that show an object.
+    pub(crate) fn recall_last_seen(
+        &self,
+        session: SessionName<'_>,
+        request: &RecallRequest,
+    ) -> Result<Recall, RetrievalError> {
+        let RecallRequest { query, filter, k, explain } = request;
+        let (sightings, explanation) = if *explain {
+            let (sightings, reasons) = self.episodic.last_seen_explained(query, filter, *k)?;
+            (sightings, Some(Explanation::Evidence(reasons)))
+        } else {
+            (self.episodic.last_seen(query, filter, *k)?, None)
+        };
+        let certainty = sightings.first().map(|it| it.certainty);
+        let found = recalled(sightings);
+        self.remember(session, RecallKind::RecallLastSeen, query, &found)?;
+        Ok(Recall { found, order: RecallOrder::NewestFirst { certainty }, explanation })
+    }
+
+    /// Every record that shows an object, in the order of time; of more than `k` the newest.
+    pub(crate) fn recall_all(
+        &self,
+        session: SessionName<'_>,
+        request: &RecallRequest,
+    ) -> Result<Recall, RetrievalError> {
+        let RecallRequest { query, filter, k, explain: _ } = request;
+        let AllSeen { sightings, total } = self.episodic.all_seen(query, filter, *k)?;
+        let found = recalled(sightings);
+        self.remember(session, RecallKind::RecallAll, query, &found)?;
+        Ok(Recall { found, order: RecallOrder::Chronological { total }, explanation: None })
+    }
+
+    /// Sets the working memory.
+    pub(super) fn remember(
+        &self,
+        session: SessionName<'_>,
+        kind: RecallKind,
+        query: &str,
+        found: &[Recalled],
+    ) -> Result<(), RetrievalError> {
+        let ids = found.iter().map(|it| it.record.id).collect();
+        self.update(session, |it| it.set_working_memory(kind, query, ids))
+    }
+}
+
+pub(super) fn recalled(sightings: Vec<Sighting>) -> Vec<Recalled> {
+    sightings.into_iter().map(|it| it.recalled).collect()
+}

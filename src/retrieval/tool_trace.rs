@@ -1,0 +1,155 @@
+//! Trace of a plan: its calls with their replies, counted.
+//!
+//! Knows no plan.
+
+use crate::memory::episodic::instances::Instance;
+use crate::memory::episodic::{MemoryError, Recalled};
+use crate::retrieval::instances::InstanceList;
+use crate::retrieval::recall::{Recall, RecallRequest};
+use crate::retrieval::search::{Dispatch, PlannedSearch};
+use crate::retrieval::session::Target;
+use crate::retrieval::sessions::SessionName;
+use crate::retrieval::target::{ChosenTarget, TargetChoice};
+use crate::retrieval::{ParsedRequest, Retrieval, RetrievalError};
+
+/// Calls of one plan. A plan needs at most about ten; beyond this it has lost its way.
+const CALLS_MAX: usize = 16;
+
+/// A call of a plan.
+#[derive(Debug)]
+pub(crate) struct TraceStep {
+    pub(crate) call: TracedCall,
+    /// Purpose of the call.
+    pub(crate) why: &'static str,
+}
+
+/// A request and its reply.
+#[derive(Debug)]
+pub(crate) enum TracedCall {
+    RecallBestMatch { request: RecallRequest, reply: TracedRecall },
+    RecallLastSeen { request: RecallRequest, reply: TracedRecall },
+    RecallAll { request: RecallRequest, reply: TracedRecall },
+    DetermineInstances { request: ParsedRequest, reply: InstanceList },
+    ChooseTarget { choice: TargetChoice, reply: ChosenTarget },
+    PlanSearch { reply: PlannedSearch },
+    Dispatch { reply: Dispatch },
+}
+
+/// A recall of a plan: the error where the description names nothing, which finds nothing.
+pub(crate) type TracedRecall = Result<Recall, MemoryError>;
+
+/// Calls that a plan makes in a session.
+#[derive(Debug)]
+pub(super) struct ToolTrace<'a> {
+    retrieval: &'a Retrieval,
+    session: SessionName<'a>,
+    steps: Vec<TraceStep>,
+}
+
+impl<'a> ToolTrace<'a> {
+    pub(super) fn new(retrieval: &'a Retrieval, session: SessionName<'a>) -> Self {
+        Self { retrieval, session, steps: Vec::new() }
+    }
+
+    pub(super) fn into_steps(self) -> Vec<TraceStep> {
+        self.steps
+    }
+
+    pub(super) fn recall_best_match(
+        &mut self,
+        request: RecallRequest,
+        why: &'static str,
+    ) -> Result<Vec<Recalled>, RetrievalError> {
+        self.check_length()?;
+        let reply = unless_nameless(self.retrieval.recall_best_match(self.session, &request))?;
+        let found = found_in(&reply);
+        self.push(TracedCall::RecallBestMatch { request, reply }, why);
+        Ok(found)
+    }
+
+    pub(super) fn recall_last_seen(
+        &mut self,
+        request: RecallRequest,
+        why: &'static str,
+    ) -> Result<Vec<Recalled>, RetrievalError> {
+        self.check_length()?;
+        let reply = unless_nameless(self.retrieval.recall_last_seen(self.session, &request))?;
+        let found = found_in(&reply);
+        self.push(TracedCall::RecallLastSeen { request, reply }, why);
+        Ok(found)
+    }
+
+    pub(super) fn recall_all(
+        &mut self,
+        request: RecallRequest,
+        why: &'static str,
+    ) -> Result<Vec<Recalled>, RetrievalError> {
+        self.check_length()?;
+        let reply = unless_nameless(self.retrieval.recall_all(self.session, &request))?;
+        let found = found_in(&reply);
+        self.push(TracedCall::RecallAll { request, reply }, why);
+        Ok(found)
+    }
+
+    pub(super) fn determine_instances(
+        &mut self,
+        request: ParsedRequest,
+        why: &'static str,
+    ) -> Result<Vec<Instance>, RetrievalError> {
+        self.check_length()?;
+        let reply = self.retrieval.determine_instances(self.session, Some(&request))?;
+        let instances = reply.instances.clone();
+        self.push(TracedCall::DetermineInstances { request, reply }, why);
+        Ok(instances)
+    }
+
+    pub(super) fn choose_target(
+        &mut self,
+        choice: TargetChoice,
+        why: &'static str,
+    ) -> Result<Target, RetrievalError> {
+        self.check_length()?;
+        let reply = self.retrieval.choose_target(self.session, &choice)?;
+        let target = reply.target.clone();
+        self.push(TracedCall::ChooseTarget { choice, reply }, why);
+        Ok(target)
+    }
+
+    pub(super) fn plan_search(&mut self, why: &'static str) -> Result<(), RetrievalError> {
+        self.check_length()?;
+        let reply = self.retrieval.plan_search(self.session, None)?;
+        self.push(TracedCall::PlanSearch { reply }, why);
+        Ok(())
+    }
+
+    pub(super) fn dispatch(&mut self, why: &'static str) -> Result<Dispatch, RetrievalError> {
+        self.check_length()?;
+        let reply = self.retrieval.dispatch(self.session)?;
+        self.push(TracedCall::Dispatch { reply: reply.clone() }, why);
+        Ok(reply)
+    }
+
+    fn check_length(&self) -> Result<(), RetrievalError> {
+        if self.steps.len() < CALLS_MAX {
+            return Ok(());
+        }
+        Err(RetrievalError::PlanTooLong(CALLS_MAX))
+    }
+
+    fn push(&mut self, call: TracedCall, why: &'static str) {
+        self.steps.push(TraceStep { call, why });
+    }
+}
+
+/// A description that names nothing that can be seen was never seen.
+fn unless_nameless(reply: Result<Recall, RetrievalError>) -> Result<TracedRecall, RetrievalError> {
+    match reply {
+        Ok(recall) => Ok(Ok(recall)),
+        Err(RetrievalError::Memory(error @ MemoryError::NamesNothing(_))) => Ok(Err(error)),
+        Err(error) => Err(error),
+    }
+}
+
+fn found_in(reply: &TracedRecall) -> Vec<Recalled> {
+    reply.as_ref().map(|it| it.found.clone()).unwrap_or_default()
+}

@@ -1,0 +1,27 @@
+//! Object retrieval: the tools from a task in words to the goals of the robot.
+
+pub(crate) mod determine_unique_instances;
+pub(crate) mod goal;
+pub(crate) mod listing;
+pub(crate) mod memory_search_instance;
+pub(crate) mod real_world_search_instance;
+pub(crate) mod recall_all;
+pub(crate) mod recall_best_match;
+pub(crate) mod recall_last_seen;
+pub(crate) mod refusal;
+pub(crate) mod report_search_result;
+pub(crate) mod search_current_target;
+pub(crate) mod start_task;
+pub(crate) mod trace;
+pub(crate) mod watch_goals;
+
+use crate::tools::args::Kind;
+
+/// A task, query or description.
+const TEXT: Kind = Kind::Text { bytes_max: 2_000 };
+
+/// "1 day", "3 days"
+fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}

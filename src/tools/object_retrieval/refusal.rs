@@ -1,0 +1,92 @@
+//! Why retrieval refused a request, as the caller reads it.
+
+use crate::memory::episodic::MemoryError;
+use crate::retrieval::RetrievalError;
+use crate::retrieval::session::SearchState;
+use crate::tools::args::refused;
+use crate::tools::context::Context;
+use crate::tools::{ToolError, reply};
+
+/// The refusal of a tool whose description is its argument `query`.
+pub(crate) fn refusal(context: &Context, error: RetrievalError) -> ToolError {
+    refusal_naming(context, error, "query")
+}
+
+/// The refusal of a tool whose description is the argument of this name.
+pub(crate) fn refusal_naming(
+    context: &Context,
+    error: RetrievalError,
+    description: &'static str,
+) -> ToolError {
+    let sentence = match error {
+        RetrievalError::Memory(error) => return memory_refusal(&error, description),
+        RetrievalError::Model(_) | RetrievalError::Store(_) => {
+            return ToolError::Fault(error.to_string());
+        }
+        RetrievalError::NoGoal { .. } => {
+            return ToolError::Refused(format!("{error}: {}", reply::holdings(context)));
+        }
+        RetrievalError::PlanTooLong(most) => {
+            return ToolError::Refused(format!(
+                "the task needs more than {most} calls, which is more than a plan has"
+            ));
+        }
+        RetrievalError::NoWorkingMemory => {
+            "the working memory of this session is empty; accepted is a call after a recall, such \
+             as recall_all"
+                .to_owned()
+        }
+        RetrievalError::NothingToSearchFor => {
+            "there is neither a task nor a working memory in this session; accepted is a call \
+             after start_task or a recall, or with the argument \"instance_desc\""
+                .to_owned()
+        }
+        RetrievalError::NoCandidate { number, candidates } => format!(
+            "argument \"instance\" is {number}; accepted is a number from 1 to {candidates}, of an \
+             object in the newest reply of determine_unique_instances"
+        ),
+        RetrievalError::NoRecord(id) => format!(
+            "argument \"record_id\" is {id}, which does not exist; {}",
+            reply::holdings(context)
+        ),
+        RetrievalError::NoPosition(id) => format!(
+            "argument \"record_id\" is {id}, whose position is not known; accepted is a record \
+             with a position"
+        ),
+        RetrievalError::NoSearch => {
+            "this session has no real-world search instance; accepted is a call after \
+             create_or_update_real_world_search_instance"
+                .to_owned()
+        }
+        RetrievalError::SearchEnded(state) => format!(
+            "the search of this session {}; accepted is a call after \
+             create_or_update_real_world_search_instance",
+            end_of(state)
+        ),
+        RetrievalError::NotUnderWay => {
+            "no search of this session is under way; accepted is a report after \
+             search_current_target_instance_in_real_world"
+                .to_owned()
+        }
+    };
+    refused(sentence)
+}
+
+/// What the caller can mend names the argument that it came from.
+pub(super) fn memory_refusal(error: &MemoryError, description: &str) -> ToolError {
+    match error {
+        MemoryError::NamesNothing(_) => refused(format!("argument {description:?}: {error}")),
+        MemoryError::Store(_)
+        | MemoryError::Model(_)
+        | MemoryError::Corpus(_)
+        | MemoryError::Thread(_) => ToolError::Fault(error.to_string()),
+    }
+}
+
+fn end_of(state: SearchState) -> &'static str {
+    match state {
+        SearchState::Planned | SearchState::Dispatched => "is under way",
+        SearchState::Found => "ended: the target was found",
+        SearchState::Reopened => "was reopened: all its goals were visited in vain",
+    }
+}
