@@ -8,7 +8,7 @@ demo:
     cargo run --release -- demo
 
 # Everything that CI checks.
-check: test python
+check: test python checks
     cargo fmt --check
     cargo clippy --all-targets -- -D warnings
 
@@ -18,6 +18,11 @@ test:
 # Of the simulated home, the comparison and the training; says what it could not run.
 python:
     tests/python/run.sh
+
+# Licences, unused dependencies, spelling, the Rust that is promised.
+checks:
+    tests/checks/install.sh
+    tests/checks/run.sh
 
 # Recall latency through the real socket; see benches/README.md.
 bench:
