@@ -7,11 +7,12 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::prompt::{Scene, Template};
-use crate::agent::reply::{self, Answer, Call, LAST_STEP, Reply, Role};
+use crate::agent::reply::{self, Answer, Call, LAST_STEP, Reply};
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::retrieval::session::{Scratchpad, Session, Step};
 use crate::retrieval::sessions::SessionName;
+use crate::tools::action::Role;
 use crate::tools::args::{self, Args, Kind, Param, refused};
 use crate::tools::dispatch::Tools;
 use crate::tools::object_retrieval::refusal::refusal;
@@ -87,10 +88,7 @@ pub(super) fn run(
     arguments: Map<String, Value>,
 ) -> Result<ToolReply, ToolError> {
     let args = Args::new(PARAMS, arguments)?;
-    let session = match args.session()? {
-        Some(name) => SessionName { name, is_kept: true },
-        None => SessionName { name: connection, is_kept: false },
-    };
+    let session = args.session(connection)?;
     let stepped = take(tools, session, args.required_text("reply")?)?;
     told(tools, session, stepped)
 }

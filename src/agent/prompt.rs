@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use log::warn;
 use serde_json::{Map, Value, json};
 
-use crate::agent::reply::Role;
 use crate::memory::state::render;
 use crate::retrieval::session::{Session, Step};
 use crate::tools::ToolError;
+use crate::tools::action::Role;
 use crate::tools::state;
 
 /// A prompt that clients can ask for.
@@ -189,14 +189,14 @@ mod tests {
 
     #[test]
     fn every_tool_of_the_prompts_can_be_called() {
-        use crate::agent::reply::ACTIONS;
+        use crate::tools::catalog::actions;
         for Template { role, built_in, .. } in &TEMPLATES {
             let listed = built_in.lines().filter_map(|line| line.strip_prefix("- "));
             let names: Vec<&str> =
                 listed.filter_map(|line| Some(line.split_once(':')?.0)).collect();
             assert!(names.len() >= 2);
             for name in names {
-                let action = ACTIONS.iter().find(|action| action.tool == name).unwrap();
+                let (_, action) = actions().find(|(tool, _)| *tool == name).unwrap();
                 assert_eq!(action.role, *role, "{name}");
             }
         }

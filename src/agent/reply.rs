@@ -9,6 +9,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::json::{self, BadJson};
+use crate::tools::action::{Action, Role, SEARCH_WINDOW, TextInput};
+use crate::tools::catalog::actions;
 
 /// The tool under which the prompts have every answer written.
 const ENVELOPE: &str = "__conversational_response";
@@ -54,76 +56,13 @@ pub(crate) struct Answer {
     pub(crate) moment_ids: Vec<u64>,
 }
 
-/// Which of the two agents a tool belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    ObjectRetrieval,
-    MomentRetrieval,
-}
-
-/// What a text in `tool_input` means to a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TextIs {
-    Argument(&'static str),
-    RecordIds,
-    /// The tool works on the newest recall by itself.
-    Nothing,
-}
-
-/// A tool that a reply may call.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Action {
-    pub(crate) tool: &'static str,
-    pub(crate) role: Role,
-    text: TextIs,
-    /// Its arguments for the start and the end of a window.
-    window: Option<[&'static str; 2]>,
-}
-
-const WINDOW_FIELDS: [&str; 2] = ["search_start_time", "search_end_time"];
-const SEARCH_WINDOW: Option<[&str; 2]> = Some(WINDOW_FIELDS);
-
-/// Every tool that a reply may call.
-pub(crate) const ACTIONS: &[Action] = &[
-    object("recall_best_match", TextIs::Argument("query"), SEARCH_WINDOW),
-    object("recall_last_seen", TextIs::Argument("query"), SEARCH_WINDOW),
-    object("recall_all", TextIs::Argument("query"), SEARCH_WINDOW),
-    object(
-        "determine_unique_instances_from_latest_working_memory",
-        TextIs::Argument("query"),
-        None,
-    ),
-    object("determine_unique_instances", TextIs::Argument("query"), None),
-    object("create_or_update_memory_search_instance", TextIs::Nothing, None),
-    object("create_or_update_real_world_search_instance", TextIs::Nothing, None),
-    object(LAST_STEP, TextIs::Nothing, None),
-    object("inspect_memory_record", TextIs::RecordIds, None),
-    object("get_record_count_within_time_range", TextIs::Nothing, SEARCH_WINDOW),
-    Action {
-        tool: "retrieve_from_text_with_time",
-        role: Role::MomentRetrieval,
-        text: TextIs::Argument("x"),
-        window: Some(["start_time", "end_time"]),
-    },
-    Action {
-        tool: "recall_observation_of_instance",
-        role: Role::MomentRetrieval,
-        text: TextIs::Argument("instance_description"),
-        window: SEARCH_WINDOW,
-    },
-];
-
 /// The call that ends the reasoning about an object.
 pub(crate) const LAST_STEP: &str = "search_current_target_instance_in_real_world";
 
-const fn object(tool: &'static str, text: TextIs, window: Option<[&'static str; 2]>) -> Action {
-    Action { tool, role: Role::ObjectRetrieval, text, window }
-}
-
 impl Call {
     pub(crate) fn role(&self) -> Role {
-        let action = ACTIONS.iter().find(|action| action.tool == self.tool);
-        action.map_or(Role::ObjectRetrieval, |action| action.role)
+        let action = actions().find(|(tool, _)| *tool == self.tool);
+        action.map_or(Role::ObjectRetrieval, |(_, action)| action.role)
     }
 }
 
@@ -256,20 +195,20 @@ fn object_of(field: &'static str, value: Value) -> Result<Map<String, Value>, Ba
 }
 
 fn call(key: &'static str, tool: &Value, mut fields: Map<String, Value>) -> Result<Call, BadReply> {
-    let (action, in_brackets) = action(key, tool)?;
+    let (tool, action, in_brackets) = action(key, tool)?;
     let mut arguments = match fields.shift_remove("tool_input") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(arguments)) => arguments,
-        Some(Value::String(text)) => of_text(action, &text)?,
-        Some(other) => of_text(action, &other.to_string())?,
+        Some(Value::String(text)) => of_text(&action, &text)?,
+        Some(other) => of_text(&action, &other.to_string())?,
     };
     if arguments.is_empty()
         && let Some(text) = in_brackets
     {
-        arguments = of_text(action, &text)?;
+        arguments = of_text(&action, &text)?;
     }
     // The window stands beside `tool_input` in the one form, within it in the other.
-    for (beside, argument) in WINDOW_FIELDS.into_iter().zip(action.window.into_iter().flatten()) {
+    for (beside, argument) in SEARCH_WINDOW.into_iter().zip(action.window.into_iter().flatten()) {
         let time = fields.shift_remove(beside).or_else(|| fields.shift_remove(argument));
         if let Some(time) = time
             && !arguments.contains_key(argument)
@@ -283,21 +222,25 @@ fn call(key: &'static str, tool: &Value, mut fields: Map<String, Value>) -> Resu
     let why =
         fields.shift_remove("current_task").or_else(|| fields.shift_remove("context_reasoning"));
     Ok(Call {
-        tool: action.tool,
+        tool,
         arguments,
         history_summary: words(fields.shift_remove("history_summary")),
         current_task: words(why),
     })
 }
 
-/// The action of this name. Models copy `recall_last_seen("a book")` from prose.
-fn action(key: &'static str, tool: &Value) -> Result<(&'static Action, Option<String>), BadReply> {
+/// The tool of this name, with how it is called. Models copy `recall_last_seen("a book")`
+/// from prose.
+fn action(
+    key: &'static str,
+    tool: &Value,
+) -> Result<(&'static str, Action, Option<String>), BadReply> {
     let unknown = || BadReply::Field {
         field: key,
         found: described(tool),
         accepted: format!(
             "one of {}",
-            ACTIONS.iter().map(|it| it.tool).collect::<Vec<_>>().join(", ")
+            actions().map(|(tool, _)| tool).collect::<Vec<_>>().join(", ")
         ),
     };
     let written = tool.as_str().ok_or_else(unknown)?;
@@ -310,8 +253,8 @@ fn action(key: &'static str, tool: &Value) -> Result<(&'static Action, Option<St
         }
         None => (written, None),
     };
-    let action = ACTIONS.iter().find(|action| action.tool == name).ok_or_else(unknown)?;
-    Ok((action, in_brackets))
+    let (tool, action) = actions().find(|(tool, _)| *tool == name).ok_or_else(unknown)?;
+    Ok((tool, action, in_brackets))
 }
 
 /// The arguments that a text in `tool_input` stands for.
@@ -325,14 +268,14 @@ fn of_text(action: &Action, text: &str) -> Result<Map<String, Value>, BadReply> 
     }
     match action.text {
         _ if text.is_empty() => {}
-        TextIs::Argument(name) => {
+        TextInput::Argument(name) => {
             arguments.insert(name.to_owned(), json!(text));
         }
-        TextIs::RecordIds => {
+        TextInput::RecordIds => {
             let ids = ids("tool_input", &json!(text))?;
             arguments.insert("record_ids".to_owned(), json!(ids));
         }
-        TextIs::Nothing => {}
+        TextInput::Nothing => {}
     }
     Ok(arguments)
 }

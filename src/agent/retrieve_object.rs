@@ -105,10 +105,7 @@ pub(super) fn run(
     let model = if planner == MODEL { Some(model.ok_or_else(no_model)?) } else { None };
     let context = tools.context();
     let now = args.time("now", context.clock_reading())?;
-    let session = match args.session()? {
-        Some(name) => SessionName { name, is_kept: true },
-        None => SessionName { name: connection, is_kept: false },
-    };
+    let session = args.session(connection)?;
     let refused = |error| refusal(context, error);
     let now = context.retrieval.start_task(session, task, now).map_err(refused)?;
     let (trace, dispatch) = match model {

@@ -9,6 +9,7 @@ pub mod frame;
 pub mod phrase_time;
 pub mod picture;
 pub mod pose;
+pub mod score;
 pub mod stop;
 pub mod time;
 

@@ -101,6 +101,7 @@ impl Daemon {
             zone: config.zone()?,
             text_max_chars: config.settings.recall.text_max_chars,
             prompts_dirs: config.prompts_dirs(places),
+            image_limits: image_limits(config),
         };
         let parts = Parts {
             store: store.clone(),
@@ -117,7 +118,7 @@ impl Daemon {
         let domains = Domains { episodic, requests, memos, notes, state, sessions };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
         let goals = Arc::clone(context.goal_board());
-        let tools = Tools::new(context, image_limits(config));
+        let tools = Tools::new(context);
         let agent = Agent::new(tools).with_model(config.model()?);
         let tools = Arc::new(agent.listing(&config.toolsets()?));
         let server = Server::start(server_options(config, places), tools, clock.as_ref())?;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::RecordId;
 use crate::base::time::{TIME_FORMS, Timestamp, Window, Zone};
+use crate::retrieval::sessions::SessionName;
 use crate::tools::{ToolError, area};
 
 /// One argument of a tool.
@@ -167,8 +168,12 @@ impl Args {
         Ok(Self { params, values })
     }
 
-    pub(crate) fn session(&self) -> Result<Option<&str>, ToolError> {
-        self.text(SESSION.name)
+    /// The session of the call: the one that it names, else the connection's own.
+    pub(crate) fn session<'a>(&'a self, own: &'a str) -> Result<SessionName<'a>, ToolError> {
+        Ok(match self.text(SESSION.name)? {
+            Some(name) => SessionName { name, is_kept: true },
+            None => SessionName { name: own, is_kept: false },
+        })
     }
 
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ToolError> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::base::picture::Limits;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::ingest::Ingest;
 use crate::memory::episodic::Episodic;
@@ -14,6 +15,7 @@ use crate::retrieval::Retrieval;
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::Sessions;
 use crate::tools::args::TimeReading;
+use crate::tools::tool::ToolContext;
 
 /// Everything that a tool may use.
 #[derive(Debug)]
@@ -48,6 +50,14 @@ pub struct Options {
     pub text_max_chars: usize,
     /// Where templates are looked for by name, in this order.
     pub prompts_dirs: Vec<PathBuf>,
+    /// What a frame that comes in may be at most.
+    pub image_limits: Limits,
+}
+
+impl ToolContext for Context {
+    fn text_max_chars(&self) -> usize {
+        self.options.text_max_chars
+    }
 }
 
 impl Context {

@@ -3,14 +3,17 @@
 //! Everything that an agent sees of the memory is decided here: the socket, the
 //! bridge, the command line and the tests only carry calls to [`ToolBox`].
 
-mod admin;
+pub(crate) mod action;
 mod area;
 pub(crate) mod args;
-mod catalog;
+pub(crate) mod catalog;
 pub mod context;
 pub mod dispatch;
 mod explain;
+mod health;
+mod ingest_status;
 mod inspect;
+mod memory_stats;
 mod memos;
 mod moment_retrieval;
 mod notes;
@@ -18,7 +21,10 @@ pub(crate) mod object_retrieval;
 mod observe;
 pub(crate) mod recall;
 pub(crate) mod reply;
+mod schema;
 pub(crate) mod state;
+pub(crate) mod tool;
+mod untyped;
 
 use serde_json::{Map, Value};
 
@@ -43,6 +49,18 @@ pub struct Hints {
     pub read_only: bool,
     pub destructive: bool,
     pub idempotent: bool,
+}
+
+impl Hints {
+    /// Changes nothing.
+    pub(crate) const READS: Self = Self { read_only: true, destructive: false, idempotent: true };
+    /// Sets what belongs to the session, which repeating it sets again.
+    pub(crate) const SETS: Self = Self::READS;
+    /// Once more is once more.
+    pub(crate) const ADDS: Self = Self { read_only: false, destructive: false, idempotent: false };
+    /// What was there is gone; the same once more changes nothing.
+    pub(crate) const REPLACES: Self =
+        Self { read_only: false, destructive: true, idempotent: true };
 }
 
 /// Group of tools that a client or the configuration picks as a whole.

@@ -86,6 +86,7 @@ impl Memory {
             zone,
             text_max_chars: 400,
             prompts_dirs: vec![state.join("prompts")],
+            image_limits: Limits::default(),
         };
         let context = Context::new(
             Domains {
@@ -100,7 +101,7 @@ impl Memory {
             clock,
             options,
         );
-        Agent::new(Tools::new(context, Limits::default()))
+        Agent::new(Tools::new(context))
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Result<ToolReply, ToolError> {

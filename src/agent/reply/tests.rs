@@ -282,7 +282,7 @@ fn printed(reply: &Reply) -> String {
 proptest! {
     #[test]
     fn what_is_accepted_reads_the_same_once_more(
-        tool in prop::sample::select(ACTIONS.iter().map(|it| it.tool).collect::<Vec<_>>()),
+        tool in prop::sample::select(actions().map(|(tool, _)| tool).collect::<Vec<_>>()),
         key in prop::sample::select(vec!["tool", "tool_call"]),
         input in prop::sample::select(vec!["12", "a red mug", "{\"query\": \"x\"}", "", "[3]"]),
         texts in prop::collection::vec(any::<String>(), 3),

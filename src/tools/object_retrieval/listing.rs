@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::args;
-use crate::tools::catalog::{object, record_schema};
 use crate::tools::object_retrieval::{
     determine_unique_instances, memory_search_instance, real_world_search_instance,
     report_search_result, start_task, watch_goals,
 };
+use crate::tools::untyped::{object, record_schema};
 use crate::tools::{Hints, ToolSpec, Toolset};
 
 /// Sets what belongs to the session, which repeating it sets again.

@@ -1,0 +1,184 @@
+//! `memory_stats`: what the memory holds, made by which models, at what cost.
+
+use std::fs;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::base::time::Zone;
+use crate::model::ModelIdentity;
+use crate::retrieval::sessions::SessionName;
+use crate::search::status;
+use crate::tools::args::{Args, Param};
+use crate::tools::context::Context;
+use crate::tools::reply::{Text, holdings};
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
+
+pub(crate) struct MemoryStats;
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Reply {
+    records: usize,
+    first: Option<String>,
+    last: Option<String>,
+    pending: usize,
+    captioner: Model,
+    embedder: Model,
+    disk_bytes: u64,
+    index: Index,
+    daemon_resident_bytes: Option<u64>,
+    worker_resident_bytes: Option<u64>,
+    /// "memory holds …"
+    #[serde(skip)]
+    holdings: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Model {
+    name: String,
+    fingerprint: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Index {
+    /// Oldest first.
+    segments: Vec<Segment>,
+    tail: usize,
+    tail_pieces: usize,
+    tombstones: usize,
+    memory_bytes: usize,
+    disk_bytes: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Segment {
+    segment: u64,
+    first_id: u64,
+    last_id: u64,
+    first: Option<String>,
+    last: Option<String>,
+    records: usize,
+    tombstones: usize,
+    memory_bytes: usize,
+    disk_bytes: u64,
+}
+
+impl Tool for MemoryStats {
+    type Context = Context;
+    type Request = ();
+    type Reply = Reply;
+
+    const NAME: &'static str = "memory_stats";
+    const TITLE: &'static str = "What the memory holds";
+    const DESCRIPTION: &'static str = "Number of records and the time they span, the models that \
+        made them, and the memory and disk they take.";
+    const TOOLSET: Toolset = Toolset::Admin;
+    const HINTS: Hints = Hints::READS;
+    const PARAMS: &'static [Param] = &[];
+
+    fn parse(_: &Args, _: &Context, _: SessionName<'_>) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    fn run(context: &Context, _: SessionName<'_>, (): ()) -> Result<Reply, ToolError> {
+        let zone = context.options.zone;
+        let status = context.ingest.status();
+        let disk_bytes = context.episodic.disk_bytes();
+        let span = context.episodic.span();
+        Ok(Reply {
+            records: context.episodic.len(),
+            first: span.map(|(first, _)| zone.format(first)),
+            last: span.map(|(_, last)| zone.format(last)),
+            pending: status.pending,
+            captioner: Model::of(&status.captioner),
+            embedder: Model::of(context.episodic.embedder()),
+            disk_bytes: disk_bytes.map_err(|error| ToolError::Fault(error.to_string()))?,
+            index: Index::of(&context.episodic.index(), zone),
+            daemon_resident_bytes: resident_bytes("self"),
+            worker_resident_bytes: status
+                .captioner_pid
+                .and_then(|pid| resident_bytes(&pid.to_string())),
+            holdings: holdings(context),
+        })
+    }
+}
+
+impl Model {
+    fn of(identity: &ModelIdentity) -> Self {
+        let ModelIdentity { name, fingerprint } = identity;
+        Self { name: name.clone(), fingerprint: fingerprint.0.clone() }
+    }
+}
+
+impl Index {
+    fn of(index: &status::IndexStatus, zone: Zone) -> Self {
+        Self {
+            segments: index.segments.iter().map(|it| Segment::of(it, zone)).collect(),
+            tail: index.growing_rows,
+            tail_pieces: index.growing_segments,
+            tombstones: index.tombstones(),
+            memory_bytes: index.memory_bytes(),
+            disk_bytes: index.disk_bytes(),
+        }
+    }
+}
+
+impl Segment {
+    fn of(segment: &status::SegmentStatus, zone: Zone) -> Self {
+        Self {
+            segment: segment.number.0,
+            first_id: segment.first.0,
+            last_id: segment.last.0,
+            first: segment.span.map(|(first, _)| zone.format(first)),
+            last: segment.span.map(|(_, last)| zone.format(last)),
+            records: segment.rows,
+            tombstones: segment.tombstones,
+            memory_bytes: segment.memory_bytes,
+            disk_bytes: segment.disk_bytes,
+        }
+    }
+}
+
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        let resident =
+            self.daemon_resident_bytes.unwrap_or(0) + self.worker_resident_bytes.unwrap_or(0);
+        text.line(&format!(
+            "{}; {} on disk, {} of memory.",
+            capitalised(&self.holdings),
+            mebibytes(self.disk_bytes),
+            mebibytes(resident)
+        ));
+    }
+}
+
+/// Resident memory of a process, `None` where it is gone.
+fn resident_bytes(process: &str) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
+    let mebibytes = bytes as f64 / f64::from(1 << 20);
+    format!("{mebibytes:.1} MiB")
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_memory_and_a_dead_one_none() {
+        assert!(resident_bytes("self").unwrap() > 100_000);
+        assert_eq!(resident_bytes("0"), None);
+    }
+}
