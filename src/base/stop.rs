@@ -3,12 +3,12 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Shared, one-way request to stop.
+/// StopState, one-way request to stop.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<Shared>);
+pub struct Stop(Arc<StopState>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct StopState {
     asked: Mutex<bool>,
     changed: Condvar,
 }

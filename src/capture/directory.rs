@@ -11,10 +11,10 @@ use std::vec;
 
 use crate::base::picture::{BadImage, Limits};
 use crate::base::time::Timestamp;
-use crate::capture::Announced;
-use crate::capture::Fault;
-use crate::capture::Frame;
+use crate::capture::AnnouncedFrame;
+use crate::capture::FrameFault;
 use crate::capture::FrameSource;
+use crate::capture::SourceFrame;
 use crate::capture::is_image_name;
 
 /// The announced frames of one directory, in order of time.
@@ -22,13 +22,13 @@ use crate::capture::is_image_name;
 pub struct DirectorySource {
     /// Canonical.
     root: PathBuf,
-    frames: vec::IntoIter<Announced>,
+    frames: vec::IntoIter<AnnouncedFrame>,
     limits: Limits,
 }
 
 impl DirectorySource {
     /// `root` is canonical; frames of equal time keep their order.
-    pub fn new(root: PathBuf, mut frames: Vec<Announced>, limits: Limits) -> Self {
+    pub fn new(root: PathBuf, mut frames: Vec<AnnouncedFrame>, limits: Limits) -> Self {
         frames.sort_by_key(|frame| frame.meta.taken_at);
         Self { root, frames: frames.into_iter(), limits }
     }
@@ -37,16 +37,16 @@ impl DirectorySource {
     /// their camera, without reading them; returns how many.
     pub fn skip_known(&mut self, newest: &BTreeMap<String, Timestamp>) -> usize {
         let before = self.frames.len();
-        let is_new = |frame: &Announced| {
+        let is_new = |frame: &AnnouncedFrame| {
             newest.get(&frame.meta.source).is_none_or(|newest| frame.meta.taken_at > *newest)
         };
-        let rest: Vec<Announced> = self.frames.by_ref().filter(is_new).collect();
+        let rest: Vec<AnnouncedFrame> = self.frames.by_ref().filter(is_new).collect();
         self.frames = rest.into_iter();
         before - self.frames.len()
     }
 
     /// Images that lie beside announced ones and that `sidecar` does not name.
-    pub fn unannounced(&self, sidecar: &str) -> Option<Fault> {
+    pub fn unannounced(&self, sidecar: &str) -> Option<FrameFault> {
         let announced: BTreeSet<&str> =
             self.frames.as_slice().iter().map(|frame| frame.file.as_str()).collect();
         let folders: BTreeSet<&str> =
@@ -60,7 +60,7 @@ impl DirectorySource {
         let first = left_out.first()?;
         let count = left_out.len();
         let reason = format!("no line names {count} of the image files, the first is {first:?}");
-        Some(Fault { place: sidecar.to_owned(), reason })
+        Some(FrameFault { place: sidecar.to_owned(), reason })
     }
 
     /// Paths relative to the root; nothing where the folder cannot be read or
@@ -107,11 +107,11 @@ impl DirectorySource {
 }
 
 impl FrameSource for DirectorySource {
-    fn next_frame(&mut self) -> Option<Result<Frame, Fault>> {
-        let Announced { file, meta } = self.frames.next()?;
+    fn next_frame(&mut self) -> Option<Result<SourceFrame, FrameFault>> {
+        let AnnouncedFrame { file, meta } = self.frames.next()?;
         Some(match self.read(&file) {
-            Ok(image) => Ok(Frame { name: file, meta, image }),
-            Err(unreadable) => Err(Fault { place: file, reason: unreadable.to_string() }),
+            Ok(image) => Ok(SourceFrame { name: file, meta, image }),
+            Err(unreadable) => Err(FrameFault { place: file, reason: unreadable.to_string() }),
         })
     }
 
@@ -139,7 +139,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use tempfile::TempDir;
 
-    fn announced(file: &str, seconds: u32, source: &str) -> Announced {
+    fn announced(file: &str, seconds: u32, source: &str) -> AnnouncedFrame {
         let meta = FrameMeta {
             taken_at: Timestamp::from_seconds(f64::from(seconds)).unwrap(),
             pose: None,
@@ -147,7 +147,7 @@ mod tests {
             map_id: String::new(),
             source: source.to_owned(),
         };
-        Announced { file: file.to_owned(), meta }
+        AnnouncedFrame { file: file.to_owned(), meta }
     }
 
     fn source(dir: &TempDir, files: &[&str]) -> DirectorySource {
@@ -156,7 +156,7 @@ mod tests {
         DirectorySource::new(dir.path().canonicalize().unwrap(), frames, limits)
     }
 
-    fn all(mut source: DirectorySource) -> Vec<Result<Frame, Fault>> {
+    fn all(mut source: DirectorySource) -> Vec<Result<SourceFrame, FrameFault>> {
         std::iter::from_fn(|| source.next_frame()).collect()
     }
 
@@ -178,7 +178,7 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         let source = DirectorySource::new(root, frames, Limits::default());
         assert_eq!(source.remaining(), Some(2));
-        let frames: Vec<Frame> = all(source).into_iter().map(Result::unwrap).collect();
+        let frames: Vec<SourceFrame> = all(source).into_iter().map(Result::unwrap).collect();
         assert_eq!((frames[0].name.as_str(), &*frames[0].image), ("a.jpg", &b"a"[..]));
         assert_eq!((frames[1].name.as_str(), &*frames[1].image), ("rgb/b.jpg", &b"b"[..]));
     }

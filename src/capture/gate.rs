@@ -56,18 +56,18 @@ impl Default for Options {
 
 /// The newest keyframe of a camera.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Kept<'a> {
+pub struct LastKeyframe<'a> {
     pub taken_at: Timestamp,
     /// Of the last frame that was merged into it; its own where there is none.
     pub last_at: Timestamp,
-    pub view: View<'a>,
+    pub view: Viewpoint<'a>,
 }
 
 /// A frame of the same camera that has just come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arrival<'a> {
     pub taken_at: Timestamp,
-    pub view: View<'a>,
+    pub view: Viewpoint<'a>,
     /// Of its picture against the keyframe's; `None` where the two cannot be
     /// compared.
     pub change: Option<f32>,
@@ -75,13 +75,13 @@ pub struct Arrival<'a> {
 
 /// From where a frame looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct View<'a> {
+pub struct Viewpoint<'a> {
     pub pose: Option<Pose>,
     pub frame_id: &'a str,
     pub map_id: &'a str,
 }
 
-impl<'a> View<'a> {
+impl<'a> Viewpoint<'a> {
     pub fn of(meta: &'a FrameMeta) -> Self {
         Self { pose: meta.pose, frame_id: &meta.frame_id, map_id: &meta.map_id }
     }
@@ -99,34 +99,34 @@ pub enum Decision {
 /// A frame that is not newer than the last one of its camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the frame is not newer than the last one of its source")]
-pub struct FromThePast {
+pub struct OutOfOrder {
     pub last_at: Timestamp,
 }
 
 /// Decides about a frame by the camera's newest keyframe.
 pub fn decide(
     options: &Options,
-    kept: Option<&Kept<'_>>,
+    keyframe: Option<&LastKeyframe<'_>>,
     arrival: &Arrival<'_>,
-) -> Result<Decision, FromThePast> {
-    let Some(kept) = kept else { return Ok(Decision::Keep) };
-    if arrival.taken_at <= kept.last_at {
-        return Err(FromThePast { last_at: kept.last_at });
+) -> Result<Decision, OutOfOrder> {
+    let Some(keyframe) = keyframe else { return Ok(Decision::Keep) };
+    if arrival.taken_at <= keyframe.last_at {
+        return Err(OutOfOrder { last_at: keyframe.last_at });
     }
-    let is_same_view = arrival.taken_at.since(kept.last_at) <= options.pause_max
-        && arrival.taken_at.since(kept.taken_at) <= options.span_max
-        && is_near(options, &kept.view, &arrival.view)
+    let is_same_view = arrival.taken_at.since(keyframe.last_at) <= options.pause_max
+        && arrival.taken_at.since(keyframe.taken_at) <= options.span_max
+        && is_near(options, &keyframe.view, &arrival.view)
         && arrival.change.is_some_and(|change| change <= options.change_max);
     Ok(if is_same_view { Decision::Merge } else { Decision::Keep })
 }
 
 /// Poses of two maps cannot be compared; what is known of one frame and not of
 /// the other may have changed. Where neither has a pose the picture decides.
-fn is_near(options: &Options, kept: &View<'_>, arrival: &View<'_>) -> bool {
-    if (kept.frame_id, kept.map_id) != (arrival.frame_id, arrival.map_id) {
+fn is_near(options: &Options, keyframe: &Viewpoint<'_>, arrival: &Viewpoint<'_>) -> bool {
+    if (keyframe.frame_id, keyframe.map_id) != (arrival.frame_id, arrival.map_id) {
         return false;
     }
-    let (a, b) = match (&kept.pose, &arrival.pose) {
+    let (a, b) = match (&keyframe.pose, &arrival.pose) {
         (None, None) => return true,
         (Some(a), Some(b)) => (a, b),
         (Some(_), None) | (None, Some(_)) => return false,
@@ -147,8 +147,8 @@ mod tests {
         Timestamp::from_seconds(seconds).unwrap()
     }
 
-    fn view(pose: impl Into<Option<Pose>>) -> View<'static> {
-        View { pose: pose.into(), frame_id: "map", map_id: "home" }
+    fn view(pose: impl Into<Option<Pose>>) -> Viewpoint<'static> {
+        Viewpoint { pose: pose.into(), frame_id: "map", map_id: "home" }
     }
 
     fn pose(x: f64, heading: Option<f64>) -> Pose {
@@ -156,8 +156,8 @@ mod tests {
     }
 
     /// Taken at 1000 s, last seen at 1100 s, from the origin with heading 3.1.
-    fn kept() -> Kept<'static> {
-        Kept { taken_at: at(1000.0), last_at: at(1100.0), view: view(pose(0.0, Some(3.1))) }
+    fn keyframe() -> LastKeyframe<'static> {
+        LastKeyframe { taken_at: at(1000.0), last_at: at(1100.0), view: view(pose(0.0, Some(3.1))) }
     }
 
     /// The next frame of the same view.
@@ -166,7 +166,7 @@ mod tests {
     }
 
     fn check(arrival: Arrival<'_>, expect: Decision) {
-        let decided = decide(&Options::default(), Some(&kept()), &arrival);
+        let decided = decide(&Options::default(), Some(&keyframe()), &arrival);
         assert_eq!(decided, Ok(expect), "{arrival:?}");
     }
 
@@ -195,10 +195,11 @@ mod tests {
 
     #[test]
     fn a_long_stay_becomes_several_records() {
-        let kept = Kept { taken_at: at(500.0), ..kept() };
-        let decide =
-            |taken_at| decide(&Options::default(), Some(&kept), &Arrival { taken_at, ..arrival() });
-        let late = Kept { last_at: at(1099.0), ..kept };
+        let keyframe = LastKeyframe { taken_at: at(500.0), ..keyframe() };
+        let decide = |taken_at| {
+            decide(&Options::default(), Some(&keyframe), &Arrival { taken_at, ..arrival() })
+        };
+        let late = LastKeyframe { last_at: at(1099.0), ..keyframe };
         assert_eq!(decide(at(1100.5)), Ok(Decision::Keep));
         let arrival = Arrival { taken_at: at(1100.0), ..arrival() };
         let options = Options::default();
@@ -210,18 +211,18 @@ mod tests {
         check(Arrival { change: None, ..arrival() }, Decision::Keep);
         check(Arrival { view: view(None), ..arrival() }, Decision::Keep);
         check(Arrival { view: view(pose(0.0, None)), ..arrival() }, Decision::Keep);
-        let other_map = View { map_id: "office", ..arrival().view };
+        let other_map = Viewpoint { map_id: "office", ..arrival().view };
         check(Arrival { view: other_map, ..arrival() }, Decision::Keep);
-        let other_frame = View { frame_id: "odom", ..arrival().view };
+        let other_frame = Viewpoint { frame_id: "odom", ..arrival().view };
         check(Arrival { view: other_frame, ..arrival() }, Decision::Keep);
     }
 
     #[test]
     fn without_any_pose_the_picture_decides() {
-        let kept = Kept { view: view(None), ..kept() };
+        let keyframe = LastKeyframe { view: view(None), ..keyframe() };
         let decide = |change| {
             let arrival = Arrival { view: view(None), change: Some(change), ..arrival() };
-            decide(&Options::default(), Some(&kept), &arrival)
+            decide(&Options::default(), Some(&keyframe), &arrival)
         };
         assert_eq!(decide(0.02), Ok(Decision::Merge));
         assert_eq!(decide(0.2), Ok(Decision::Keep));
@@ -231,8 +232,8 @@ mod tests {
     fn a_frame_from_the_past_is_refused() {
         for taken_at in [at(1100.0), at(1050.0), at(1.0)] {
             let arrival = Arrival { taken_at, ..arrival() };
-            let refused = decide(&Options::default(), Some(&kept()), &arrival);
-            assert_eq!(refused, Err(FromThePast { last_at: at(1100.0) }));
+            let refused = decide(&Options::default(), Some(&keyframe()), &arrival);
+            assert_eq!(refused, Err(OutOfOrder { last_at: at(1100.0) }));
         }
     }
 
@@ -244,26 +245,26 @@ mod tests {
         ) {
             let options = Options::default();
             let (mut time, mut x, mut heading) = (1000.0, 0.0, 0.0);
-            let mut kept: Option<Kept<'_>> = None;
+            let mut keyframe: Option<LastKeyframe<'_>> = None;
             for (pause, step, turn, change) in steps {
                 (time, x, heading) = (time + pause, x + step, heading + turn);
                 let arrival =
                     Arrival { taken_at: at(time), view: view(pose(x, Some(heading))), change: Some(change) };
-                match (decide(&options, kept.as_ref(), &arrival), &mut kept) {
-                    (Ok(Decision::Keep), kept) => {
-                        *kept = Some(Kept { taken_at: at(time), last_at: at(time), view: arrival.view });
+                match (decide(&options, keyframe.as_ref(), &arrival), &mut keyframe) {
+                    (Ok(Decision::Keep), keyframe) => {
+                        *keyframe = Some(LastKeyframe { taken_at: at(time), last_at: at(time), view: arrival.view });
                     }
-                    (Ok(Decision::Merge), Some(kept)) => {
-                        let (a, b) = (kept.view.pose.unwrap(), arrival.view.pose.unwrap());
-                        prop_assert!(at(time).since(kept.taken_at) <= options.span_max);
-                        prop_assert!(at(time).since(kept.last_at) <= options.pause_max);
+                    (Ok(Decision::Merge), Some(keyframe)) => {
+                        let (a, b) = (keyframe.view.pose.unwrap(), arrival.view.pose.unwrap());
+                        prop_assert!(at(time).since(keyframe.taken_at) <= options.span_max);
+                        prop_assert!(at(time).since(keyframe.last_at) <= options.pause_max);
                         prop_assert!(a.distance_metres(&b) <= options.distance_metres_max);
                         prop_assert!(a.turn_radians(&b).unwrap() <= options.turn_radians_max);
                         prop_assert!(change <= options.change_max);
-                        kept.last_at = at(time);
+                        keyframe.last_at = at(time);
                     }
                     (Ok(Decision::Merge), None) => prop_assert!(false, "merged into nothing"),
-                    (Err(FromThePast { last_at }), _) => prop_assert!(at(time) <= last_at),
+                    (Err(OutOfOrder { last_at }), _) => prop_assert!(at(time) <= last_at),
                 }
             }
         }

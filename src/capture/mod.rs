@@ -19,11 +19,11 @@ use crate::capture::directory::DirectorySource;
 ///
 /// Contract of every source:
 /// - frames of one `meta.source` come in strictly growing time;
-/// - a frame that cannot be had is a [`Fault`], and the source goes on behind it;
+/// - a frame that cannot be had is a [`FrameFault`], and the source goes on behind it;
 /// - after the first `None` there is nothing more;
 /// - the image is as it was encoded and not looked at: it may be damaged.
 pub trait FrameSource {
-    fn next_frame(&mut self) -> Option<Result<Frame, Fault>>;
+    fn next_frame(&mut self) -> Option<Result<SourceFrame, FrameFault>>;
 
     /// How often [`FrameSource::next_frame`] will give something; `None` where
     /// that cannot be known (a live camera).
@@ -32,7 +32,7 @@ pub trait FrameSource {
 
 /// A frame as its source has it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
+pub struct SourceFrame {
     /// For people: the file's name within its directory, say.
     pub name: String,
     pub meta: FrameMeta,
@@ -42,7 +42,7 @@ pub struct Frame {
 
 /// A frame that a sidecar announces.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Announced {
+pub struct AnnouncedFrame {
     /// Path relative to the frames' directory, with `/`.
     pub file: String,
     pub meta: FrameMeta,
@@ -50,13 +50,13 @@ pub struct Announced {
 
 /// One thing that was wrong and left out; the rest went on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct FrameFault {
     /// `frames.jsonl:17`, or the name of a frame.
     pub place: String,
     pub reason: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for FrameFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.reason)
     }
@@ -65,23 +65,23 @@ impl fmt::Display for Fault {
 /// The first faults in full and the number of all.
 #[must_use]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Faults {
-    first: Vec<Fault>,
+pub struct FrameFaults {
+    first: Vec<FrameFault>,
     total: usize,
 }
 
-impl Faults {
+impl FrameFaults {
     /// A person reads a hundred lines at most.
     const KEPT_MAX: usize = 100;
 
-    pub fn push(&mut self, fault: Fault) {
+    pub fn push(&mut self, fault: FrameFault) {
         self.total += 1;
         if self.first.len() < Self::KEPT_MAX {
             self.first.push(fault);
         }
     }
 
-    pub fn first(&self) -> &[Fault] {
+    pub fn first(&self) -> &[FrameFault] {
         &self.first
     }
 
@@ -155,7 +155,7 @@ const JSONL_EXAMPLE: &str = r#"{"file": "0001.jpg", "time": "2025-01-03T09:14:07
 pub fn open_directory(
     dir: &Path,
     options: &Options,
-) -> Result<(DirectorySource, Faults), CaptureError> {
+) -> Result<(DirectorySource, FrameFaults), CaptureError> {
     let no_directory = |error: std::io::Error| CaptureError::NoDirectory {
         path: dir.to_owned(),
         reason: error.to_string(),
@@ -211,9 +211,9 @@ mod tests {
 
     #[test]
     fn faults_are_counted_beyond_those_kept() {
-        let mut faults = Faults::default();
+        let mut faults = FrameFaults::default();
         for n in 0..250 {
-            faults.push(Fault { place: n.to_string(), reason: "wrong".to_owned() });
+            faults.push(FrameFault { place: n.to_string(), reason: "wrong".to_owned() });
         }
         assert_eq!((faults.first().len(), faults.total()), (100, 250));
         assert_eq!(faults.first()[7].to_string(), "7: wrong");
@@ -231,14 +231,14 @@ mod tests {
             let frame = frame.unwrap();
             let picture = picture::decode(&frame.image, Limits::default()).unwrap();
             let signature = Signature::of(&picture);
-            let kept = last.as_ref().map(|(meta, last_at, _)| gate::Kept {
+            let kept = last.as_ref().map(|(meta, last_at, _)| gate::LastKeyframe {
                 taken_at: meta.taken_at,
                 last_at: *last_at,
-                view: gate::View::of(meta),
+                view: gate::Viewpoint::of(meta),
             });
             let arrival = gate::Arrival {
                 taken_at: frame.meta.taken_at,
-                view: gate::View::of(&frame.meta),
+                view: gate::Viewpoint::of(&frame.meta),
                 change: last.as_ref().map(|(_, _, kept)| signature.change_since(kept)),
             };
             match gate::decide(&gate::Options::default(), kept.as_ref(), &arrival).unwrap() {

@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 use crate::base::frame::FrameMeta;
 use crate::base::picture::Limits;
 use crate::base::time::{Timestamp, Zone};
-use crate::capture::{self, Defaults, Fault, Faults, Frame, FrameSource as _};
+use crate::capture::{self, Defaults, FrameFault, FrameFaults, FrameSource as _, SourceFrame};
 use crate::cli::client::{Client, ClientError, ClientOptions, Reply};
 use crate::cli::output::say;
 use crate::ingest::TRY_AGAIN;
@@ -69,7 +69,7 @@ pub struct Report {
     /// Still waiting for their caption.
     pub pending: u64,
     /// Lines and frames that were left out.
-    pub refused: Faults,
+    pub refused: FrameFaults,
     /// Why the frames that still wait make no progress.
     pub stuck: Option<String>,
 }
@@ -218,7 +218,7 @@ impl<'a> Run<'a> {
         self.report.pending = now.pending;
     }
 
-    fn send(&mut self, frame: &Frame, before: &Standing) -> anyhow::Result<()> {
+    fn send(&mut self, frame: &SourceFrame, before: &Standing) -> anyhow::Result<()> {
         loop {
             let reply = match (self.call)("observe", arguments(frame)) {
                 Ok(reply) => reply,
@@ -250,13 +250,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn refuse(&mut self, frame: &Frame, reason: String) {
-        self.report.refused.push(Fault { place: frame.name.clone(), reason });
+    fn refuse(&mut self, frame: &SourceFrame, reason: String) {
+        self.report.refused.push(FrameFault { place: frame.name.clone(), reason });
     }
 
     /// An internal error may come of this one frame; a connection that is gone
     /// cannot.
-    fn note_error(&mut self, frame: &Frame, error: ClientError) -> anyhow::Result<()> {
+    fn note_error(&mut self, frame: &SourceFrame, error: ClientError) -> anyhow::Result<()> {
         self.errors_in_a_row += 1;
         let is_passing = matches!(error, ClientError::Refused { .. } | ClientError::Late(_));
         if is_passing && self.errors_in_a_row < ERRORS_IN_A_ROW_MAX {
@@ -371,8 +371,8 @@ impl Standing {
     }
 }
 
-fn arguments(frame: &Frame) -> Map<String, Value> {
-    let Frame { name: _, meta, image } = frame;
+fn arguments(frame: &SourceFrame) -> Map<String, Value> {
+    let SourceFrame { name: _, meta, image } = frame;
     let FrameMeta { taken_at, pose, frame_id, map_id, source } = meta;
     let mut arguments = Map::new();
     let mut set = |name: &str, value: Value| arguments.insert(name.to_owned(), value);

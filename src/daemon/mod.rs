@@ -31,7 +31,7 @@ use crate::model::embedder::EmbedderHandle;
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
-use crate::model::{ModelError, bert, probe, reader};
+use crate::model::{ModelError, bert, calibration_pairs, request_reader};
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::Sessions;
 use crate::search::compaction;
@@ -88,7 +88,7 @@ impl Daemon {
         let notes = Notes::open(store.clone(), embedder.clone(), config.zone()?)?;
         let open_episodic =
             || Episodic::open_keeping(store.clone(), embedder, kept(config), Arc::clone(&clock));
-        let load_reader = || reader::load(&reader_dir);
+        let load_reader = || request_reader::load(&reader_dir);
         let (reader, episodic) = beside("reader-load", load_reader, open_episodic)?;
         let (requests, episodic) = (Requests::new(reader?), Arc::new(episodic?));
         let stop = Stop::default();
@@ -165,12 +165,12 @@ pub fn open_embedder(config: &Config, places: &Places) -> Result<EmbedderHandle,
 /// The embedder with its scale of similarity: the one that the store kept for
 /// it, else fitted now, once for an embedder.
 fn calibrated(embedder: EmbedderHandle, store: &Store) -> Result<EmbedderHandle, DaemonError> {
-    let fitted_on = probe::checksum();
+    let fitted_on = calibration_pairs::checksum();
     if let Some(knots) = store.calibration(fitted_on)? {
         let knots = knots.into_iter().map(|(own, reference)| Knot { own, reference });
         return Ok(embedder.calibrated(Calibration::through(knots)));
     }
-    let calibration = probe::fit(&embedder)?;
+    let calibration = calibration_pairs::fit(&embedder)?;
     let knots = calibration.knots().iter().map(|knot| (knot.own, knot.reference)).collect();
     store.put_calibration(fitted_on, knots)?;
     Ok(embedder.calibrated(calibration))

@@ -15,7 +15,7 @@ use crate::base::FrameTicket;
 use crate::base::caption::Caption;
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
-use crate::ingest::board::Board;
+use crate::ingest::progress::Progress;
 use crate::ingest::{Options, Parts};
 use crate::memory::episodic::Episodic;
 use crate::model::{CaptionError, Captioner};
@@ -40,7 +40,7 @@ pub(super) struct Captioning<C> {
     captioner: C,
     clock: Arc<dyn Clock>,
     stop: Stop,
-    board: Arc<Board>,
+    progress: Arc<Progress>,
     rings: Receiver<()>,
     pauses: Pauses,
     /// How often the captioner died over the frame in this run.
@@ -62,14 +62,14 @@ enum Next {
 impl<C: Captioner> Captioning<C> {
     pub(super) fn new(
         parts: Parts<C>,
-        board: Arc<Board>,
+        progress: Arc<Progress>,
         rings: Receiver<()>,
         options: &Options,
     ) -> Self {
         let Parts { store, episodic, captioner, clock, stop } = parts;
         let pauses = Pauses::new(options.retry_pause_min, options.retry_pause_max);
         let (deaths, unkept) = (None, None);
-        Self { store, episodic, captioner, clock, stop, board, rings, pauses, deaths, unkept }
+        Self { store, episodic, captioner, clock, stop, progress, rings, pauses, deaths, unkept }
     }
 
     pub(super) fn run(mut self) {
@@ -89,17 +89,17 @@ impl<C: Captioner> Captioning<C> {
                     }
                 }
                 Next::Pause => {
-                    self.board.show_progress(false);
+                    self.progress.set_captioning(false);
                     self.stop.sleep(self.pauses.next());
                 }
             }
         }
-        self.board.show_progress(false);
+        self.progress.set_captioning(false);
     }
 
     fn made_progress(&mut self) {
         self.pauses.reset();
-        self.board.show_progress(true);
+        self.progress.set_captioning(true);
     }
 
     fn step(&mut self) -> Next {
@@ -140,9 +140,9 @@ impl<C: Captioner> Captioning<C> {
         };
         self.store.count_attempt(ticket)?;
         let caption = self.captioner.caption(&image);
-        self.board.show_captioner(&self.captioner);
+        self.progress.set_captioner(&self.captioner);
         match caption {
-            Ok(Caption { text, confidence }) => match presentable(&text) {
+            Ok(Caption { text, confidence }) => match trim_to_bound(&text) {
                 Some(text) => self.keep(ticket, Caption { text: text.to_owned(), confidence }),
                 None => self.set_aside(ticket, "the captioner said nothing about it"),
             },
@@ -211,18 +211,18 @@ impl<C: Captioner> Captioning<C> {
         self.store.set_aside(ticket, reason)?;
         warn!(frame = ticket.0; "frame set aside: {reason}");
         let shown = format!("frame {ticket} was set aside: {reason}");
-        self.board.show_error(self.clock.now(), shown);
+        self.progress.set_error(self.clock.now(), shown);
         Ok(Next::GoOn)
     }
 
     fn report(&self, what: String) {
         warn!("{what}");
-        self.board.show_error(self.clock.now(), what);
+        self.progress.set_error(self.clock.now(), what);
     }
 }
 
 /// The caption without blank edges, held at its bound; `None` when it says nothing.
-fn presentable(caption: &str) -> Option<&str> {
+fn trim_to_bound(caption: &str) -> Option<&str> {
     let caption = caption.trim();
     let end = (0..=CAPTION_BYTES_MAX.min(caption.len()))
         .rev()

@@ -10,9 +10,9 @@
 //! Bounds: the spool by the store's options (then frames are refused), an image
 //! by its limits, one frame at a time in the captioner, retries by their pause.
 
-mod board;
+mod admission;
 mod captioning;
-mod door;
+mod progress;
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,9 +29,9 @@ use crate::base::picture::{BadImage, Limits};
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::capture::gate;
-use crate::ingest::board::Board;
+use crate::ingest::admission::Admission;
 use crate::ingest::captioning::Captioning;
-use crate::ingest::door::Door;
+use crate::ingest::progress::Progress;
 use crate::memory::episodic::Episodic;
 use crate::model::{Captioner, ModelIdentity};
 use crate::store::{SetAside, Store, StoreError};
@@ -131,7 +131,7 @@ impl From<StoreError> for ObserveError {
 
 /// How ingest stands.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Status {
+pub struct IngestStatus {
     /// Frames taken in since the store was made; `merged` of them into others.
     pub seen: u64,
     pub merged: u64,
@@ -153,7 +153,7 @@ pub struct Status {
     pub last_error: Option<(Timestamp, String)>,
 }
 
-/// Most frames in [`Status::set_aside`]: enough to see what they have in common.
+/// Most frames in [`IngestStatus::set_aside`]: enough to see what they have in common.
 const SET_ASIDE_SHOWN: usize = 10;
 
 /// Takes frames in and has them captioned.
@@ -161,8 +161,8 @@ const SET_ASIDE_SHOWN: usize = 10;
 pub struct Ingest {
     store: Store,
     episodic: Arc<Episodic>,
-    door: Door,
-    board: Arc<Board>,
+    admission: Admission,
+    progress: Arc<Progress>,
     stop: Stop,
     bell: Sender<()>,
     captioner: ModelIdentity,
@@ -176,11 +176,12 @@ impl Ingest {
         options: Options,
     ) -> Result<Self, io::Error> {
         let Parts { store, episodic, captioner, clock, stop } = parts;
-        let board = Arc::new(Board::new(&captioner));
+        let progress = Arc::new(Progress::new(&captioner));
         // One slot: a bell that has been rung and not heard needs no second ring.
         let (bell, rings) = bounded(1);
         let identity = captioner.identity().clone();
-        let door = Door::new(store.clone(), Arc::clone(&episodic), Arc::clone(&clock), &options);
+        let admission =
+            Admission::new(store.clone(), Arc::clone(&episodic), Arc::clone(&clock), &options);
         let captioning = Captioning::new(
             Parts {
                 store: store.clone(),
@@ -189,23 +190,23 @@ impl Ingest {
                 clock,
                 stop: stop.clone(),
             },
-            Arc::clone(&board),
+            Arc::clone(&progress),
             rings,
             &options,
         );
         let thread =
             Builder::new().name("captioning".to_owned()).spawn(move || captioning.run())?;
         let thread = Mutex::new(Some(thread));
-        Ok(Self { store, episodic, door, board, stop, bell, captioner: identity, thread })
+        Ok(Self { store, episodic, admission, progress, stop, bell, captioner: identity, thread })
     }
 
     /// Takes a frame in. It is on disk when this returns.
     pub fn observe_frame(&self, meta: &FrameMeta, image: &[u8]) -> Result<Observed, ObserveError> {
-        let observed = self.door.admit(meta, image);
+        let observed = self.admission.admit(meta, image);
         match &observed {
             Ok(Observed { state: ObservedState::Pending, .. }) => self.ring(),
             Ok(Observed { state: ObservedState::Merged { .. }, .. }) => {}
-            Err(_) => self.board.count_refusal(),
+            Err(_) => self.progress.count_refusal(),
         }
         observed
     }
@@ -216,13 +217,14 @@ impl Ingest {
     }
 
     /// What it counts as captioned is searchable when it returns.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> IngestStatus {
         let (counters, pending) = (self.store.counters(), self.store.pending_count());
         self.episodic.settle();
-        let shown = self.board.shown();
+        let shown = self.progress.snapshot();
         // A part that cannot be read is left out and said, the rest still helps.
         let mut last_error = shown.last_error;
-        let mut noted = |error: StoreError| last_error = Some((self.door.now(), error.to_string()));
+        let mut noted =
+            |error: StoreError| last_error = Some((self.admission.now(), error.to_string()));
         let sources = self.store.sources().unwrap_or_else(|error| {
             noted(error);
             Vec::new()
@@ -231,13 +233,13 @@ impl Ingest {
             noted(error);
             Vec::new()
         });
-        Status {
+        IngestStatus {
             seen: counters.seen,
             merged: counters.merged,
             pending,
             captioned: counters.captioned,
             failed: counters.failed,
-            refused: self.board.refusals(),
+            refused: self.progress.refusals(),
             captioning: shown.captioning,
             captioner: self.captioner.clone(),
             captioner_pid: shown.pid,

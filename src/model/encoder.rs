@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::in_place::SoftmaxRows;
 use crate::model::layers::{Activation, Heads, Linear, Norm};
-use crate::model::table::Table;
+use crate::model::table::EmbeddingTable;
 
 /// As in `config.json`.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -31,12 +31,12 @@ pub(crate) struct Config {
 }
 
 pub(crate) struct Encoder {
-    words: Table,
+    words: EmbeddingTable,
     /// Of each position, with that of the first text of a pair added: there is
     /// never a second.
     positions: Tensor,
     norm: Norm,
-    layers: Vec<Layer>,
+    layers: Vec<EncoderLayer>,
 }
 
 impl Encoder {
@@ -53,7 +53,7 @@ impl Encoder {
             positions: positions.broadcast_add(&types.get(0)?)?,
             norm: norm_of(config, &embeddings)?,
             layers: (0..config.num_hidden_layers)
-                .map(|layer| Layer::load(config, &layers.pp(layer)))
+                .map(|layer| EncoderLayer::load(config, &layers.pp(layer)))
                 .collect::<Result<_>>()?,
         })
     }
@@ -73,7 +73,7 @@ impl Encoder {
     }
 }
 
-struct Layer {
+struct EncoderLayer {
     heads: usize,
     queries_keys_values: Linear,
     attended: Linear,
@@ -84,7 +84,7 @@ struct Layer {
     narrowed_norm: Norm,
 }
 
-impl Layer {
+impl EncoderLayer {
     fn load(config: &Config, weights: &VarBuilder<'_>) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let attention = weights.pp("attention");

@@ -7,19 +7,19 @@ use tokenizers::Tokenizer;
 
 use crate::model::ModelError;
 use crate::model::encoder::Config;
-use crate::model::table::Table;
+use crate::model::table::EmbeddingTable;
 use crate::model::tensors::Tensors;
 use crate::model::weights::ModelDir;
 
 /// [`Tensors::held`] or [`Tensors::left`].
-pub(super) type Keep = fn(&Tensors, &str, (usize, usize)) -> candle_core::Result<Table>;
+pub(super) type Keep = fn(&Tensors, &str, (usize, usize)) -> candle_core::Result<EmbeddingTable>;
 
 /// Read and fitting to each other.
 pub(super) struct EncoderFiles {
     pub(super) config: Config,
     pub(super) tokenizer: Tokenizer,
     /// The vectors of tokens.
-    pub(super) words: Table,
+    pub(super) words: EmbeddingTable,
     /// Those of the encoder without the prefix that a whole language model gives them.
     pub(super) weights: VarBuilder<'static>,
 }

@@ -5,6 +5,7 @@
 pub mod bert;
 pub mod blip;
 pub mod calibration;
+pub mod calibration_pairs;
 pub mod embedder;
 pub(crate) mod encoder;
 mod encoder_files;
@@ -12,8 +13,7 @@ mod in_place;
 pub(crate) mod jpeg;
 pub(crate) mod layers;
 pub(crate) mod preprocess;
-pub mod probe;
-pub mod reader;
+pub mod request_reader;
 pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;

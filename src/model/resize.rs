@@ -18,40 +18,40 @@ pub(crate) fn square(image: &RgbImage, side: u32) -> RgbImage {
     // image is that much taller than wide (found by comparing 3,000 sizes). It
     // shows by a few levels, because the first pass rounds and clamps.
     if height > side && u64::from(height) + u64::from(side) > 2 * u64::from(width) {
-        let flat = transposed(&narrowed(&transposed(image), side));
-        narrowed(&flat, side)
+        let flat = transpose(&resize_rows(&transpose(image), side));
+        resize_rows(&flat, side)
     } else {
-        transposed(&narrowed(&transposed(&narrowed(image, side)), side))
+        transpose(&resize_rows(&transpose(&resize_rows(image, side)), side))
     }
 }
 
 /// Every row resized to `width`.
-fn narrowed(image: &RgbImage, width: u32) -> RgbImage {
+fn resize_rows(image: &RgbImage, width: u32) -> RgbImage {
     if image.width() == width {
         return image.clone();
     }
-    let windows = windows(image.width(), width);
+    let taps = filter_taps(image.width(), width);
     let row_bytes = 3 * image.width() as usize;
     let mut resized = Vec::with_capacity(3 * width as usize * image.height() as usize);
     for row in image.as_raw().chunks_exact(row_bytes) {
-        for window in &windows {
-            resized.extend(window.pixel_of(row));
+        for tap in &taps {
+            resized.extend(tap.pixel_of(row));
         }
     }
     RgbImage::from_raw(width, image.height(), resized).unwrap_or_default()
 }
 
-fn transposed(image: &RgbImage) -> RgbImage {
+fn transpose(image: &RgbImage) -> RgbImage {
     RgbImage::from_fn(image.height(), image.width(), |x, y| *image.get_pixel(y, x))
 }
 
 /// The pixels of a row that make one new pixel, and how much of each.
-struct Window {
+struct FilterTaps {
     first: usize,
     weights: Vec<i32>,
 }
 
-impl Window {
+impl FilterTaps {
     fn pixel_of(&self, row: &[u8]) -> [u8; 3] {
         let mut sums = [1 << (PRECISION_BITS - 1); 3];
         let (pixels, _) = row.as_chunks::<3>();
@@ -64,9 +64,9 @@ impl Window {
     }
 }
 
-fn windows(from: u32, to: u32) -> Vec<Window> {
+fn filter_taps(from: u32, to: u32) -> Vec<FilterTaps> {
     let scale = f64::from(from) / f64::from(to);
-    (0..to).map(|place| window(from, (f64::from(place) + 0.5) * scale, scale.max(1.0))).collect()
+    (0..to).map(|place| taps_at(from, (f64::from(place) + 0.5) * scale, scale.max(1.0))).collect()
 }
 
 #[expect(
@@ -74,7 +74,7 @@ fn windows(from: u32, to: u32) -> Vec<Window> {
     clippy::cast_sign_loss,
     reason = "as the reference: bounds lie between 0 and the image's width, weights between -1 and 1"
 )]
-fn window(from: u32, centre: f64, stretch: f64) -> Window {
+fn taps_at(from: u32, centre: f64, stretch: f64) -> FilterTaps {
     let reach = SUPPORT * stretch;
     let first = (centre - reach + 0.5).max(0.0) as u32;
     let end = ((centre + reach + 0.5) as u32).min(from);
@@ -82,7 +82,7 @@ fn window(from: u32, centre: f64, stretch: f64) -> Window {
         (first..end).map(|pixel| cubic((f64::from(pixel) - centre + 0.5) / stretch)).collect();
     let sum: f64 = raw.iter().sum();
     let fixed = |weight: f64| (weight / sum * f64::from(1 << PRECISION_BITS)).round() as i32;
-    Window { first: first as usize, weights: raw.into_iter().map(fixed).collect() }
+    FilterTaps { first: first as usize, weights: raw.into_iter().map(fixed).collect() }
 }
 
 /// Keys' cubic with a = −½.
@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn weights_of_a_window_sum_to_one() {
-        for window in windows(640, 128).iter().chain(&windows(20, 128)) {
-            let sum: i32 = window.weights.iter().sum();
+        for tap in filter_taps(640, 128).iter().chain(&filter_taps(20, 128)) {
+            let sum: i32 = tap.weights.iter().sum();
             assert!((sum - (1 << PRECISION_BITS)).abs() < 64, "{sum}");
         }
     }

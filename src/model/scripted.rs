@@ -76,12 +76,12 @@ impl Embedder for ScriptedEmbedder {
     }
 }
 
-type Answer = Box<dyn FnMut(&[u8]) -> Result<String, CaptionError> + Send>;
+type CaptionScript = Box<dyn FnMut(&[u8]) -> Result<String, CaptionError> + Send>;
 
 /// Captions by a function of the encoded image.
 pub struct ScriptedCaptioner {
     identity: ModelIdentity,
-    answer: Answer,
+    answer: CaptionScript,
     confidence: Option<f32>,
     failures: VecDeque<CaptionError>,
     restarts: u64,

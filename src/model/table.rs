@@ -10,21 +10,21 @@ use candle_core::{DType, Device, Result, Tensor, bail};
 use crate::model::tensors::Stored;
 
 #[derive(Debug, Clone)]
-pub(crate) enum Table {
+pub(crate) enum EmbeddingTable {
     /// In memory, in any precision.
-    Held(Tensor),
+    InMemory(Tensor),
     /// In its file.
-    Left(LeftInFile),
+    InFile(FileTable),
 }
 
-impl Table {
+impl EmbeddingTable {
     /// The rows of `ids` as f32.
     pub(crate) fn rows(&self, ids: &[u32]) -> Result<Tensor> {
         match self {
-            Self::Held(table) => {
+            Self::InMemory(table) => {
                 table.index_select(&Tensor::new(ids, &Device::Cpu)?, 0)?.to_dtype(DType::F32)
             }
-            Self::Left(table) => table.rows(ids),
+            Self::InFile(table) => table.rows(ids),
         }
     }
 }
@@ -32,7 +32,7 @@ impl Table {
 /// A table that is read row by row: of the system's memory it takes what its file does,
 /// which is given back when others need it.
 #[derive(Debug, Clone)]
-pub(crate) struct LeftInFile {
+pub(crate) struct FileTable {
     stored: Stored,
     opened: Version,
 }
@@ -45,7 +45,7 @@ struct Version {
     modified: SystemTime,
 }
 
-impl LeftInFile {
+impl FileTable {
     pub(super) fn of(stored: Stored) -> Result<Self> {
         let opened = Version::of(&stored.metadata()?)?;
         Ok(Self { stored, opened })

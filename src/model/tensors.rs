@@ -16,7 +16,7 @@ use candle_nn::{Init, VarBuilder};
 use half::{bf16, f16};
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use crate::model::table::{LeftInFile, Table};
+use crate::model::table::{EmbeddingTable, FileTable};
 
 /// Names of ten thousand tensors fit several times over.
 const HEADER_BYTES_MAX: u64 = 16 << 20;
@@ -28,10 +28,10 @@ const READ_BYTES: usize = 64 << 10;
 
 /// A model's weights by name, before a model takes what it needs of them.
 #[derive(Debug, Default)]
-pub(crate) struct Tensors(HashMap<String, Weight>);
+pub(crate) struct Tensors(HashMap<String, StoredWeight>);
 
 #[derive(Debug, Clone)]
-enum Weight {
+enum StoredWeight {
     /// Still in its file.
     Stored(Stored),
     /// Of several names.
@@ -55,7 +55,7 @@ impl Tensors {
             let Some(info) = metadata.info(&name).cloned() else { continue };
             let start = data_start + info.data_offsets.0 as u64;
             let stored = Stored { file: Arc::clone(&file), start, info };
-            self.0.insert(name, Weight::Stored(stored));
+            self.0.insert(name, StoredWeight::Stored(stored));
         }
         Ok(())
     }
@@ -75,7 +75,7 @@ impl Tensors {
         if self.0.contains_key(name) || !self.0.contains_key(target) {
             return Ok(());
         }
-        let shared = Weight::Shared(self.named(target)?.read(target, DType::F32)?);
+        let shared = StoredWeight::Shared(self.named(target)?.read(target, DType::F32)?);
         self.0.insert(name.to_owned(), shared.clone());
         self.0.insert(target.to_owned(), shared);
         Ok(())
@@ -83,21 +83,21 @@ impl Tensors {
 
     /// A table that is held in memory, in half precision where it is so in its file: it
     /// is widened row by row.
-    pub(crate) fn held(&self, name: &str, shape: (usize, usize)) -> Result<Table> {
+    pub(crate) fn held(&self, name: &str, shape: (usize, usize)) -> Result<EmbeddingTable> {
         let dtype = match self.0.get(name) {
-            Some(Weight::Stored(it)) => DType::try_from(it.info.dtype)?,
-            Some(Weight::Shared(_)) | None => DType::F32,
+            Some(StoredWeight::Stored(it)) => DType::try_from(it.info.dtype)?,
+            Some(StoredWeight::Shared(_)) | None => DType::F32,
         };
         let is_half = matches!(dtype, DType::F16 | DType::BF16);
         let dtype = if is_half { dtype } else { DType::F32 };
-        self.shaped(shape.into(), name, dtype).map(Table::Held)
+        self.shaped(shape.into(), name, dtype).map(EmbeddingTable::InMemory)
     }
 
     /// A table that stays in its file, for a model that is asked now and then.
-    pub(crate) fn left(&self, name: &str, shape: (usize, usize)) -> Result<Table> {
+    pub(crate) fn left(&self, name: &str, shape: (usize, usize)) -> Result<EmbeddingTable> {
         match self.weight(shape.into(), name)? {
-            Weight::Stored(it) => LeftInFile::of(it.clone()).map(Table::Left),
-            Weight::Shared(tensor) => Ok(Table::Held(tensor.clone())),
+            StoredWeight::Stored(it) => FileTable::of(it.clone()).map(EmbeddingTable::InFile),
+            StoredWeight::Shared(tensor) => Ok(EmbeddingTable::InMemory(tensor.clone())),
         }
     }
 
@@ -110,11 +110,11 @@ impl Tensors {
         self.weight(expected, name)?.read(name, dtype)
     }
 
-    fn weight(&self, expected: Shape, name: &str) -> Result<&Weight> {
+    fn weight(&self, expected: Shape, name: &str) -> Result<&StoredWeight> {
         let weight = self.named(name)?;
         let got = match weight {
-            Weight::Stored(it) => Shape::from(it.info.shape.as_slice()),
-            Weight::Shared(tensor) => tensor.shape().clone(),
+            StoredWeight::Stored(it) => Shape::from(it.info.shape.as_slice()),
+            StoredWeight::Shared(tensor) => tensor.shape().clone(),
         };
         if got == expected {
             return Ok(weight);
@@ -123,7 +123,7 @@ impl Tensors {
         Err(Error::UnexpectedShape { msg, expected, got })
     }
 
-    fn named(&self, name: &str) -> Result<&Weight> {
+    fn named(&self, name: &str) -> Result<&StoredWeight> {
         self.0.get(name).ok_or_else(|| Error::CannotFindTensor { path: name.to_owned() })
     }
 }
@@ -142,7 +142,7 @@ impl SimpleBackend for Tensors {
     }
 }
 
-impl Weight {
+impl StoredWeight {
     fn read(&self, name: &str, dtype: DType) -> Result<Tensor> {
         match self {
             Self::Stored(it) => {
@@ -305,7 +305,7 @@ mod tests {
         let expect: Vec<u32> = halves.iter().map(|it| widened(*it).to_bits()).collect();
         let ids: Vec<u32> = (0..u32::try_from(rows).unwrap()).collect();
         let held = tensors.held("w", (rows, 2)).unwrap();
-        assert!(matches!(&held, Table::Held(it) if it.dtype() == DType::F16));
+        assert!(matches!(&held, EmbeddingTable::InMemory(it) if it.dtype() == DType::F16));
         let left = tensors.left("w", (rows, 2)).unwrap();
         for table in [&held, &left] {
             assert_eq!(bits(table.rows(&ids).unwrap()), expect);

@@ -8,9 +8,9 @@ use crate::base::RecordId;
 use crate::base::pose::metres_between;
 use crate::base::time::Timestamp;
 use crate::memory::episodic::MemoryError;
-use crate::memory::episodic::individuals::LikelyPlace;
+use crate::memory::episodic::instance_query::LikelyPlace;
 use crate::memory::episodic::instances::{Instance, Visit};
-use crate::memory::episodic::named::{bare_name, things_in};
+use crate::memory::episodic::noun_phrases::{bare_name, things_in};
 use crate::retrieval::probability::{goal_probabilities, guess_probabilities, stay_probability};
 use crate::retrieval::session::{Goal, Session, Target};
 use crate::retrieval::target::OBSERVATIONS_MAX;
@@ -88,7 +88,7 @@ impl Retrieval {
         let Some(object) = alike.objects.first() else {
             return self.guess(session, target, GuessReason::NeverSeen);
         };
-        if object.belief < GUESSED_BELOW {
+        if object.existence < GUESSED_BELOW {
             let guess = self.guess(session, target, GuessReason::NeverSeen)?;
             return Ok(self.with_doubtful(session, guess, object, &alike.records));
         }
@@ -128,7 +128,7 @@ impl Retrieval {
             let said = if at == 0 { "was last seen" } else { "was" };
             add(alike.newest_posed(&mut [visit].into_iter()), &format!("{:?} {said}", object.desc));
         }
-        for other in others.iter().filter(|it| it.is_believed()) {
+        for other in others.iter().filter(|it| it.is_likely_real()) {
             let said = format!("another {:?} was last seen", other.desc);
             add(alike.newest_posed(&mut other.visits.iter().rev()), &said);
         }
@@ -153,7 +153,7 @@ impl Retrieval {
         let is_new = |goal: &Goal| !known.iter().any(|it| is_near(it, goal));
         if let Some(goal) = goal.filter(is_new).filter(|it| !was_searched(session, it, records)) {
             known.truncate(GOALS_MAX - 1);
-            known.push(Goal { probability: object.belief, is_guess: true, ..goal });
+            known.push(Goal { probability: object.existence, is_guess: true, ..goal });
         }
         guess
     }
@@ -171,7 +171,7 @@ impl Retrieval {
         objects.sort_by_key(|it| {
             let recalled = first.is_some_and(|id| it.was_seen_in(id));
             let overlap = it.records.iter().filter(|id| target.records.contains(id)).count();
-            std::cmp::Reverse((overlap, it.is_believed(), recalled, it.last_seen))
+            std::cmp::Reverse((overlap, it.is_likely_real(), recalled, it.last_seen))
         });
         if objects.is_empty() && !target.records.is_empty() {
             objects = self.named_by_caption(target, &records)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::RecordId;
 use crate::memory::episodic::instances::Instance;
-use crate::memory::episodic::named::bare_name;
+use crate::memory::episodic::noun_phrases::bare_name;
 use crate::memory::episodic::reference::Reference;
 use crate::retrieval::session::{Candidate, Session};
 use crate::retrieval::sessions::SessionName;
@@ -44,7 +44,7 @@ impl Retrieval {
         };
         let records = self.records(&held.working_memory)?;
         let now = self.now(&held);
-        let mut instances = self.episodic.singled_out(&reference, &records, now, self.zone)?;
+        let mut instances = self.episodic.rank_instances(&reference, &records, now, self.zone)?;
         let total = instances.len();
         instances.truncate(CANDIDATES_MAX);
         self.update(session, |it| set_candidates(it, &instances))?;

@@ -80,7 +80,7 @@ mod tests {
         for place in places {
             at = at.plus(24 * HOUR);
             let records = Vec::new();
-            visits.push(Visit { first: at, last: at, place: *place, records, belief: 1.0 });
+            visits.push(Visit { first: at, last: at, place: *place, records, existence: 1.0 });
         }
         Instance {
             desc: "mug".to_owned(),
@@ -93,7 +93,7 @@ mod tests {
             seen_with: Vec::new(),
             hours: [0; 24],
             confidence: 1.0,
-            belief: 1.0,
+            existence: 1.0,
         }
     }
 

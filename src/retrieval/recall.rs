@@ -3,8 +3,8 @@
 
 use crate::index::mention::fit::Certainty;
 use crate::memory::episodic::Recalled;
-use crate::memory::episodic::individuals::AllSeen;
-use crate::memory::episodic::last_seen::{Reasons, Sighting};
+use crate::memory::episodic::instance_query::SightingList;
+use crate::memory::episodic::last_seen::{Sighting, SightingExplanation};
 use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::{Retrieval, RetrievalError};
@@ -50,7 +50,7 @@ pub(crate) enum Explanation {
     /// By scores.
     Ranking(Explained),
     /// By the phrases of captions.
-    Evidence(Reasons),
+    Evidence(SightingExplanation),
 }
 
 impl Retrieval {
@@ -102,7 +102,7 @@ impl Retrieval {
         request: &RecallRequest,
     ) -> Result<Recall, RetrievalError> {
         let RecallRequest { query, filter, k, explain: _ } = request;
-        let AllSeen { sightings, total } = self.episodic.all_seen(query, filter, *k)?;
+        let SightingList { sightings, total } = self.episodic.list_sightings(query, filter, *k)?;
         let found = recalled(sightings);
         self.remember(session, RecallKind::RecallAll, query, &found)?;
         Ok(Recall { found, order: RecallOrder::Chronological { total }, explanation: None })

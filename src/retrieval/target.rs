@@ -1,7 +1,7 @@
 //! The memory-search instance: which object is searched for.
 
 use crate::base::RecordId;
-use crate::memory::episodic::named::{bare_name, things_in};
+use crate::memory::episodic::noun_phrases::{bare_name, things_in};
 use crate::memory::episodic::reference::Reference;
 use crate::retrieval::session::{FoundInMemory, Session, Target};
 use crate::retrieval::sessions::SessionName;
@@ -150,7 +150,7 @@ impl Retrieval {
     ) -> Result<Option<(String, Vec<RecordId>)>, RetrievalError> {
         let records = self.records(&session.working_memory)?;
         let now = self.now(session);
-        let ranked = self.episodic.singled_out(reference, &records, now, self.zone)?;
+        let ranked = self.episodic.rank_instances(reference, &records, now, self.zone)?;
         Ok(ranked.into_iter().next().map(|it| (it.desc, it.records)))
     }
 }

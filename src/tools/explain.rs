@@ -6,7 +6,7 @@ use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::{Certainty, Fit};
 use crate::index::phrases::ObjectQuery;
-use crate::memory::episodic::last_seen::Reasons;
+use crate::memory::episodic::last_seen::SightingExplanation;
 use crate::search::evidence::{ObjectEvidence, SegmentEvidence};
 use crate::search::plan::SegmentAction;
 use crate::search::{Explained, SegmentReport, WEIGHTS};
@@ -49,11 +49,11 @@ pub(crate) fn add(reply: &mut ToolReply, explained: &Explained, zone: Zone) {
 /// Adds to a reply why these records show the thing, or none does.
 pub(crate) fn add_reasons(
     reply: &mut ToolReply,
-    reasons: &Reasons,
+    reasons: &SightingExplanation,
     certainty: Option<Certainty>,
     zone: Zone,
 ) {
-    let Reasons { wanted, evidence } = reasons;
+    let SightingExplanation { wanted, evidence } = reasons;
     let sought: Vec<&ObjectQuery> = [&wanted.target].into_iter().chain(&wanted.around).collect();
     let things = sought.iter().zip(&evidence.things);
     let json_of_things: Vec<Value> = things.clone().map(|(it, seen)| thing(it, seen)).collect();

@@ -75,7 +75,7 @@ impl Tool for IngestStatus {
 }
 
 impl Reply {
-    fn of(status: ingest::Status, zone: Zone) -> Self {
+    fn of(status: ingest::IngestStatus, zone: Zone) -> Self {
         let source = |(source, newest)| Source {
             source,
             newest: zone.format(newest),

@@ -4,7 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::memory::memos::{
-    Deleted, Found, Listed, MemosError, NewMemo, Ranking, Status, Which, block,
+    DeletedMemos, ListedMemo, MemoRanking, MemoSelector, MemoStatus, MemosError, NewMemo,
+    RecalledMemo, block,
 };
 use crate::store::memos::MemoRecall;
 use crate::tools::args::{Args, Kind, Param, refused};
@@ -106,9 +107,9 @@ pub(crate) const LIST: &[Param] = &[
 #[derive(Debug)]
 pub(crate) enum Request {
     Add(NewMemo),
-    Delete(Which),
-    Recall { query: String, k: usize, ranking: Ranking },
-    Expand { text: String, ranking: Ranking },
+    Delete(MemoSelector),
+    Recall { query: String, k: usize, ranking: MemoRanking },
+    Expand { text: String, ranking: MemoRanking },
     List { before: Option<u64>, limit: usize, recalls: usize },
 }
 
@@ -134,8 +135,8 @@ impl Request {
 
     pub(crate) fn delete(args: &Args) -> Result<Self, ToolError> {
         match (u64::try_from(args.whole("id")?).unwrap_or(0), args.text("message_id")?) {
-            (0, Some(message)) => Ok(Self::Delete(Which::Message(message.to_owned()))),
-            (id, None) if id > 0 => Ok(Self::Delete(Which::Id(id))),
+            (0, Some(message)) => Ok(Self::Delete(MemoSelector::Message(message.to_owned()))),
+            (id, None) if id > 0 => Ok(Self::Delete(MemoSelector::Id(id))),
             (id, _) => {
                 let came = if id > 0 { "both" } else { "none" };
                 Err(refused(format!(
@@ -160,8 +161,8 @@ impl Request {
     }
 }
 
-fn ranking(args: &Args) -> Result<Ranking, ToolError> {
-    Ok(Ranking {
+fn ranking(args: &Args) -> Result<MemoRanking, ToolError> {
+    Ok(MemoRanking {
         half_life_days: args.positive(TIME_DECAY.name)?,
         usage_weight: args.share(USAGE_WEIGHT.name)?,
     })
@@ -182,13 +183,13 @@ fn add(context: &Context, memo: NewMemo) -> Result<ToolReply, ToolError> {
     let id = context.memos.add(memo, context.clock.now()).map_err(|error| refusal(&error))?;
     let mut structured = Map::new();
     structured.insert("id".to_owned(), json!(id));
-    structured.insert("status".to_owned(), json!(word(Status::Queued)));
+    structured.insert("status".to_owned(), json!(word(MemoStatus::Queued)));
     Ok(ToolReply { structured, text: format!("memo #{id} is queued"), images: Vec::new() })
 }
 
-fn delete(context: &Context, which: &Which) -> Result<ToolReply, ToolError> {
+fn delete(context: &Context, which: &MemoSelector) -> Result<ToolReply, ToolError> {
     let deleted = context.memos.delete(which).map_err(|error| refusal(&error))?;
-    let Deleted { stored, queued } = deleted;
+    let DeletedMemos { stored, queued } = deleted;
     let mut lines = Vec::new();
     if !stored.is_empty() {
         lines.push(format!("deleted {}", numbered(&stored)));
@@ -201,8 +202,8 @@ fn delete(context: &Context, which: &Which) -> Result<ToolReply, ToolError> {
     structured.insert("cancelled".to_owned(), json!(queued));
     if lines.is_empty() {
         let why = match which {
-            Which::Id(id) => format!("there is no memo #{id}"),
-            Which::Message(message) => format!("there is no memo of message {message:?}"),
+            MemoSelector::Id(id) => format!("there is no memo #{id}"),
+            MemoSelector::Message(message) => format!("there is no memo of message {message:?}"),
         };
         lines.push(format!("Nothing deleted: {why}."));
         structured.insert("why_empty".to_owned(), json!(why));
@@ -214,12 +215,12 @@ fn recall(
     context: &Context,
     query: &str,
     k: usize,
-    ranking: Ranking,
+    ranking: MemoRanking,
 ) -> Result<ToolReply, ToolError> {
     let found = recalled(context, query, k, ranking)?;
     let memos: Vec<Value> = found
         .iter()
-        .map(|Found { memo, score }| {
+        .map(|RecalledMemo { memo, score }| {
             // Four digits say all that a score can.
             let score = (f64::from(*score) * 1e4).round() / 1e4;
             json!({"id": memo.id, "memo": memo.content, "score": score})
@@ -239,7 +240,7 @@ fn recall(
     Ok(ToolReply { structured, text: text.finish(), images: Vec::new() })
 }
 
-fn expand(context: &Context, text: &str, ranking: Ranking) -> Result<ToolReply, ToolError> {
+fn expand(context: &Context, text: &str, ranking: MemoRanking) -> Result<ToolReply, ToolError> {
     let mut blocks = Vec::new();
     let mut told = Text::new(context.options.text_max_chars);
     for query in block::recalls(text).into_iter().take(RECALLS_MAX) {
@@ -267,8 +268,8 @@ fn recalled(
     context: &Context,
     query: &str,
     k: usize,
-    ranking: Ranking,
-) -> Result<Vec<Found>, ToolError> {
+    ranking: MemoRanking,
+) -> Result<Vec<RecalledMemo>, ToolError> {
     let now = context.clock.now();
     context.memos.recall(query, k, ranking, now).map_err(|error| refusal(&error))
 }
@@ -294,7 +295,7 @@ fn list(
     let mut text = Text::new(context.options.text_max_chars);
     text.line(&format!("{} of {total} memos, newest first, {queued} queued:", listed.len()));
     let mut memos = Vec::with_capacity(listed.len());
-    for Listed { memo, status, uses } in listed {
+    for ListedMemo { memo, status, uses } in listed {
         let cut: String = memo.content.chars().take(SHOWN_CHARS_MAX).collect();
         let dots = if cut.len() < memo.content.len() { "…" } else { "" };
         text.line(&format!(
@@ -334,10 +335,10 @@ fn list(
     Ok(ToolReply { structured, text: text.finish(), images: Vec::new() })
 }
 
-fn word(status: Status) -> &'static str {
+fn word(status: MemoStatus) -> &'static str {
     match status {
-        Status::Queued => "queued",
-        Status::Stored => "stored",
+        MemoStatus::Queued => "queued",
+        MemoStatus::Stored => "stored",
     }
 }
 

@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use crate::base::time::Zone;
 use crate::memory::episodic::MemoryError;
-use crate::memory::notes::filter::{FILTER_BYTES_MAX, Filter};
-use crate::memory::notes::{Found, Loaded, NewNote, NotesError};
+use crate::memory::notes::filter::{FILTER_BYTES_MAX, NoteFilter};
+use crate::memory::notes::{NewNote, NoteSearch, NotesError, ScoredNote};
 use crate::store::forget::FORGET_MAX;
 use crate::tools::args::{Args, Kind, Param, refused};
 use crate::tools::context::Context;
@@ -88,7 +88,7 @@ pub(crate) const FORGET: &[Param] = &[
 #[derive(Debug)]
 pub(crate) enum Request {
     Save(NewNote),
-    Load { query: String, threshold: f32, limit: usize, filter: Option<Filter> },
+    Load { query: String, threshold: f32, limit: usize, filter: Option<NoteFilter> },
     Delete { ids: Vec<String> },
     Forget { query: String, threshold: f32, dry_run: bool, scope: &'static str },
 }
@@ -103,7 +103,7 @@ impl Request {
     }
 
     pub(crate) fn load(args: &Args) -> Result<Self, ToolError> {
-        let filter = args.text("filter")?.map(Filter::parse).transpose();
+        let filter = args.text("filter")?.map(NoteFilter::parse).transpose();
         Ok(Self::Load {
             query: args.required_text("query")?.to_owned(),
             threshold: args.share("threshold")?,
@@ -149,8 +149,8 @@ fn save(context: &Context, note: NewNote) -> Result<ToolReply, ToolError> {
     Ok(ToolReply { structured, text: format!("saved as {id}"), images: Vec::new() })
 }
 
-fn told(context: &Context, loaded: &Loaded, threshold: f32, is_filtered: bool) -> ToolReply {
-    let Loaded { found, passed, best } = loaded;
+fn told(context: &Context, loaded: &NoteSearch, threshold: f32, is_filtered: bool) -> ToolReply {
+    let NoteSearch { found, passed, best } = loaded;
     let (zone, total) = (context.options.zone, context.notes.len());
     let memories: Vec<Value> = found.iter().map(|it| found_json(it, zone)).collect();
     let mut structured = Map::new();
@@ -179,8 +179,8 @@ fn told(context: &Context, loaded: &Loaded, threshold: f32, is_filtered: bool) -
     ToolReply { structured, text: text.finish(), images: Vec::new() }
 }
 
-fn found_json(found: &Found, zone: Zone) -> Value {
-    let Found { note, score } = found;
+fn found_json(found: &ScoredNote, zone: Zone) -> Value {
+    let ScoredNote { note, score } = found;
     json!({
         "id": note.id.to_string(),
         "text": note.text,
@@ -193,8 +193,8 @@ fn found_json(found: &Found, zone: Zone) -> Value {
 }
 
 /// `d1306e36-… [0.83 main 2025-01-03 09:14:07] The project's id is … {"year":2024}`
-fn line(found: &Found, zone: Zone) -> String {
-    let Found { note, score } = found;
+fn line(found: &ScoredNote, zone: Zone) -> String {
+    let ScoredNote { note, score } = found;
     let cut: String = note.text.chars().take(SHOWN_CHARS_MAX).collect();
     let dots = if cut.len() < note.text.len() { "…" } else { "" };
     // Indented, so that no note looks like the next one.

@@ -12,7 +12,7 @@ use engram::model::CaptionError;
 use engram::model::TextRole;
 use engram::model::bert;
 use engram::model::blip;
-use engram::model::reader;
+use engram::model::request_reader;
 use engram::model::{Role, Superlative, Tense};
 use serde_json::Value;
 
@@ -99,7 +99,7 @@ fn the_reader_of_requests_equals_its_golden_file() {
     let dir = default_model("request-reader");
     let rows = golden(&dir);
     assert!(!rows.is_empty());
-    let reader = reader::load(&dir).unwrap();
+    let reader = request_reader::load(&dir).unwrap();
     for row in rows {
         let text = row["text"].as_str().unwrap();
         let found = reader.tag(text).unwrap();
@@ -119,7 +119,7 @@ fn the_reader_of_requests_equals_its_golden_file() {
 
 #[test]
 fn the_longest_request_is_cut_not_refused() {
-    let reader = reader::load(&default_model("request-reader")).unwrap();
+    let reader = request_reader::load(&default_model("request-reader")).unwrap();
     let long = "bring me the mug, ".repeat(10_000);
     let few = "bring me the mug, ".repeat(100);
     assert_eq!(reader.tag(&long).unwrap(), reader.tag(&few).unwrap());
@@ -128,7 +128,7 @@ fn the_longest_request_is_cut_not_refused() {
 
 #[test]
 fn a_model_that_is_no_reader_is_refused() {
-    let error = reader::load(&default_model("caption-embedder")).unwrap_err();
+    let error = request_reader::load(&default_model("caption-embedder")).unwrap_err();
     assert!(error.to_string().contains("roles"), "{error}");
 }
 

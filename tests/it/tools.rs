@@ -20,7 +20,7 @@ use engram::memory::memos::Memos;
 use engram::memory::notes::Notes;
 use engram::memory::state::State;
 use engram::model::embedder::EmbedderHandle;
-use engram::model::reader;
+use engram::model::request_reader;
 use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
 use engram::retrieval::sessions::Sessions;
 use engram::store::{Options, Store};
@@ -35,7 +35,7 @@ use crate::running::wait_for;
 /// The shipped reader of requests, loaded once for all tests.
 static REQUESTS: LazyLock<Requests> = LazyLock::new(|| {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/request-reader");
-    Requests::new(reader::load(&dir).unwrap())
+    Requests::new(request_reader::load(&dir).unwrap())
 });
 
 /// 2025-01-03 12:00:00 UTC.

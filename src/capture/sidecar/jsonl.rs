@@ -14,19 +14,21 @@ use serde_json::{Map, Value};
 use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
 use crate::base::time::{Timestamp, Zone};
-use crate::capture::Announced;
+use crate::capture::AnnouncedFrame;
 use crate::capture::Defaults;
-use crate::capture::Faults;
-use crate::capture::sidecar::{BadLine, Chronology, Listing, TIME_ACCEPTED, Text, quoted, tum};
+use crate::capture::FrameFaults;
+use crate::capture::sidecar::{
+    BadLine, Chronology, Listing, SidecarText, TIME_ACCEPTED, quote, tum,
+};
 
 const FIELDS: [&str; 8] =
     ["file", "time", "position", "theta", "orientation", "frame_id", "map_id", "source"];
 
-pub(super) fn parse(text: &Text, defaults: &Defaults) -> Listing {
-    let (mut frames, mut faults) = (Vec::new(), Faults::default());
+pub(super) fn parse(text: &SidecarText, defaults: &Defaults) -> Listing {
+    let (mut frames, mut faults) = (Vec::new(), FrameFaults::default());
     let mut chronology = Chronology::default();
     for (number, line) in text.lines() {
-        let announced = line.and_then(|line| announced(line, defaults)).and_then(|it| {
+        let announced = line.and_then(|line| parse_line(line, defaults)).and_then(|it| {
             chronology.admit(&it.meta.source, it.meta.taken_at, defaults.zone)?;
             Ok(it)
         });
@@ -38,7 +40,7 @@ pub(super) fn parse(text: &Text, defaults: &Defaults) -> Listing {
     Listing { frames, faults }
 }
 
-fn announced(line: &str, defaults: &Defaults) -> Result<Announced, BadLine> {
+fn parse_line(line: &str, defaults: &Defaults) -> Result<AnnouncedFrame, BadLine> {
     let value: Value = serde_json::from_str(line).map_err(|error| {
         // The line is the file's, not the parser's, which sees one line only.
         let reason = error.to_string();
@@ -46,7 +48,7 @@ fn announced(line: &str, defaults: &Defaults) -> Result<Announced, BadLine> {
         BadLine::NotAnObject(reason)
     })?;
     let Value::Object(fields) = value else {
-        return Err(BadLine::NotAnObject(format!("it is {}", quoted(line))));
+        return Err(BadLine::NotAnObject(format!("it is {}", quote(line))));
     };
     if let Some(field) = fields.keys().find(|key| !FIELDS.contains(&key.as_str())) {
         let (field, accepted) = (field.clone(), FIELDS.join(", "));
@@ -62,7 +64,7 @@ fn announced(line: &str, defaults: &Defaults) -> Result<Announced, BadLine> {
         source: text_of(&fields, "source")?.unwrap_or(&defaults.source).to_owned(),
     };
     meta.check()?;
-    Ok(Announced { file: file.to_owned(), meta })
+    Ok(AnnouncedFrame { file: file.to_owned(), meta })
 }
 
 /// The field's value; `None` where it is absent or null.
@@ -72,7 +74,7 @@ fn given<'a>(fields: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
 
 fn text_of<'a>(fields: &'a Map<String, Value>, field: &str) -> Result<Option<&'a str>, BadLine> {
     given(fields, field)
-        .map(|value| value.as_str().ok_or_else(|| wrong(field, value, "a text")))
+        .map(|value| value.as_str().ok_or_else(|| bad_field(field, value, "a text")))
         .transpose()
 }
 
@@ -89,7 +91,7 @@ fn time_of(fields: &Map<String, Value>, zone: Zone) -> Result<Timestamp, BadLine
             None
         }
     };
-    time.ok_or_else(|| wrong("time", value, TIME_ACCEPTED))
+    time.ok_or_else(|| bad_field("time", value, TIME_ACCEPTED))
 }
 
 fn pose_of(fields: &Map<String, Value>) -> Result<Option<Pose>, BadLine> {
@@ -106,7 +108,7 @@ fn pose_of(fields: &Map<String, Value>) -> Result<Option<Pose>, BadLine> {
 fn heading_of(fields: &Map<String, Value>) -> Result<Option<f64>, BadLine> {
     let theta = given(fields, "theta")
         .map(|value| {
-            value.as_f64().ok_or_else(|| wrong("theta", value, "a number of radians or null"))
+            value.as_f64().ok_or_else(|| bad_field("theta", value, "a number of radians or null"))
         })
         .transpose()?;
     let Some(quaternion) = numbers_of::<4>(fields, "orientation")? else { return Ok(theta) };
@@ -125,25 +127,25 @@ fn numbers_of<const N: usize>(
     let accepted = if N == 3 { "[x, y, z] in metres or null" } else { "[x, y, z, w] or null" };
     let Some(value) = given(fields, field) else { return Ok(None) };
     let Some(items) = value.as_array().filter(|items| items.len() == N) else {
-        return Err(wrong(field, value, accepted));
+        return Err(bad_field(field, value, accepted));
     };
     let mut numbers = [0.0; N];
     for ((at, item), number) in items.iter().enumerate().zip(&mut numbers) {
         *number =
-            item.as_f64().ok_or_else(|| wrong(&format!("{field}[{at}]"), item, "a number"))?;
+            item.as_f64().ok_or_else(|| bad_field(&format!("{field}[{at}]"), item, "a number"))?;
     }
     Ok(Some(numbers))
 }
 
-fn wrong(field: &str, value: &Value, accepted: &'static str) -> BadLine {
+fn bad_field(field: &str, value: &Value, accepted: &'static str) -> BadLine {
     let found = match value.as_str() {
-        Some(text) => quoted(text),
-        None => cut(&value.to_string()),
+        Some(text) => quote(text),
+        None => shorten(&value.to_string()),
     };
     BadLine::Field { field: field.to_owned(), found, accepted }
 }
 
-fn cut(text: &str) -> String {
+fn shorten(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
     if text.chars().count() <= SHOWN_MAX {
         return text.to_owned();
@@ -161,7 +163,7 @@ mod tests {
     }
 
     fn listing(lines: &str) -> Listing {
-        let text = Text { name: "frames.jsonl".to_owned(), bytes: lines.into() };
+        let text = SidecarText { name: "frames.jsonl".to_owned(), bytes: lines.into() };
         parse(&text, &defaults())
     }
 
@@ -184,7 +186,7 @@ mod tests {
             map_id: "home".to_owned(),
             source: "front".to_owned(),
         };
-        assert_eq!(listing.frames, [Announced { file: "a/1.jpg".to_owned(), meta: expect }]);
+        assert_eq!(listing.frames, [AnnouncedFrame { file: "a/1.jpg".to_owned(), meta: expect }]);
         assert_eq!(listing.faults.total(), 0);
     }
 

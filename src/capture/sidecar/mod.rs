@@ -21,11 +21,11 @@ use serde_json::Value;
 use crate::base::frame::BadName;
 use crate::base::pose::BadPose;
 use crate::base::time::{Timestamp, Zone};
-use crate::capture::Announced;
+use crate::capture::AnnouncedFrame;
 use crate::capture::CaptureError;
 use crate::capture::Defaults;
-use crate::capture::Fault;
-use crate::capture::Faults;
+use crate::capture::FrameFault;
+use crate::capture::FrameFaults;
 
 /// Names under which a sidecar is found, in this order.
 pub const NAMES: [&str; 4] = ["frames.jsonl", "frames.csv", "trajectory.txt", "groundtruth.txt"];
@@ -36,8 +36,8 @@ const BYTES_MAX: u64 = 128 << 20;
 /// What a sidecar announces, in its own order.
 #[derive(Debug, PartialEq)]
 pub struct Listing {
-    pub frames: Vec<Announced>,
-    pub faults: Faults,
+    pub frames: Vec<AnnouncedFrame>,
+    pub faults: FrameFaults,
 }
 
 /// The sidecar that lies in `dir` under one of [`NAMES`].
@@ -53,19 +53,19 @@ pub fn find(dir: &Path) -> Result<PathBuf, CaptureError> {
 pub fn read(path: &Path, dir: &Path, defaults: &Defaults) -> Result<Listing, CaptureError> {
     let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     match ending.as_str() {
-        "jsonl" => Ok(jsonl::parse(&Text::open(path)?, defaults)),
+        "jsonl" => Ok(jsonl::parse(&SidecarText::open(path)?, defaults)),
         "csv" | "txt" => tum::read(path, dir, defaults),
         _ => Err(CaptureError::UnknownSidecar { path: path.to_owned() }),
     }
 }
 
 /// A sidecar's bytes and the name that its faults carry.
-struct Text {
+struct SidecarText {
     name: String,
     bytes: Vec<u8>,
 }
 
-impl Text {
+impl SidecarText {
     fn open(path: &Path) -> Result<Self, CaptureError> {
         let unreadable = |error: io::Error| CaptureError::Unreadable {
             path: path.to_owned(),
@@ -95,8 +95,8 @@ impl Text {
             })
     }
 
-    fn fault(&self, line: usize, bad: &BadLine) -> Fault {
-        Fault { place: format!("{}:{line}", self.name), reason: bad.to_string() }
+    fn fault(&self, line: usize, bad: &BadLine) -> FrameFault {
+        FrameFault { place: format!("{}:{line}", self.name), reason: bad.to_string() }
     }
 }
 
@@ -126,7 +126,7 @@ enum BadLine {
 }
 
 /// What a message shows of a text that a line holds.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
     if text.chars().count() <= SHOWN_MAX {
         return Value::from(text).to_string();
@@ -150,7 +150,7 @@ impl Chronology {
             return Ok(());
         };
         if time <= *last {
-            let (time, last) = (shown(time, zone), shown(*last, zone));
+            let (time, last) = (format_micros(time, zone), format_micros(*last, zone));
             return Err(BadLine::Backward { time, last, source_name: source.to_owned() });
         }
         *last = time;
@@ -160,7 +160,7 @@ impl Chronology {
 
 /// The time with the fraction that `Zone::format` leaves out, or the message
 /// would show two equal times.
-fn shown(time: Timestamp, zone: Zone) -> String {
+fn format_micros(time: Timestamp, zone: Zone) -> String {
     format!("{}.{:06}", zone.format(time), time.micros() % 1_000_000)
 }
 
@@ -197,15 +197,17 @@ mod tests {
 
     #[test]
     fn comments_blank_lines_and_line_endings_do_not_shift_the_numbers() {
-        let text =
-            Text { name: "x".to_owned(), bytes: b"\xEF\xBB\xBF# c\n\n  a \r\n\xFF\nb".into() };
+        let text = SidecarText {
+            name: "x".to_owned(),
+            bytes: b"\xEF\xBB\xBF# c\n\n  a \r\n\xFF\nb".into(),
+        };
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines, [(3, Ok("a")), (4, Err(BadLine::NotUtf8)), (5, Ok("b"))]);
     }
 
     #[test]
     fn long_texts_are_cut_in_messages() {
-        assert_eq!(quoted("a\"b"), r#""a\"b""#);
-        assert_eq!(quoted(&"ü".repeat(61)).chars().count(), 63);
+        assert_eq!(quote("a\"b"), r#""a\"b""#);
+        assert_eq!(quote(&"ü".repeat(61)).chars().count(), 63);
     }
 }

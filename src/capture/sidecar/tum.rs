@@ -21,13 +21,13 @@ use std::time::Duration;
 use crate::base::frame::FrameMeta;
 use crate::base::pose::{Pose, heading_of_quaternion};
 use crate::base::time::Timestamp;
-use crate::capture::Announced;
+use crate::capture::AnnouncedFrame;
 use crate::capture::CaptureError;
 use crate::capture::Defaults;
-use crate::capture::Fault;
-use crate::capture::Faults;
+use crate::capture::FrameFault;
+use crate::capture::FrameFaults;
 use crate::capture::is_image_name;
-use crate::capture::sidecar::{BadLine, Chronology, Listing, Text, quoted};
+use crate::capture::sidecar::{BadLine, Chronology, Listing, SidecarText, quote};
 
 const COLUMNS: [&str; 9] = ["timestamp", "tx", "ty", "tz", "qx", "qy", "qz", "qw", "file"];
 
@@ -35,7 +35,7 @@ const COLUMNS: [&str; 9] = ["timestamp", "tx", "ty", "tz", "qx", "qy", "qz", "qw
 const POSE_GAP_MAX: Duration = Duration::from_millis(20);
 
 pub(super) fn read(path: &Path, dir: &Path, defaults: &Defaults) -> Result<Listing, CaptureError> {
-    let text = Text::open(path)?;
+    let text = SidecarText::open(path)?;
     let (rows, mut faults) = rows(&text, defaults);
     let frames = if rows.iter().any(|row| row.file.is_some()) {
         with_files(&text, rows, defaults, &mut faults)
@@ -44,21 +44,21 @@ pub(super) fn read(path: &Path, dir: &Path, defaults: &Defaults) -> Result<Listi
         if files.is_empty() {
             faults.push(no_files(&text));
         }
-        placed(&text, &rows, files, defaults, &mut faults)
+        join_poses(&text, &rows, files, defaults, &mut faults)
     };
     Ok(Listing { frames, faults })
 }
 
 #[derive(Debug, PartialEq)]
-struct Row {
+struct PoseRow {
     line: usize,
     time: Timestamp,
     pose: Pose,
     file: Option<String>,
 }
 
-fn rows(text: &Text, defaults: &Defaults) -> (Vec<Row>, Faults) {
-    let (mut rows, mut faults) = (Vec::new(), Faults::default());
+fn rows(text: &SidecarText, defaults: &Defaults) -> (Vec<PoseRow>, FrameFaults) {
+    let (mut rows, mut faults) = (Vec::new(), FrameFaults::default());
     let mut chronology = Chronology::default();
     let mut is_first = true;
     for (number, line) in text.lines() {
@@ -83,7 +83,7 @@ fn is_header(line: &str) -> bool {
     columns.len() >= 8 && columns.iter().zip(COLUMNS).all(|(a, b)| a.eq_ignore_ascii_case(b))
 }
 
-fn row(line: usize, text: &str) -> Result<Row, BadLine> {
+fn row(line: usize, text: &str) -> Result<PoseRow, BadLine> {
     let columns = columns_of(text, COLUMNS.len());
     let found = columns.len();
     let (numbers, file) = match columns.split_at_checked(8) {
@@ -101,7 +101,7 @@ fn row(line: usize, text: &str) -> Result<Row, BadLine> {
     let [_, tx, ty, tz, qx, qy, qz, qw] = values;
     let time = time_of(numbers.first().copied().unwrap_or_default())?;
     let pose = Pose::new([tx, ty, tz], Some(heading("qx qy qz qw", [qx, qy, qz, qw])?))?;
-    Ok(Row { line, time, pose, file })
+    Ok(PoseRow { line, time, pose, file })
 }
 
 /// At most `count_max` columns; the last takes the rest of the line, so that a
@@ -121,17 +121,17 @@ fn columns_of(line: &str, count_max: usize) -> Vec<&str> {
 }
 
 fn number_of(field: &str, text: &str) -> Result<f64, BadLine> {
-    text.parse().map_err(|_unreadable| wrong(field, text, "a number"))
+    text.parse().map_err(|_unreadable| bad_field(field, text, "a number"))
 }
 
 fn time_of(text: &str) -> Result<Timestamp, BadLine> {
     let seconds = number_of("timestamp", text)?;
     let accepted = "a number of seconds since 1970";
-    Timestamp::from_seconds(seconds).ok_or_else(|| wrong("timestamp", text, accepted))
+    Timestamp::from_seconds(seconds).ok_or_else(|| bad_field("timestamp", text, accepted))
 }
 
-fn wrong(field: &str, text: &str, accepted: &'static str) -> BadLine {
-    BadLine::Field { field: field.to_owned(), found: quoted(text), accepted }
+fn bad_field(field: &str, text: &str, accepted: &'static str) -> BadLine {
+    BadLine::Field { field: field.to_owned(), found: quote(text), accepted }
 }
 
 /// Heading of a quaternion (x, y, z, w) that has about unit length: any other
@@ -151,15 +151,15 @@ pub(super) fn heading(field: &str, quaternion: [f64; 4]) -> Result<f64, BadLine>
 }
 
 fn with_files(
-    text: &Text,
-    rows: Vec<Row>,
+    text: &SidecarText,
+    rows: Vec<PoseRow>,
     defaults: &Defaults,
-    faults: &mut Faults,
-) -> Vec<Announced> {
+    faults: &mut FrameFaults,
+) -> Vec<AnnouncedFrame> {
     let mut frames = Vec::with_capacity(rows.len());
-    for Row { line, time, pose, file } in rows {
+    for PoseRow { line, time, pose, file } in rows {
         if let Some(file) = file {
-            frames.push(Announced { file, meta: meta(time, Some(pose), defaults) });
+            frames.push(AnnouncedFrame { file, meta: meta(time, Some(pose), defaults) });
         } else {
             let accepted = "nine as in the other lines, the last one the frame's file";
             faults.push(text.fault(line, &BadLine::Columns { found: 8, accepted }));
@@ -182,11 +182,11 @@ fn meta(taken_at: Timestamp, pose: Option<Pose>, defaults: &Defaults) -> FrameMe
 fn timed_files(
     dir: &Path,
     defaults: &Defaults,
-    faults: &mut Faults,
+    faults: &mut FrameFaults,
 ) -> Result<Vec<(Timestamp, String)>, CaptureError> {
     let association = dir.join("rgb.txt");
     if association.is_file() {
-        return Ok(associated(&Text::open(&association)?, defaults, faults));
+        return Ok(associate_files(&SidecarText::open(&association)?, defaults, faults));
     }
     let mut files = Vec::new();
     for prefix in ["", "rgb/"] {
@@ -197,7 +197,7 @@ fn timed_files(
                 path: folder.clone(),
                 reason: error.to_string(),
             })?;
-            files.extend(named_by_time(prefix, &entry.file_name().to_string_lossy()));
+            files.extend(time_from_name(prefix, &entry.file_name().to_string_lossy()));
         }
     }
     files.sort();
@@ -205,7 +205,7 @@ fn timed_files(
     Ok(files)
 }
 
-fn named_by_time(prefix: &str, name: &str) -> Option<(Timestamp, String)> {
+fn time_from_name(prefix: &str, name: &str) -> Option<(Timestamp, String)> {
     let (stem, _) = name.rsplit_once('.').filter(|_| is_image_name(name))?;
     // "0001.png" is a number, and hardly the first second of 1970.
     let seconds: f64 = stem.parse().ok().filter(|seconds| *seconds >= 1e8)?;
@@ -213,7 +213,11 @@ fn named_by_time(prefix: &str, name: &str) -> Option<(Timestamp, String)> {
 }
 
 /// The lines `timestamp file` of an `rgb.txt`.
-fn associated(text: &Text, defaults: &Defaults, faults: &mut Faults) -> Vec<(Timestamp, String)> {
+fn associate_files(
+    text: &SidecarText,
+    defaults: &Defaults,
+    faults: &mut FrameFaults,
+) -> Vec<(Timestamp, String)> {
     let mut files = Vec::new();
     let mut chronology = Chronology::default();
     for (number, line) in text.lines() {
@@ -235,13 +239,13 @@ fn associated(text: &Text, defaults: &Defaults, faults: &mut Faults) -> Vec<(Tim
     files
 }
 
-fn placed(
-    text: &Text,
-    rows: &[Row],
+fn join_poses(
+    text: &SidecarText,
+    rows: &[PoseRow],
     files: Vec<(Timestamp, String)>,
     defaults: &Defaults,
-    faults: &mut Faults,
-) -> Vec<Announced> {
+    faults: &mut FrameFaults,
+) -> Vec<AnnouncedFrame> {
     let mut frames = Vec::with_capacity(files.len());
     for (time, file) in files {
         let pose = nearest(rows, time).map(|row| row.pose);
@@ -251,27 +255,28 @@ fn placed(
                 text.name,
                 POSE_GAP_MAX.as_millis()
             );
-            faults.push(Fault { place: file.clone(), reason });
+            faults.push(FrameFault { place: file.clone(), reason });
         }
-        frames.push(Announced { file, meta: meta(time, pose, defaults) });
+        frames.push(AnnouncedFrame { file, meta: meta(time, pose, defaults) });
     }
     frames
 }
 
 /// The row nearest to `time`, the earlier of two; `rows` go forward in time.
-fn nearest(rows: &[Row], time: Timestamp) -> Option<&Row> {
+fn nearest(rows: &[PoseRow], time: Timestamp) -> Option<&PoseRow> {
     let after = rows.partition_point(|row| row.time < time);
     let before = after.checked_sub(1).and_then(|at| rows.get(at));
-    let gap = |row: &Row| if row.time < time { time.since(row.time) } else { row.time.since(time) };
+    let gap =
+        |row: &PoseRow| if row.time < time { time.since(row.time) } else { row.time.since(time) };
     let near = before.into_iter().chain(rows.get(after)).min_by_key(|row| gap(row))?;
     (gap(near) <= POSE_GAP_MAX).then_some(near)
 }
 
-fn no_files(text: &Text) -> Fault {
+fn no_files(text: &SidecarText) -> FrameFault {
     let reason = "no line names a file; accepted are a ninth column with the frame's file, an \
         rgb.txt beside it with lines `timestamp file`, or images named by their time such as \
         rgb/1305031102.175304.png";
-    Fault { place: text.name.clone(), reason: reason.to_owned() }
+    FrameFault { place: text.name.clone(), reason: reason.to_owned() }
 }
 
 #[cfg(test)]
@@ -303,7 +308,7 @@ mod tests {
     #[test]
     fn a_line_is_time_place_quaternion_and_file() {
         let listing = listing("100.25 1 2 3 0 0 0.7071 0.7071 rgb/a b.png\n", &[]);
-        let [Announced { file, meta }] = listing.frames.as_slice() else { panic!() };
+        let [AnnouncedFrame { file, meta }] = listing.frames.as_slice() else { panic!() };
         assert_eq!((file.as_str(), meta.taken_at.micros()), ("rgb/a b.png", 100_250_000));
         let pose = meta.pose.unwrap();
         assert_eq!(pose, Pose::new([1.0, 2.0, 3.0], Some(FRAC_PI_2)).unwrap());

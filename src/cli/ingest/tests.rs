@@ -203,7 +203,7 @@ fn flags_without_more_are_those_of_a_bare_directory() {
 fn long_lists_of_refusals_are_cut() {
     let mut report = Report::default();
     for n in 1..=25 {
-        report.refused.push(Fault { place: n.to_string(), reason: "wrong".to_owned() });
+        report.refused.push(FrameFault { place: n.to_string(), reason: "wrong".to_owned() });
     }
     let text = report.to_string();
     assert!(text.contains("25 refused:") && text.contains("20: wrong\n  and 5 more"), "{text}");

@@ -1,9 +1,9 @@
 //! Groups sightings into distinct physical objects: the same mug on Monday's desk
 //! and Tuesday's sink is one, mugs of two colours are two, and so are two alike in
-//! one frame. Sightings that are likelier slips of the captioner do not count (`belief`).
+//! one frame. Sightings that are likelier slips of the captioner do not count (`sighting_confidence`).
 //!
-//! Pure. What tells objects apart: attributes (`kinds`), how many are seen at once
-//! and whether one could have been carried about in the time (`tracks`). It is
+//! Pure. What tells objects apart: attributes (`attribute_clusters`), how many are seen at once
+//! and whether one could have been carried about in the time (`data_association`). It is
 //! about the records that it is given: to say which mug is used most it must be
 //! given all that show a mug, not the eight that answer best.
 
@@ -14,10 +14,12 @@ use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::fit;
 use crate::index::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::index::phrases::ObjectQuery;
-use crate::memory::episodic::belief::{DOUBT, Looks, STAYS};
-use crate::memory::episodic::kinds::{Kind, Likeness, Named, kinds, lasting};
+use crate::memory::episodic::attribute_clusters::{
+    AttributeCluster, AttributedMention, ClusterFit, cluster_by_attributes, lasting_attributes,
+};
+use crate::memory::episodic::data_association::{Detection, VISIT_GAP, associate};
 use crate::memory::episodic::place::{PlaceWords, is_one_place, place_of};
-use crate::memory::episodic::tracks::{Look, VISIT_GAP, tracks};
+use crate::memory::episodic::sighting_confidence::{EXISTENCE_MIN, PlaceHistory, REDETECTION_RATE};
 use crate::store::Record;
 
 /// One physical object.
@@ -42,7 +44,7 @@ pub struct Instance {
     /// How sure it is, from 0 to 1, that these records show one object.
     pub confidence: f32,
     /// How likely the surest of its sightings is no slip.
-    pub belief: f32,
+    pub existence: f32,
 }
 
 /// An occasion on which an object was seen: at one place, without a long pause.
@@ -54,13 +56,13 @@ pub struct Visit {
     pub place: usize,
     pub records: Vec<RecordId>,
     /// How likely it was there.
-    pub belief: f32,
+    pub existence: f32,
 }
 
 impl Instance {
     /// Whether it is likelier that it was seen than that all its sightings are slips.
-    pub fn is_believed(&self) -> bool {
-        self.belief >= DOUBT
+    pub fn is_likely_real(&self) -> bool {
+        self.existence >= EXISTENCE_MIN
     }
 
     /// Whether a record is of an occasion that counts.
@@ -94,17 +96,24 @@ const PLACE_METRES: f64 = 1.0;
 const NAMED_PLACE_METRES: f64 = 3.0;
 
 /// Times the confidence where nothing but places and times tell objects apart.
-const BY_PLACE_ALONE: f32 = 0.8;
+const SEPARABILITY_BY_PLACE: f32 = 0.8;
 
 /// The objects that `records` show of what is wanted, the one seen on most occasions
-/// first, those last that may be slips. Days and hours are those of `zone`; `looks` say
+/// first, those last that may be slips. Days and hours are those of `zone`; `history` says
 /// what was seen around them.
-pub fn group(records: &[Record], looks: &Looks, wanted: &ObjectQuery, zone: Zone) -> Vec<Instance> {
-    let scene = Scene::of(records, looks, wanted);
-    let mut found: Vec<Instance> =
-        kinds(&scene.names).iter().flat_map(|kind| scene.objects(kind, zone)).collect();
+pub fn group(
+    records: &[Record],
+    history: &PlaceHistory,
+    target: &ObjectQuery,
+    zone: Zone,
+) -> Vec<Instance> {
+    let grouping = Grouping::of(records, history, target);
+    let mut found: Vec<Instance> = cluster_by_attributes(&grouping.names)
+        .iter()
+        .flat_map(|cluster| grouping.objects(cluster, zone))
+        .collect();
     found.sort_by(|a, b| {
-        let key = |it: &Instance| (it.is_believed(), it.visits.len(), it.last_seen);
+        let key = |it: &Instance| (it.is_likely_real(), it.visits.len(), it.last_seen);
         key(b).cmp(&key(a)).then_with(|| a.records.cmp(&b.records))
     });
     found
@@ -112,27 +121,28 @@ pub fn group(records: &[Record], looks: &Looks, wanted: &ObjectQuery, zone: Zone
 
 /// A wanted thing as a caption names it.
 #[derive(Debug, Clone)]
-pub(super) struct NamedThing {
+pub(super) struct TargetMention {
     /// Number of the sentence.
     sentence: usize,
     mention: Mention,
-    /// Those that last; see [`lasting`].
+    /// Those that last; see [`lasting_attributes`].
     pub(super) attributes: Vec<Attribute>,
 }
 
 /// What a caption names of what is wanted.
-pub(super) fn names_in(caption: &str, wanted: &ObjectQuery) -> Vec<NamedThing> {
+pub(super) fn find_mentions(caption: &str, target: &ObjectQuery) -> Vec<TargetMention> {
     let mut found = Vec::new();
     for (sentence, text) in caption.split(['.', ';', '!', '?']).enumerate() {
         let said = mentions(text);
         let following = said.iter().skip(1).map(Some).chain([None]);
         for (mention, next) in said.iter().zip(following) {
             let (mention, inside) = in_its_pot(mention, next, text);
-            let is_wanted =
-                wanted.names(&mention) && fit(&mention.attributes, &wanted.attributes).is_some();
-            if is_wanted {
-                let attributes = lasting(&[mention.attributes.as_slice(), inside].concat());
-                found.push(NamedThing { sentence, mention, attributes });
+            let is_target =
+                target.names(&mention) && fit(&mention.attributes, &target.attributes).is_some();
+            if is_target {
+                let attributes =
+                    lasting_attributes(&[mention.attributes.as_slice(), inside].concat());
+                found.push(TargetMention { sentence, mention, attributes });
             }
         }
     }
@@ -140,22 +150,22 @@ pub(super) fn names_in(caption: &str, wanted: &ObjectQuery) -> Vec<NamedThing> {
 }
 
 /// All that captions say of the wanted things.
-struct Scene<'a> {
+struct Grouping<'a> {
     /// In the order of time.
     records: Vec<&'a Record>,
     /// Number of each record's place.
     places: Vec<usize>,
-    names: Vec<Named>,
+    names: Vec<AttributedMention>,
     /// The mention behind each name.
     named: Vec<Mention>,
     /// How likely those names are right that say what a caption took for another thing.
-    mended: BTreeMap<usize, f32>,
-    looks: &'a Looks,
-    wanted: &'a ObjectQuery,
+    relabelled: BTreeMap<usize, f32>,
+    history: &'a PlaceHistory,
+    target: &'a ObjectQuery,
 }
 
-impl<'a> Scene<'a> {
-    fn of(records: &'a [Record], looks: &'a Looks, wanted: &'a ObjectQuery) -> Self {
+impl<'a> Grouping<'a> {
+    fn of(records: &'a [Record], history: &'a PlaceHistory, target: &'a ObjectQuery) -> Self {
         let mut records: Vec<&Record> = records.iter().collect();
         records.sort_by_key(|it| (it.meta.taken_at, it.id));
         records.dedup_by_key(|it| it.id);
@@ -166,20 +176,22 @@ impl<'a> Scene<'a> {
         for (at, record) in records.iter().enumerate() {
             let place = places.get(at).copied().unwrap_or_default();
             let time = record.meta.taken_at;
-            for NamedThing { sentence, mention, attributes } in names_in(&record.caption, wanted) {
-                names.push(Named { record: at, sentence, at: time, place, attributes });
+            for TargetMention { sentence, mention, attributes } in
+                find_mentions(&record.caption, target)
+            {
+                names.push(AttributedMention { record: at, sentence, at: time, place, attributes });
                 named.push(mention);
             }
         }
-        let mended = BTreeMap::new();
-        let mut scene = Self { records, places, names, named, mended, looks, wanted };
-        scene.mend();
-        scene
+        let relabelled = BTreeMap::new();
+        let mut grouping = Self { records, places, names, named, relabelled, history, target };
+        grouping.relabel_misdetections();
+        grouping
     }
 
     /// A thing that a caption names and that was hardly there, at a place where another of
     /// its kind always is but now, is that one: "a red mug" is the blue one.
-    fn mend(&mut self) {
+    fn relabel_misdetections(&mut self) {
         let mut spellings: Vec<(Vec<Attribute>, Vec<usize>)> = Vec::new();
         for (at, name) in self.names.iter().enumerate() {
             match spellings.iter_mut().find(|(said, _)| *said == name.attributes) {
@@ -190,65 +202,65 @@ impl<'a> Scene<'a> {
         for (attributes, names) in spellings {
             let id = |at: usize| Some(self.records.get(self.names.get(at)?.record)?.id);
             let ids: BTreeSet<RecordId> = names.iter().filter_map(|at| id(*at)).collect();
-            let beliefs = self.looks.beliefs(&ids, &attributes);
-            let mended: Vec<(usize, f32, NamedThing)> = names
+            let existences = self.history.existences(&ids, &attributes);
+            let relabelled: Vec<(usize, f32, TargetMention)> = names
                 .into_iter()
                 .filter_map(|at| {
                     let id = id(at)?;
-                    let belief = (1.0 - *beliefs.get(&id)?) * STAYS;
-                    if belief < DOUBT {
+                    let existence = (1.0 - *existences.get(&id)?) * REDETECTION_RATE;
+                    if existence < EXISTENCE_MIN {
                         return None;
                     }
-                    let thing = self.looks.taken_for(id, &attributes)?;
-                    Some((at, belief, thing.clone()))
+                    let thing = self.history.find_confused_object(id, &attributes)?;
+                    Some((at, existence, thing.clone()))
                 })
                 .collect();
-            for (at, belief, NamedThing { sentence: _, mention, attributes }) in mended {
+            for (at, existence, TargetMention { sentence: _, mention, attributes }) in relabelled {
                 if let Some(name) = self.names.get_mut(at) {
                     name.attributes = attributes;
                 }
                 if let Some(named) = self.named.get_mut(at) {
                     *named = mention;
                 }
-                self.mended.insert(at, belief);
+                self.relabelled.insert(at, existence);
             }
         }
     }
 
     /// The objects of a kind.
-    fn objects(&self, kind: &Kind, zone: Zone) -> Vec<Instance> {
-        let (looks, of_record) = self.looks(kind);
-        let beliefs = self.beliefs(kind);
-        let sureness: BTreeMap<usize, f32> = self.sureness(kind, &beliefs);
-        let desc = self.description(kind);
-        let at_once = looks.iter().map(|look| look.copies).max().unwrap_or(1);
-        let tracks = tracks(&looks);
-        let told_apart = if tracks.len() > at_once { BY_PLACE_ALONE } else { 1.0 };
+    fn objects(&self, cluster: &AttributeCluster, zone: Zone) -> Vec<Instance> {
+        let (detections, of_record) = self.detections(cluster);
+        let existences = self.existences(cluster);
+        let sureness: BTreeMap<usize, f32> = self.sureness(cluster, &existences);
+        let desc = self.description(cluster);
+        let at_once = detections.iter().map(|detection| detection.copies).max().unwrap_or(1);
+        let tracks = associate(&detections);
+        let separability = if tracks.len() > at_once { SEPARABILITY_BY_PLACE } else { 1.0 };
         let object = |track: &Vec<usize>| {
             let seen: Vec<usize> =
                 track.iter().filter_map(|at| of_record.get(*at)).copied().collect();
-            self.instance(&desc, &seen, (&beliefs, &sureness), told_apart, zone)
+            self.instance(&desc, &seen, (&existences, &sureness), separability, zone)
         };
         tracks.iter().filter_map(object).collect()
     }
 
-    /// The looks at a kind with the record of each. Of one record the sentence counts
+    /// The detections at a kind with the record of each. Of one record the sentence counts
     /// that names most of them: another one may speak of the same. A captioner that is not
     /// sure may name one twice: two are seen on two occasions, in captions that are rather right.
-    fn looks(&self, kind: &Kind) -> (Vec<Look>, Vec<usize>) {
+    fn detections(&self, cluster: &AttributeCluster) -> (Vec<Detection>, Vec<usize>) {
         let mut copies: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
-        for (at, _) in &kind.names {
+        for (at, _) in &cluster.members {
             let (Some(name), Some(mention)) = (self.names.get(*at), self.named.get(*at)) else {
                 continue;
             };
             *copies.entry(name.record).or_default().entry(name.sentence).or_default() +=
-                how_many(mention);
+                count_named(mention);
         }
-        let mut looks = Vec::with_capacity(copies.len());
+        let mut detections = Vec::with_capacity(copies.len());
         let mut of_record = Vec::with_capacity(copies.len());
         for (at, sentences) in copies {
             let Some(record) = self.records.get(at) else { continue };
-            looks.push(Look {
+            detections.push(Detection {
                 first: record.meta.taken_at,
                 last: record.end_at,
                 place: self.places.get(at).copied().unwrap_or_default(),
@@ -259,27 +271,27 @@ impl<'a> Scene<'a> {
         }
         let sureness =
             |at: &usize| self.records.get(*at).and_then(|it| it.confidence).unwrap_or(1.0);
-        let seen = looks.iter().zip(&of_record).filter(|(it, _)| it.copies > 1);
-        let doubled: Vec<Look> =
-            seen.filter(|(_, at)| sureness(at) >= DOUBT).map(|(it, _)| *it).collect();
-        for (look, at) in looks.iter_mut().zip(&of_record) {
-            let is_seen_again = || doubled.iter().any(|it| is_another_visit(it, look));
-            if sureness(at) < DOUBT || sureness(at) < 1.0 && !is_seen_again() {
-                look.copies = 1;
+        let seen = detections.iter().zip(&of_record).filter(|(it, _)| it.copies > 1);
+        let doubled: Vec<Detection> =
+            seen.filter(|(_, at)| sureness(at) >= EXISTENCE_MIN).map(|(it, _)| *it).collect();
+        for (detection, at) in detections.iter_mut().zip(&of_record) {
+            let is_seen_again = || doubled.iter().any(|it| is_of_another_visit(it, detection));
+            if sureness(at) < EXISTENCE_MIN || sureness(at) < 1.0 && !is_seen_again() {
+                detection.copies = 1;
             }
         }
-        (looks, of_record)
+        (detections, of_record)
     }
 
     /// How likely each record of a kind is no slip of the captioner.
-    fn beliefs(&self, kind: &Kind) -> BTreeMap<usize, f32> {
+    fn existences(&self, cluster: &AttributeCluster) -> BTreeMap<usize, f32> {
         let mut named: BTreeSet<usize> = BTreeSet::new();
-        let mut beliefs: BTreeMap<usize, f32> = BTreeMap::new();
-        for (at, _) in &kind.names {
+        let mut existences: BTreeMap<usize, f32> = BTreeMap::new();
+        for (at, _) in &cluster.members {
             let Some(record) = self.names.get(*at).map(|it| it.record) else { continue };
-            match self.mended.get(at) {
-                Some(belief) => {
-                    beliefs.insert(record, *belief);
+            match self.relabelled.get(at) {
+                Some(existence) => {
+                    existences.insert(record, *existence);
                 }
                 None => {
                     named.insert(record);
@@ -288,25 +300,29 @@ impl<'a> Scene<'a> {
         }
         let id = |at: &usize| self.records.get(*at).map(|it| it.id);
         let ids: BTreeSet<RecordId> = named.iter().filter_map(id).collect();
-        let of_names = self.looks.beliefs(&ids, &kind.attributes);
+        let of_names = self.history.existences(&ids, &cluster.attributes);
         for at in named {
-            if let Some(belief) = id(&at).and_then(|id| of_names.get(&id)) {
-                beliefs.insert(at, *belief);
+            if let Some(existence) = id(&at).and_then(|id| of_names.get(&id)) {
+                existences.insert(at, *existence);
             }
         }
-        beliefs
+        existences
     }
 
     /// How sure each record of a kind shows it.
-    fn sureness(&self, kind: &Kind, beliefs: &BTreeMap<usize, f32>) -> BTreeMap<usize, f32> {
+    fn sureness(
+        &self,
+        cluster: &AttributeCluster,
+        existences: &BTreeMap<usize, f32>,
+    ) -> BTreeMap<usize, f32> {
         let mut sureness = BTreeMap::new();
-        for (at, likeness) in &kind.names {
+        for (at, quality) in &cluster.members {
             let Some(record) = self.names.get(*at).map(|name| name.record) else { continue };
-            let caption = beliefs.get(&record).copied().unwrap_or(1.0);
-            let named = match likeness {
-                Likeness::Full => 1.0,
-                Likeness::Possible => 0.7,
-                Likeness::Slip => 0.3,
+            let caption = existences.get(&record).copied().unwrap_or(1.0);
+            let named = match quality {
+                ClusterFit::Full => 1.0,
+                ClusterFit::Possible => 0.7,
+                ClusterFit::Misdetection => 0.3,
             };
             let best: &mut f32 = sureness.entry(record).or_default();
             *best = best.max(named * caption);
@@ -315,13 +331,13 @@ impl<'a> Scene<'a> {
     }
 
     /// What names of the kind say most often.
-    fn description(&self, kind: &Kind) -> String {
-        let mut counts: BTreeMap<(Likeness, usize), BTreeMap<String, usize>> = BTreeMap::new();
-        for (at, likeness) in &kind.names {
+    fn description(&self, cluster: &AttributeCluster) -> String {
+        let mut counts: BTreeMap<(ClusterFit, usize), BTreeMap<String, usize>> = BTreeMap::new();
+        for (at, quality) in &cluster.members {
             let Some(mention) = self.named.get(*at) else { continue };
-            let said = lasting(&mention.attributes).len();
-            let phrases = counts.entry((*likeness, said)).or_default();
-            *phrases.entry(called(mention)).or_default() += 1;
+            let said = lasting_attributes(&mention.attributes).len();
+            let phrases = counts.entry((*quality, said)).or_default();
+            *phrases.entry(describe(mention)).or_default() += 1;
         }
         // Of the surest that say most; of those the most frequent, then the first.
         let phrases = counts.into_iter().next_back().map(|(_, phrases)| phrases);
@@ -335,12 +351,12 @@ impl<'a> Scene<'a> {
         &self,
         desc: &str,
         named: &[usize],
-        (beliefs, sureness): (&BTreeMap<usize, f32>, &BTreeMap<usize, f32>),
-        told_apart: f32,
+        (existences, sureness): (&BTreeMap<usize, f32>, &BTreeMap<usize, f32>),
+        separability: f32,
         zone: Zone,
     ) -> Option<Instance> {
-        let is_believed = |at: &usize| beliefs.get(at).is_none_or(|it| *it >= DOUBT);
-        let mut seen: Vec<usize> = named.iter().copied().filter(is_believed).collect();
+        let is_likely_real = |at: &usize| existences.get(at).is_none_or(|it| *it >= EXISTENCE_MIN);
+        let mut seen: Vec<usize> = named.iter().copied().filter(is_likely_real).collect();
         if seen.is_empty() {
             seen = named.to_vec();
         }
@@ -348,7 +364,7 @@ impl<'a> Scene<'a> {
         let records: Vec<&Record> =
             seen.iter().filter_map(|at| self.records.get(*at).copied()).collect();
         let (first, last) = (records.first()?, records.last()?);
-        let (visits, places) = self.visits(&seen, beliefs);
+        let (visits, places) = self.visits(&seen, existences);
         let mut hours = [0; 24];
         for visit in &visits {
             if let Some(hour) = hours.get_mut(zone.hour(visit.first)) {
@@ -359,9 +375,9 @@ impl<'a> Scene<'a> {
         let days: BTreeSet<String> = visits.iter().map(|it| day(&it.first)).collect();
         let sure: f32 = seen.iter().filter_map(|at| sureness.get(at)).sum();
         #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
-        let confidence = told_apart * sure / seen.len().max(1) as f32;
-        // The visits do not speak for each other again: each belief has counted the others.
-        let belief = visits.iter().map(|it| it.belief).fold(0.0, f32::max);
+        let confidence = separability * sure / seen.len().max(1) as f32;
+        // The visits do not speak for each other again: each has counted the others.
+        let existence = visits.iter().map(|it| it.existence).fold(0.0, f32::max);
         Some(Instance {
             desc: desc.to_owned(),
             records: ids,
@@ -373,27 +389,31 @@ impl<'a> Scene<'a> {
             places,
             hours,
             confidence,
-            belief,
+            existence,
         })
     }
 
-    fn visits(&self, seen: &[usize], beliefs: &BTreeMap<usize, f32>) -> (Vec<Visit>, Vec<Place>) {
+    fn visits(
+        &self,
+        seen: &[usize],
+        existences: &BTreeMap<usize, f32>,
+    ) -> (Vec<Visit>, Vec<Place>) {
         let mut visits: Vec<Visit> = Vec::new();
         for at in seen {
             let (Some(record), Some(place)) = (self.records.get(*at), self.places.get(*at)) else {
                 continue;
             };
             let (first, last) = (record.meta.taken_at, record.end_at);
-            let belief = beliefs.get(at).copied().unwrap_or(1.0);
+            let existence = existences.get(at).copied().unwrap_or(1.0);
             match visits.last_mut() {
                 Some(visit) if visit.place == *place && first.since(visit.last) <= VISIT_GAP => {
                     visit.last = visit.last.max(last);
                     visit.records.push(record.id);
-                    visit.belief = visit.belief.max(belief);
+                    visit.existence = visit.existence.max(existence);
                 }
                 Some(_) | None => {
                     let records = vec![record.id];
-                    visits.push(Visit { first, last, place: *place, records, belief });
+                    visits.push(Visit { first, last, place: *place, records, existence });
                 }
             }
         }
@@ -441,8 +461,8 @@ impl<'a> Scene<'a> {
                 .collect();
             let others: BTreeSet<String> = mentions(&record.caption)
                 .iter()
-                .filter(|it| !self.wanted.names(it) && !spots.contains(&it.head_stem.as_str()))
-                .map(called)
+                .filter(|it| !self.target.names(it) && !spots.contains(&it.head_stem.as_str()))
+                .map(describe)
                 .collect();
             for other in others {
                 *counts.entry(other).or_default() += 1;
@@ -454,7 +474,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn is_another_visit(one: &Look, other: &Look) -> bool {
+fn is_of_another_visit(one: &Detection, other: &Detection) -> bool {
     one.first.since(other.last).max(other.first.since(one.last)) > VISIT_GAP
 }
 
@@ -475,7 +495,7 @@ fn in_its_pot<'a>(
 }
 
 /// A thing as one of it is called: "purple book" of "two open purple books".
-fn called(mention: &Mention) -> String {
+fn describe(mention: &Mention) -> String {
     let mut words: Vec<String> = Vec::new();
     for attribute in &mention.attributes {
         let stays = !matches!(attribute.kind, AttributeKind::Number | AttributeKind::State);
@@ -488,7 +508,7 @@ fn called(mention: &Mention) -> String {
 }
 
 /// "two red mugs" are two.
-fn how_many(mention: &Mention) -> usize {
+fn count_named(mention: &Mention) -> usize {
     const NUMBERS: &[&str] =
         &["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     let number = mention.attributes.iter().find(|it| it.kind == AttributeKind::Number);
@@ -510,7 +530,8 @@ fn places(records: &[&Record]) -> Vec<usize> {
             .iter_mut()
             .enumerate()
             .filter_map(|(at, it)| {
-                let apart = apart(it.record, it.words.as_ref(), record, words.as_ref())?;
+                let apart =
+                    same_place_distance(it.record, it.words.as_ref(), record, words.as_ref())?;
                 Some((apart, at, it))
             })
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -530,7 +551,7 @@ fn places(records: &[&Record]) -> Vec<usize> {
 }
 
 /// Metres between two records of one place; `None` where they are of two.
-fn apart(
+fn same_place_distance(
     a: &Record,
     a_words: Option<&PlaceWords>,
     b: &Record,

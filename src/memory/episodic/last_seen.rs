@@ -9,7 +9,7 @@ use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::Certainty;
 use crate::index::mention::mentions;
 use crate::index::phrases::SceneQuery;
-use crate::memory::episodic::shows::shows;
+use crate::memory::episodic::caption_match::match_caption;
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
 use crate::model::TextRole;
 use crate::search::evidence::SightingEvidence;
@@ -26,7 +26,7 @@ pub struct Sighting {
 
 /// Why these records were found, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reasons {
+pub struct SightingExplanation {
     /// The query, cut into things, each with the nouns that mean it.
     pub wanted: SceneQuery,
     pub evidence: SightingEvidence,
@@ -34,7 +34,7 @@ pub struct Reasons {
 
 /// How often and when a thing was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Habits {
+pub struct SightingTimes {
     /// The same for all sightings: the surest there are.
     pub certainty: Certainty,
     /// Records that show it.
@@ -46,7 +46,7 @@ pub struct Habits {
 }
 
 /// Sightings beyond those asked for, in the place of slips.
-const SPARE: usize = 16;
+const MISDETECTION_SPARE: usize = 16;
 
 impl Episodic {
     /// The `k` newest records within `filter` that show what `query` describes,
@@ -62,23 +62,25 @@ impl Episodic {
         filter: &Filter,
         k: usize,
     ) -> Result<Vec<Sighting>, MemoryError> {
-        let wanted = self.wanted(query)?;
-        let seen = self.corpus.last_sightings(&wanted, filter, k.saturating_add(SPARE));
+        let wanted = self.scene_query(query)?;
+        let seen =
+            self.corpus.last_sightings(&wanted, filter, k.saturating_add(MISDETECTION_SPARE));
         let sightings = self.sightings(query, filter, &wanted, seen)?;
-        self.believed(sightings, &wanted, k)
+        self.without_misdetections(sightings, &wanted, k)
     }
 
-    /// The first `k` sightings that are no slips, of [`SPARE`] more; all where all may be.
-    fn believed(
+    /// The first `k` sightings that are no slips, of [`MISDETECTION_SPARE`] more; all where all may be.
+    fn without_misdetections(
         &self,
         mut sightings: Vec<Sighting>,
         wanted: &SceneQuery,
         k: usize,
     ) -> Result<Vec<Sighting>, MemoryError> {
         let records: Vec<Record> = sightings.iter().map(|it| it.recalled.record.clone()).collect();
-        let doubted = self.looks(&records, &wanted.target)?.doubted(&records);
-        if doubted.len() < sightings.len() {
-            sightings.retain(|it| !doubted.contains(&it.recalled.record.id));
+        let misdetected =
+            self.place_history(&records, &wanted.target)?.find_misdetections(&records);
+        if misdetected.len() < sightings.len() {
+            sightings.retain(|it| !misdetected.contains(&it.recalled.record.id));
         }
         sightings.truncate(k);
         Ok(sightings)
@@ -90,13 +92,13 @@ impl Episodic {
         query: &str,
         filter: &Filter,
         k: usize,
-    ) -> Result<(Vec<Sighting>, Reasons), MemoryError> {
-        let wanted = self.wanted(query)?;
-        let spared = k.saturating_add(SPARE);
-        let (seen, evidence) = self.corpus.explain_last_sightings(&wanted, filter, spared);
+    ) -> Result<(Vec<Sighting>, SightingExplanation), MemoryError> {
+        let wanted = self.scene_query(query)?;
+        let k_with_spare = k.saturating_add(MISDETECTION_SPARE);
+        let (seen, evidence) = self.corpus.explain_last_sightings(&wanted, filter, k_with_spare);
         let sightings = self.sightings(query, filter, &wanted, seen)?;
-        let sightings = self.believed(sightings, &wanted, k)?;
-        Ok((sightings, Reasons { wanted, evidence }))
+        let sightings = self.without_misdetections(sightings, &wanted, k)?;
+        Ok((sightings, SightingExplanation { wanted, evidence }))
     }
 
     /// As [`Episodic::last_seen`], the first ones, oldest first.
@@ -106,7 +108,7 @@ impl Episodic {
         filter: &Filter,
         k: usize,
     ) -> Result<Vec<Sighting>, MemoryError> {
-        let wanted = self.wanted(query)?;
+        let wanted = self.scene_query(query)?;
         let seen = self.corpus.first_sightings(&wanted, filter, k);
         self.sightings(query, filter, &wanted, seen)
     }
@@ -118,8 +120,8 @@ impl Episodic {
         query: &str,
         filter: &Filter,
         zone: Zone,
-    ) -> Result<Option<Habits>, MemoryError> {
-        let wanted = self.wanted(query)?;
+    ) -> Result<Option<SightingTimes>, MemoryError> {
+        let wanted = self.scene_query(query)?;
         let Some(times) = self.corpus.sighting_times(&wanted, filter) else { return Ok(None) };
         let mut hours = [0; 24];
         for (quarter, count) in times.quarters {
@@ -128,11 +130,11 @@ impl Episodic {
             }
         }
         let (certainty, count) = (times.certainty, times.count);
-        Ok(Some(Habits { certainty, count, first: times.first, last: times.last, hours }))
+        Ok(Some(SightingTimes { certainty, count, first: times.first, last: times.last, hours }))
     }
 
-    pub(super) fn wanted(&self, query: &str) -> Result<SceneQuery, MemoryError> {
-        let wanted = self.things.wanted(query);
+    pub(super) fn scene_query(&self, query: &str) -> Result<SceneQuery, MemoryError> {
+        let wanted = self.vocabulary.scene_query(query);
         wanted.ok_or_else(|| MemoryError::NamesNothing(query.to_owned()))
     }
 
@@ -151,7 +153,7 @@ impl Episodic {
             scores.into_iter().map(|hit| (hit.id, hit.score)).collect();
         let sighting = |record: Record| {
             let score = scores.get(&record.id).copied().unwrap_or(0.0);
-            let evidence = shows(&mentions(&record.caption), wanted);
+            let evidence = match_caption(&mentions(&record.caption), wanted);
             let matched = evidence.map(|it| it.matched).unwrap_or_default();
             Sighting { recalled: Recalled { record, score, matched }, certainty }
         };
@@ -250,11 +252,13 @@ mod tests {
         for (query, filter) in
             queries.iter().flat_map(|query| filters.iter().map(move |it| (query, it)))
         {
-            let wanted = memory.wanted(query).unwrap();
+            let wanted = memory.scene_query(query).unwrap();
             let mut seen: Vec<_> = records
                 .iter()
                 .filter(|it| filter.window.touches(it.meta.taken_at, it.end_at))
-                .filter_map(|it| Some((shows(&mentions(&it.caption), &wanted)?.certainty, it)))
+                .filter_map(|it| {
+                    Some((match_caption(&mentions(&it.caption), &wanted)?.certainty, it))
+                })
                 .collect();
             let surest = seen.iter().map(|(certainty, _)| *certainty).max();
             seen.retain(|(certainty, _)| Some(*certainty) == surest);

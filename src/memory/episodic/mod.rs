@@ -3,21 +3,21 @@
 //! Keeps store and search corpus in step: a record is searchable exactly when
 //! its batch is on disk. Knows nothing of tools, sessions or cameras.
 
-mod belief;
+mod attribute_clusters;
+pub mod caption_match;
 mod commonsense;
-pub mod individuals;
+mod data_association;
+pub mod instance_query;
 pub mod instances;
-mod kinds;
 pub mod last_seen;
-pub mod named;
-mod names;
+pub mod noun_phrases;
 pub mod place;
 pub mod ranking;
 pub mod reference;
 pub mod requests;
-pub mod shows;
-mod things;
-mod tracks;
+mod sighting_confidence;
+mod synonyms;
+mod vocabulary;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::base::embedding::Embedding;
 use crate::base::time::{Clock, SystemClock, Timestamp};
 use crate::base::{FrameTicket, RecordId};
 use crate::index::mention::mentions;
-use crate::memory::episodic::things::Things;
+use crate::memory::episodic::vocabulary::Vocabulary;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, ModelIdentity, TextRole};
 use crate::search::compaction::Options;
@@ -70,7 +70,7 @@ pub struct Episodic {
     store: Store,
     corpus: Arc<Corpus>,
     embedder: EmbedderHandle,
-    things: Things,
+    vocabulary: Vocabulary,
     compactor: Compactor,
 }
 
@@ -88,10 +88,10 @@ impl Episodic {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, MemoryError> {
         let corpus = Arc::new(Corpus::open(&store)?);
-        let things = Things::open(embedder.clone(), store.clone(), corpus.nouns());
+        let vocabulary = Vocabulary::open(embedder.clone(), store.clone(), corpus.nouns());
         let compactor = Compactor::start(Arc::clone(&corpus), store.clone(), options, clock)
             .map_err(MemoryError::Thread)?;
-        Ok(Self { store, corpus, embedder, things, compactor })
+        Ok(Self { store, corpus, embedder, vocabulary, compactor })
     }
 
     /// Keeps what a pending frame shows. On disk and searchable when it returns.
@@ -101,7 +101,7 @@ impl Episodic {
         caption: &Caption,
     ) -> Result<Record, MemoryError> {
         let vector = self.embedder.embed(TextRole::Passage, &caption.text)?;
-        self.things.learn_from(&[&caption.text]);
+        self.vocabulary.learn_from(&[&caption.text]);
         let mut changes = self.corpus.changes();
         let record = self.store.commit_frame(ticket, caption, &vector)?;
         changes.insert(&record, &vector)?;
@@ -116,7 +116,7 @@ impl Episodic {
     ) -> Result<Vec<Record>, MemoryError> {
         let captions: Vec<&str> = observations.iter().map(|it| it.caption.as_str()).collect();
         let vectors = self.embedder.embed_batch(TextRole::Passage, &captions)?;
-        self.things.learn_from(&captions);
+        self.vocabulary.learn_from(&captions);
         let items: Vec<(NewObservation, Embedding)> =
             observations.into_iter().zip(vectors).collect();
         let mut changes = self.corpus.changes();
@@ -194,15 +194,15 @@ impl Episodic {
         k: usize,
     ) -> Result<(Vec<Recalled>, Explained), MemoryError> {
         let vector = self.embedder.embed(TextRole::Query, query)?;
-        let asked = Query { text: query, vector: &vector, filter, accepts: None, k };
-        let explained = self.corpus.explain(&asked);
+        let search = Query { text: query, vector: &vector, filter, accepts: None, k };
+        let explained = self.corpus.explain(&search);
         let hits = &explained.hits;
         let ids: Vec<RecordId> = hits.iter().map(|hit| hit.id).collect();
         let scores: BTreeMap<RecordId, f32> = hits.iter().map(|hit| (hit.id, hit.score)).collect();
-        let wanted = mentions(query);
+        let query_mentions = mentions(query);
         let mut found = Vec::with_capacity(hits.len());
         for record in self.store.records(&ids)? {
-            let matched = things::named_alike(&record.caption, &wanted);
+            let matched = vocabulary::same_noun_phrases(&record.caption, &query_mentions);
             let score = scores.get(&record.id).copied().unwrap_or(0.0);
             found.push(Recalled { record, score, matched });
         }

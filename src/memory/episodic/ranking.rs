@@ -14,14 +14,14 @@ use crate::index::mention::fit::{Fit, fit};
 use crate::index::mention::mentions;
 use crate::index::phrases::ObjectQuery;
 use crate::memory::episodic::instances::{Instance, Visit};
-use crate::memory::episodic::named::is_person;
+use crate::memory::episodic::noun_phrases::is_person;
 use crate::memory::episodic::place::place_of;
 use crate::store::Record;
 
 /// What singles one out.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Wish {
-    pub by: By,
+pub struct RankingCriteria {
+    pub by: RankBy,
     /// What it was beside, on or in.
     pub around: Vec<ObjectQuery>,
     /// What somebody did with it.
@@ -32,7 +32,7 @@ pub struct Wish {
 
 /// The order in which objects come.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum By {
+pub enum RankBy {
     /// Those that fit the request on most occasions.
     #[default]
     MostOften,
@@ -44,38 +44,39 @@ pub enum By {
 }
 
 /// Of two persons' verbs one can be seen ("reading"), the other one cannot.
-const UNSEEN: &[&str] = &["use", "used", "uses", "using", "need", "needed", "have", "had", "own"];
+const INVISIBLE_VERBS: &[&str] =
+    &["use", "used", "uses", "using", "need", "needed", "have", "had", "own"];
 
 /// How much more a visit with a person says of use than one without.
 const PERSON_WEIGHT: f64 = 2.0;
 
-/// Puts the objects that `wish` means first. Where nothing of what it says was ever
+/// Puts the objects that `criteria` mean first. Where nothing of what they say was ever
 /// seen, that part of it does not count.
 pub fn rank(
     instances: &mut Vec<Instance>,
     records: &BTreeMap<RecordId, Record>,
-    wish: &Wish,
+    criteria: &RankingCriteria,
     zone: Zone,
 ) {
-    let scenes: BTreeMap<RecordId, Scene> =
-        records.iter().map(|(id, record)| (*id, Scene::of(record, wish))).collect();
-    let demands = Demands::met_in(instances, &scenes, wish, zone);
-    let mut scored: Vec<(Standing, Instance)> = std::mem::take(instances)
+    let features: BTreeMap<RecordId, RecordFeatures> =
+        records.iter().map(|(id, record)| (*id, RecordFeatures::of(record, criteria))).collect();
+    let constraints = ActiveConstraints::met_by_any(instances, &features, criteria, zone);
+    let mut scored: Vec<(RankKey, Instance)> = std::mem::take(instances)
         .into_iter()
-        .map(|it| (Standing::of(&it, &scenes, records, wish, demands, zone), it))
+        .map(|it| (RankKey::of(&it, &features, records, criteria, constraints, zone), it))
         .collect();
     scored.sort_by(|(a, one), (b, other)| {
-        let by_order = match &wish.by {
-            By::MostOften => b.often.total_cmp(&a.often),
-            By::LeastOften => a.often.total_cmp(&b.often),
-            By::Latest => b.last.cmp(&a.last),
-            By::Earliest => a.first.cmp(&b.first),
-            By::NearestTo(_) => a.metres.total_cmp(&b.metres),
+        let by_order = match &criteria.by {
+            RankBy::MostOften => b.often.total_cmp(&a.often),
+            RankBy::LeastOften => a.often.total_cmp(&b.often),
+            RankBy::Latest => b.last.cmp(&a.last),
+            RankBy::Earliest => a.first.cmp(&b.first),
+            RankBy::NearestTo(_) => a.metres.total_cmp(&b.metres),
         };
         // What may be nothing but slips comes after all that was seen.
         other
-            .is_believed()
-            .cmp(&one.is_believed())
+            .is_likely_real()
+            .cmp(&one.is_likely_real())
             .then(by_order)
             .then_with(|| b.often.total_cmp(&a.often))
             .then_with(|| b.visits.cmp(&a.visits))
@@ -85,17 +86,17 @@ pub fn rank(
     *instances = scored.into_iter().map(|(_, instance)| instance).collect();
 }
 
-/// What one record says of a wish.
-struct Scene {
+/// What one record says of the criteria.
+struct RecordFeatures {
     /// How many of the things around it are there, and how surely.
     around: usize,
     has_person: bool,
-    /// Somebody does what the wish says.
+    /// Somebody does what the criteria say.
     is_done: bool,
 }
 
-impl Scene {
-    fn of(record: &Record, wish: &Wish) -> Self {
+impl RecordFeatures {
+    fn of(record: &Record, criteria: &RankingCriteria) -> Self {
         let seen = mentions(&record.caption);
         let shown = |thing: &ObjectQuery| {
             let named = seen.iter().filter(|it| thing.names(it));
@@ -103,10 +104,10 @@ impl Scene {
             // "a windowsill" may be the grey one, "a grey windowsill" is.
             fits.max().map_or(0, |fit| if fit == Fit::Full { 2 } else { 1 })
         };
-        let around = wish.around.iter().map(shown);
+        let around = criteria.around.iter().map(shown);
         let has_person = seen.iter().any(is_person);
         let is_done =
-            wish.doing.as_deref().is_some_and(|doing| {
+            criteria.doing.as_deref().is_some_and(|doing| {
                 let stem = verb_stem(doing);
                 record.caption.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| {
                     !stem.is_empty() && verb_stem(word) == stem && word.ends_with("ing")
@@ -125,9 +126,9 @@ fn verb_stem(word: &str) -> &str {
         .unwrap_or(word)
 }
 
-/// Which parts of a wish can be asked for: those that some visit fulfils.
+/// Which parts of the criteria can be asked for: those that some visit fulfils.
 #[derive(Debug, Clone, Copy)]
-struct Demands {
+struct ActiveConstraints {
     when: bool,
     /// How many of the things around it, and how surely, at least.
     around: usize,
@@ -136,20 +137,21 @@ struct Demands {
     person: bool,
 }
 
-impl Demands {
-    fn met_in(
+impl ActiveConstraints {
+    fn met_by_any(
         instances: &[Instance],
-        scenes: &BTreeMap<RecordId, Scene>,
-        wish: &Wish,
+        features: &BTreeMap<RecordId, RecordFeatures>,
+        criteria: &RankingCriteria,
         zone: Zone,
     ) -> Self {
         let visits = || instances.iter().flat_map(|it| &it.visits);
-        let when = !wish.when.is_empty() && visits().any(|it| is_in_time(it, wish, zone));
-        let timely = || visits().filter(move |it| !when || is_in_time(it, wish, zone));
-        let seen = || timely().flat_map(|it| it.records.iter().filter_map(|id| scenes.get(id)));
+        let when = !criteria.when.is_empty() && visits().any(|it| is_in_time(it, criteria, zone));
+        let timely = || visits().filter(move |it| !when || is_in_time(it, criteria, zone));
+        let seen = || timely().flat_map(|it| it.records.iter().filter_map(|id| features.get(id)));
         let around = seen().map(|it| it.around).max().unwrap_or(0);
         let placed = || seen().filter(move |it| it.around >= around);
-        let is_seen = wish.doing.as_deref().is_some_and(|doing| !UNSEEN.contains(&doing));
+        let is_seen =
+            criteria.doing.as_deref().is_some_and(|doing| !INVISIBLE_VERBS.contains(&doing));
         let done = is_seen && placed().any(|it| it.is_done);
         let person = is_seen && !done && placed().any(|it| it.has_person);
         Self { when, around, done, person }
@@ -158,12 +160,12 @@ impl Demands {
     fn are_met_by(
         self,
         visit: &Visit,
-        scenes: &BTreeMap<RecordId, Scene>,
-        wish: &Wish,
+        features: &BTreeMap<RecordId, RecordFeatures>,
+        criteria: &RankingCriteria,
         zone: Zone,
     ) -> bool {
-        let mut seen = visit.records.iter().filter_map(|id| scenes.get(id));
-        (!self.when || is_in_time(visit, wish, zone))
+        let mut seen = visit.records.iter().filter_map(|id| features.get(id));
+        (!self.when || is_in_time(visit, criteria, zone))
             && seen.any(|it| {
                 it.around >= self.around
                     && (!self.done || it.is_done)
@@ -172,12 +174,12 @@ impl Demands {
     }
 }
 
-fn is_in_time(visit: &Visit, wish: &Wish, zone: Zone) -> bool {
-    wish.when.iter().any(|when| when.holds(visit.first, visit.last, zone))
+fn is_in_time(visit: &Visit, criteria: &RankingCriteria, zone: Zone) -> bool {
+    criteria.when.iter().any(|when| when.holds(visit.first, visit.last, zone))
 }
 
 /// How an object stands among the others.
-struct Standing {
+struct RankKey {
     often: f64,
     visits: usize,
     first: Timestamp,
@@ -185,24 +187,24 @@ struct Standing {
     metres: f64,
 }
 
-impl Standing {
+impl RankKey {
     fn of(
         instance: &Instance,
-        scenes: &BTreeMap<RecordId, Scene>,
+        features: &BTreeMap<RecordId, RecordFeatures>,
         records: &BTreeMap<RecordId, Record>,
-        wish: &Wish,
-        demands: Demands,
+        criteria: &RankingCriteria,
+        constraints: ActiveConstraints,
         zone: Zone,
     ) -> Self {
         let met: Vec<&Visit> = instance
             .visits
             .iter()
-            .filter(|it| demands.are_met_by(it, scenes, wish, zone))
+            .filter(|it| constraints.are_met_by(it, features, criteria, zone))
             .collect();
         // What is seldom used is seldom out, whoever passes by.
-        let is_use = wish.by != By::LeastOften
-            && wish.doing.as_deref().is_some_and(|doing| UNSEEN.contains(&doing));
-        let often = if is_use { used(&met, scenes, zone) } else { expected(&met) };
+        let is_use = criteria.by != RankBy::LeastOften
+            && criteria.doing.as_deref().is_some_and(|doing| INVISIBLE_VERBS.contains(&doing));
+        let often = if is_use { count_uses(&met, features, zone) } else { expected_count(&met) };
         // One that never fits comes after all that do.
         let never = met.is_empty();
         Self {
@@ -210,17 +212,17 @@ impl Standing {
             visits: met.len(),
             first: if never { Timestamp::LATEST } else { earliest(&met) },
             last: met.iter().map(|it| it.last).max().unwrap_or(Timestamp::EPOCH),
-            metres: match &wish.by {
-                By::NearestTo(anchors) => nearest(instance, anchors, records),
-                By::MostOften | By::LeastOften | By::Latest | By::Earliest => 0.0,
+            metres: match &criteria.by {
+                RankBy::NearestTo(anchors) => nearest(instance, anchors, records),
+                RankBy::MostOften | RankBy::LeastOften | RankBy::Latest | RankBy::Earliest => 0.0,
             },
         }
     }
 }
 
 /// How many of the visits were such, most likely.
-fn expected(visits: &[&Visit]) -> f64 {
-    visits.iter().map(|it| f64::from(it.belief)).sum()
+fn expected_count(visits: &[&Visit]) -> f64 {
+    visits.iter().map(|it| f64::from(it.existence)).sum()
 }
 
 fn earliest(visits: &[&Visit]) -> Timestamp {
@@ -228,13 +230,13 @@ fn earliest(visits: &[&Visit]) -> Timestamp {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
-fn count(number: usize) -> f64 {
+fn as_f64(number: usize) -> f64 {
     number as f64
 }
 
 /// What stands on its shelf all day is not used more for being seen more often: it
 /// counts once a day and place, and people with it count more.
-fn used(visits: &[&Visit], scenes: &BTreeMap<RecordId, Scene>, zone: Zone) -> f64 {
+fn count_uses(visits: &[&Visit], features: &BTreeMap<RecordId, RecordFeatures>, zone: Zone) -> f64 {
     let mut occasions: Vec<(String, usize)> = Vec::new();
     let mut with_people = 0;
     for visit in visits {
@@ -243,10 +245,10 @@ fn used(visits: &[&Visit], scenes: &BTreeMap<RecordId, Scene>, zone: Zone) -> f6
         if occasions.last() != Some(&occasion) {
             occasions.push(occasion);
         }
-        let seen = visit.records.iter().filter_map(|id| scenes.get(id));
+        let seen = visit.records.iter().filter_map(|id| features.get(id));
         with_people += usize::from(seen.into_iter().any(|it| it.has_person));
     }
-    count(occasions.len()) + PERSON_WEIGHT * count(with_people)
+    as_f64(occasions.len()) + PERSON_WEIGHT * as_f64(with_people)
 }
 
 /// Metres from where the object was last seen to the nearest anchor.
@@ -296,35 +298,38 @@ mod tests {
         (DAY + HOUR, 9.0, "a green mug next to a laptop on a grey sofa in the living room"),
     ];
 
-    fn check(wish: &Wish, expect: &[&str]) {
+    fn check(criteria: &RankingCriteria, expect: &[&str]) {
         let mut found = grouped(SEEN, "mug");
         let by_id = records(SEEN).into_iter().map(|it| (it.id, it)).collect();
-        rank(&mut found, &by_id, wish, Zone::from_name("UTC").unwrap());
+        rank(&mut found, &by_id, criteria, Zone::from_name("UTC").unwrap());
         let found: Vec<&str> = found.iter().map(|it| it.desc.as_str()).collect();
-        assert_eq!(found, expect, "{wish:?}");
+        assert_eq!(found, expect, "{criteria:?}");
     }
 
     #[test]
     fn by_how_often_and_when() {
-        let by = |by| Wish { by, ..Wish::default() };
+        let by = |by| RankingCriteria { by, ..RankingCriteria::default() };
         // Of equally many visits those on more days come first.
-        check(&by(By::MostOften), &["blue mug", "red mug", "green mug"]);
-        check(&by(By::LeastOften), &["green mug", "blue mug", "red mug"]);
-        check(&by(By::Latest), &["green mug", "blue mug", "red mug"]);
-        check(&by(By::Earliest), &["red mug", "blue mug", "green mug"]);
+        check(&by(RankBy::MostOften), &["blue mug", "red mug", "green mug"]);
+        check(&by(RankBy::LeastOften), &["green mug", "blue mug", "red mug"]);
+        check(&by(RankBy::Latest), &["green mug", "blue mug", "red mug"]);
+        check(&by(RankBy::Earliest), &["red mug", "blue mug", "green mug"]);
         let sofa = vec![[9.0, 0.0, 0.0]];
-        check(&by(By::NearestTo(sofa)), &["green mug", "blue mug", "red mug"]);
+        check(&by(RankBy::NearestTo(sofa)), &["green mug", "blue mug", "red mug"]);
     }
 
     #[test]
     fn what_stands_on_its_shelf_is_not_used_for_being_seen() {
-        let used = Wish { doing: Some("use".to_owned()), ..Wish::default() };
+        let used = RankingCriteria { doing: Some("use".to_owned()), ..RankingCriteria::default() };
         check(&used, &["blue mug", "red mug", "green mug"]);
     }
 
     #[test]
     fn what_was_around_and_when_count_where_they_were_seen_at_all() {
-        let around = |thing: &str| Wish { around: vec![sought(thing)], ..Wish::default() };
+        let around = |thing: &str| RankingCriteria {
+            around: vec![sought(thing)],
+            ..RankingCriteria::default()
+        };
         check(&around("shelf"), &["red mug", "blue mug", "green mug"]);
         check(&around("laptop"), &["blue mug", "green mug", "red mug"]);
         check(&around("umbrella"), &["blue mug", "red mug", "green mug"]);
@@ -332,7 +337,7 @@ mod tests {
         let now = Timestamp::from_seconds(MONDAY).unwrap().plus(Duration::from_secs(60 * DAY * 3));
         let when = |text: &str| {
             let found = phrase_time::find(text).into_iter().map(|it| it.time.resolve(now, zone));
-            Wish { when: found.collect(), ..Wish::default() }
+            RankingCriteria { when: found.collect(), ..RankingCriteria::default() }
         };
         assert_ne!(when("on Monday").when[0].window, Window::ALL);
         check(&when("on Monday"), &["red mug", "blue mug", "green mug"]);
@@ -345,8 +350,9 @@ mod tests {
         seen.push((2 * DAY, 5.0, "a person drinking from a green mug"));
         let mut found = grouped(&seen, "mug");
         let by_id = records(&seen).into_iter().map(|it| (it.id, it)).collect();
-        let wish = Wish { doing: Some("drinking".to_owned()), ..Wish::default() };
-        rank(&mut found, &by_id, &wish, Zone::from_name("UTC").unwrap());
+        let criteria =
+            RankingCriteria { doing: Some("drinking".to_owned()), ..RankingCriteria::default() };
+        rank(&mut found, &by_id, &criteria, Zone::from_name("UTC").unwrap());
         assert_eq!(found[0].desc, "green mug");
     }
 }

@@ -33,7 +33,7 @@ pub fn block(messages: &[String]) -> Result<String, NothingToKeep> {
     let lines: Vec<String> = messages
         .iter()
         .flat_map(|message| sections(message))
-        .map(|Section { tag, text }| format!("<{tag}>{}</{tag}>\n", escaped(text)))
+        .map(|Section { tag, text }| format!("<{tag}>{}</{tag}>\n", escape(text)))
         .collect();
     if lines.is_empty() {
         return Err(NothingToKeep);
@@ -85,7 +85,7 @@ pub fn recalls(text: &str) -> Vec<&str> {
 }
 
 /// `text` with the `<` of everything that looks like a delimiter as `&lt;`.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('<') {

@@ -68,7 +68,7 @@ pub struct NewMemo {
 
 /// How far a memo is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum MemoStatus {
     /// Kept, not found yet.
     Queued,
     Stored,
@@ -76,7 +76,7 @@ pub enum Status {
 
 /// Which memos to delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
+pub enum MemoSelector {
     Id(u64),
     /// Those made of this message.
     Message(String),
@@ -84,7 +84,7 @@ pub enum Which {
 
 /// What a deletion removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Deleted {
+pub struct DeletedMemos {
     pub stored: Vec<u64>,
     /// Those whose creation was still queued.
     pub queued: Vec<u64>,
@@ -92,7 +92,7 @@ pub struct Deleted {
 
 /// How memos are ranked; by similarity alone by default.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Ranking {
+pub struct MemoRanking {
     /// Days after which a memo counts half.
     pub half_life_days: Option<f32>,
     /// From 0 to 1: how much of the score depends on how often a memo answered.
@@ -101,7 +101,7 @@ pub struct Ranking {
 
 /// A memo that answers a query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct RecalledMemo {
     pub memo: Memo,
     /// 0..1, higher is better: the similarity, times what the ranking makes of age
     /// and use.
@@ -110,33 +110,33 @@ pub struct Found {
 
 /// A memo as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedMemo {
     pub memo: Memo,
-    pub status: Status,
+    pub status: MemoStatus,
     pub uses: MemoUse,
 }
 
 /// The memos, and the thread that makes their vectors.
 #[derive(Debug)]
 pub struct Memos {
-    shared: Arc<Shared>,
+    index: Arc<MemoIndex>,
     /// Wakes the thread; dropped to end it.
     wake: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct MemoIndex {
     store: Store,
     embedder: EmbedderHandle,
-    entries: RwLock<BTreeMap<u64, Entry>>,
+    entries: RwLock<BTreeMap<u64, IndexedMemo>>,
     /// Held from a change on disk to the same change of `entries`.
     writing: Mutex<MemoCounters>,
 }
 
 /// What a recall needs of a memo.
 #[derive(Debug)]
-struct Entry {
+struct IndexedMemo {
     /// `None` while it is queued.
     vector: Option<Embedding>,
     created_at: Timestamp,
@@ -158,7 +158,7 @@ impl Memos {
                         uses => uses?,
                     };
                     let Memo { id, created_at, message_ids, .. } = memo;
-                    entries.insert(id, Entry { vector, created_at, message_ids, uses });
+                    entries.insert(id, IndexedMemo { vector, created_at, message_ids, uses });
                 }
                 // One memo lost is no reason to withhold the others.
                 Err(error) if error.concerns_one_value() => {
@@ -168,23 +168,23 @@ impl Memos {
             }
         }
         let writing = Mutex::new(store.memo_counters()?);
-        let shared = Arc::new(Shared { store, embedder, entries: RwLock::new(entries), writing });
+        let index = Arc::new(MemoIndex { store, embedder, entries: RwLock::new(entries), writing });
         // One slot: a thread that is told once looks for all there is to do.
         let (wake, woken) = bounded(1);
         rouse(&wake);
-        let of_thread = Arc::clone(&shared);
+        let of_thread = Arc::clone(&index);
         let thread = Builder::new()
             .name("memos".to_owned())
             .spawn(move || make_vectors(&of_thread, &woken))
             .map_err(MemosError::Thread)?;
-        Ok(Self { shared, wake: Some(wake), thread: Some(thread) })
+        Ok(Self { index, wake: Some(wake), thread: Some(thread) })
     }
 
     /// Keeps what users rated up, and queues it for its vector.
     pub fn add(&self, memo: NewMemo, now: Timestamp) -> Result<u64, MemosError> {
         let NewMemo { user_message, messages, message_ids, source } = memo;
         let content = block::block(&messages)?;
-        let mut counters = self.shared.writing();
+        let mut counters = self.index.lock_counters();
         let (kept, queued) = (self.len(), self.queued());
         if kept >= MEMOS_MAX {
             return Err(MemosError::Full);
@@ -195,11 +195,11 @@ impl Memos {
         let id = counters.next_memo;
         let next = MemoCounters { next_memo: id + 1, ..*counters };
         let memo = Memo { id, content, created_at: now, source, user_message, message_ids };
-        self.shared.store.put_memo(&memo, None, next)?;
+        self.index.store.put_memo(&memo, None, next)?;
         *counters = next;
         let Memo { created_at, message_ids, .. } = memo;
-        let entry = Entry { vector: None, created_at, message_ids, uses: MemoUse::default() };
-        self.shared.write(|entries| entries.insert(id, entry));
+        let entry = IndexedMemo { vector: None, created_at, message_ids, uses: MemoUse::default() };
+        self.index.write(|entries| entries.insert(id, entry));
         if let Some(wake) = &self.wake {
             rouse(wake);
         }
@@ -207,15 +207,15 @@ impl Memos {
     }
 
     /// Deletes memos, also while their creation is queued.
-    pub fn delete(&self, which: &Which) -> Result<Deleted, MemosError> {
-        let _writing = self.shared.writing();
-        let mut deleted = Deleted::default();
-        for (id, entry) in self.shared.read().iter() {
-            let is_meant = match which {
-                Which::Id(wanted) => id == wanted,
-                Which::Message(message) => entry.message_ids.contains(message),
+    pub fn delete(&self, which: &MemoSelector) -> Result<DeletedMemos, MemosError> {
+        let _writing = self.index.lock_counters();
+        let mut deleted = DeletedMemos::default();
+        for (id, entry) in self.index.read().iter() {
+            let is_selected = match which {
+                MemoSelector::Id(wanted) => id == wanted,
+                MemoSelector::Message(message) => entry.message_ids.contains(message),
             };
-            if is_meant {
+            if is_selected {
                 let list =
                     if entry.vector.is_some() { &mut deleted.stored } else { &mut deleted.queued };
                 list.push(*id);
@@ -223,8 +223,8 @@ impl Memos {
         }
         let all = [deleted.stored.as_slice(), &deleted.queued].concat();
         if !all.is_empty() {
-            self.shared.store.remove_memos(&all)?;
-            self.shared.write(|entries| all.iter().for_each(|id| drop(entries.remove(id))));
+            self.index.store.remove_memos(&all)?;
+            self.index.write(|entries| all.iter().for_each(|id| drop(entries.remove(id))));
         }
         Ok(deleted)
     }
@@ -235,55 +235,56 @@ impl Memos {
         &self,
         query: &str,
         k: usize,
-        ranking: Ranking,
+        ranking: MemoRanking,
         now: Timestamp,
-    ) -> Result<Vec<Found>, MemosError> {
-        let vector = self.shared.embedder.embed(TextRole::Query, query)?;
+    ) -> Result<Vec<RecalledMemo>, MemosError> {
+        let vector = self.index.embedder.embed(TextRole::Query, query)?;
         let mut scored: Vec<(f32, u64)> = self
-            .shared
+            .index
             .read()
             .iter()
             .filter_map(|(id, entry)| {
-                Some((entry.score(&self.shared.embedder, &vector, ranking, now)?, *id))
+                Some((entry.score(&self.index.embedder, &vector, ranking, now)?, *id))
             })
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut found = Vec::new();
         for (score, id) in scored.into_iter().take(k) {
             // One that was deleted since is not found.
-            found.extend(self.shared.store.memo(id)?.map(|memo| Found { memo, score }));
+            found.extend(self.index.store.memo(id)?.map(|memo| RecalledMemo { memo, score }));
         }
-        self.note(query, &found, now)?;
+        self.record_recall(query, &found, now)?;
         Ok(found)
     }
 
     /// The newest memos below `before`, newest first.
-    pub fn list(&self, before: Option<u64>, limit: usize) -> Result<Vec<Listed>, MemosError> {
-        let newest: Vec<(u64, Status, MemoUse)> = self
-            .shared
+    pub fn list(&self, before: Option<u64>, limit: usize) -> Result<Vec<ListedMemo>, MemosError> {
+        let newest: Vec<(u64, MemoStatus, MemoUse)> = self
+            .index
             .read()
             .range(..before.unwrap_or(u64::MAX))
             .rev()
             .take(limit)
             .map(|(id, entry)| {
-                let status = if entry.vector.is_some() { Status::Stored } else { Status::Queued };
+                let status =
+                    if entry.vector.is_some() { MemoStatus::Stored } else { MemoStatus::Queued };
                 (*id, status, entry.uses)
             })
             .collect();
         let mut listed = Vec::with_capacity(newest.len());
         for (id, status, uses) in newest {
-            listed.extend(self.shared.store.memo(id)?.map(|memo| Listed { memo, status, uses }));
+            listed.extend(self.index.store.memo(id)?.map(|memo| ListedMemo { memo, status, uses }));
         }
         Ok(listed)
     }
 
     /// The newest recalls with the memos that answered them, newest first.
     pub fn recalls(&self, limit: usize) -> Result<Vec<MemoRecall>, MemosError> {
-        Ok(self.shared.store.memo_recalls(limit)?)
+        Ok(self.index.store.memo_recalls(limit)?)
     }
 
     pub fn len(&self) -> usize {
-        self.shared.read().len()
+        self.index.read().len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -292,15 +293,20 @@ impl Memos {
 
     /// Memos that wait for their vector.
     pub fn queued(&self) -> usize {
-        self.shared.read().values().filter(|entry| entry.vector.is_none()).count()
+        self.index.read().values().filter(|entry| entry.vector.is_none()).count()
     }
 
-    fn note(&self, query: &str, found: &[Found], now: Timestamp) -> Result<(), MemosError> {
+    fn record_recall(
+        &self,
+        query: &str,
+        found: &[RecalledMemo],
+        now: Timestamp,
+    ) -> Result<(), MemosError> {
         let ids: Vec<u64> = found.iter().map(|it| it.memo.id).collect();
         info!(query, memos:? = ids; "memos recalled");
-        let mut counters = self.shared.writing();
+        let mut counters = self.index.lock_counters();
         let used: Vec<(u64, MemoUse)> = {
-            let entries = self.shared.read();
+            let entries = self.index.read();
             let use_of = |id: &u64| {
                 let uses = entries.get(id)?.uses.uses + 1;
                 Some((*id, MemoUse { uses, used_at: Some(now) }))
@@ -311,9 +317,9 @@ impl Memos {
         let next = MemoCounters { next_recall: number + 1, ..*counters };
         let recall = MemoRecall { number, query: query.to_owned(), memos: ids, at: now };
         let forgotten = number.checked_sub(RECALLS_MAX);
-        self.shared.store.put_memo_recall(&recall, &used, forgotten, next)?;
+        self.index.store.put_memo_recall(&recall, &used, forgotten, next)?;
         *counters = next;
-        self.shared.write(|entries| {
+        self.index.write(|entries| {
             for (id, uses) in used {
                 if let Some(entry) = entries.get_mut(&id) {
                     entry.uses = uses;
@@ -335,16 +341,16 @@ impl Drop for Memos {
     }
 }
 
-impl Shared {
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u64, Entry>> {
+impl MemoIndex {
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u64, IndexedMemo>> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, Entry>) -> T) -> T {
+    fn write<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, IndexedMemo>) -> T) -> T {
         change(&mut self.entries.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn writing(&self) -> MutexGuard<'_, MemoCounters> {
+    fn lock_counters(&self) -> MutexGuard<'_, MemoCounters> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -359,7 +365,7 @@ impl Shared {
     fn make_vector(&self, id: u64) -> Result<(), MemosError> {
         let Some(memo) = self.store.memo(id)? else { return Ok(()) };
         let vector = embed(&self.embedder, &memo)?;
-        let counters = self.writing();
+        let counters = self.lock_counters();
         if self.read().contains_key(&id) {
             self.store.put_memo(&memo, Some(&vector), *counters)?;
             self.write(|entries| {
@@ -372,16 +378,16 @@ impl Shared {
     }
 }
 
-impl Entry {
+impl IndexedMemo {
     /// `None` while it is queued.
     fn score(
         &self,
         embedder: &EmbedderHandle,
         query: &Embedding,
-        ranking: Ranking,
+        ranking: MemoRanking,
         now: Timestamp,
     ) -> Option<f32> {
-        let Ranking { half_life_days, usage_weight } = ranking;
+        let MemoRanking { half_life_days, usage_weight } = ranking;
         let similarity = embedder.similarity(self.vector.as_ref()?, query);
         let days = now.since(self.created_at).as_secs_f32() / 86_400.0;
         let freshness = half_life_days.map_or(1.0, |half_life| 0.5_f32.powf(days / half_life));
@@ -403,11 +409,11 @@ fn rouse(wake: &Sender<()>) {
 ///
 /// A memo whose vector cannot be made stays queued; it is tried again when the
 /// thread is woken next.
-fn make_vectors(shared: &Shared, woken: &Receiver<()>) {
+fn make_vectors(index: &MemoIndex, woken: &Receiver<()>) {
     while woken.recv().is_ok() {
         let mut done = 0;
-        while let Some(id) = shared.next_queued(done) {
-            if let Err(error) = shared.make_vector(id) {
+        while let Some(id) = index.next_queued(done) {
+            if let Err(error) = index.make_vector(id) {
                 error!(memo = id, error:%; "a memo got no vector");
             }
             done = id;

@@ -43,7 +43,7 @@ fn settle(memos: &Memos) {
     }
 }
 
-fn ids(memos: &Memos, query: &str, k: usize, ranking: Ranking, now: Timestamp) -> Vec<u64> {
+fn ids(memos: &Memos, query: &str, k: usize, ranking: MemoRanking, now: Timestamp) -> Vec<u64> {
     let found = memos.recall(query, k, ranking, now).unwrap();
     found.iter().map(|it| it.memo.id).collect()
 }
@@ -57,8 +57,8 @@ fn the_nearest_memo_answers_and_is_noted_also_after_a_restart() {
     let users = memo("How many users", "<sql>SELECT count(*) FROM users</sql>", "m2");
     assert_eq!(memos.add(users, at(0.0)).unwrap(), 2);
     settle(&memos);
-    assert_eq!(ids(&memos, "QC of sequencing runs", 1, Ranking::default(), at(1.0)), [1]);
-    assert_eq!(ids(&memos, "count users", 2, Ranking::default(), at(2.0)), [2, 1]);
+    assert_eq!(ids(&memos, "QC of sequencing runs", 1, MemoRanking::default(), at(1.0)), [1]);
+    assert_eq!(ids(&memos, "count users", 2, MemoRanking::default(), at(2.0)), [2, 1]);
     drop(memos);
     let memos = open(dir.path(), &embedder);
     let listed = memos.list(None, 10).unwrap();
@@ -87,7 +87,7 @@ fn sql_weighs_most_and_charts_and_dataframes_nothing() {
         memos.add(memo(prompt, message, "m"), at(0.0)).unwrap();
     }
     settle(&memos);
-    let first = |query| memos.recall(query, 1, Ranking::default(), at(0.0)).unwrap().remove(0);
+    let first = |query| memos.recall(query, 1, MemoRanking::default(), at(0.0)).unwrap().remove(0);
     assert_eq!(first("alpha").memo.id, 2);
     assert_eq!(first("beta").memo.id, 1);
     assert!(first("delta").score > 0.6 && first("epsilon").score > first("delta").score + 0.1);
@@ -103,15 +103,15 @@ fn age_and_use_change_the_ranking_where_asked() {
     memos.add(memo("count users", "<sql>SELECT 1</sql>", "old"), at(0.0)).unwrap();
     memos.add(memo("count users", "<sql>SELECT 1</sql>", "new"), at(20.0)).unwrap();
     settle(&memos);
-    let plain = Ranking::default();
+    let plain = MemoRanking::default();
     let now = at(20.0);
     assert_eq!(ids(&memos, "count users", 1, plain, now), [1]);
-    let decayed = Ranking { half_life_days: Some(10.0), ..plain };
+    let decayed = MemoRanking { half_life_days: Some(10.0), ..plain };
     let found = memos.recall("count users", 2, decayed, now).unwrap();
     assert_eq!(found.iter().map(|it| it.memo.id).collect::<Vec<u64>>(), [2, 1]);
     assert!((found[1].score - found[0].score / 4.0).abs() < 1e-4, "{found:?}");
     // The first was used twice by now, the second once.
-    let by_use = Ranking { usage_weight: 1.0, ..plain };
+    let by_use = MemoRanking { usage_weight: 1.0, ..plain };
     let found = memos.recall("count users", 2, by_use, now).unwrap();
     assert_eq!(found[0].memo.id, 1);
     let (twice, once) = (2.0 / 6.0, 1.0 / 5.0);
@@ -179,21 +179,21 @@ fn a_memo_whose_creation_is_queued_is_not_found_and_can_be_cancelled() {
     memos.add(memo("second", "<sql>two</sql>", "m2"), at(0.0)).unwrap();
     gate.wait();
     assert_eq!(memos.queued(), 2);
-    assert_eq!(memos.list(None, 9).unwrap()[0].status, Status::Queued);
+    assert_eq!(memos.list(None, 9).unwrap()[0].status, MemoStatus::Queued);
     // The first is being embedded while it is deleted.
-    let message = Which::Message("m1".to_owned());
+    let message = MemoSelector::Message("m1".to_owned());
     let deleted = memos.delete(&message).unwrap();
-    assert_eq!(deleted, Deleted { stored: vec![], queued: vec![1] });
+    assert_eq!(deleted, DeletedMemos { stored: vec![], queued: vec![1] });
     gate.wait();
     for _ in 0..3 {
         gate.wait();
         gate.wait();
     }
     settle(&memos);
-    assert_eq!(ids(&memos, "first one", 9, Ranking::default(), at(0.0)), [2]);
-    assert_eq!(memos.delete(&message).unwrap(), Deleted::default());
-    let deleted = memos.delete(&Which::Id(2)).unwrap();
-    assert_eq!(deleted, Deleted { stored: vec![2], queued: vec![] });
+    assert_eq!(ids(&memos, "first one", 9, MemoRanking::default(), at(0.0)), [2]);
+    assert_eq!(memos.delete(&message).unwrap(), DeletedMemos::default());
+    let deleted = memos.delete(&MemoSelector::Id(2)).unwrap();
+    assert_eq!(deleted, DeletedMemos { stored: vec![2], queued: vec![] });
     assert!(memos.is_empty());
     drop(memos);
     assert!(open(dir.path(), &embedder).is_empty());
@@ -209,14 +209,14 @@ fn what_was_queued_when_the_process_ended_gets_its_vector_after_the_next_start()
     let embedder = scripted();
     let memos = open(dir.path(), &embedder);
     settle(&memos);
-    assert_eq!(ids(&memos, "users", 1, Ranking::default(), at(0.0)), [1]);
+    assert_eq!(ids(&memos, "users", 1, MemoRanking::default(), at(0.0)), [1]);
     drop(memos);
     let embedder = EmbedderHandle::new(Box::new(ScriptedEmbedder::named("other", 32)));
     let options = Options::at(dir.path().to_owned());
     Reindex::open(&options, &embedding_space(&embedder)).unwrap().finish().unwrap();
     let memos = open(dir.path(), &embedder);
     settle(&memos);
-    assert_eq!(ids(&memos, "users", 1, Ranking::default(), at(0.0)), [1]);
+    assert_eq!(ids(&memos, "users", 1, MemoRanking::default(), at(0.0)), [1]);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_full_queue_and_messages_with_nothing_to_keep_are_refused() {
     }
     let full = memos.add(memo("x", "<sql>1</sql>", "m"), at(0.0)).unwrap_err();
     assert!(matches!(full, MemosError::QueueFull), "{full}");
-    let deleted = memos.delete(&Which::Message("m".to_owned())).unwrap();
+    let deleted = memos.delete(&MemoSelector::Message("m".to_owned())).unwrap();
     assert_eq!(deleted.queued.len(), QUEUE_MAX);
     memos.add(memo("x", "<sql>1</sql>", "m"), at(0.0)).unwrap();
 }
@@ -240,7 +240,7 @@ fn the_log_of_recalls_is_bounded() {
     let (dir, embedder) = (tempfile::tempdir().unwrap(), scripted());
     let memos = open(dir.path(), &embedder);
     for n in 0..RECALLS_MAX + 3 {
-        assert!(ids(&memos, &n.to_string(), 1, Ranking::default(), at(0.0)).is_empty());
+        assert!(ids(&memos, &n.to_string(), 1, MemoRanking::default(), at(0.0)).is_empty());
     }
     let recalls = memos.recalls(usize::MAX).unwrap();
     assert_eq!(recalls.len() as u64, RECALLS_MAX);
@@ -289,19 +289,19 @@ proptest! {
                     model.insert(id, (word, 0));
                 }
                 Call::Delete(id) => {
-                    let Deleted { stored, queued } = memos.delete(&Which::Id(id)).unwrap();
+                    let DeletedMemos { stored, queued } = memos.delete(&MemoSelector::Id(id)).unwrap();
                     assert_eq!(stored.len() + queued.len(), usize::from(model.remove(&id).is_some()));
                 }
                 Call::DeleteMessage(word) => {
-                    let which = Which::Message(WORDS[word].to_owned());
-                    let Deleted { stored, queued } = memos.delete(&which).unwrap();
+                    let which = MemoSelector::Message(WORDS[word].to_owned());
+                    let DeletedMemos { stored, queued } = memos.delete(&which).unwrap();
                     let before = model.len();
                     model.retain(|_, (it, _)| *it != word);
                     assert_eq!(stored.len() + queued.len(), before - model.len());
                 }
                 Call::Recall(word) => {
                     settle(&memos);
-                    let found = ids(&memos, WORDS[word], 1, Ranking::default(), at(0.0));
+                    let found = ids(&memos, WORDS[word], 1, MemoRanking::default(), at(0.0));
                     let best = model.iter().find(|(_, (it, _))| *it == word);
                     if let Some((id, _)) = best {
                         assert_eq!(found, [*id]);
@@ -320,7 +320,7 @@ proptest! {
                 .list(None, 99)
                 .unwrap()
                 .into_iter()
-                .map(|Listed { memo, uses, .. }| {
+                .map(|ListedMemo { memo, uses, .. }| {
                     let word = WORDS.iter().position(|it| *it == memo.user_message).unwrap();
                     (memo.id, (word, uses.uses))
                 })

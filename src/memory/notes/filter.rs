@@ -6,7 +6,7 @@
 //! are no calls, no attributes and no arithmetic; what is not in the language
 //! is an error that shows where it stands.
 //!
-//! A name that a note does not have is `None`. What cannot be compared, such as
+//! A name that a note does not have is `None`. TokenKind cannot be compared, such as
 //! a text with a number, is in no order: `<` and the like are false there,
 //! where Python would stop with an error over one odd note.
 
@@ -24,7 +24,7 @@ const SHOWN_CHARS_MAX: usize = 24;
 
 /// A filter that was understood.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Filter(Expr);
+pub struct NoteFilter(Expr);
 
 /// Why a filter was not understood, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +37,7 @@ pub struct BadFilter {
     accepted: &'static str,
 }
 
-/// What the language takes, for errors.
+/// TokenKind the language takes, for errors.
 const ACCEPTED: &str = "accepted are comparisons, in, not in, is None, is not None, and, or, not, \
     parentheses, literals and names, such as area == 'main' and year >= 2024 and 'lab' in tags";
 
@@ -73,7 +73,7 @@ enum Comparison {
     IsNot,
 }
 
-impl Filter {
+impl NoteFilter {
     pub fn parse(text: &str) -> Result<Self, BadFilter> {
         if text.len() > FILTER_BYTES_MAX {
             let what =
@@ -209,14 +209,14 @@ fn is_true(value: &Value) -> bool {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Token {
-    what: What,
+struct FilterToken {
+    kind: TokenKind,
     /// Byte where it starts.
     at: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum What {
+enum TokenKind {
     Name(String),
     Literal(Value),
     Comparison(Comparison),
@@ -242,7 +242,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("{", "dictionaries and sets are not part of the filter language"),
 ];
 
-fn tokens(text: &str) -> Result<Vec<Token>, BadFilter> {
+fn tokens(text: &str) -> Result<Vec<FilterToken>, BadFilter> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -251,27 +251,27 @@ fn tokens(text: &str) -> Result<Vec<Token>, BadFilter> {
             at += blank;
             continue;
         }
-        let (what, bytes) = token(rest).map_err(|what| bad(text, at, what))?;
-        tokens.push(Token { what, at });
+        let (kind, bytes) = token(rest).map_err(|what| bad(text, at, what))?;
+        tokens.push(FilterToken { kind, at });
         at += bytes;
     }
     Ok(tokens)
 }
 
 /// The token at the start of `rest` and its length in bytes.
-fn token(rest: &str) -> Result<(What, usize), String> {
+fn token(rest: &str) -> Result<(TokenKind, usize), String> {
     for (symbol, what) in [
-        ("==", What::Comparison(Comparison::Equal)),
-        ("!=", What::Comparison(Comparison::Unequal)),
-        ("<=", What::Comparison(Comparison::LessOrEqual)),
-        (">=", What::Comparison(Comparison::GreaterOrEqual)),
-        ("<", What::Comparison(Comparison::Less)),
-        (">", What::Comparison(Comparison::Greater)),
-        ("(", What::Open),
-        (")", What::Close),
-        ("[", What::OpenList),
-        ("]", What::CloseList),
-        (",", What::Comma),
+        ("==", TokenKind::Comparison(Comparison::Equal)),
+        ("!=", TokenKind::Comparison(Comparison::Unequal)),
+        ("<=", TokenKind::Comparison(Comparison::LessOrEqual)),
+        (">=", TokenKind::Comparison(Comparison::GreaterOrEqual)),
+        ("<", TokenKind::Comparison(Comparison::Less)),
+        (">", TokenKind::Comparison(Comparison::Greater)),
+        ("(", TokenKind::Open),
+        (")", TokenKind::Close),
+        ("[", TokenKind::OpenList),
+        ("]", TokenKind::CloseList),
+        (",", TokenKind::Comma),
     ] {
         if rest.starts_with(symbol) {
             return Ok((what, symbol.len()));
@@ -294,18 +294,18 @@ fn token(rest: &str) -> Result<(What, usize), String> {
     Err(hint.map_or_else(|| format!("unexpected {first:?}"), |(_, hint)| (*hint).to_owned()))
 }
 
-fn word(rest: &str) -> Result<(What, usize), String> {
+fn word(rest: &str) -> Result<(TokenKind, usize), String> {
     let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
     let name = rest.get(..end).unwrap_or(rest);
     let what = match name {
-        "and" => What::And,
-        "or" => What::Or,
-        "not" => What::Not,
-        "in" => What::In,
-        "is" => What::Is,
-        "None" => What::Literal(Value::Null),
-        "True" => What::Literal(Value::Bool(true)),
-        "False" => What::Literal(Value::Bool(false)),
+        "and" => TokenKind::And,
+        "or" => TokenKind::Or,
+        "not" => TokenKind::Not,
+        "in" => TokenKind::In,
+        "is" => TokenKind::Is,
+        "None" => TokenKind::Literal(Value::Null),
+        "True" => TokenKind::Literal(Value::Bool(true)),
+        "False" => TokenKind::Literal(Value::Bool(false)),
         // As names they would be None, silently.
         "none" | "null" | "NULL" => return Err(format!("write None for {name:?}")),
         "true" | "TRUE" => return Err(format!("write True for {name:?}")),
@@ -319,18 +319,18 @@ fn word(rest: &str) -> Result<(What, usize), String> {
         _ if rest.get(end..).is_some_and(|it| it.starts_with(['\'', '"'])) => {
             return Err(format!("texts take no prefix such as {name:?}"));
         }
-        _ => What::Name(name.to_owned()),
+        _ => TokenKind::Name(name.to_owned()),
     };
     Ok((what, end))
 }
 
-fn text_literal(rest: &str, quote: char) -> Result<(What, usize), String> {
+fn text_literal(rest: &str, quote: char) -> Result<(TokenKind, usize), String> {
     let mut text = String::new();
     let mut chars = rest.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
         match c {
             c if c == quote => {
-                return Ok((What::Literal(Value::String(text)), at + quote.len_utf8()));
+                return Ok((TokenKind::Literal(Value::String(text)), at + quote.len_utf8()));
             }
             '\\' => match chars.next() {
                 Some((_, c @ ('\\' | '\'' | '"'))) => text.push(c),
@@ -345,7 +345,7 @@ fn text_literal(rest: &str, quote: char) -> Result<(What, usize), String> {
     Err("a text without its closing quote begins".to_owned())
 }
 
-fn number_literal(rest: &str) -> Result<(What, usize), String> {
+fn number_literal(rest: &str) -> Result<(TokenKind, usize), String> {
     let mut before = 'e';
     let end = rest.find(|c: char| {
         // At the start, and in an exponent.
@@ -360,12 +360,12 @@ fn number_literal(rest: &str) -> Result<(What, usize), String> {
         Err(_) => written.parse::<f64>().ok().and_then(Number::from_f64),
     };
     let number = number.ok_or_else(|| format!("{written:?} is no number"))?;
-    Ok((What::Literal(Value::Number(number)), bytes))
+    Ok((TokenKind::Literal(Value::Number(number)), bytes))
 }
 
 struct Parser<'a> {
     text: &'a str,
-    tokens: Vec<Token>,
+    tokens: Vec<FilterToken>,
     next: usize,
     depth: usize,
 }
@@ -373,7 +373,7 @@ struct Parser<'a> {
 impl Parser<'_> {
     fn any(&mut self) -> Result<Expr, BadFilter> {
         let mut parts = vec![self.all()?];
-        while self.take(&What::Or) {
+        while self.take(&TokenKind::Or) {
             parts.push(self.all()?);
         }
         Ok(one_or(parts, Expr::Any))
@@ -381,14 +381,14 @@ impl Parser<'_> {
 
     fn all(&mut self) -> Result<Expr, BadFilter> {
         let mut parts = vec![self.not()?];
-        while self.take(&What::And) {
+        while self.take(&TokenKind::And) {
             parts.push(self.not()?);
         }
         Ok(one_or(parts, Expr::All))
     }
 
     fn not(&mut self) -> Result<Expr, BadFilter> {
-        if self.take(&What::Not) {
+        if self.take(&TokenKind::Not) {
             let inner = self.deeper(Self::not)?;
             return Ok(Expr::Not(Box::new(inner)));
         }
@@ -416,20 +416,20 @@ impl Parser<'_> {
 
     /// The next comparison sign, if one comes next.
     fn comparator(&mut self) -> Result<Option<Comparison>, BadFilter> {
-        if let Some(What::Comparison(comparison)) = self.peek() {
+        if let Some(TokenKind::Comparison(comparison)) = self.peek() {
             let comparison = *comparison;
             self.next += 1;
             return Ok(Some(comparison));
         }
-        if self.take(&What::In) {
+        if self.take(&TokenKind::In) {
             return Ok(Some(Comparison::In));
         }
-        if self.take(&What::Is) {
-            let negated = self.take(&What::Not);
+        if self.take(&TokenKind::Is) {
+            let negated = self.take(&TokenKind::Not);
             return Ok(Some(if negated { Comparison::IsNot } else { Comparison::Is }));
         }
-        if self.take(&What::Not) {
-            return if self.take(&What::In) {
+        if self.take(&TokenKind::Not) {
+            return if self.take(&TokenKind::In) {
                 Ok(Some(Comparison::NotIn))
             } else {
                 Err(self.unexpected())
@@ -450,26 +450,26 @@ impl Parser<'_> {
     /// A name, a literal, a list, or what stands in parentheses.
     fn primary(&mut self) -> Result<Expr, BadFilter> {
         let operand = match self.peek() {
-            Some(What::Name(name)) => Operand::Name(name.clone()),
-            Some(What::Literal(value)) => Operand::Literal(value.clone()),
-            Some(What::Open) => {
+            Some(TokenKind::Name(name)) => Operand::Name(name.clone()),
+            Some(TokenKind::Literal(value)) => Operand::Literal(value.clone()),
+            Some(TokenKind::Open) => {
                 self.next += 1;
                 return self.deeper(Self::in_parentheses);
             }
-            Some(What::OpenList) => {
+            Some(TokenKind::OpenList) => {
                 self.next += 1;
                 return self.deeper(|parser| {
-                    Ok(Expr::Truth(Operand::List(parser.items(&What::CloseList)?)))
+                    Ok(Expr::Truth(Operand::List(parser.items(&TokenKind::CloseList)?)))
                 });
             }
             _ => return Err(self.unexpected()),
         };
         self.next += 1;
         match self.peek() {
-            Some(What::Open) => {
+            Some(TokenKind::Open) => {
                 Err(self.fault("calls are not part of the filter language".to_owned()))
             }
-            Some(What::OpenList) => {
+            Some(TokenKind::OpenList) => {
                 Err(self.fault("subscripts are not part of the filter language".to_owned()))
             }
             _ => Ok(Expr::Truth(operand)),
@@ -479,21 +479,21 @@ impl Parser<'_> {
     fn in_parentheses(&mut self) -> Result<Expr, BadFilter> {
         let at = self.next;
         let inner = self.any()?;
-        if self.take(&What::Close) {
+        if self.take(&TokenKind::Close) {
             return Ok(inner);
         }
-        if self.peek() == Some(&What::Comma) {
+        if self.peek() == Some(&TokenKind::Comma) {
             self.next = at;
-            return Ok(Expr::Truth(Operand::List(self.items(&What::Close)?)));
+            return Ok(Expr::Truth(Operand::List(self.items(&TokenKind::Close)?)));
         }
         Err(self.unexpected())
     }
 
-    fn items(&mut self, close: &What) -> Result<Vec<Operand>, BadFilter> {
+    fn items(&mut self, close: &TokenKind) -> Result<Vec<Operand>, BadFilter> {
         let mut items = Vec::new();
         while !self.take(close) {
             items.push(self.operand()?);
-            if !self.take(&What::Comma) && self.peek() != Some(close) {
+            if !self.take(&TokenKind::Comma) && self.peek() != Some(close) {
                 return Err(self.unexpected());
             }
         }
@@ -513,14 +513,14 @@ impl Parser<'_> {
         parsed
     }
 
-    fn take(&mut self, what: &What) -> bool {
+    fn take(&mut self, what: &TokenKind) -> bool {
         let is_next = self.peek() == Some(what);
         self.next += usize::from(is_next);
         is_next
     }
 
-    fn peek(&self) -> Option<&What> {
-        self.tokens.get(self.next).map(|token| &token.what)
+    fn peek(&self) -> Option<&TokenKind> {
+        self.tokens.get(self.next).map(|token| &token.kind)
     }
 
     fn unexpected(&self) -> BadFilter {

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::base::embedding::Embedding;
 use crate::base::time::{Timestamp, Zone};
-use crate::memory::notes::filter::Filter;
+use crate::memory::notes::filter::NoteFilter;
 use crate::memory::notes::passages::passages;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
@@ -61,7 +61,7 @@ pub struct NewNote {
 
 /// A note that answers a query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct ScoredNote {
     pub note: Note,
     /// 0..1; see [`Notes::load`].
     pub score: f32,
@@ -69,9 +69,9 @@ pub struct Found {
 
 /// What a search found, and what it passed over.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
+pub struct NoteSearch {
     /// Best first.
-    pub found: Vec<Found>,
+    pub found: Vec<ScoredNote>,
     /// Notes that the filter let pass.
     pub passed: usize,
     /// The best score of those.
@@ -84,14 +84,14 @@ pub struct Notes {
     store: Store,
     embedder: EmbedderHandle,
     zone: Zone,
-    entries: RwLock<BTreeMap<Uuid, Entry>>,
+    entries: RwLock<BTreeMap<Uuid, IndexedNote>>,
     /// Held from a change on disk to the same change of `entries`.
     writing: Mutex<()>,
 }
 
 /// All of a note but its text, which stays on disk.
 #[derive(Debug)]
-struct Entry {
+struct IndexedNote {
     vectors: Vec<Embedding>,
     area: Value,
     metadata: Map<String, Value>,
@@ -107,7 +107,9 @@ impl Notes {
         for entry in store.notes() {
             match entry {
                 Ok((note, vectors)) if vectors.is_empty() => stale.push(note),
-                Ok((note, vectors)) => drop(entries.insert(note.id, Entry::of(&note, vectors))),
+                Ok((note, vectors)) => {
+                    drop(entries.insert(note.id, IndexedNote::of(&note, vectors)))
+                }
                 // One note lost is no reason to withhold the others.
                 Err(error) if error.concerns_one_value() => {
                     error!(error:%; "a note cannot be read and is left out");
@@ -125,7 +127,7 @@ impl Notes {
             }
             store.put_notes(&renewed)?;
             for (note, vectors) in renewed {
-                entries.insert(note.id, Entry::of(&note, vectors));
+                entries.insert(note.id, IndexedNote::of(&note, vectors));
             }
         }
         let (entries, writing) = (RwLock::new(entries), Mutex::new(()));
@@ -149,7 +151,7 @@ impl Notes {
         }
         let note = Note { id: Uuid::new_v4(), text, area, metadata, saved_at: now };
         let id = note.id;
-        let entry = Entry::of(&note, vectors.clone());
+        let entry = IndexedNote::of(&note, vectors.clone());
         self.store.put_notes(&[(note, vectors)])?;
         self.write(|entries| entries.insert(id, entry));
         Ok(id)
@@ -165,23 +167,23 @@ impl Notes {
         query: &str,
         threshold: f32,
         limit: usize,
-        filter: Option<&Filter>,
-    ) -> Result<Loaded, NotesError> {
-        let mut scored = self.scored(query, filter)?;
+        filter: Option<&NoteFilter>,
+    ) -> Result<NoteSearch, NotesError> {
+        let mut scored = self.score_all(query, filter)?;
         let (passed, best) = (scored.len(), scored.first().map(|it| it.0));
         scored.retain(|(score, ..)| *score >= threshold);
         let mut found = Vec::new();
         for (score, _, id) in scored.into_iter().take(limit) {
             // One that was deleted since is not found.
-            found.extend(self.store.note(id)?.map(|note| Found { note, score }));
+            found.extend(self.store.note(id)?.map(|note| ScoredNote { note, score }));
         }
-        Ok(Loaded { found, passed, best })
+        Ok(NoteSearch { found, passed, best })
     }
 
     /// The ids of all notes at least as similar to `query` as `threshold`, best
     /// first.
     pub fn similar(&self, query: &str, threshold: f32) -> Result<Vec<Uuid>, NotesError> {
-        let scored = self.scored(query, None)?;
+        let scored = self.score_all(query, None)?;
         Ok(scored.into_iter().filter(|it| it.0 >= threshold).map(|it| it.2).collect())
     }
 
@@ -211,15 +213,15 @@ impl Notes {
     }
 
     /// What the filter lets pass, best first.
-    fn scored(
+    fn score_all(
         &self,
         query: &str,
-        filter: Option<&Filter>,
+        filter: Option<&NoteFilter>,
     ) -> Result<Vec<(f32, Timestamp, Uuid)>, NotesError> {
         let query = self.embedder.embed(TextRole::Query, query)?;
         let entries = self.read();
-        let passes = |(id, entry): &(&Uuid, &Entry)| {
-            filter.is_none_or(|filter| filter.admits(&|name| entry.named(name, **id, self.zone)))
+        let passes = |(id, entry): &(&Uuid, &IndexedNote)| {
+            filter.is_none_or(|filter| filter.admits(&|name| entry.field(name, **id, self.zone)))
         };
         let mut scored: Vec<(f32, Timestamp, Uuid)> = entries
             .iter()
@@ -231,16 +233,16 @@ impl Notes {
         Ok(scored)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<Uuid, Entry>> {
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<Uuid, IndexedNote>> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write<T>(&self, change: impl FnOnce(&mut BTreeMap<Uuid, Entry>) -> T) -> T {
+    fn write<T>(&self, change: impl FnOnce(&mut BTreeMap<Uuid, IndexedNote>) -> T) -> T {
         change(&mut self.entries.write().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Entry {
+impl IndexedNote {
     fn of(note: &Note, vectors: Vec<Embedding>) -> Self {
         Self {
             vectors,
@@ -257,7 +259,7 @@ impl Entry {
     }
 
     /// What a filter reads under a name.
-    fn named(&self, name: &str, id: Uuid, zone: Zone) -> Option<Cow<'_, Value>> {
+    fn field(&self, name: &str, id: Uuid, zone: Zone) -> Option<Cow<'_, Value>> {
         match name {
             "id" => Some(Cow::Owned(json!(id.to_string()))),
             "area" => Some(Cow::Borrowed(&self.area)),

@@ -44,7 +44,7 @@ impl Bench {
     }
 
     fn texts(&self, query: &str, threshold: f32, filter: &str) -> Vec<String> {
-        let filter = (!filter.is_empty()).then(|| Filter::parse(filter).unwrap());
+        let filter = (!filter.is_empty()).then(|| NoteFilter::parse(filter).unwrap());
         let loaded = self.notes().load(query, threshold, 100, filter.as_ref()).unwrap();
         loaded.found.into_iter().map(|it| it.note.text).collect()
     }
@@ -231,7 +231,7 @@ proptest! {
                 }
             }
             bench.restart();
-            let filter = Filter::parse(&format!("year >= {least}")).unwrap();
+            let filter = NoteFilter::parse(&format!("year >= {least}")).unwrap();
         let loaded = bench.notes().load(&query, 0.6, 100, Some(&filter)).unwrap();
         let mut found: Vec<Uuid> = loaded.found.iter().map(|it| it.note.id).collect();
         found.sort();

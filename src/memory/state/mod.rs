@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Map, Value};
 
 use crate::memory::state::render::{Rendered, TooLong};
-use crate::memory::state::reply::BadReply;
+use crate::memory::state::reply::BadMemoryReply;
 use crate::store::state::AgentState;
 use crate::store::{Store, StoreError};
 
@@ -34,7 +34,7 @@ pub enum StateError {
     )]
     TooManyAgents,
     #[error(transparent)]
-    Reply(#[from] BadReply),
+    Reply(#[from] BadMemoryReply),
     #[error(transparent)]
     TooLong(#[from] TooLong),
     /// Ours: the store gave back something else than was put in.
@@ -197,7 +197,7 @@ mod tests {
         let memory = state.update_from_reply("a", r#"{"memory": {"x": 3}}"#).unwrap();
         assert_eq!(memory, object(json!({"x": 3})));
         let error = state.update_from_reply("a", "{}").unwrap_err();
-        assert!(matches!(error, StateError::Reply(BadReply::NoMemory(_))), "{error}");
+        assert!(matches!(error, StateError::Reply(BadMemoryReply::NoMemory(_))), "{error}");
         assert_eq!(state.get("a").unwrap(), memory);
     }
 
@@ -220,13 +220,13 @@ mod tests {
     }
 
     #[derive(Debug, Clone)]
-    enum Call {
+    enum Operation {
         Set(usize, Value),
         Merge(usize, Value),
         Reopen,
     }
 
-    fn calls() -> impl Strategy<Value = Vec<Call>> {
+    fn calls() -> impl Strategy<Value = Vec<Operation>> {
         let memory = || {
             let leaf = (0..3_u8).prop_map(|n| json!(n));
             let inner = prop::collection::btree_map("[ab]", leaf.clone(), 0..3);
@@ -234,9 +234,9 @@ mod tests {
             prop::collection::btree_map("[ab]", value, 0..3).prop_map(|map| json!(map))
         };
         let call = prop_oneof![
-            2 => (0..3_usize, memory()).prop_map(|(agent, it)| Call::Set(agent, it)),
-            3 => (0..3_usize, memory()).prop_map(|(agent, it)| Call::Merge(agent, it)),
-            1 => Just(Call::Reopen),
+            2 => (0..3_usize, memory()).prop_map(|(agent, it)| Operation::Set(agent, it)),
+            3 => (0..3_usize, memory()).prop_map(|(agent, it)| Operation::Merge(agent, it)),
+            1 => Just(Operation::Reopen),
         ];
         prop::collection::vec(call, 1..20)
     }
@@ -278,7 +278,7 @@ mod tests {
             let mut model: BTreeMap<usize, BTreeMap<Vec<String>, Value>> = BTreeMap::new();
             for call in calls {
                 match call {
-                    Call::Set(agent, memory) => {
+                    Operation::Set(agent, memory) => {
                         state.set(&agent.to_string(), &object(memory.clone())).unwrap();
                         let flat = model.entry(agent).or_default();
                         flat.clear();
@@ -286,14 +286,14 @@ mod tests {
                             lay(flat, std::slice::from_ref(key), value);
                         });
                     }
-                    Call::Merge(agent, memory) => {
+                    Operation::Merge(agent, memory) => {
                         state.merge(&agent.to_string(), object(memory.clone())).unwrap();
                         let flat = model.entry(agent).or_default();
                         memory.as_object().unwrap().iter().for_each(|(key, value)| {
                             lay(flat, std::slice::from_ref(key), value);
                         });
                     }
-                    Call::Reopen => {
+                    Operation::Reopen => {
                         drop(state);
                         state = open(dir.path());
                     }

@@ -47,17 +47,17 @@ pub fn render(
     while let Some(at) = rest.find('$') {
         let (before, place) = rest.split_at(at);
         rendered.text.push_str(before);
-        let (found, after) = Place::read(place);
+        let (found, after) = Placeholder::read(place);
         match found {
-            Place::Text(text) => rendered.text.push_str(text),
-            Place::Memory(path) => {
+            Placeholder::Text(text) => rendered.text.push_str(text),
+            Placeholder::Memory(path) => {
                 let value = path.look_up(memory);
                 rendered.text.push_str(&value.map_or_else(|| NONE.to_owned(), self::value));
                 if value.is_none() {
                     rendered.miss(format!("{MEMORY}{path}"));
                 }
             }
-            Place::Variable { name, written } => match variables.get(name) {
+            Placeholder::Variable { name, written } => match variables.get(name) {
                 Some(Value::String(text)) => rendered.text.push_str(text),
                 Some(value) => rendered.text.push_str(&self::value(value)),
                 None => {
@@ -84,13 +84,13 @@ impl Rendered {
 }
 
 /// What a `$` begins.
-enum Place<'a> {
+enum Placeholder<'a> {
     Memory(Path<'a>),
     Variable { name: &'a str, written: &'a str },
     Text(&'static str),
 }
 
-impl<'a> Place<'a> {
+impl<'a> Placeholder<'a> {
     /// Reads the place at the start of `text`, which is a `$`, and what follows it.
     fn read(text: &'a str) -> (Self, &'a str) {
         let after = text.strip_prefix('$').unwrap_or(text);
@@ -202,10 +202,10 @@ fn is_key(c: char) -> bool {
 /// dash; an object is a line `key: value` each; a text stands as it is. What is
 /// empty reads `None`.
 pub fn value(value: &Value) -> String {
-    rendered(value, DEPTH_MAX)
+    render_value(value, DEPTH_MAX)
 }
 
-fn rendered(value: &Value, depth_left: usize) -> String {
+fn render_value(value: &Value, depth_left: usize) -> String {
     match value {
         Value::Null => NONE.to_owned(),
         Value::Bool(true) => "True".to_owned(),
@@ -218,14 +218,15 @@ fn rendered(value: &Value, depth_left: usize) -> String {
         Value::Array(_) | Value::Object(_) if depth_left == 0 => CUT.to_owned(),
         Value::Array(items) => {
             let line = |item| {
-                let block = rendered(item, depth_left - 1);
+                let block = render_value(item, depth_left - 1);
                 format!("- {}", block.replace('\n', "\n  "))
             };
             items.iter().map(line).collect::<Vec<String>>().join("\n")
         }
         Value::Object(members) => {
-            let line =
-                |(key, value): (&String, _)| format!("{key}: {}", rendered(value, depth_left - 1));
+            let line = |(key, value): (&String, _)| {
+                format!("{key}: {}", render_value(value, depth_left - 1))
+            };
             members.iter().map(line).collect::<Vec<String>>().join("\n")
         }
     }
@@ -236,12 +237,12 @@ fn rendered(value: &Value, depth_left: usize) -> String {
 /// 1e-4 on.
 fn number(number: &Number) -> String {
     match number.as_f64() {
-        Some(float) if number.is_f64() => float_as_python(float),
+        Some(float) if number.is_f64() => format_python_float(float),
         _ => number.to_string(),
     }
 }
 
-fn float_as_python(float: f64) -> String {
+fn format_python_float(float: f64) -> String {
     let scientific = format!("{float:e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);

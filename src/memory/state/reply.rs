@@ -13,7 +13,7 @@ const KEYS_SHOWN_MAX: usize = 8;
 
 /// Why a reply gives no memory, as the model that wrote it should read it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadReply {
+pub enum BadMemoryReply {
     #[error("the reply holds no JSON object; accepted is {{\"memory\": {{…}}}}")]
     NoObject,
     #[error("the reply's JSON cannot be read: {0}; accepted is {{\"memory\": {{…}}}}")]
@@ -25,8 +25,8 @@ pub enum BadReply {
 }
 
 /// The `memory` object of the reply.
-pub fn memory_of(reply: &str) -> Result<Map<String, Value>, BadReply> {
-    let mut fault = BadReply::NoObject;
+pub fn memory_of(reply: &str) -> Result<Map<String, Value>, BadMemoryReply> {
+    let mut fault = BadMemoryReply::NoObject;
     let mut rest = reply;
     for _ in 0..STARTS_MAX {
         let Some(at) = rest.find('{') else { break };
@@ -38,13 +38,13 @@ pub fn memory_of(reply: &str) -> Result<Map<String, Value>, BadReply> {
                 skip = values.byte_offset();
                 match object.shift_remove("memory") {
                     Some(Value::Object(memory)) => return Ok(memory),
-                    Some(other) => return Err(BadReply::NotAnObject(kind(&other))),
-                    None if matches!(fault, BadReply::NoMemory(_)) => {}
-                    None => fault = BadReply::NoMemory(keys(&object)),
+                    Some(other) => return Err(BadMemoryReply::NotAnObject(kind(&other))),
+                    None if matches!(fault, BadMemoryReply::NoMemory(_)) => {}
+                    None => fault = BadMemoryReply::NoMemory(keys(&object)),
                 }
             }
-            Some(Err(error)) if matches!(fault, BadReply::NoObject) => {
-                fault = BadReply::Unreadable(error.to_string());
+            Some(Err(error)) if matches!(fault, BadMemoryReply::NoObject) => {
+                fault = BadMemoryReply::Unreadable(error.to_string());
             }
             _ => {}
         }

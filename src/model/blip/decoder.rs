@@ -15,7 +15,7 @@ pub(super) struct Decoder {
     words: Tensor,
     positions: Tensor,
     norm: Norm,
-    layers: Vec<Layer>,
+    layers: Vec<DecoderLayer>,
     transform: Linear,
     activation: Activation,
     transform_norm: Norm,
@@ -37,7 +37,7 @@ impl Decoder {
                 .get((config.max_position_embeddings, width), "weight")?,
             norm: Norm::load(width, epsilon, &embeddings.pp("LayerNorm"))?,
             layers: (0..config.num_hidden_layers)
-                .map(|layer| Layer::load(config, &layers.pp(layer)))
+                .map(|layer| DecoderLayer::load(config, &layers.pp(layer)))
                 .collect::<Result<_>>()?,
             transform: Linear::load(width, width, &transform.pp("dense"))?,
             activation: config.hidden_act.try_into()?,
@@ -47,63 +47,63 @@ impl Decoder {
     }
 
     /// A caption of the image whose vectors are `seen`, before its first word.
-    pub(super) fn begin(&self, seen: &Tensor) -> Result<Caption<'_>> {
-        let image = self.layers.iter().map(|layer| layer.image.memory_of(seen));
+    pub(super) fn begin(&self, seen: &Tensor) -> Result<CaptionDecoding<'_>> {
+        let image = self.layers.iter().map(|layer| layer.image.keys_and_values(seen));
         let image = image.collect::<Result<_>>()?;
         let said = self.layers.iter().map(|_| None).collect();
-        Ok(Caption { decoder: self, image, said, length: 0 })
+        Ok(CaptionDecoding { decoder: self, image, said, length: 0 })
     }
 }
 
 /// A caption under way.
-pub(super) struct Caption<'a> {
+pub(super) struct CaptionDecoding<'a> {
     decoder: &'a Decoder,
     /// By layer, of the image.
-    image: Vec<Memory>,
+    image: Vec<KeyValueCache>,
     /// By layer, of the words so far.
-    said: Vec<Option<Memory>>,
+    said: Vec<Option<KeyValueCache>>,
     length: usize,
 }
 
-impl Caption<'_> {
+impl CaptionDecoding<'_> {
     /// Takes the next word and returns the scores of all words to follow it.
-    pub(super) fn say(&mut self, token: u32) -> Result<Tensor> {
+    pub(super) fn next_logits(&mut self, token: u32) -> Result<Tensor> {
         let Decoder { words, positions, norm, layers, .. } = self.decoder;
         let word = words.index_select(&Tensor::new(&[token], &Device::Cpu)?, 0)?;
         let mut x = norm.apply((word + positions.narrow(0, self.length, 1)?)?)?;
         self.length += 1;
         for ((layer, image), said) in layers.iter().zip(&self.image).zip(&mut self.said) {
-            let now = layer.words.memory_of(&x)?;
+            let now = layer.words.keys_and_values(&x)?;
             let all = match said.take() {
-                Some(before) => before.followed_by(&now)?,
+                Some(before) => before.append(&now)?,
                 None => now,
             };
             step_aside();
             x = layer.words.forward(&x, &all)?;
             *said = Some(all);
             x = layer.image.forward(&x, image)?;
-            x = layer.think(&x)?;
+            x = layer.feed_forward(&x)?;
         }
         step_aside();
-        self.decoder.scores(&x)
+        self.decoder.logits(&x)
     }
 }
 
 impl Decoder {
-    fn scores(&self, x: &Tensor) -> Result<Tensor> {
+    fn logits(&self, x: &Tensor) -> Result<Tensor> {
         let x = self.activation.apply(self.transform.forward(x)?)?;
         self.head.forward(&self.transform_norm.apply(x)?)?.squeeze(0)
     }
 }
 
 /// Keys and values, head by head.
-struct Memory {
+struct KeyValueCache {
     keys: Tensor,
     values: Tensor,
 }
 
-impl Memory {
-    fn followed_by(&self, next: &Self) -> Result<Self> {
+impl KeyValueCache {
+    fn append(&self, next: &Self) -> Result<Self> {
         Ok(Self {
             keys: Tensor::cat(&[&self.keys, &next.keys], 1)?,
             values: Tensor::cat(&[&self.values, &next.values], 1)?,
@@ -111,7 +111,7 @@ impl Memory {
     }
 }
 
-struct Layer {
+struct DecoderLayer {
     words: Attention,
     image: Attention,
     widened: Linear,
@@ -120,7 +120,7 @@ struct Layer {
     norm: Norm,
 }
 
-impl Layer {
+impl DecoderLayer {
     fn load(config: &Config, weights: &VarBuilder<'_>) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let seen = config.encoder_hidden_size;
@@ -135,7 +135,7 @@ impl Layer {
         })
     }
 
-    fn think(&self, x: &Tensor) -> Result<Tensor> {
+    fn feed_forward(&self, x: &Tensor) -> Result<Tensor> {
         let widened = self.activation.apply(self.widened.forward(x)?)?;
         self.norm.apply((self.narrowed.forward(&widened)? + x)?)
     }
@@ -166,16 +166,16 @@ impl Attention {
     }
 
     /// Keys and values of what these rows are.
-    fn memory_of(&self, rows: &Tensor) -> Result<Memory> {
-        Ok(Memory {
+    fn keys_and_values(&self, rows: &Tensor) -> Result<KeyValueCache> {
+        Ok(KeyValueCache {
             keys: self.heads.split(&self.keys.forward(rows)?)?,
             values: self.heads.split(&self.values.forward(rows)?)?,
         })
     }
 
-    fn forward(&self, x: &Tensor, memory: &Memory) -> Result<Tensor> {
+    fn forward(&self, x: &Tensor, cache: &KeyValueCache) -> Result<Tensor> {
         let queries = self.heads.split(&self.queries.forward(x)?)?;
-        let found = self.heads.attend(&queries, &memory.keys, &memory.values)?;
+        let found = self.heads.attend(&queries, &cache.keys, &cache.values)?;
         self.norm.apply((self.output.forward(&found)? + x)?)
     }
 }

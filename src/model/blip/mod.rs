@@ -43,7 +43,7 @@ struct BlipCaptioner {
     limits: Limits,
     preprocessor: Preprocessor,
     tokenizer: Tokenizer,
-    words: Words,
+    words: TokenSettings,
     confidence: Option<Confidence>,
     vision: Vision,
     decoder: Decoder,
@@ -51,7 +51,7 @@ struct BlipCaptioner {
 
 /// Where captions begin and end.
 #[derive(Debug, Clone, Copy)]
-struct Words {
+struct TokenSettings {
     begin: u32,
     end: u32,
     /// With `begin`, without `end`.
@@ -128,13 +128,13 @@ impl BlipCaptioner {
     /// The likeliest token after the likeliest token, until the end or the limit,
     /// and the logarithm of the probability of each, the end among them.
     fn tokens(&self, pixels: &Tensor) -> candle_core::Result<(Vec<u32>, Vec<f32>)> {
-        let Words { begin, end, tokens_max } = self.words;
+        let TokenSettings { begin, end, tokens_max } = self.words;
         let seen = self.vision.forward(pixels)?;
         let mut caption = self.decoder.begin(&seen)?;
         let (mut tokens, mut log_probs) = (vec![begin], Vec::new());
         let mut last = begin;
         while tokens.len() < tokens_max {
-            let (next, log_prob) = likeliest(&caption.say(last)?.to_vec1()?);
+            let (next, log_prob) = likeliest(&caption.next_logits(last)?.to_vec1()?);
             log_probs.push(log_prob);
             if next == end {
                 break;
@@ -161,7 +161,7 @@ fn likeliest(scores: &[f32]) -> (u32, f32) {
     (token, -sum.ln())
 }
 
-fn configs_of(dir: &ModelDir) -> Result<(Config, Words), ModelError> {
+fn configs_of(dir: &ModelDir) -> Result<(Config, TokenSettings), ModelError> {
     #[derive(Deserialize)]
     struct TextFile {
         bos_token_id: u32,
@@ -204,7 +204,7 @@ fn configs_of(dir: &ModelDir) -> Result<(Config, Words), ModelError> {
         dir.optional_settings("generation_config.json")?.unwrap_or_default();
     let tokens_max = generation.tokens_max().or(text.max_length).unwrap_or(TOKENS_MAX_DEFAULT);
     let tokens_max = tokens_max.min(config.text_config.max_position_embeddings);
-    Ok((config, Words { begin: text.bos_token_id, end: text.sep_token_id, tokens_max }))
+    Ok((config, TokenSettings { begin: text.bos_token_id, end: text.sep_token_id, tokens_max }))
 }
 
 #[derive(Default, Deserialize)]

@@ -32,7 +32,7 @@ fn check(dir: &Path, images: &Path) {
         for (expected, next) in
             row["logits"].as_array().unwrap().iter().zip(row["tokens"].as_array().unwrap())
         {
-            let found: Vec<f32> = caption.say(last).unwrap().to_vec1().unwrap();
+            let found: Vec<f32> = caption.next_logits(last).unwrap().to_vec1().unwrap();
             for (found, expected) in found.iter().zip(numbers(expected)) {
                 let error = (f64::from(*found) - expected).abs();
                 assert!(error < TOLERANCE, "{name}, word {words}: {error}");

@@ -16,7 +16,7 @@ pub(super) struct Vision {
     /// Stands for the whole image, before the patches.
     class: Tensor,
     positions: Tensor,
-    layers: Vec<Layer>,
+    layers: Vec<VisionLayer>,
     norm: Norm,
 }
 
@@ -37,7 +37,7 @@ impl Vision {
             class: embeddings.get((1, 1, width), "class_embedding")?.squeeze(0)?,
             positions: positions.squeeze(0)?,
             layers: (0..config.num_hidden_layers)
-                .map(|layer| Layer::load(config, &layers.pp(layer)))
+                .map(|layer| VisionLayer::load(config, &layers.pp(layer)))
                 .collect::<Result<_>>()?,
             norm: Norm::load(width, config.layer_norm_eps, &weights.pp("post_layernorm"))?,
         })
@@ -46,7 +46,7 @@ impl Vision {
     /// One row for the whole image and one a patch, from pixels of shape
     /// 1 × 3 × side × side.
     pub(super) fn forward(&self, pixels: &Tensor) -> Result<Tensor> {
-        let patches = self.patch.forward(&self.cut(pixels)?)?;
+        let patches = self.patch.forward(&self.patches(pixels)?)?;
         let mut x = (Tensor::cat(&[&self.class, &patches], 0)? + &self.positions)?;
         for layer in &self.layers {
             x = layer.forward(&x)?;
@@ -56,7 +56,7 @@ impl Vision {
 
     /// One row of numbers a patch: a convolution that steps by its own size is
     /// a product with these.
-    fn cut(&self, pixels: &Tensor) -> Result<Tensor> {
+    fn patches(&self, pixels: &Tensor) -> Result<Tensor> {
         let (count, size) = (self.patches, self.patch_size);
         pixels
             .reshape((3, count, size, count, size))?
@@ -65,7 +65,7 @@ impl Vision {
     }
 }
 
-struct Layer {
+struct VisionLayer {
     heads: Heads,
     attention_norm: Norm,
     queries_keys_values: Linear,
@@ -76,7 +76,7 @@ struct Layer {
     narrowed: Linear,
 }
 
-impl Layer {
+impl VisionLayer {
     fn load(config: &VisionConfig, weights: &VarBuilder<'_>) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let norm = |name: &str| Norm::load(width, config.layer_norm_eps, &weights.pp(name));

@@ -13,7 +13,7 @@ use crate::base::picture::Limits;
 use crate::model::blip;
 use crate::model::threads::compute_on_this_thread_only;
 use crate::model::worker::protocol;
-use crate::model::worker::protocol::{Reply, Request};
+use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
 use crate::model::{CaptionError, Captioner, ModelError};
 
 /// Added to the priority number: the daemon's answers go first.
@@ -54,7 +54,7 @@ pub fn run(
     match blip::load(&options.model, options.limits) {
         Ok(mut captioner) => serve(captioner.as_mut(), input, output),
         Err(error) => {
-            protocol::write(output, &Reply::NoModel { reason: error.to_string() })?;
+            protocol::write(output, &WorkerReply::NoModel { reason: error.to_string() })?;
             Err(error.into())
         }
     }
@@ -66,16 +66,16 @@ fn serve(
     output: &mut impl Write,
 ) -> Result<(), ChildError> {
     let identity = captioner.identity();
-    let hello = Reply::Hello {
+    let hello = WorkerReply::Hello {
         version: protocol::VERSION,
         name: identity.name.clone(),
         fingerprint: identity.fingerprint.0.clone(),
     };
     protocol::write(output, &hello)?;
-    while let Some(Request::Caption { image }) = protocol::read(input)? {
+    while let Some(WorkerRequest::Caption { image }) = protocol::read(input)? {
         let reply = match captioner.caption(&image) {
-            Ok(Caption { text, confidence }) => Reply::Caption { text, confidence },
-            Err(CaptionError::BadImage(reason)) => Reply::BadImage { reason },
+            Ok(Caption { text, confidence }) => WorkerReply::Caption { text, confidence },
+            Err(CaptionError::BadImage(reason)) => WorkerReply::BadImage { reason },
             Err(error) => return Err(ChildError::Caption(error)),
         };
         protocol::write(output, &reply)?;
@@ -112,17 +112,20 @@ mod tests {
     use crate::model::scripted::ScriptedCaptioner;
 
     /// What a captioner answers to these images, hello left out.
-    fn answers(captioner: &mut dyn Captioner, images: &[&str]) -> (Vec<Reply>, Option<ChildError>) {
+    fn answers(
+        captioner: &mut dyn Captioner,
+        images: &[&str],
+    ) -> (Vec<WorkerReply>, Option<ChildError>) {
         let (mut input, mut output) = (Vec::new(), Vec::new());
         for image in images {
             let image = image.as_bytes().to_vec();
-            protocol::write(&mut input, &Request::Caption { image }).unwrap();
+            protocol::write(&mut input, &WorkerRequest::Caption { image }).unwrap();
         }
         let error = serve(captioner, &mut input.as_slice(), &mut output).err();
         let mut pipe = output.as_slice();
         let replies = std::iter::from_fn(|| protocol::read(&mut pipe).unwrap());
-        let mut replies: Vec<Reply> = replies.collect();
-        assert!(matches!(replies.remove(0), Reply::Hello { version: protocol::VERSION, .. }));
+        let mut replies: Vec<WorkerReply> = replies.collect();
+        assert!(matches!(replies.remove(0), WorkerReply::Hello { version: protocol::VERSION, .. }));
         (replies, error)
     }
 
@@ -134,8 +137,9 @@ mod tests {
         })
         .with_confidence(0.25);
         let (replies, error) = answers(&mut captioner, &["mug", "bad", "book"]);
-        let caption = |text: &str| Reply::Caption { text: text.to_owned(), confidence: Some(0.25) };
-        let bad = Reply::BadImage { reason: "no pixels".to_owned() };
+        let caption =
+            |text: &str| WorkerReply::Caption { text: text.to_owned(), confidence: Some(0.25) };
+        let bad = WorkerReply::BadImage { reason: "no pixels".to_owned() };
         assert_eq!(replies, [caption("mug"), bad, caption("book")]);
         assert!(error.is_none());
     }

@@ -19,8 +19,8 @@ use crate::base::time::Clock;
 use crate::model::weights;
 use crate::model::worker::backoff::Backoff;
 use crate::model::worker::child::ChildOptions;
-use crate::model::worker::process::{Waited, Worker, WorkerCommand};
-use crate::model::worker::protocol::{Reply, Request};
+use crate::model::worker::process::{WaitOutcome, Worker, WorkerCommand};
+use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
 use crate::model::{CaptionError, Captioner, Fingerprint, ModelError, ModelIdentity};
 
 /// How often a wait looks whether the daemon stops.
@@ -112,7 +112,7 @@ impl WorkerCaptioner {
     /// Brings a worker up that waits for a frame.
     fn make_ready(&mut self) -> Result<(), CaptionError> {
         if self.worker.as_mut().is_some_and(Worker::has_ended) {
-            let how = self.bury();
+            let how = self.end_worker();
             log::warn!("the caption worker ended between frames: {how}");
         }
         if self.worker.is_none() {
@@ -152,24 +152,27 @@ impl WorkerCaptioner {
     fn greet(&mut self) -> Result<(), CaptionError> {
         let deadline = self.options.start_deadline;
         let reason = match self.wait(deadline)? {
-            Waited::Reply(Reply::Hello { version: protocol::VERSION, name, fingerprint }) => {
+            WaitOutcome::Reply(WorkerReply::Hello {
+                version: protocol::VERSION,
+                name,
+                fingerprint,
+            }) => {
                 self.identity = ModelIdentity { name, fingerprint: Fingerprint(fingerprint) };
                 self.ready = true;
                 return Ok(());
             }
-            Waited::Reply(Reply::NoModel { reason }) => {
-                self.bury();
+            WaitOutcome::Reply(WorkerReply::NoModel { reason }) => {
+                self.end_worker();
                 reason
             }
-            Waited::Reply(Reply::Hello { version, .. }) => {
-                self.bury();
+            WaitOutcome::Reply(WorkerReply::Hello { version, .. }) => {
+                self.end_worker();
                 format!("it speaks version {version}, this daemon {}", protocol::VERSION)
             }
-            Waited::Reply(Reply::Caption { .. } | Reply::BadImage { .. }) | Waited::Ended => {
-                self.bury()
-            }
-            Waited::Nothing => {
-                self.bury();
+            WaitOutcome::Reply(WorkerReply::Caption { .. } | WorkerReply::BadImage { .. })
+            | WaitOutcome::Ended => self.end_worker(),
+            WaitOutcome::Nothing => {
+                self.end_worker();
                 format!("its model was not loaded within {deadline:?}")
             }
         };
@@ -177,24 +180,24 @@ impl WorkerCaptioner {
     }
 
     /// Waits for the worker's next message in steps, so that a stop is seen.
-    fn wait(&mut self, deadline: Duration) -> Result<Waited, CaptionError> {
+    fn wait(&mut self, deadline: Duration) -> Result<WaitOutcome, CaptionError> {
         let begun = self.clock.tick();
         loop {
-            let Some(worker) = &self.worker else { return Ok(Waited::Ended) };
+            let Some(worker) = &self.worker else { return Ok(WaitOutcome::Ended) };
             let left = deadline.saturating_sub(self.clock.tick().duration_since(begun));
             let waited = worker.wait(left.min(STOP_CHECK));
-            if waited != Waited::Nothing || left.is_zero() {
+            if waited != WaitOutcome::Nothing || left.is_zero() {
                 return Ok(waited);
             }
             if self.stop.is_asked() {
-                self.bury();
+                self.end_worker();
                 return Err(stopping());
             }
         }
     }
 
     /// Ends the worker and tells how it went.
-    fn bury(&mut self) -> String {
+    fn end_worker(&mut self) -> String {
         self.note_failure();
         self.ready = false;
         self.worker.take().map_or_else(String::new, Worker::kill)
@@ -219,23 +222,22 @@ impl Captioner for WorkerCaptioner {
     fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError> {
         self.make_ready()?;
         if let Some(worker) = &self.worker {
-            worker.send(Request::Caption { image: image.to_vec() });
+            worker.send(WorkerRequest::Caption { image: image.to_vec() });
         }
         let deadline = self.options.caption_deadline;
         match self.wait(deadline)? {
-            Waited::Reply(Reply::Caption { text, confidence }) => {
+            WaitOutcome::Reply(WorkerReply::Caption { text, confidence }) => {
                 self.note_success();
                 Ok(Caption { text, confidence })
             }
-            Waited::Reply(Reply::BadImage { reason }) => {
+            WaitOutcome::Reply(WorkerReply::BadImage { reason }) => {
                 self.note_success();
                 Err(CaptionError::BadImage(reason))
             }
-            Waited::Reply(Reply::Hello { .. } | Reply::NoModel { .. }) | Waited::Ended => {
-                Err(CaptionError::Died(self.bury()))
-            }
-            Waited::Nothing => {
-                self.bury();
+            WaitOutcome::Reply(WorkerReply::Hello { .. } | WorkerReply::NoModel { .. })
+            | WaitOutcome::Ended => Err(CaptionError::Died(self.end_worker())),
+            WaitOutcome::Nothing => {
+                self.end_worker();
                 Err(CaptionError::Hung(deadline))
             }
         }

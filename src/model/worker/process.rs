@@ -15,7 +15,7 @@ use std::time::Duration;
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use crate::model::worker::protocol;
-use crate::model::worker::protocol::{Reply, Request};
+use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
 
 /// How long a worker may take to end after its pipe was closed.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -39,16 +39,16 @@ pub struct WorkerCommand {
 /// Ends the process and its threads when dropped.
 pub(crate) struct Worker {
     child: Child,
-    requests: Option<Sender<Request>>,
-    replies: Receiver<Reply>,
+    requests: Option<Sender<WorkerRequest>>,
+    replies: Receiver<WorkerReply>,
     threads: Vec<JoinHandle<()>>,
     words: Arc<Mutex<String>>,
 }
 
 /// What came of waiting for a reply.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Waited {
-    Reply(Reply),
+pub(crate) enum WaitOutcome {
+    Reply(WorkerReply),
     /// The worker is gone or talks nonsense; nothing more will come.
     Ended,
     /// Nothing yet.
@@ -100,7 +100,7 @@ impl Worker {
     }
 
     /// One request at a time: the next after the reply to this.
-    pub(crate) fn send(&self, request: Request) {
+    pub(crate) fn send(&self, request: WorkerRequest) {
         self.words.lock().unwrap_or_else(PoisonError::into_inner).clear();
         if let Some(requests) = &self.requests {
             // If the worker is gone, waiting for the reply tells so.
@@ -108,18 +108,18 @@ impl Worker {
         }
     }
 
-    pub(crate) fn wait(&self, patience: Duration) -> Waited {
+    pub(crate) fn wait(&self, patience: Duration) -> WaitOutcome {
         match self.replies.recv_timeout(patience) {
-            Ok(reply) => Waited::Reply(reply),
-            Err(RecvTimeoutError::Timeout) => Waited::Nothing,
-            Err(RecvTimeoutError::Disconnected) => Waited::Ended,
+            Ok(reply) => WaitOutcome::Reply(reply),
+            Err(RecvTimeoutError::Timeout) => WaitOutcome::Nothing,
+            Err(RecvTimeoutError::Disconnected) => WaitOutcome::Ended,
         }
     }
 
     /// Ends the process at once, if it has not ended, and tells how it went.
     pub(crate) fn kill(mut self) -> String {
         // The reason that the process gave itself, if it is about to end.
-        let status = self.waited().or_else(|| {
+        let status = self.wait_for_exit().or_else(|| {
             drop(self.child.kill());
             self.child.wait().ok()
         });
@@ -129,9 +129,12 @@ impl Worker {
     }
 
     /// A process that closed its pipe ends within moments; one that hangs does not.
-    fn waited(&mut self) -> Option<ExitStatus> {
-        let mut left =
-            if self.wait(Duration::ZERO) == Waited::Nothing { Duration::ZERO } else { FAREWELL };
+    fn wait_for_exit(&mut self) -> Option<ExitStatus> {
+        let mut left = if self.wait(Duration::ZERO) == WaitOutcome::Nothing {
+            Duration::ZERO
+        } else {
+            FAREWELL
+        };
         loop {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Some(status);
@@ -183,8 +186,8 @@ impl Drop for Worker {
 fn converse(
     mut stdin: ChildStdin,
     mut stdout: ChildStdout,
-    requests: &Receiver<Request>,
-    replies: &Sender<Reply>,
+    requests: &Receiver<WorkerRequest>,
+    replies: &Sender<WorkerReply>,
 ) {
     loop {
         match protocol::read(&mut stdout) {

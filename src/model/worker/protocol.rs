@@ -17,12 +17,12 @@ pub(crate) const VERSION: u32 = 2;
 const MESSAGE_BYTES_MAX: usize = 32 << 20;
 
 #[derive(Debug, PartialEq, Encode, Decode)]
-pub(crate) enum Request {
+pub(crate) enum WorkerRequest {
     Caption { image: Vec<u8> },
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]
-pub(crate) enum Reply {
+pub(crate) enum WorkerReply {
     /// First, once the model is loaded.
     Hello {
         version: u32,
@@ -86,21 +86,21 @@ mod tests {
     use proptest::prelude::any;
     use proptest::proptest;
 
-    fn hello() -> Reply {
+    fn hello() -> WorkerReply {
         let (name, fingerprint) = ("blip".to_owned(), "00ff".to_owned());
-        Reply::Hello { version: VERSION, name, fingerprint }
+        WorkerReply::Hello { version: VERSION, name, fingerprint }
     }
 
     #[test]
     fn messages_come_out_as_they_went_in() {
         let mut pipe = Vec::new();
-        let image = Request::Caption { image: vec![7; 70_000] };
+        let image = WorkerRequest::Caption { image: vec![7; 70_000] };
         write(&mut pipe, &image).unwrap();
-        write(&mut pipe, &Request::Caption { image: Vec::new() }).unwrap();
+        write(&mut pipe, &WorkerRequest::Caption { image: Vec::new() }).unwrap();
         let mut end = pipe.as_slice();
         assert_eq!(read(&mut end).unwrap(), Some(image));
-        assert_eq!(read(&mut end).unwrap(), Some(Request::Caption { image: Vec::new() }));
-        assert_eq!(read::<Request>(&mut end).unwrap(), None);
+        assert_eq!(read(&mut end).unwrap(), Some(WorkerRequest::Caption { image: Vec::new() }));
+        assert_eq!(read::<WorkerRequest>(&mut end).unwrap(), None);
     }
 
     #[test]
@@ -108,11 +108,11 @@ mod tests {
         let mut pipe = Vec::new();
         write(&mut pipe, &hello()).unwrap();
         for cut in 1..pipe.len() {
-            assert!(read::<Reply>(&mut &pipe[..cut]).is_err(), "{cut}");
+            assert!(read::<WorkerReply>(&mut &pipe[..cut]).is_err(), "{cut}");
         }
-        let error = read::<Reply>(&mut &[0xFF; 64][..]).unwrap_err();
+        let error = read::<WorkerReply>(&mut &[0xFF; 64][..]).unwrap_err();
         assert!(error.to_string().contains("4294967295 bytes"), "{error}");
-        let huge = Request::Caption { image: vec![0; MESSAGE_BYTES_MAX + 1] };
+        let huge = WorkerRequest::Caption { image: vec![0; MESSAGE_BYTES_MAX + 1] };
         assert!(write(&mut Vec::new(), &huge).is_err());
     }
 
@@ -122,7 +122,7 @@ mod tests {
         write(&mut pipe, &hello()).unwrap();
         pipe[0] += 1;
         pipe.push(0);
-        read::<Reply>(&mut pipe.as_slice()).unwrap_err();
+        read::<WorkerReply>(&mut pipe.as_slice()).unwrap_err();
     }
 
     proptest! {
@@ -130,8 +130,8 @@ mod tests {
         fn no_bytes_make_the_reader_panic(bytes in vec(any::<u8>(), 0..64)) {
             let mut framed = u32::try_from(bytes.len()).unwrap().to_le_bytes().to_vec();
             framed.extend(&bytes);
-            drop(read::<Reply>(&mut framed.as_slice()));
-            drop(read::<Reply>(&mut bytes.as_slice()));
+            drop(read::<WorkerReply>(&mut framed.as_slice()));
+            drop(read::<WorkerReply>(&mut bytes.as_slice()));
         }
     }
 }

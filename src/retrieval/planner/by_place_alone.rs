@@ -1,7 +1,7 @@
 //! "What I left on the sofa before lunch": the object that lay there, whatever it is.
 
 use crate::memory::episodic::Recalled;
-use crate::memory::episodic::named::things_in;
+use crate::memory::episodic::noun_phrases::things_in;
 use crate::memory::episodic::reference::Reference;
 use crate::retrieval::planner::{MATCHES, Plan, recall};
 use crate::retrieval::target::TargetChoice;

@@ -45,7 +45,7 @@ pub(crate) fn sought(thing: &str) -> ObjectQuery {
 }
 
 pub(crate) fn grouped(seen: &[Seen], thing: &str) -> Vec<Instance> {
-    group(&records(seen), &Looks::default(), &sought(thing), Zone::from_name("UTC").unwrap())
+    group(&records(seen), &PlaceHistory::default(), &sought(thing), Zone::from_name("UTC").unwrap())
 }
 
 /// Each object as `description: ids`.
@@ -171,21 +171,21 @@ fn what_was_seen_with_it_is_told_most_frequent_first() {
     assert_eq!(found[0].desc, "purple book");
 }
 
-/// As [`check`], where captions are so sure of themselves and all looks are known.
+/// As [`check`], where captions are so sure of themselves and all history are known.
 fn check_unsure(seen: &[Seen], confidence: f32, thing: &str, expect: &[&str]) {
     let mut records = records(seen);
     for record in &mut records {
         record.confidence = Some(confidence);
     }
     let wanted = sought(thing);
-    let looks = Looks::of(records.clone(), &wanted);
-    let found = group(&records, &looks, &wanted, Zone::from_name("UTC").unwrap());
+    let history = PlaceHistory::of(records.clone(), &wanted);
+    let found = group(&records, &history, &wanted, Zone::from_name("UTC").unwrap());
     let found: Vec<String> = found
         .iter()
         .map(|it| {
             let seen: Vec<String> =
                 it.visits.iter().flat_map(|it| &it.records).map(|id| id.0.to_string()).collect();
-            let doubt = if it.is_believed() { "" } else { "?" };
+            let doubt = if it.is_likely_real() { "" } else { "?" };
             format!("{}{doubt}: {}", it.desc, seen.join(" "))
         })
         .collect();

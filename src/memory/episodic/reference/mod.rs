@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::base::phrase_time::{self, Found, PhraseTime};
 use crate::index::mention::mentions;
-use crate::memory::episodic::named::is_person;
+use crate::memory::episodic::noun_phrases::is_person;
 use crate::memory::episodic::reference::phrase::{places, plain};
 use crate::memory::episodic::reference::words::{
     AFFORDANCES, DETERMINERS, HABITUAL, MERE_USE, PARTS_OF_DAY,

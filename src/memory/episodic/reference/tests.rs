@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::memory::episodic::requests::Requests;
 use crate::model::Superlative::{Earliest, Latest, Least, Most};
-use crate::model::reader;
+use crate::model::request_reader;
 
 /// A line a request: thing, around, doing, order, when.
 const REQUESTS: &str = include_str!("requests.txt");
@@ -199,7 +199,7 @@ fn what_it_is_not_is_kept_apart() {
 
 fn shipped() -> Requests {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/request-reader");
-    Requests::new(reader::load(&dir).unwrap())
+    Requests::new(request_reader::load(&dir).unwrap())
 }
 
 #[test]

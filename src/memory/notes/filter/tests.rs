@@ -13,7 +13,7 @@ fn note() -> Value {
 }
 
 fn admits(filter: &str, note: &Value) -> bool {
-    let filter = Filter::parse(filter).unwrap_or_else(|bad| panic!("{filter}: {bad}"));
+    let filter = NoteFilter::parse(filter).unwrap_or_else(|bad| panic!("{filter}: {bad}"));
     filter.admits(&|name| note.get(name).map(Cow::Borrowed))
 }
 
@@ -125,7 +125,7 @@ fn what_is_not_in_the_language_is_refused_where_it_stands() {
         ("a == 1e999", "\"1e999\" is no number at character 6 (1e999);"),
         ("größe == €", "unexpected '€' at character 10 (€);"),
     ] {
-        let error = Filter::parse(filter).unwrap_err().to_string();
+        let error = NoteFilter::parse(filter).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{filter}: {error}");
         assert!(error.ends_with(ACCEPTED), "{error}");
     }
@@ -134,13 +134,13 @@ fn what_is_not_in_the_language_is_refused_where_it_stands() {
 #[test]
 fn length_and_depth_are_bounded() {
     let nested = |levels| format!("{}a{}", "(".repeat(levels), ")".repeat(levels));
-    Filter::parse(&nested(DEPTH_MAX)).unwrap();
+    NoteFilter::parse(&nested(DEPTH_MAX)).unwrap();
     for deep in [nested(DEPTH_MAX + 1), "not ".repeat(400) + "a", "[".repeat(1_000)] {
-        let error = Filter::parse(&deep).unwrap_err().to_string();
+        let error = NoteFilter::parse(&deep).unwrap_err().to_string();
         assert!(error.starts_with("more than 32 levels within each other"), "{error}");
     }
     let long = format!("a == '{}'", "x".repeat(FILTER_BYTES_MAX));
-    let error = Filter::parse(&long).unwrap_err().to_string();
+    let error = NoteFilter::parse(&long).unwrap_err().to_string();
     assert!(error.starts_with("the filter has 2007 bytes, more than 2000,"), "{error}");
     assert!(error.len() < 400, "{error}");
 }
@@ -188,8 +188,8 @@ proptest! {
 
     #[test]
     fn any_text_is_a_filter_or_an_error(text in any::<String>(), near in "[a-z0-9=<>!()\\[\\],.'\" \\\\-]{0,40}") {
-        drop(Filter::parse(&text));
-        if let Ok(filter) = Filter::parse(&near) {
+        drop(NoteFilter::parse(&text));
+        if let Ok(filter) = NoteFilter::parse(&near) {
             filter.admits(&|_| None);
         }
     }

@@ -22,7 +22,7 @@ use crate::model::{
 };
 
 /// Opens the reader in `path`: a BERT as [`crate::model::bert::load`] takes it, whose
-/// `config.json` also names its answers in `roles`, `orders` and `tenses`, and whose
+/// `config.json` also names its labels in `roles`, `orders` and `tenses`, and whose
 /// weights have a layer for each: `roles`, `order`, `tense`.
 ///
 /// That the files are there and whole is known now; the network is read when the first request
@@ -32,7 +32,7 @@ pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
     multiply_on_one_thread();
     let dir = ModelDir::open(path)?;
     let identity = dir.identity()?;
-    let answers = dir.settings("config.json", &Value::Null)?;
+    let labels = dir.settings("config.json", &Value::Null)?;
     let mut files = EncoderFiles::read(&dir, Tensors::left)?;
     let cut = TruncationParams {
         max_length: files.config.max_position_embeddings,
@@ -40,20 +40,20 @@ pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
     };
     files.tokenizer.with_padding(None);
     files.tokenizer.with_truncation(Some(cut)).map_err(|error| dir.unusable(&error))?;
-    Ok(Box::new(Reader { identity, answers, dir, files, network: OnceLock::new() }))
+    Ok(Box::new(RequestReader { identity, labels, dir, files, network: OnceLock::new() }))
 }
 
-/// What the numbers mean that the model answers with.
+/// What the numbers mean that the model labels with.
 #[derive(Debug, Deserialize)]
-struct Answers {
+struct LabelSets {
     roles: Vec<Role>,
     orders: Vec<Superlative>,
     tenses: Vec<Tense>,
 }
 
-struct Reader {
+struct RequestReader {
     identity: ModelIdentity,
-    answers: Answers,
+    labels: LabelSets,
     dir: ModelDir,
     files: EncoderFiles,
     network: OnceLock<Result<Network, ModelError>>,
@@ -66,59 +66,59 @@ struct Network {
     tense: Linear,
 }
 
-impl fmt::Debug for Reader {
+impl fmt::Debug for RequestReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, answers, dir: _, files: _, network: _ } = self;
-        f.debug_struct("Reader")
+        let Self { identity, labels, dir: _, files: _, network: _ } = self;
+        f.debug_struct("RequestReader")
             .field("identity", identity)
-            .field("answers", answers)
+            .field("labels", labels)
             .finish_non_exhaustive()
     }
 }
 
-impl RequestTagger for Reader {
+impl RequestTagger for RequestReader {
     fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
     fn tag(&self, request: &str) -> Result<Tagged, ModelError> {
         let network = self.network.get_or_init(|| {
-            Network::load(&self.files, &self.answers).map_err(|error| self.dir.unusable(&error))
+            Network::load(&self.files, &self.labels).map_err(|error| self.dir.unusable(&error))
         });
         let network = network.as_ref().map_err(Clone::clone)?;
         let tokens = self.files.tokenizer.encode(request, true).map_err(|error| failed(&error))?;
-        network.answered(request, &tokens, &self.answers).map_err(|error| failed(&error))
+        network.classify(request, &tokens, &self.labels).map_err(|error| failed(&error))
     }
 }
 
 impl Network {
-    fn load(files: &EncoderFiles, answers: &Answers) -> candle_core::Result<Self> {
+    fn load(files: &EncoderFiles, labels: &LabelSets) -> candle_core::Result<Self> {
         let layer = |name: &str, outputs| {
             Linear::load_turned(files.config.hidden_size, outputs, &files.weights.pp(name))
         };
         Ok(Self {
             encoder: Encoder::load(files)?,
-            roles: layer("roles", answers.roles.len())?,
-            order: layer("order", answers.orders.len())?,
-            tense: layer("tense", answers.tenses.len())?,
+            roles: layer("roles", labels.roles.len())?,
+            order: layer("order", labels.orders.len())?,
+            tense: layer("tense", labels.tenses.len())?,
         })
     }
 
-    fn answered(
+    fn classify(
         &self,
         request: &str,
         tokens: &Encoding,
-        answers: &Answers,
+        labels: &LabelSets,
     ) -> candle_core::Result<Tagged> {
         let Self { encoder, roles, order, tense } = self;
         let rows = encoder.forward(&[tokens.get_ids()])?.flatten(0, 1)?;
         let first = rows.narrow(0, 0, 1)?;
-        let of_tokens: Vec<Role> = likeliest(&roles.forward(&rows)?, &answers.roles, Role::None)?;
+        let of_tokens: Vec<Role> = argmax(&roles.forward(&rows)?, &labels.roles, Role::None)?;
         let of_all = |it: &Linear| it.forward(&first);
-        let order = likeliest(&of_all(order)?, &answers.orders, Superlative::None)?;
-        let tense = likeliest(&of_all(tense)?, &answers.tenses, Tense::None)?;
+        let order = argmax(&of_all(order)?, &labels.orders, Superlative::None)?;
+        let tense = argmax(&of_all(tense)?, &labels.tenses, Tense::None)?;
         let places = tokens.get_word_ids().iter().zip(tokens.get_offsets());
-        let tokens = places.zip(of_tokens).map(|((word, (start, end)), role)| Token {
+        let tokens = places.zip(of_tokens).map(|((word, (start, end)), role)| TaggedToken {
             word: *word,
             at: *start..*end,
             role,
@@ -132,16 +132,16 @@ impl Network {
 }
 
 /// For each row the answer with the highest number.
-fn likeliest<T: Copy>(rows: &Tensor, answers: &[T], none: T) -> candle_core::Result<Vec<T>> {
+fn argmax<T: Copy>(rows: &Tensor, labels: &[T], none: T) -> candle_core::Result<Vec<T>> {
     let best = |row: &Vec<f32>| {
-        let best = row.iter().zip(answers).max_by(|(a, _), (b, _)| a.total_cmp(b));
+        let best = row.iter().zip(labels).max_by(|(a, _), (b, _)| a.total_cmp(b));
         best.map_or(none, |(_, answer)| *answer)
     };
     Ok(rows.to_vec2()?.iter().map(best).collect())
 }
 
 /// One piece of a word, or a sign.
-struct Token {
+struct TaggedToken {
     /// Number of the word; none has what begins and ends a text.
     word: Option<u32>,
     /// In bytes.
@@ -150,10 +150,10 @@ struct Token {
 }
 
 /// Puts the tokens of one role together that stand beside each other.
-fn spans(request: &str, tokens: impl Iterator<Item = Token>) -> Vec<Span> {
+fn spans(request: &str, tokens: impl Iterator<Item = TaggedToken>) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut before: Option<(u32, Role)> = None;
-    for Token { word, at, role } in tokens {
+    for TaggedToken { word, at, role } in tokens {
         let Some(word) = word else { continue };
         // All pieces of a word have the role of the first one.
         let role = before.filter(|(last, _)| *last == word).map_or(role, |(_, role)| role);
@@ -190,7 +190,7 @@ mod tests {
         let token = |(text, word, role): &(&str, u32, Role)| {
             let start = from + request[from..].find(text).unwrap();
             from = start + text.len();
-            Token { word: Some(*word), at: start..from, role: *role }
+            TaggedToken { word: Some(*word), at: start..from, role: *role }
         };
         let found = spans(request, words.iter().map(token).collect::<Vec<_>>().into_iter());
         let found: Vec<(Role, &str)> =

@@ -10,21 +10,23 @@ use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Window, Zone};
 use crate::index::mention::mentions;
 use crate::index::phrases::{ObjectQuery, SceneQuery};
-use crate::memory::episodic::belief::{self, Looks, SPOT_METRES, TELLING};
 use crate::memory::episodic::commonsense;
 use crate::memory::episodic::instances::{self, Instance};
 use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::place::place_of;
-use crate::memory::episodic::ranking::{self, By, Wish};
+use crate::memory::episodic::ranking::{self, RankBy, RankingCriteria};
 use crate::memory::episodic::reference::{Order, Reference};
+use crate::memory::episodic::sighting_confidence::{
+    self, HISTORY_SPAN, PlaceHistory, VIEWPOINT_METRES,
+};
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::TextRole;
 use crate::search::Filter;
 use crate::store::Record;
 
-/// What [`Episodic::all_seen`] found.
+/// What [`Episodic::list_sightings`] found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AllSeen {
+pub struct SightingList {
     /// In the order of time; of more than were asked for the newest.
     pub sightings: Vec<Sighting>,
     /// How many there are.
@@ -46,9 +48,9 @@ pub struct LikelyPlace {
 
 /// Most places where the robot stood, and newest looks at each, that are asked about
 /// slips, and newest sightings that say how often a thing is seen: each is a record read.
-const STANDS_MAX: usize = 32;
-const LOOKS_MAX: usize = 128;
-const ALIKE_MAX: usize = 256;
+const VIEWPOINTS_MAX: usize = 32;
+const OBSERVATIONS_MAX: usize = 128;
+const SIGHTINGS_MAX: usize = 256;
 /// Newest records in which places are looked for.
 const PLACES_FROM_RECORDS: usize = 2_000;
 /// Most places, and most things seen there, that are compared with a thing.
@@ -62,13 +64,18 @@ const ANCHORS_MAX: usize = 8;
 impl Episodic {
     /// Every record within `filter` that shows what `query` describes, as surely as
     /// the surest of [`Episodic::last_seen`]; of more than `k` the newest.
-    pub fn all_seen(&self, query: &str, filter: &Filter, k: usize) -> Result<AllSeen, MemoryError> {
-        let wanted = self.wanted(query)?;
+    pub fn list_sightings(
+        &self,
+        query: &str,
+        filter: &Filter,
+        k: usize,
+    ) -> Result<SightingList, MemoryError> {
+        let wanted = self.scene_query(query)?;
         let total = self.corpus.sighting_times(&wanted, filter).map_or(0, |times| times.count);
         let seen = self.corpus.last_sightings(&wanted, filter, k);
         let mut sightings = self.sightings(query, filter, &wanted, seen)?;
         sightings.sort_by_key(|it| (it.recalled.record.meta.taken_at, it.recalled.record.id));
-        Ok(AllSeen { sightings, total })
+        Ok(SightingList { sightings, total })
     }
 
     /// The physical objects that records show of what `thing` names first; see
@@ -79,39 +86,39 @@ impl Episodic {
         records: &[Record],
         zone: Zone,
     ) -> Result<Vec<Instance>, MemoryError> {
-        let Some(SceneQuery { target, around: _ }) = self.things.wanted(thing) else {
+        let Some(SceneQuery { target, around: _ }) = self.vocabulary.scene_query(thing) else {
             return Ok(Vec::new());
         };
-        let looks = self.looks(records, &target)?;
-        Ok(instances::group(records, &looks, &target, zone))
+        let history = self.place_history(records, &target)?;
+        Ok(instances::group(records, &history, &target, zone))
     }
 
     /// What was seen before and after at the places of `records`, and where else that
     /// which is wanted was seen; nothing where no caption is in doubt.
-    pub(super) fn looks(
+    pub(super) fn place_history(
         &self,
         records: &[Record],
         wanted: &ObjectQuery,
-    ) -> Result<Looks, MemoryError> {
-        let is_unsure = |it: &&Record| belief::is_unsure(it);
-        if !records.iter().any(belief::is_unsure) {
-            return Ok(Looks::default());
+    ) -> Result<PlaceHistory, MemoryError> {
+        let is_unsure = |it: &&Record| sighting_confidence::is_unsure(it);
+        if !records.iter().any(sighting_confidence::is_unsure) {
+            return Ok(PlaceHistory::default());
         }
         let mut ids: BTreeSet<RecordId> = BTreeSet::new();
-        for area in areas(records.iter().filter(is_unsure)) {
-            ids.extend(self.corpus.newest(&area, LOOKS_MAX, &[]));
+        for area in history_filters(records.iter().filter(is_unsure)) {
+            ids.extend(self.corpus.newest(&area, OBSERVATIONS_MAX, &[]));
         }
         let alike = SceneQuery { target: wanted.clone(), around: Vec::new() };
-        let alike = self.corpus.last_sightings(&alike, &Filter::default(), ALIKE_MAX);
+        let alike = self.corpus.last_sightings(&alike, &Filter::default(), SIGHTINGS_MAX);
         ids.extend(alike.into_iter().flat_map(|it| it.records));
         ids.extend(records.iter().map(|it| it.id));
         let ids: Vec<RecordId> = ids.into_iter().collect();
-        Ok(Looks::of(self.store.records(&ids)?, wanted))
+        Ok(PlaceHistory::of(self.store.records(&ids)?, wanted))
     }
 
     /// As [`Episodic::instances`], those first that the reference means most likely;
     /// its times are as of `now`.
-    pub fn singled_out(
+    pub fn rank_instances(
         &self,
         reference: &Reference,
         records: &[Record],
@@ -119,23 +126,28 @@ impl Episodic {
         zone: Zone,
     ) -> Result<Vec<Instance>, MemoryError> {
         let mut found = self.instances(&reference.thing, records, zone)?;
-        let wish = self.wish(reference, now, zone)?;
+        let criteria = self.ranking_criteria(reference, now, zone)?;
         let by_id: BTreeMap<RecordId, Record> =
             records.iter().map(|record| (record.id, record.clone())).collect();
-        ranking::rank(&mut found, &by_id, &wish, zone);
+        ranking::rank(&mut found, &by_id, &criteria, zone);
         Ok(found)
     }
 
-    fn wish(&self, reference: &Reference, now: Timestamp, zone: Zone) -> Result<Wish, MemoryError> {
+    fn ranking_criteria(
+        &self,
+        reference: &Reference,
+        now: Timestamp,
+        zone: Zone,
+    ) -> Result<RankingCriteria, MemoryError> {
         let by = match &reference.order {
-            None | Some(Order::MostOften) => By::MostOften,
-            Some(Order::LeastOften) => By::LeastOften,
-            Some(Order::Latest) => By::Latest,
-            Some(Order::Earliest) => By::Earliest,
-            Some(Order::NearestTo(what)) => By::NearestTo(self.seen_from(what)?),
+            None | Some(Order::MostOften) => RankBy::MostOften,
+            Some(Order::LeastOften) => RankBy::LeastOften,
+            Some(Order::Latest) => RankBy::Latest,
+            Some(Order::Earliest) => RankBy::Earliest,
+            Some(Order::NearestTo(what)) => RankBy::NearestTo(self.viewpoints_of(what)?),
         };
-        let around = reference.around.iter().filter_map(|it| self.sought_thing(it));
-        Ok(Wish {
+        let around = reference.around.iter().filter_map(|it| self.object_query(it));
+        Ok(RankingCriteria {
             by,
             around: around.collect(),
             doing: reference.doing.clone(),
@@ -143,12 +155,12 @@ impl Episodic {
         })
     }
 
-    fn sought_thing(&self, words: &str) -> Option<ObjectQuery> {
-        self.things.wanted(words).map(|wanted| wanted.target)
+    fn object_query(&self, words: &str) -> Option<ObjectQuery> {
+        self.vocabulary.scene_query(words).map(|wanted| wanted.target)
     }
 
     /// Where the robot stood when it last saw a thing.
-    fn seen_from(&self, what: &str) -> Result<Vec<[f64; 3]>, MemoryError> {
+    fn viewpoints_of(&self, what: &str) -> Result<Vec<[f64; 3]>, MemoryError> {
         let seen = match self.last_seen(what, &Filter::default(), ANCHORS_MAX) {
             Ok(seen) => seen,
             Err(MemoryError::NamesNothing(_)) => Vec::new(),
@@ -202,42 +214,44 @@ impl Episodic {
 }
 
 /// The places where the robot stood, at the times that tell of what it saw there.
-fn areas<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Filter> {
-    struct Stand<'a> {
+fn history_filters<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Filter> {
+    struct Viewpoint<'a> {
         at: &'a Record,
         position: [f64; 3],
         first: Timestamp,
         last: Timestamp,
     }
-    let mut stands: Vec<Stand<'_>> = Vec::new();
+    let mut viewpoints: Vec<Viewpoint<'_>> = Vec::new();
     for record in records {
         let Some(pose) = record.meta.pose else { continue };
         let (position, first, last) = (pose.position, record.meta.taken_at, record.end_at);
-        let is_full = stands.len() >= STANDS_MAX;
-        let known = stands.iter_mut().find(|it| {
+        let is_full = viewpoints.len() >= VIEWPOINTS_MAX;
+        let known = viewpoints.iter_mut().find(|it| {
             (&it.at.meta.map_id, &it.at.meta.frame_id)
                 == (&record.meta.map_id, &record.meta.frame_id)
-                && metres_between(it.position, position) <= SPOT_METRES
+                && metres_between(it.position, position) <= VIEWPOINT_METRES
         });
         match known {
-            Some(stand) => {
-                (stand.first, stand.last) = (stand.first.min(first), stand.last.max(last));
+            Some(viewpoint) => {
+                (viewpoint.first, viewpoint.last) =
+                    (viewpoint.first.min(first), viewpoint.last.max(last));
             }
             None if is_full => {}
-            None => stands.push(Stand { at: record, position, first, last }),
+            None => viewpoints.push(Viewpoint { at: record, position, first, last }),
         }
     }
-    let area = |it: Stand<'_>| {
+    let area = |it: Viewpoint<'_>| {
         let [x, y, z] = it.position;
         let meta = &it.at.meta;
-        // Two that are near one stand may be so far from each other.
-        let radius = 2.0 * SPOT_METRES;
+        // Two that are near one viewpoint may be so far from each other.
+        let radius = 2.0 * VIEWPOINT_METRES;
         let area = Area::new((x, y, Some(z)), radius, &meta.frame_id, &meta.map_id).ok()?;
         let window =
-            Window::new(Some(it.first.minus(TELLING)), Some(it.last.plus(TELLING))).ok()?;
+            Window::new(Some(it.first.minus(HISTORY_SPAN)), Some(it.last.plus(HISTORY_SPAN)))
+                .ok()?;
         Some(Filter { window, area: Some(area), ..Filter::default() })
     };
-    stands.into_iter().filter_map(area).collect()
+    viewpoints.into_iter().filter_map(area).collect()
 }
 
 /// What was seen at each place, without the names of the place itself and what one
@@ -263,8 +277,8 @@ fn contents(
         for seen in mentions(&record.caption) {
             let thing = seen.singular_head();
             let is_place = own.contains(&seen.head_stem.as_str());
-            let is_doubtful =
-                belief::is_unsure(record) && unsure.insert((words.clone(), thing.clone()));
+            let is_doubtful = sighting_confidence::is_unsure(record)
+                && unsure.insert((words.clone(), thing.clone()));
             if !is_place && !is_doubtful {
                 there.insert(thing);
             }

@@ -11,14 +11,14 @@ use log::warn;
 use crate::base::frame::FrameMeta;
 use crate::base::picture::{self, Limits};
 use crate::base::time::{Clock, Timestamp, Zone};
-use crate::capture::gate::{self, Arrival, Decision, Kept, View};
+use crate::capture::gate::{self, Arrival, Decision, LastKeyframe, Viewpoint};
 use crate::capture::signature::Signature;
 use crate::ingest::{ObserveError, Observed, ObservedState, Options};
 use crate::memory::episodic::Episodic;
 use crate::store::{Keyframe, Merged, Store, StoreError};
 
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct Admission {
     store: Store,
     episodic: Arc<Episodic>,
     clock: Arc<dyn Clock>,
@@ -31,7 +31,7 @@ pub(super) struct Door {
     admitting: Mutex<()>,
 }
 
-impl Door {
+impl Admission {
     pub(super) fn new(
         store: Store,
         episodic: Arc<Episodic>,
@@ -82,8 +82,8 @@ impl Door {
         if taken_at <= latest {
             return Ok(());
         }
-        let accepted = format!("up to {}, by the daemon's clock", self.shown(latest));
-        Err(ObserveError::Time { found: self.shown(taken_at), accepted })
+        let accepted = format!("up to {}, by the daemon's clock", self.format_micros(latest));
+        Err(ObserveError::Time { found: self.format_micros(taken_at), accepted })
     }
 
     fn decide(
@@ -92,19 +92,19 @@ impl Door {
         signature: &Signature,
         keyframe: Option<&Keyframe>,
     ) -> Result<Decision, ObserveError> {
-        let kept = keyframe.map(|it| Kept {
+        let last = keyframe.map(|it| LastKeyframe {
             taken_at: it.meta.taken_at,
             last_at: it.last_at,
-            view: View::of(&it.meta),
+            view: Viewpoint::of(&it.meta),
         });
         let change = keyframe
             .and_then(|it| Signature::from_bytes(&it.signature))
             .map(|earlier| signature.change_since(&earlier));
-        let arrival = Arrival { taken_at: meta.taken_at, view: View::of(meta), change };
-        gate::decide(&self.gate, kept.as_ref(), &arrival).map_err(|past| {
-            let last = self.shown(past.last_at);
+        let arrival = Arrival { taken_at: meta.taken_at, view: Viewpoint::of(meta), change };
+        gate::decide(&self.gate, last.as_ref(), &arrival).map_err(|past| {
+            let last = self.format_micros(past.last_at);
             let accepted = format!("after {last}, of the last frame of source {:?}", meta.source);
-            ObserveError::Time { found: self.shown(meta.taken_at), accepted }
+            ObserveError::Time { found: self.format_micros(meta.taken_at), accepted }
         })
     }
 
@@ -115,7 +115,7 @@ impl Door {
     }
 
     /// With the fraction, or two times of one second would look the same.
-    fn shown(&self, time: Timestamp) -> String {
+    fn format_micros(&self, time: Timestamp) -> String {
         format!("{}.{:06}", self.zone.format(time), time.micros() % 1_000_000)
     }
 }

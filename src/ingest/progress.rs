@@ -7,45 +7,45 @@ use crate::base::time::Timestamp;
 use crate::model::Captioner;
 
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct Progress {
     refusals: AtomicU64,
-    shown: Mutex<Shown>,
+    snapshot: Mutex<ProgressSnapshot>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Shown {
+pub(super) struct ProgressSnapshot {
     pub(super) captioning: bool,
     pub(super) pid: Option<u32>,
     pub(super) restarts: u64,
     pub(super) last_error: Option<(Timestamp, String)>,
 }
 
-impl Board {
+impl Progress {
     pub(super) fn new(captioner: &impl Captioner) -> Self {
-        let shown = Shown {
+        let snapshot = ProgressSnapshot {
             captioning: true,
             pid: captioner.process_id(),
             restarts: captioner.restarts(),
             last_error: None,
         };
-        Self { refusals: AtomicU64::new(0), shown: Mutex::new(shown) }
+        Self { refusals: AtomicU64::new(0), snapshot: Mutex::new(snapshot) }
     }
 
-    pub(super) fn shown(&self) -> Shown {
+    pub(super) fn snapshot(&self) -> ProgressSnapshot {
         self.lock().clone()
     }
 
-    pub(super) fn show_captioner(&self, captioner: &impl Captioner) {
+    pub(super) fn set_captioner(&self, captioner: &impl Captioner) {
         let mut shown = self.lock();
         shown.pid = captioner.process_id();
         shown.restarts = captioner.restarts();
     }
 
-    pub(super) fn show_progress(&self, is_made: bool) {
+    pub(super) fn set_captioning(&self, is_made: bool) {
         self.lock().captioning = is_made;
     }
 
-    pub(super) fn show_error(&self, at: Timestamp, error: String) {
+    pub(super) fn set_error(&self, at: Timestamp, error: String) {
         self.lock().last_error = Some((at, error));
     }
 
@@ -57,8 +57,8 @@ impl Board {
         self.refusals.load(Ordering::Relaxed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shown> {
+    fn lock(&self) -> MutexGuard<'_, ProgressSnapshot> {
         // Each field is whole by itself, whatever became of the last holder.
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

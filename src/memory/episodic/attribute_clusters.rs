@@ -1,5 +1,5 @@
 //! Which looks name the same thing by its attributes: what is red is not blue, what
-//! is called "mug" may be either, and a single odd colour among many is a slip.
+//! is called "mug" may be either, and a single odd colour among many is a misdetection.
 //!
 //! Pure.
 
@@ -11,7 +11,7 @@ use crate::index::mention::{Attribute, AttributeKind};
 
 /// A thing as one caption names it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Named {
+pub(super) struct AttributedMention {
     /// Number of the record, in the order of time.
     pub(super) record: usize,
     /// Number of the sentence in the record's caption.
@@ -19,32 +19,32 @@ pub(super) struct Named {
     pub(super) at: Timestamp,
     /// Number of the place.
     pub(super) place: usize,
-    /// Without those that change from day to day or count; see [`lasting`].
+    /// Without those that change from day to day or count; see [`lasting_attributes`].
     pub(super) attributes: Vec<Attribute>,
 }
 
-/// How well a name fits the kind that it was counted to; later is better.
+/// How well a name fits the cluster that it was counted to; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Likeness {
+pub(super) enum ClusterFit {
     /// Called something else, among many that are not.
-    Slip,
+    Misdetection,
     /// Nothing against it.
     Possible,
     /// Named so.
     Full,
 }
 
-/// The names of one kind of thing.
+/// What is named alike, as far as attributes tell.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Kind {
+pub(super) struct AttributeCluster {
     /// Everything that names of it say.
     pub(super) attributes: Vec<Attribute>,
     /// Numbers of the names, with how well each fits.
-    pub(super) names: Vec<(usize, Likeness)>,
+    pub(super) members: Vec<(usize, ClusterFit)>,
 }
 
 /// The attributes that stay with a thing: its colour, not whether it is open.
-pub(super) fn lasting(attributes: &[Attribute]) -> Vec<Attribute> {
+pub(super) fn lasting_attributes(attributes: &[Attribute]) -> Vec<Attribute> {
     let stays = |it: &&Attribute| match it.kind {
         AttributeKind::Colour
         | AttributeKind::Material
@@ -58,75 +58,86 @@ pub(super) fn lasting(attributes: &[Attribute]) -> Vec<Attribute> {
     lasting
 }
 
-/// A spelling of attributes with the numbers of its names.
+/// One set of attributes, with the numbers of the names that say it.
 #[derive(Debug)]
-struct Spelling {
+struct AttributeVariant {
     attributes: Vec<Attribute>,
-    names: Vec<usize>,
+    members: Vec<usize>,
 }
 
-/// Divides names into kinds, those with most names first.
-pub(super) fn kinds(names: &[Named]) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
-    let mut unsure: Vec<Spelling> = Vec::new();
-    for spelling in spellings(names) {
-        let free: Vec<usize> = (0..kinds.len())
-            .filter(|at| kinds.get(*at).is_some_and(|kind| !kind.is_beside(&spelling, names)))
+/// Divides names into clusters, those with most names first.
+pub(super) fn cluster_by_attributes(names: &[AttributedMention]) -> Vec<AttributeCluster> {
+    let mut clusters: Vec<AttributeCluster> = Vec::new();
+    let mut unsure: Vec<AttributeVariant> = Vec::new();
+    for variant in variants(names) {
+        let free: Vec<usize> = (0..clusters.len())
+            .filter(|at| {
+                clusters.get(*at).is_some_and(|cluster| !cluster.is_beside(&variant, names))
+            })
             .collect();
         let like = |wanted: Closeness| -> Vec<usize> {
             let close =
-                |at: &usize| kinds.get(*at).is_some_and(|it| it.closeness(&spelling) == wanted);
+                |at: &usize| clusters.get(*at).is_some_and(|it| it.closeness(&variant) == wanted);
             free.iter().copied().filter(close).collect()
         };
         let (same, near) = (like(Closeness::Same), like(Closeness::Near));
         let rare = |at: &usize| {
-            kinds.get(*at).is_some_and(|kind| spelling.names.len() * RARE <= kind.names.len())
+            clusters
+                .get(*at)
+                .is_some_and(|cluster| variant.members.len() * RARE <= cluster.members.len())
         };
         if let [only] = same[..] {
-            add(&mut kinds, only, spelling, Likeness::Possible);
+            add_variant(&mut clusters, only, variant, ClusterFit::Possible);
         } else if !same.is_empty() {
-            unsure.push(spelling);
+            unsure.push(variant);
         } else if let Some(near) = near.into_iter().find(rare) {
-            add(&mut kinds, near, spelling, Likeness::Slip);
-        } else if let Some(slip) =
-            free.into_iter().filter(rare).find(|at| is_slip(kinds.get(*at), &spelling, names))
+            add_variant(&mut clusters, near, variant, ClusterFit::Misdetection);
+        } else if let Some(misdetection) = free
+            .into_iter()
+            .filter(rare)
+            .find(|at| is_misdetection(clusters.get(*at), &variant, names))
         {
-            add(&mut kinds, slip, spelling, Likeness::Slip);
+            add_variant(&mut clusters, misdetection, variant, ClusterFit::Misdetection);
         } else {
-            let names = spelling.names.into_iter().map(|name| (name, Likeness::Full)).collect();
-            kinds.push(Kind { attributes: spelling.attributes, names });
+            let members =
+                variant.members.into_iter().map(|name| (name, ClusterFit::Full)).collect();
+            clusters.push(AttributeCluster { attributes: variant.attributes, members });
         }
     }
-    for spelling in unsure {
-        share_out(&mut kinds, spelling, names);
+    for variant in unsure {
+        assign_by_place(&mut clusters, variant, names);
     }
-    for kind in &mut kinds {
-        kind.names.sort_unstable();
+    for cluster in &mut clusters {
+        cluster.members.sort_unstable();
     }
-    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.names.len()));
-    kinds
+    clusters.sort_by_key(|cluster| std::cmp::Reverse(cluster.members.len()));
+    clusters
 }
 
-/// So many times as many names must speak against a spelling to make it a slip.
+/// So many times as many names must speak against a variant to make it a misdetection.
 const RARE: usize = 5;
 
 /// Those that name a colour first, then those with most names.
-fn spellings(names: &[Named]) -> Vec<Spelling> {
-    let mut spellings: Vec<Spelling> = Vec::new();
+fn variants(names: &[AttributedMention]) -> Vec<AttributeVariant> {
+    let mut variants: Vec<AttributeVariant> = Vec::new();
     for (at, name) in names.iter().enumerate() {
-        match spellings.iter_mut().find(|it| it.attributes == name.attributes) {
-            Some(spelling) => spelling.names.push(at),
+        match variants.iter_mut().find(|it| it.attributes == name.attributes) {
+            Some(variant) => variant.members.push(at),
             None => {
-                spellings.push(Spelling { attributes: name.attributes.clone(), names: vec![at] });
+                variants.push(AttributeVariant {
+                    attributes: name.attributes.clone(),
+                    members: vec![at],
+                });
             }
         }
     }
-    let is_plain = |it: &Spelling| !it.attributes.iter().any(|a| a.kind == AttributeKind::Colour);
-    spellings.sort_by_key(|it| (is_plain(it), std::cmp::Reverse(it.names.len())));
-    spellings
+    let is_plain =
+        |it: &AttributeVariant| !it.attributes.iter().any(|a| a.kind == AttributeKind::Colour);
+    variants.sort_by_key(|it| (is_plain(it), std::cmp::Reverse(it.members.len())));
+    variants
 }
 
-/// How a spelling compares with a kind.
+/// How a variant compares with a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Closeness {
     /// Nothing that one says is denied by the other.
@@ -150,9 +161,9 @@ fn is_bare_and_painted(bare: &[Attribute], painted: &[Attribute]) -> bool {
         && !painted.iter().any(is_bare)
 }
 
-impl Kind {
-    fn closeness(&self, spelling: &Spelling) -> Closeness {
-        let (a, b) = (&self.attributes, &spelling.attributes);
+impl AttributeCluster {
+    fn closeness(&self, variant: &AttributeVariant) -> Closeness {
+        let (a, b) = (&self.attributes, &variant.attributes);
         let excluded = fit(a, b).is_none() || fit(b, a).is_none();
         if excluded || is_bare_and_painted(a, b) || is_bare_and_painted(b, a) {
             return Closeness::Apart;
@@ -168,61 +179,76 @@ impl Kind {
     }
 
     /// Whether one sentence names both: then they are two things.
-    fn is_beside(&self, spelling: &Spelling, names: &[Named]) -> bool {
+    fn is_beside(&self, variant: &AttributeVariant, names: &[AttributedMention]) -> bool {
         let place = |at: usize| names.get(at).map(|it| (it.record, it.sentence));
-        let own: BTreeSet<_> = self.names.iter().map(|(at, _)| place(*at)).collect();
-        spelling.names.iter().any(|at| own.contains(&place(*at)))
+        let own: BTreeSet<_> = self.members.iter().map(|(at, _)| place(*at)).collect();
+        variant.members.iter().any(|at| own.contains(&place(*at)))
     }
 }
 
-/// Whether each name of a spelling stands alone between two of the kind at its place.
-fn is_slip(kind: Option<&Kind>, spelling: &Spelling, names: &[Named]) -> bool {
-    let Some(kind) = kind else { return false };
-    let own: Vec<&Named> = kind.names.iter().filter_map(|(at, _)| names.get(*at)).collect();
-    spelling.names.iter().filter_map(|at| names.get(*at)).all(|odd| {
+/// Whether each name of a variant stands alone between two of the cluster at its place.
+fn is_misdetection(
+    cluster: Option<&AttributeCluster>,
+    variant: &AttributeVariant,
+    names: &[AttributedMention],
+) -> bool {
+    let Some(cluster) = cluster else { return false };
+    let own: Vec<&AttributedMention> =
+        cluster.members.iter().filter_map(|(at, _)| names.get(*at)).collect();
+    variant.members.iter().filter_map(|at| names.get(*at)).all(|odd| {
         let before = own.iter().filter(|it| it.at < odd.at).max_by_key(|it| it.at);
         let after = own.iter().filter(|it| it.at > odd.at).min_by_key(|it| it.at);
-        let is_there = |it: Option<&&Named>| it.is_some_and(|it| it.place == odd.place);
+        let is_there = |it: Option<&&AttributedMention>| it.is_some_and(|it| it.place == odd.place);
         is_there(before) && is_there(after)
     })
 }
 
-fn add(kinds: &mut [Kind], to: usize, spelling: Spelling, likeness: Likeness) {
-    let Some(kind) = kinds.get_mut(to) else { return };
-    let full = fit(&spelling.attributes, &kind.attributes) == Some(Fit::Full);
-    let likeness = if full { Likeness::Full } else { likeness };
-    kind.names.extend(spelling.names.into_iter().map(|name| (name, likeness)));
-    if likeness != Likeness::Slip {
-        for attribute in spelling.attributes {
-            if !kind.attributes.contains(&attribute) {
-                kind.attributes.push(attribute);
+fn add_variant(
+    clusters: &mut [AttributeCluster],
+    to: usize,
+    variant: AttributeVariant,
+    quality: ClusterFit,
+) {
+    let Some(cluster) = clusters.get_mut(to) else { return };
+    let full = fit(&variant.attributes, &cluster.attributes) == Some(Fit::Full);
+    let quality = if full { ClusterFit::Full } else { quality };
+    cluster.members.extend(variant.members.into_iter().map(|name| (name, quality)));
+    if quality != ClusterFit::Misdetection {
+        for attribute in variant.attributes {
+            if !cluster.attributes.contains(&attribute) {
+                cluster.attributes.push(attribute);
             }
         }
     }
 }
 
-/// Gives each name that fits several kinds to the one seen there nearest in time;
-/// those seen where none was become a kind of their own.
-fn share_out(kinds: &mut Vec<Kind>, spelling: Spelling, names: &[Named]) {
+/// Gives each name that fits several clusters to the one seen there nearest in time;
+/// those seen where none was become a cluster of their own.
+fn assign_by_place(
+    clusters: &mut Vec<AttributeCluster>,
+    variant: AttributeVariant,
+    names: &[AttributedMention],
+) {
     let mut left = Vec::new();
-    let known = kinds.clone();
-    for at in spelling.names {
+    let known = clusters.clone();
+    for at in variant.members {
         let Some(name) = names.get(at) else { continue };
-        let one = Spelling { attributes: name.attributes.clone(), names: vec![at] };
-        let nearest = known.iter().enumerate().filter_map(|(number, kind)| {
-            let fits = kind.closeness(&one) == Closeness::Same && !kind.is_beside(&one, names);
-            let seen = kind.names.iter().filter_map(|(it, _)| names.get(*it));
+        let one = AttributeVariant { attributes: name.attributes.clone(), members: vec![at] };
+        let nearest = known.iter().enumerate().filter_map(|(number, cluster)| {
+            let fits =
+                cluster.closeness(&one) == Closeness::Same && !cluster.is_beside(&one, names);
+            let seen = cluster.members.iter().filter_map(|(it, _)| names.get(*it));
             let there = seen.filter(|it| it.place == name.place);
             let apart = there.map(|it| it.at.since(name.at).max(name.at.since(it.at))).min();
             apart.filter(|_| fits).map(|apart| (apart, number))
         });
-        match nearest.min().and_then(|(_, number)| kinds.get_mut(number)) {
-            Some(kind) => kind.names.push((at, Likeness::Possible)),
-            None => left.push((at, Likeness::Possible)),
+        match nearest.min().and_then(|(_, number)| clusters.get_mut(number)) {
+            Some(cluster) => cluster.members.push((at, ClusterFit::Possible)),
+            None => left.push((at, ClusterFit::Possible)),
         }
     }
     if !left.is_empty() {
-        kinds.push(Kind { attributes: spelling.attributes, names: left });
+        clusters.push(AttributeCluster { attributes: variant.attributes, members: left });
     }
 }
 
@@ -232,24 +258,32 @@ mod tests {
     use crate::index::mention::mentions;
     use std::time::Duration;
 
-    /// A caption a minute, each at a place; the names of mugs in them, by kind.
-    fn kinds_of(seen: &[(&str, usize)]) -> Vec<Vec<String>> {
+    /// A caption a minute, each at a place; the names of mugs in them, by cluster.
+    fn clusters_of(seen: &[(&str, usize)]) -> Vec<Vec<String>> {
         let mut names = Vec::new();
         let mut texts = Vec::new();
         for (record, (caption, place)) in seen.iter().enumerate() {
             let at = Timestamp::EPOCH.plus(Duration::from_secs(60 * record as u64));
             for mention in mentions(caption).into_iter().filter(|it| it.head_stem == "mug") {
-                let attributes = lasting(&mention.attributes);
-                names.push(Named { record, sentence: 0, at, place: *place, attributes });
+                let attributes = lasting_attributes(&mention.attributes);
+                names.push(AttributedMention {
+                    record,
+                    sentence: 0,
+                    at,
+                    place: *place,
+                    attributes,
+                });
                 texts.push(format!("{} {record}", mention.phrase));
             }
         }
-        let of = |kind: &Kind| kind.names.iter().map(|(at, _)| texts[*at].clone()).collect();
-        kinds(&names).iter().map(of).collect()
+        let of = |cluster: &AttributeCluster| {
+            cluster.members.iter().map(|(at, _)| texts[*at].clone()).collect()
+        };
+        cluster_by_attributes(&names).iter().map(of).collect()
     }
 
     fn check(seen: &[(&str, usize)], expect: &[&[&str]]) {
-        assert_eq!(kinds_of(seen), expect);
+        assert_eq!(clusters_of(seen), expect);
     }
 
     #[test]
@@ -293,19 +327,19 @@ mod tests {
         for odd in [("a blue mug", 1), ("a red mug and a blue mug", 0)] {
             let mut seen = vec![("a red mug", 0); 6];
             seen.insert(3, odd);
-            assert_eq!(kinds_of(&seen)[1], ["blue mug 3"]);
+            assert_eq!(clusters_of(&seen)[1], ["blue mug 3"]);
         }
         let mut seen = vec![("a red mug", 0); 6];
         seen.push(("a blue mug", 0));
-        assert_eq!(kinds_of(&seen)[1], ["blue mug 6"]);
+        assert_eq!(clusters_of(&seen)[1], ["blue mug 6"]);
     }
 
     #[test]
     fn near_colours_are_one_where_one_is_rare_and_two_where_both_are_common() {
         let mut seen = vec![("a blue mug", 0); 5];
         seen.push(("a turquoise mug", 1));
-        assert_eq!(kinds_of(&seen).len(), 1);
+        assert_eq!(clusters_of(&seen).len(), 1);
         seen.push(("a turquoise mug", 1));
-        assert_eq!(kinds_of(&seen).len(), 2);
+        assert_eq!(clusters_of(&seen).len(), 2);
     }
 }

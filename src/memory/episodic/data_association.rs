@@ -11,7 +11,7 @@ use crate::base::time::Timestamp;
 
 /// A sighting of one or several things that look alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Look {
+pub(super) struct Detection {
     pub(super) first: Timestamp,
     pub(super) last: Timestamp,
     /// Number of the place.
@@ -43,18 +43,18 @@ const LATE_MOVE_COST: f64 = 0.02;
 const NEAR_METRES: f64 = 1.5;
 const NEAR_FACTOR: f64 = 0.25;
 
-/// Which looks are of one object: the numbers of the looks of each, ascending, the
-/// object seen first at the front. `looks` are in the order of time.
-pub(super) fn tracks(looks: &[Look]) -> Vec<Vec<usize>> {
-    let copies = looks.iter().map(|look| look.copies).max().unwrap_or(0);
+/// Which detections are of one object: the numbers of the detections of each, ascending, the
+/// object seen first at the front. `detections` are in the order of time.
+pub(super) fn associate(detections: &[Detection]) -> Vec<Vec<usize>> {
+    let copies = detections.iter().map(|detection| detection.copies).max().unwrap_or(0);
     let most = copies.max(TRACKS_MAX.min(copies + 3));
-    let pauses = looks.iter().zip(looks.iter().skip(1));
+    let pauses = detections.iter().zip(detections.iter().skip(1));
     let pauses = pauses.filter(|(a, b)| b.first.since(a.last) > ROUND_GAP).count();
     #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
     let object_cost = OBJECT_COST + ROUND_COST * pauses as f64;
     let mut best: Option<(f64, Vec<Vec<usize>>)> = None;
     for objects in copies.max(1)..=most {
-        let (moves, assigned) = assigned(looks, objects);
+        let (moves, assigned) = assign(detections, objects);
         #[expect(clippy::cast_precision_loss, reason = "a handful")]
         let cost = moves + object_cost * objects as f64;
         if best.as_ref().is_none_or(|(least, _)| cost < *least) {
@@ -64,19 +64,20 @@ pub(super) fn tracks(looks: &[Look]) -> Vec<Vec<usize>> {
     best.map(|(_, assigned)| assigned).unwrap_or_default()
 }
 
-/// Gives each look to the object that was last seen there, else to a new one where
+/// Gives each detection to the object that was last seen there, else to a new one where
 /// there may be more, else to the one that had most time to be carried. What that
-/// costs, and the looks of each.
-fn assigned(looks: &[Look], objects: usize) -> (f64, Vec<Vec<usize>>) {
+/// costs, and the detections of each.
+fn assign(detections: &[Detection], objects: usize) -> (f64, Vec<Vec<usize>>) {
     let mut tracks: Vec<Vec<usize>> = Vec::new();
     let mut total = 0.0;
-    for (at, look) in looks.iter().enumerate() {
+    for (at, detection) in detections.iter().enumerate() {
         let mut taken: Vec<usize> = Vec::new();
-        for _copy in 0..look.copies {
+        for _copy in 0..detection.copies {
             let free = (0..tracks.len()).filter(|track| !taken.contains(track));
             let costs = free.filter_map(|track| {
-                let last = tracks.get(track)?.last().and_then(|last| looks.get(*last))?;
-                let cost = if last.place == look.place { 0.0 } else { move_cost(last, look) };
+                let last = tracks.get(track)?.last().and_then(|last| detections.get(*last))?;
+                let cost =
+                    if last.place == detection.place { 0.0 } else { move_cost(last, detection) };
                 Some((cost, last.last, track))
             });
             // Of equals the one that was seen there last.
@@ -100,7 +101,7 @@ fn assigned(looks: &[Look], objects: usize) -> (f64, Vec<Vec<usize>>) {
     (total, tracks)
 }
 
-fn move_cost(from: &Look, to: &Look) -> f64 {
+fn move_cost(from: &Detection, to: &Detection) -> f64 {
     let seconds = to.first.since(from.last).as_secs();
     let timed = MOVE_COSTS.iter().find(|(most, _)| seconds <= *most);
     let cost = timed.map_or(LATE_MOVE_COST, |(_, cost)| *cost);
@@ -119,17 +120,17 @@ mod tests {
 
     /// Places are letters 5 m apart, minutes after the start.
     fn check(seen: &[(u64, char, usize)], expect: &[&[usize]]) {
-        let looks: Vec<Look> = seen
+        let detections: Vec<Detection> = seen
             .iter()
             .map(|(minutes, place, copies)| {
                 let at = Timestamp::EPOCH.plus(Duration::from_secs(minutes * 60));
                 let place = *place as usize - 'a' as usize;
                 #[expect(clippy::cast_precision_loss, reason = "a letter")]
                 let position = Some([5.0 * place as f64, 0.0, 0.0]);
-                Look { first: at, last: at, place, position, copies: *copies }
+                Detection { first: at, last: at, place, position, copies: *copies }
             })
             .collect();
-        assert_eq!(tracks(&looks), expect, "{seen:?}");
+        assert_eq!(associate(&detections), expect, "{seen:?}");
     }
 
     const HOUR: u64 = 60;

@@ -1,6 +1,6 @@
 //! How sure it is that a thing was where a caption names it. A captioner slips once in a
 //! while, and a thing that lies somewhere is seen there again and again: what one unsure
-//! caption says is weighed against the looks at the same place before and after, and
+//! caption says is weighed against the observations at the same place before and after, and
 //! against how often the thing was seen at all.
 //!
 //! Pure. The existence filters of robot maps (Rosen et al. 2016, "Towards lifelong
@@ -15,118 +15,121 @@ use crate::base::time::Timestamp;
 use crate::index::mention::Attribute;
 use crate::index::mention::fit::fit;
 use crate::index::phrases::ObjectQuery;
-use crate::memory::episodic::instances::{NamedThing, names_in};
-use crate::memory::episodic::named::things_in;
+use crate::memory::episodic::data_association::VISIT_GAP;
+use crate::memory::episodic::instances::{TargetMention, find_mentions};
+use crate::memory::episodic::noun_phrases::things_in;
 use crate::memory::episodic::place::{PlaceWords, is_one_place, place_of};
-use crate::memory::episodic::tracks::VISIT_GAP;
 use crate::store::Record;
 
 /// Below it, it is likelier that a thing was not there than that it was.
-pub(super) const DOUBT: f32 = 0.5;
+pub(super) const EXISTENCE_MIN: f32 = 0.5;
 
-/// The looks at one place that may tell of each other.
-pub(super) const TELLING: Duration = Duration::from_secs(24 * 3_600);
+/// The observations at one place that may tell of each other.
+pub(super) const HISTORY_SPAN: Duration = Duration::from_secs(24 * 3_600);
 /// Poses of one place: the robot comes back to nearly the same one.
-pub(super) const SPOT_METRES: f64 = 1.0;
-const SPOT_RADIANS: f64 = 0.6;
+pub(super) const VIEWPOINT_METRES: f64 = 1.0;
+const VIEWPOINT_RADIANS: f64 = 0.6;
 
-/// How often the next look shows again what a caption names: a thing that is there, and
+/// How often the next observation shows again what a caption names: a thing that is there, and
 /// a slip, which the same scene may cause again. In development households it is .72 and
-/// .36 of the next looks, two or three hours apart.
-pub(super) const STAYS: f32 = 0.7;
-const REPEATS: f32 = 0.4;
+/// .36 of the next observations, two or three hours apart.
+pub(super) const REDETECTION_RATE: f32 = 0.7;
+const MISDETECTION_REPEAT_RATE: f32 = 0.4;
 
 /// What was seen at the places where a thing may have been.
 #[derive(Debug, Default)]
-pub struct Looks {
+pub struct PlaceHistory {
     /// In the order of time.
-    all: Vec<Look>,
+    all: Vec<Observation>,
     by_record: BTreeMap<RecordId, usize>,
-    /// The visits to each spot, in the order of time.
-    spots: Vec<Vec<Visit>>,
+    /// The visits to each viewpoint, in the order of time.
+    viewpoints: Vec<Vec<ViewpointVisit>>,
 }
 
 #[derive(Debug)]
-struct Look {
-    spot: usize,
-    /// Number of the visit to the spot.
+struct Observation {
+    viewpoint: usize,
+    /// Number of the visit to the viewpoint.
     visit: usize,
     /// How likely one thing that the caption names is right.
-    sureness: f32,
+    confidence: f32,
     /// The wanted things that it names.
-    named: Vec<NamedThing>,
+    named: Vec<TargetMention>,
 }
 
 #[derive(Debug)]
-struct Visit {
+struct ViewpointVisit {
     first: Timestamp,
     last: Timestamp,
-    looks: Vec<usize>,
+    observations: Vec<usize>,
 }
 
-impl Looks {
+impl PlaceHistory {
     /// What `records` show of `wanted`; what no camera saw shows nothing.
     pub fn of(mut records: Vec<Record>, wanted: &ObjectQuery) -> Self {
         records.retain(|it| it.layer.is_none());
         records.sort_by_key(|it| (it.meta.taken_at, it.id));
         records.dedup_by_key(|it| it.id);
-        let mut looks = Self::default();
+        let mut history = Self::default();
         let mut known: Vec<(Record, Option<PlaceWords>)> = Vec::new();
         for record in records {
             let words = place_of(&record.caption);
-            let spot = known
+            let viewpoint = known
                 .iter()
-                .position(|(it, its)| is_one_spot(it, its.as_ref(), &record, words.as_ref()));
-            let spot = spot.unwrap_or(known.len());
-            let at = looks.all.len();
-            if looks.spots.len() <= spot {
-                looks.spots.push(Vec::new());
+                .position(|(it, its)| is_one_viewpoint(it, its.as_ref(), &record, words.as_ref()));
+            let viewpoint = viewpoint.unwrap_or(known.len());
+            let at = history.all.len();
+            if history.viewpoints.len() <= viewpoint {
+                history.viewpoints.push(Vec::new());
             }
-            let Some(visits) = looks.spots.get_mut(spot) else { continue };
+            let Some(visits) = history.viewpoints.get_mut(viewpoint) else { continue };
             let (first, last) = (record.meta.taken_at, record.end_at);
             match visits.last_mut() {
                 Some(visit) if first.since(visit.last) <= VISIT_GAP => {
                     visit.last = visit.last.max(last);
-                    visit.looks.push(at);
+                    visit.observations.push(at);
                 }
-                Some(_) | None => visits.push(Visit { first, last, looks: vec![at] }),
+                Some(_) | None => {
+                    visits.push(ViewpointVisit { first, last, observations: vec![at] })
+                }
             }
-            looks.all.push(Look {
-                spot,
+            history.all.push(Observation {
+                viewpoint,
                 visit: visits.len() - 1,
-                sureness: sureness(&record),
-                named: names_in(&record.caption, wanted),
+                confidence: mention_confidence(&record),
+                named: find_mentions(&record.caption, wanted),
             });
-            looks.by_record.insert(record.id, at);
-            if spot == known.len() {
+            history.by_record.insert(record.id, at);
+            if viewpoint == known.len() {
                 known.push((record, words));
             }
         }
-        looks
+        history
     }
 
     /// How likely each of `records`, whose captions all name one kind of thing with these
     /// attributes, really shows it.
-    pub(super) fn beliefs(
+    pub(super) fn existences(
         &self,
         records: &BTreeSet<RecordId>,
         attributes: &[Attribute],
     ) -> BTreeMap<RecordId, f32> {
         let sightings = self.sightings(records, attributes);
-        let belief = |id: &RecordId| {
-            let look = self.by_record.get(id).and_then(|at| self.all.get(*at));
-            let belief = look.map_or(1.0, |it| self.belief((it.spot, it.visit), &sightings));
-            (*id, belief)
+        let existence = |id: &RecordId| {
+            let observation = self.by_record.get(id).and_then(|at| self.all.get(*at));
+            let existence =
+                observation.map_or(1.0, |it| self.existence((it.viewpoint, it.visit), &sightings));
+            (*id, existence)
         };
-        records.iter().map(belief).collect()
+        records.iter().map(existence).collect()
     }
 
     /// Those of `records` that name a wanted thing, of which each name is likelier a slip.
-    pub(super) fn doubted(&self, records: &[Record]) -> BTreeSet<RecordId> {
+    pub(super) fn find_misdetections(&self, records: &[Record]) -> BTreeSet<RecordId> {
         let mut spellings: Vec<(&[Attribute], BTreeSet<RecordId>)> = Vec::new();
         for record in records {
-            let look = self.by_record.get(&record.id).and_then(|at| self.all.get(*at));
-            for name in look.into_iter().flat_map(|it| &it.named) {
+            let observation = self.by_record.get(&record.id).and_then(|at| self.all.get(*at));
+            for name in observation.into_iter().flat_map(|it| &it.named) {
                 match spellings.iter_mut().find(|(said, _)| *said == name.attributes) {
                     Some((_, ids)) => {
                         ids.insert(record.id);
@@ -137,36 +140,45 @@ impl Looks {
         }
         let mut most: BTreeMap<RecordId, f32> = BTreeMap::new();
         for (attributes, ids) in spellings {
-            for (id, belief) in self.beliefs(&ids, attributes) {
+            for (id, existence) in self.existences(&ids, attributes) {
                 let best = most.entry(id).or_default();
-                *best = belief.max(*best);
+                *best = existence.max(*best);
             }
         }
-        most.into_iter().filter(|(_, belief)| *belief < DOUBT).map(|(id, _)| id).collect()
+        most.into_iter()
+            .filter(|(_, existence)| *existence < EXISTENCE_MIN)
+            .map(|(id, _)| id)
+            .collect()
     }
 
     /// What a caption took for a thing with these attributes that was not there: the only
-    /// thing of its kind that the looks before and after show there and this visit does not.
-    pub(super) fn taken_for(
+    /// thing of its kind that the observations before and after show there and this visit does not.
+    pub(super) fn find_confused_object(
         &self,
         record: RecordId,
         attributes: &[Attribute],
-    ) -> Option<&NamedThing> {
-        let look = self.all.get(*self.by_record.get(&record)?)?;
-        let visits = self.spots.get(look.spot)?;
-        let visit = visits.get(look.visit)?;
-        let of = |visit: &'_ Visit| -> Vec<&Look> {
-            visit.looks.iter().filter_map(|at| self.all.get(*at)).collect()
+    ) -> Option<&TargetMention> {
+        let observation = self.all.get(*self.by_record.get(&record)?)?;
+        let visits = self.viewpoints.get(observation.viewpoint)?;
+        let visit = visits.get(observation.visit)?;
+        let of = |visit: &'_ ViewpointVisit| -> Vec<&Observation> {
+            visit.observations.iter().filter_map(|at| self.all.get(*at)).collect()
         };
         let now = of(visit);
-        let beside = [look.visit.checked_sub(1), look.visit.checked_add(1)];
+        let beside = [observation.visit.checked_sub(1), observation.visit.checked_add(1)];
         let beside = beside.into_iter().flatten().filter_map(|at| visits.get(at));
-        let beside: Vec<Vec<&Look>> = beside.filter(|it| tells_of(it, visit)).map(of).collect();
-        let mut missed: Vec<(usize, &NamedThing)> = Vec::new();
-        for thing in beside.iter().flatten().flat_map(|look| &look.named) {
-            let shows = |looks: &[&Look]| looks.iter().any(|it| it.names(&thing.attributes));
+        let beside: Vec<Vec<&Observation>> =
+            beside.filter(|it| is_telling_of(it, visit)).map(of).collect();
+        let mut missed: Vec<(usize, &TargetMention)> = Vec::new();
+        for thing in beside.iter().flatten().flat_map(|observation| &observation.named) {
+            let shows = |observations: &[&Observation]| {
+                observations.iter().any(|it| it.names(&thing.attributes))
+            };
             if !are_alike(&thing.attributes, attributes) && !shows(&now) {
-                missed.push((beside.iter().filter(|looks| shows(looks)).count(), thing));
+                missed.push((
+                    beside.iter().filter(|observations| shows(observations)).count(),
+                    thing,
+                ));
             }
         }
         let most = missed.iter().map(|(count, _)| *count).max()?;
@@ -175,58 +187,59 @@ impl Looks {
         likely.all(|it| are_alike(&it.attributes, &first.attributes)).then_some(first)
     }
 
-    /// The visits on which the thing is named, with the surest caption and the looks.
-    fn sightings(&self, records: &BTreeSet<RecordId>, attributes: &[Attribute]) -> Sightings {
+    /// The visits on which the thing is named, with the surest caption and the observations.
+    fn sightings(&self, records: &BTreeSet<RecordId>, attributes: &[Attribute]) -> VisitSightings {
         let given: BTreeSet<usize> =
             records.iter().filter_map(|id| self.by_record.get(id)).copied().collect();
-        let mut sightings = Sightings::new();
-        for (at, look) in self.all.iter().enumerate() {
-            if given.contains(&at) || look.names(attributes) {
-                let sighting = sightings.entry((look.spot, look.visit)).or_default();
-                sighting.sureness = sighting.sureness.max(look.sureness);
-                sighting.looks += 1;
+        let mut sightings = VisitSightings::new();
+        for (at, observation) in self.all.iter().enumerate() {
+            if given.contains(&at) || observation.names(attributes) {
+                let sighting =
+                    sightings.entry((observation.viewpoint, observation.visit)).or_default();
+                sighting.confidence = sighting.confidence.max(observation.confidence);
+                sighting.observations += 1;
             }
         }
         sightings
     }
 
     /// The odds of the surest caption of a visit, times those of everything around it.
-    fn belief(&self, at: (usize, usize), sightings: &Sightings) -> f32 {
-        let (spot, number) = at;
-        let visits = self.spots.get(spot).map(Vec::as_slice).unwrap_or_default();
+    fn existence(&self, at: (usize, usize), sightings: &VisitSightings) -> f32 {
+        let (viewpoint, number) = at;
+        let visits = self.viewpoints.get(viewpoint).map(Vec::as_slice).unwrap_or_default();
         let (Some(visit), Some(sighting)) = (visits.get(number), sightings.get(&at)) else {
             return 1.0;
         };
-        if sighting.sureness >= 1.0 {
+        if sighting.confidence >= 1.0 {
             return 1.0;
         }
-        let mut odds = sighting.sureness / (1.0 - sighting.sureness);
-        if sighting.looks < visit.looks.len() {
-            odds *= (1.0 - STAYS) / (1.0 - REPEATS);
+        let mut odds = sighting.confidence / (1.0 - sighting.confidence);
+        if sighting.observations < visit.observations.len() {
+            odds *= (1.0 - REDETECTION_RATE) / (1.0 - MISDETECTION_REPEAT_RATE);
         }
-        let is_telling = |it: &Visit| tells_of(it, visit);
+        let is_telling = |it: &ViewpointVisit| is_telling_of(it, visit);
         let beside = [number.checked_sub(1), number.checked_add(1)];
         for next in beside.into_iter().flatten() {
             if !visits.get(next).is_some_and(is_telling) {
                 continue;
             }
-            odds *= if sightings.contains_key(&(spot, next)) {
-                STAYS / REPEATS
+            odds *= if sightings.contains_key(&(viewpoint, next)) {
+                REDETECTION_RATE / MISDETECTION_REPEAT_RATE
             } else {
-                (1.0 - STAYS) / (1.0 - REPEATS)
+                (1.0 - REDETECTION_RATE) / (1.0 - MISDETECTION_REPEAT_RATE)
             };
         }
-        // As the rule of succession has it: what was never seen but now, in so many looks
+        // As the rule of succession has it: what was never seen but now, in so many observations
         // at its place, is hardly real.
-        let looked = small(visits.iter().filter(|it| is_telling(it)).count()) - 1.0;
+        let looked = as_f32(visits.iter().filter(|it| is_telling(it)).count()) - 1.0;
         let others = sightings.iter().filter(|(other, _)| **other != at);
-        let seen: f32 = others.map(|(_, it)| it.sureness).sum();
+        let seen: f32 = others.map(|(_, it)| it.confidence).sum();
         odds *= (1.0 + seen) / (1.0 + looked.max(seen));
         odds / (1.0 + odds)
     }
 }
 
-impl Look {
+impl Observation {
     fn names(&self, attributes: &[Attribute]) -> bool {
         self.named.iter().any(|it| are_alike(&it.attributes, attributes))
     }
@@ -237,23 +250,23 @@ fn are_alike(a: &[Attribute], b: &[Attribute]) -> bool {
     fit(a, b).is_some() && fit(b, a).is_some()
 }
 
-/// Whether two visits to a spot are so near in time that one tells of the other.
-fn tells_of(one: &Visit, other: &Visit) -> bool {
-    one.first.since(other.last) <= TELLING && other.first.since(one.last) <= TELLING
+/// Whether two visits to a viewpoint are so near in time that one tells of the other.
+fn is_telling_of(one: &ViewpointVisit, other: &ViewpointVisit) -> bool {
+    one.first.since(other.last) <= HISTORY_SPAN && other.first.since(one.last) <= HISTORY_SPAN
 }
 
-/// By spot and visit.
-type Sightings = BTreeMap<(usize, usize), Sighting>;
+/// By viewpoint and visit.
+type VisitSightings = BTreeMap<(usize, usize), VisitSighting>;
 
 /// What one visit shows of a thing.
 #[derive(Debug, Default)]
-struct Sighting {
-    sureness: f32,
-    looks: usize,
+struct VisitSighting {
+    confidence: f32,
+    observations: usize,
 }
 
 #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
-fn small(number: usize) -> f32 {
+fn as_f32(number: usize) -> f32 {
     number as f32
 }
 
@@ -263,13 +276,13 @@ pub(super) fn is_unsure(record: &Record) -> bool {
 }
 
 /// A caption that is wrong is mostly wrong in one of the things that it names.
-fn sureness(record: &Record) -> f32 {
+fn mention_confidence(record: &Record) -> f32 {
     let Some(confidence) = record.confidence else { return 1.0 };
     let things = things_in(&record.caption).len().max(1);
-    1.0 - (1.0 - confidence) / small(things)
+    1.0 - (1.0 - confidence) / as_f32(things)
 }
 
-fn is_one_spot(
+fn is_one_viewpoint(
     a: &Record,
     a_words: Option<&PlaceWords>,
     b: &Record,
@@ -281,8 +294,8 @@ fn is_one_spot(
     let (one, other) = (&a.meta, &b.meta);
     one.source == other.source
         && (&one.map_id, &one.frame_id) == (&other.map_id, &other.frame_id)
-        && from.distance_metres(&to) <= SPOT_METRES
-        && from.turn_radians(&to).is_none_or(|turn| turn <= SPOT_RADIANS)
+        && from.distance_metres(&to) <= VIEWPOINT_METRES
+        && from.turn_radians(&to).is_none_or(|turn| turn <= VIEWPOINT_RADIANS)
         && said.and_then(|(a, b)| is_one_place(a, b)) != Some(false)
 }
 
@@ -298,7 +311,7 @@ mod tests {
     const AWAY: &str = "a red mug on a white shelf in the kitchen";
 
     /// That the last of `seen` shows a red mug, where all captions are as sure.
-    fn belief(seen: &[Seen], confidence: Option<f32>) -> f32 {
+    fn existence(seen: &[Seen], confidence: Option<f32>) -> f32 {
         let mut records = records(seen);
         for record in &mut records {
             record.confidence = confidence;
@@ -306,8 +319,8 @@ mod tests {
         let last = *records.last().map(|it| &it.id).unwrap();
         let mug = sought("a red mug");
         let attributes = mug.attributes.clone();
-        let looks = Looks::of(records, &mug);
-        looks.beliefs(&BTreeSet::from([last]), &attributes)[&last]
+        let history = PlaceHistory::of(records, &mug);
+        history.existences(&BTreeSet::from([last]), &attributes)[&last]
     }
 
     fn rounds(captions: &[&'static str]) -> Vec<Seen> {
@@ -317,7 +330,7 @@ mod tests {
     #[test]
     fn a_caption_alone_is_believed_as_far_as_it_believes_itself() {
         for confidence in [0.2, 0.6, 0.9] {
-            let alone = belief(&rounds(&[RED]), Some(confidence));
+            let alone = existence(&rounds(&[RED]), Some(confidence));
             assert!((alone - confidence).abs() < 1e-6, "{confidence}: {alone}");
         }
     }
@@ -325,48 +338,48 @@ mod tests {
     #[test]
     fn a_caption_that_is_sure_or_has_no_doubts_is_believed_whatever_others_say() {
         let against = rounds(&[NONE, BLUE, BLUE, NONE, BLUE, RED]);
-        assert!((belief(&against, None) - 1.0).abs() < f32::EPSILON);
-        assert!((belief(&against, Some(1.0)) - 1.0).abs() < f32::EPSILON);
+        assert!((existence(&against, None) - 1.0).abs() < f32::EPSILON);
+        assert!((existence(&against, Some(1.0)) - 1.0).abs() < f32::EPSILON);
     }
 
     #[test]
     fn what_is_seen_again_and_again_is_believed_and_what_is_named_once_is_not() {
-        assert!(belief(&rounds(&[RED, RED, RED, RED]), Some(0.6)) > 0.62);
-        assert!(belief(&rounds(&[BLUE, NONE, BLUE, RED]), Some(0.6)) < 0.3);
+        assert!(existence(&rounds(&[RED, RED, RED, RED]), Some(0.6)) > 0.62);
+        assert!(existence(&rounds(&[BLUE, NONE, BLUE, RED]), Some(0.6)) < 0.3);
         // Its kind was seen elsewhere: it may have been brought.
         let brought: Vec<Seen> = (0..9)
             .map(|at| (at * 2 * HOUR + 5, 9.0, AWAY))
             .chain((0..3).map(|at| (at * 2 * HOUR, 0.0, NONE)))
             .chain([(18 * HOUR, 0.0, RED)])
             .collect();
-        assert!(belief(&brought, Some(0.8)) > DOUBT);
+        assert!(existence(&brought, Some(0.8)) > EXISTENCE_MIN);
         let never: Vec<Seen> = brought.iter().filter(|it| it.2 != AWAY).copied().collect();
-        assert!(belief(&never, Some(0.8)) < belief(&brought, Some(0.8)));
+        assert!(existence(&never, Some(0.8)) < existence(&brought, Some(0.8)));
     }
 
     #[test]
     fn a_new_thing_is_believed_where_its_caption_is_nearly_sure() {
-        assert!(belief(&rounds(&[NONE, NONE, NONE, RED]), Some(0.95)) > DOUBT);
-        assert!(belief(&rounds(&[NONE, NONE, NONE, RED]), Some(0.6)) < DOUBT);
+        assert!(existence(&rounds(&[NONE, NONE, NONE, RED]), Some(0.95)) > EXISTENCE_MIN);
+        assert!(existence(&rounds(&[NONE, NONE, NONE, RED]), Some(0.6)) < EXISTENCE_MIN);
     }
 
     #[test]
     fn another_look_of_the_same_visit_that_shows_none_speaks_against_it() {
-        let one = belief(&[(0, 0.0, RED)], Some(0.8));
-        let two = belief(&[(0, 0.0, NONE), (1, 0.0, RED)], Some(0.8));
+        let one = existence(&[(0, 0.0, RED)], Some(0.8));
+        let two = existence(&[(0, 0.0, NONE), (1, 0.0, RED)], Some(0.8));
         assert!(two < one - 0.1, "{two} {one}");
     }
 
     #[test]
     fn looks_of_another_place_or_day_say_nothing_of_this_one() {
-        let alone = belief(&[(0, 0.0, RED)], Some(0.7));
+        let alone = existence(&[(0, 0.0, RED)], Some(0.7));
         let kitchen = "a laptop on a white shelf in the kitchen";
         for seen in [
             [(0, 5.0, NONE), (120, 0.0, RED)],
             [(0, 0.0, kitchen), (120, 0.0, RED)],
             [(0, 0.0, NONE), (30 * HOUR, 0.0, RED)],
         ] {
-            assert!((belief(&seen, Some(0.7)) - alone).abs() < 1e-6, "{seen:?}");
+            assert!((existence(&seen, Some(0.7)) - alone).abs() < 1e-6, "{seen:?}");
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::base::embedding::Embedding;
 use crate::index::mention::{Mention, mentions};
 use crate::index::nouns::Nouns;
 use crate::index::phrases::{ObjectQuery, SceneQuery};
-use crate::memory::episodic::names;
+use crate::memory::episodic::synonyms;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
 use crate::store::Store;
@@ -28,7 +28,7 @@ const AT_ONCE: usize = 32;
 
 /// The phrases of `caption` whose thing is named in `wanted` by the same word,
 /// each once.
-pub(super) fn named_alike(caption: &str, wanted: &[Mention]) -> Vec<String> {
+pub(super) fn same_noun_phrases(caption: &str, wanted: &[Mention]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for mention in mentions(caption) {
         let named = wanted.iter().any(|it| mention.is_named_as(it));
@@ -41,13 +41,13 @@ pub(super) fn named_alike(caption: &str, wanted: &[Mention]) -> Vec<String> {
 
 /// The nouns of all captions.
 #[derive(Debug)]
-pub(super) struct Things {
+pub(super) struct Vocabulary {
     embedder: EmbedderHandle,
     store: Store,
     nouns: RwLock<Nouns>,
 }
 
-impl Things {
+impl Vocabulary {
     /// Reads the nouns that are kept; of `mentioned`, by their stems, those that are
     /// not are embedded.
     pub(super) fn open(
@@ -64,9 +64,9 @@ impl Things {
             }
             Err(error) => warn!(error:%; "the kept nouns cannot be read and are made anew"),
         }
-        let things = Self { embedder, store, nouns: RwLock::new(nouns) };
-        things.learn(mentioned);
-        things
+        let vocabulary = Self { embedder, store, nouns: RwLock::new(nouns) };
+        vocabulary.learn(mentioned);
+        vocabulary
     }
 
     /// Learns the nouns of captions.
@@ -83,12 +83,12 @@ impl Things {
 
     /// What a query wants: the first thing it names, and the others around it.
     /// `None` where it names none.
-    pub(super) fn wanted(&self, query: &str) -> Option<SceneQuery> {
-        let mut things = mentions(query).into_iter().map(|mention| self.sought(mention));
+    pub(super) fn scene_query(&self, query: &str) -> Option<SceneQuery> {
+        let mut things = mentions(query).into_iter().map(|mention| self.object_query(mention));
         Some(SceneQuery { target: things.next()?, around: things.collect() })
     }
 
-    fn sought(&self, mention: Mention) -> ObjectQuery {
+    fn object_query(&self, mention: Mention) -> ObjectQuery {
         let stem = mention.head_stem.as_str();
         let known = self.read().knows(stem);
         let stems = if known {
@@ -104,7 +104,7 @@ impl Things {
                 Err(_failure) => vec![stem.to_owned()],
             }
         };
-        let stems = names::stems(&mention, stems);
+        let stems = synonyms::stems(&mention, stems);
         ObjectQuery { attributes: mention.attributes, stems }
     }
 

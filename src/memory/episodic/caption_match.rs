@@ -10,7 +10,7 @@ use crate::index::phrases::{ObjectQuery, SceneQuery};
 
 /// Why a caption counts as showing the wanted thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evidence {
+pub struct CaptionMatch {
     pub certainty: Certainty,
     /// The caption's phrases that matched, the wanted thing first.
     pub matched: Vec<String>,
@@ -21,7 +21,7 @@ pub struct Evidence {
 /// What is around it raises the certainty and excludes nothing, since a query says
 /// more than a caption does ("the book I read on the *train*"). `None` where the
 /// thing is not there, or is there with an attribute that excludes the wanted one.
-pub fn shows(caption: &[Mention], wanted: &SceneQuery) -> Option<Evidence> {
+pub fn match_caption(caption: &[Mention], wanted: &SceneQuery) -> Option<CaptionMatch> {
     let (target, phrase) = best_fit(caption, &wanted.target)?;
     let mut matched = vec![phrase];
     let mut all_around = true;
@@ -37,7 +37,7 @@ pub fn shows(caption: &[Mention], wanted: &SceneQuery) -> Option<Evidence> {
         Fit::Full if all_around => Certainty::InPlace,
         Fit::Full => Certainty::Shown,
     };
-    Some(Evidence { certainty, matched })
+    Some(CaptionMatch { certainty, matched })
 }
 
 fn best_fit(caption: &[Mention], wanted: &ObjectQuery) -> Option<(Fit, String)> {
@@ -63,7 +63,7 @@ mod tests {
         let mut things = mentions(wanted).into_iter().map(sought);
         let wanted_things =
             things.next().map(|target| SceneQuery { target, around: things.collect() });
-        let found = wanted_things.and_then(|it| shows(&mentions(caption), &it));
+        let found = wanted_things.and_then(|it| match_caption(&mentions(caption), &it));
         let found = found.map(|it| (it.certainty, it.matched));
         let expect = expect.map(|(c, m)| (c, m.iter().map(|s| (*s).to_owned()).collect()));
         assert_eq!(found, expect, "{wanted:?} in {caption:?}");
