@@ -4,8 +4,11 @@
 //! A reply that asks for what cannot be done changes nothing: everything that can be
 //! checked is checked before the first call is made.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::agent::Agent;
 use crate::agent::prompt::{Scene, Template};
 use crate::agent::reply::{self, Answer, Call, LAST_STEP, Reply};
 use crate::base::RecordId;
@@ -17,80 +20,132 @@ use crate::tools::args::{self, Args, Kind, Param, refused};
 use crate::tools::dispatch::Tools;
 use crate::tools::object_retrieval::refusal::refusal;
 use crate::tools::reply::Text;
-use crate::tools::{Hints, Image, ToolBox as _, ToolError, ToolReply, ToolSpec, Toolset};
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, Image, ToolBox as _, ToolError, ToolReply, Toolset};
 
-pub(super) const NAME: &str = "agent_step";
+pub(super) struct AgentStep;
 
 /// Longest reply of a model.
 pub(super) const REPLY_BYTES_MAX: usize = 256 << 10;
 /// Ids that a refusal names.
 const IDS_SHOWN_MAX: usize = 20;
 
-const PARAMS: &[Param] = &[Param::required(
-    "reply",
-    Kind::Text { bytes_max: REPLY_BYTES_MAX },
-    "What the model answered, as it is: JSON, also in a code fence or with doubled braces.",
-)];
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct StepReply {
+    status: Status,
+    calls: Vec<CallReply>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<AnswerReply>,
+    prompt: Option<String>,
+    session: String,
+    #[serde(skip)]
+    images: Vec<Image>,
+}
 
-/// As clients see it listed.
-pub(super) fn spec() -> ToolSpec {
-    ToolSpec {
-        name: NAME,
-        title: "Carry out a language model's reply",
-        description: "For a program that runs a language model with the prompts object-retrieval \
-            or moment-retrieval: takes the model's raw reply, makes the calls that it asks for, \
-            and returns their results and the next prompt.",
-        input_schema: args::schema(PARAMS),
-        output_schema: output_schema(),
-        // Its calls recall, and one of them sends the robot off.
-        hints: Hints { read_only: false, destructive: false, idempotent: false },
-        toolset: Toolset::ObjectRetrieval,
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Continue,
+    Finished,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct CallReply {
+    tool: &'static str,
+    arguments: Map<String, Value>,
+    result: Option<Map<String, Value>>,
+    error: Option<String>,
+    // The result in words.
+    #[serde(skip)]
+    text: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct AnswerReply {
+    reasoning: String,
+    moment_ids: Vec<String>,
+}
+
+impl Tool for AgentStep {
+    type Context = Agent;
+    type Request = String;
+    type Reply = StepReply;
+
+    const NAME: &'static str = "agent_step";
+    const TITLE: &'static str = "Carry out a language model's reply";
+    const DESCRIPTION: &'static str = "For a program that runs a language model with the prompts \
+        object-retrieval or moment-retrieval: takes the model's raw reply, makes the calls that \
+        it asks for, and returns their results and the next prompt.";
+    const TOOLSET: Toolset = Toolset::ObjectRetrieval;
+    // Its calls recall, and one of them sends the robot off.
+    const HINTS: Hints = Hints::ACTS;
+    const PARAMS: &'static [Param] = &[Param::required(
+        "reply",
+        Kind::Text { bytes_max: REPLY_BYTES_MAX },
+        "What the model answered, as it is: JSON, also in a code fence or with doubled braces.",
+    )];
+
+    fn parse(args: &Args, _: &Agent, _: SessionName<'_>) -> Result<String, ToolError> {
+        Ok(args.required_text("reply")?.to_owned())
+    }
+
+    fn run(agent: &Agent, session: SessionName<'_>, reply: String) -> Result<StepReply, ToolError> {
+        let Stepped { made, answer, is_finished, role } = take(&agent.tools, session, &reply)?;
+        let prompt =
+            (!is_finished).then(|| prompt(&agent.tools, session.name, role)).transpose()?;
+        let mut images = Vec::new();
+        Ok(StepReply {
+            status: if is_finished { Status::Finished } else { Status::Continue },
+            calls: made.into_iter().map(|made| CallReply::of(made, &mut images)).collect(),
+            answer: answer.map(AnswerReply::of),
+            prompt,
+            session: session.name.to_owned(),
+            images,
+        })
     }
 }
 
-fn output_schema() -> Map<String, Value> {
-    let call = json!({
-        "type": "object",
-        "properties": {
-            "tool": {"type": "string"},
-            "arguments": {"type": "object"},
-            "result": {"type": ["object", "null"]},
-            "error": {"type": ["string", "null"]},
-        },
-        "required": ["tool", "arguments", "result", "error"],
-    });
-    let answer = json!({
-        "type": "object",
-        "properties": {
-            "reasoning": {"type": "string"},
-            "moment_ids": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["reasoning", "moment_ids"],
-    });
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "status": {"type": "string", "enum": ["continue", "finished"]},
-            "calls": {"type": "array", "items": call},
-            "answer": answer,
-            "prompt": {"type": ["string", "null"]},
-            "session": {"type": "string"},
-        },
-        "required": ["status", "calls", "prompt", "session"],
-    });
-    schema.as_object().cloned().unwrap_or_default()
+impl CallReply {
+    /// Puts the images of the call's reply to `images`.
+    fn of(made: Made, images: &mut Vec<Image>) -> Self {
+        let Made { tool, arguments, why: _, outcome } = made;
+        match outcome {
+            Ok(ToolReply { structured, text, images: seen }) => {
+                images.extend(seen);
+                Self { tool, arguments, result: Some(structured), error: None, text }
+            }
+            Err(error) => {
+                let text = error.clone();
+                Self { tool, arguments, result: None, error: Some(error), text }
+            }
+        }
+    }
 }
 
-/// Runs the tool.
-pub(super) fn run(
-    tools: &Tools,
-    connection: &str,
-    arguments: Map<String, Value>,
-) -> Result<ToolReply, ToolError> {
-    let args = Args::new(PARAMS, arguments)?;
-    let session = args.session(connection)?;
-    let stepped = take(tools, session, args.required_text("reply")?)?;
-    told(tools, session, stepped)
+impl AnswerReply {
+    fn of(Answer { reasoning, moment_ids }: Answer) -> Self {
+        Self { reasoning, moment_ids: moment_ids.iter().map(u64::to_string).collect() }
+    }
+}
+
+impl tool::Reply for StepReply {
+    fn write(&self, text: &mut Text) {
+        for CallReply { tool, arguments, error, text: told, .. } in &self.calls {
+            text.line(&format!("{}:", shown(tool, arguments)));
+            match error {
+                Some(error) => text.line(error),
+                None => told.lines().for_each(|line| text.line(line)),
+            }
+        }
+        if let Some(AnswerReply { moment_ids, .. }) = &self.answer {
+            let ids = if moment_ids.is_empty() { "none".to_owned() } else { moment_ids.join(", ") };
+            text.line(&format!("Answer: moments {ids}."));
+        }
+    }
+
+    fn take_images(&mut self) -> Vec<Image> {
+        std::mem::take(&mut self.images)
+    }
 }
 
 /// What became of a reply.
@@ -223,45 +278,4 @@ pub(super) fn filled(
     let holdings = format!("The {}.", crate::tools::reply::holdings(context));
     let scene = Scene { task, now: &now, holdings: &holdings, session: state };
     Template::of(role).filled(&context.options.prompts_dirs, &scene)
-}
-
-fn told(tools: &Tools, session: SessionName<'_>, stepped: Stepped) -> Result<ToolReply, ToolError> {
-    let Stepped { made, answer, is_finished, role } = stepped;
-    let prompt = if is_finished { None } else { Some(prompt(tools, session.name, role)?) };
-    let mut text = Text::new(tools.context().options.text_max_chars);
-    let mut images: Vec<Image> = Vec::new();
-    let mut calls = Vec::with_capacity(made.len());
-    for Made { tool, arguments, why: _, outcome } in made {
-        text.line(&format!("{}:", shown(tool, &arguments)));
-        let (result, error) = match outcome {
-            Ok(reply) => {
-                let ToolReply { structured, text: told, images: seen } = reply;
-                told.lines().for_each(|line| text.line(line));
-                images.extend(seen);
-                (Value::Object(structured), Value::Null)
-            }
-            Err(error) => {
-                text.line(&error);
-                (Value::Null, json!(error))
-            }
-        };
-        calls.push(json!({
-            "tool": tool, "arguments": arguments, "result": result, "error": error,
-        }));
-    }
-    let mut structured = Map::new();
-    let status = if is_finished { "finished" } else { "continue" };
-    structured.insert("status".to_owned(), json!(status));
-    structured.insert("calls".to_owned(), Value::Array(calls));
-    if let Some(Answer { reasoning, moment_ids }) = answer {
-        let ids: Vec<String> = moment_ids.iter().map(u64::to_string).collect();
-        text.line(&format!(
-            "Answer: moments {}.",
-            if ids.is_empty() { "none".to_owned() } else { ids.join(", ") }
-        ));
-        structured.insert("answer".to_owned(), json!({"reasoning": reasoning, "moment_ids": ids}));
-    }
-    structured.insert("prompt".to_owned(), json!(prompt));
-    structured.insert("session".to_owned(), json!(session.name));
-    Ok(ToolReply { structured, text: text.finish(), images })
 }

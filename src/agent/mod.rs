@@ -15,8 +15,11 @@ pub mod retrieve_object;
 
 use serde_json::{Map, Value};
 
+use crate::agent::agent_step::AgentStep;
 use crate::agent::model::Model;
+use crate::agent::retrieve_object::RetrieveObject;
 use crate::tools::dispatch::Tools;
+use crate::tools::tool::{AnyTool, ToolContext, find};
 use crate::tools::{self, Image, PromptSpec, ToolBox, ToolError, ToolReply, ToolSpec, Toolset};
 
 /// The memory's tools and the planners over them.
@@ -47,17 +50,22 @@ impl Agent {
     }
 }
 
+/// The tools that are added to the memory's.
+const TOOLS: &[&dyn AnyTool<Agent>] = &[&AgentStep, &RetrieveObject];
+
 /// The tools of these toolsets, in the order in which clients see them listed.
 pub fn listed(toolsets: &[Toolset]) -> Vec<ToolSpec> {
     let mut specs = tools::listed(toolsets);
-    specs.extend(own().into_iter().filter(|spec| toolsets.contains(&spec.toolset)));
+    let own = TOOLS.iter().map(|tool| tool.spec());
+    specs.extend(own.filter(|spec| toolsets.contains(&spec.toolset)));
     specs.sort_by_key(|spec| spec.toolset);
     specs
 }
 
-/// The tools that are added to the memory's.
-fn own() -> Vec<ToolSpec> {
-    vec![agent_step::spec(), retrieve_object::spec()]
+impl ToolContext for Agent {
+    fn text_max_chars(&self) -> usize {
+        self.tools.context().text_max_chars()
+    }
 }
 
 impl ToolBox for Agent {
@@ -79,12 +87,9 @@ impl ToolBox for Agent {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<ToolReply, ToolError> {
-        match tool {
-            retrieve_object::NAME => {
-                retrieve_object::run(&self.tools, self.model.as_ref(), session, arguments)
-            }
-            agent_step::NAME => agent_step::run(&self.tools, session, arguments),
-            _ => self.tools.call(session, tool, arguments),
+        match find(TOOLS, tool) {
+            Some(own) => own.call(self, session, arguments),
+            None => self.tools.call(session, tool, arguments),
         }
     }
 

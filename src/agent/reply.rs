@@ -11,6 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::agent::json::{self, BadJson};
 use crate::tools::action::{Action, Role, SEARCH_WINDOW, TextInput};
 use crate::tools::catalog::actions;
+use crate::tools::object_retrieval::search_current_target::SearchCurrentTarget;
+use crate::tools::tool::Tool as _;
 
 /// The tool under which the prompts have every answer written.
 const ENVELOPE: &str = "__conversational_response";
@@ -57,7 +59,7 @@ pub(crate) struct Answer {
 }
 
 /// The call that ends the reasoning about an object.
-pub(crate) const LAST_STEP: &str = "search_current_target_instance_in_real_world";
+pub(crate) const LAST_STEP: &str = SearchCurrentTarget::NAME;
 
 impl Call {
     pub(crate) fn role(&self) -> Role {

@@ -1,50 +1,44 @@
 //! `retrieve_object`: a whole task, from the request in words to the places where the
 //! robot is sent, with the calls that led there.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::agent::model::Model;
+use crate::agent::Agent;
+use crate::base::time::Timestamp;
 use crate::retrieval::search::Dispatch;
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::{self, ExecutedPlan, RetrievalError};
-use crate::tools::args::{self, Args, Kind, Param};
+use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
-use crate::tools::dispatch::Tools;
-use crate::tools::object_retrieval::goal::{self, GoalReply};
+use crate::tools::object_retrieval::TEXT;
+use crate::tools::object_retrieval::goal::GoalReply;
 use crate::tools::object_retrieval::memory_search_instance::DESCRIPTION;
 use crate::tools::object_retrieval::refusal::refusal;
+use crate::tools::object_retrieval::search_current_target::Dispatched;
 use crate::tools::object_retrieval::trace::{StepReply, step_reply};
 use crate::tools::recall::QUERY;
-use crate::tools::reply::{self, Text};
-use crate::tools::{Hints, ToolError, ToolReply, ToolSpec, Toolset};
+use crate::tools::reply::Text;
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
 
-pub(super) const NAME: &str = "retrieve_object";
+pub(super) struct RetrieveObject;
 
 const RULES: &str = "rules";
 const MODEL: &str = "model";
 
-const PARAMS: &[Param] = &[
-    Param::required(
-        "task",
-        Kind::Text { bytes_max: 2_000 },
-        "The user's request in words: 'bring me the mug I use most'.",
-    ),
-    Param::optional(
-        "now",
-        Kind::Time,
-        "When the user said it; 'yesterday' counts from there. The clock's time where absent.",
-    ),
-    Param::optional(
-        "planner",
-        Kind::Word { of: &[RULES, MODEL] },
-        "Who decides on the calls: the rules on board, or the language model of agent.endpoint.",
-    ),
-];
+/// A task in words, and who plans it.
+#[derive(Debug)]
+pub(super) struct Request {
+    task: String,
+    now: Option<Timestamp>,
+    planner: &'static str,
+}
 
-#[derive(Debug, Serialize, Deserialize)]
-struct Reply {
-    status: String,
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Reply {
+    status: Dispatched,
     task: String,
     now: String,
     planner: String,
@@ -54,85 +48,79 @@ struct Reply {
     session: String,
 }
 
-/// As clients see it listed.
-pub(super) fn spec() -> ToolSpec {
-    let text = json!({"type": "string"});
-    let step = json!({
-        "type": "object",
-        "properties": {
-            "tool": text, "arguments": {"type": "object"}, "why": text, "result": text,
-        },
-        "required": ["tool", "arguments", "why", "result"],
-    });
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "status": {"type": "string", "enum": ["dispatched"]},
-            "task": text,
-            "now": text,
-            "planner": text,
-            "target": text,
-            "goals": {"type": "array", "items": {"type": "object"}},
-            "trace": {"type": "array", "items": step},
-            "session": text,
-        },
-        "required": ["status", "task", "now", "planner", "target", "goals", "trace", "session"],
-    });
-    ToolSpec {
-        name: NAME,
-        title: "Find the object of a request",
-        description: "Carries out a whole request such as 'bring me the book I was reading \
-            yesterday': finds out which object is meant and where it was last seen, and sends the \
-            robot there. Returns the goals in the order to visit and the calls that were made.",
-        input_schema: args::schema(PARAMS),
-        output_schema: schema.as_object().cloned().unwrap_or_default(),
-        // It sends the robot off.
-        hints: Hints { read_only: false, destructive: false, idempotent: false },
-        toolset: Toolset::ObjectRetrieval,
+impl Tool for RetrieveObject {
+    type Context = Agent;
+    type Request = Request;
+    type Reply = Reply;
+
+    const NAME: &'static str = "retrieve_object";
+    const TITLE: &'static str = "Find the object of a request";
+    const DESCRIPTION: &'static str = "Carries out a whole request such as 'bring me the book I was \
+        reading yesterday': finds out which object is meant and where it was last seen, and sends \
+        the robot there. Returns the goals in the order to visit and the calls that were made.";
+    const TOOLSET: Toolset = Toolset::ObjectRetrieval;
+    const HINTS: Hints = Hints::ACTS;
+    const PARAMS: &'static [Param] = &[
+        Param::required(
+            "task",
+            TEXT,
+            "The user's request in words: 'bring me the mug I use most'.",
+        ),
+        Param::optional(
+            "now",
+            Kind::Time,
+            "When the user said it; 'yesterday' counts from there. The clock's time where absent.",
+        ),
+        Param::optional(
+            "planner",
+            Kind::Word { of: &[RULES, MODEL] },
+            "Who decides on the calls: the rules on board, or the language model of \
+             agent.endpoint.",
+        ),
+    ];
+
+    fn parse(args: &Args, agent: &Agent, _: SessionName<'_>) -> Result<Request, ToolError> {
+        let task = args.required_text("task")?.to_owned();
+        let planner = args.word("planner")?;
+        if planner == MODEL && agent.model.is_none() {
+            return Err(ToolError::Refused(format!(
+                "no language model is configured (agent.endpoint is empty); planner {RULES:?} \
+                 needs none"
+            )));
+        }
+        // An earlier task's time does not count.
+        let now = args.time("now", agent.tools.context().clock_reading())?;
+        Ok(Request { task, now, planner })
+    }
+
+    fn run(agent: &Agent, session: SessionName<'_>, request: Request) -> Result<Reply, ToolError> {
+        let Request { task, now, planner } = request;
+        let context = agent.tools.context();
+        let refused = |error| refusal(context, error);
+        let now = context.retrieval.start_task(session, &task, now).map_err(refused)?;
+        let (trace, Dispatch { target, goals }) = match &agent.model {
+            Some(model) if planner == MODEL => model.plan(&agent.tools, session)?,
+            Some(_) | None => by_rules(context, session).map_err(refused)?,
+        };
+        Ok(Reply {
+            status: Dispatched::Dispatched,
+            task,
+            now: context.options.zone.format(now),
+            planner: planner.to_owned(),
+            target,
+            goals: GoalReply::list(&goals),
+            trace,
+            session: session.name.to_owned(),
+        })
     }
 }
 
-/// Runs the tool.
-pub(super) fn run(
-    tools: &Tools,
-    model: Option<&Model>,
-    connection: &str,
-    arguments: Map<String, Value>,
-) -> Result<ToolReply, ToolError> {
-    let args = Args::new(PARAMS, arguments)?;
-    let task = args.required_text("task")?;
-    let planner = args.word("planner")?;
-    let model = if planner == MODEL { Some(model.ok_or_else(no_model)?) } else { None };
-    let context = tools.context();
-    let now = args.time("now", context.clock_reading())?;
-    let session = args.session(connection)?;
-    let refused = |error| refusal(context, error);
-    let now = context.retrieval.start_task(session, task, now).map_err(refused)?;
-    let (trace, dispatch) = match model {
-        Some(model) => model.plan(tools, session)?,
-        None => by_rules(context, session).map_err(refused)?,
-    };
-    let reply = Reply {
-        status: "dispatched".to_owned(),
-        task: task.to_owned(),
-        now: context.options.zone.format(now),
-        planner: planner.to_owned(),
-        target: dispatch.target,
-        goals: goal::replies(&dispatch.goals),
-        trace,
-        session: session.name.to_owned(),
-    };
-    let mut text = Text::new(context.options.text_max_chars);
-    for line in lines(&reply) {
-        text.line(&line);
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        for line in lines(self) {
+            text.line(&line);
+        }
     }
-    Ok(reply::of(&reply, text.finish()))
-}
-
-fn no_model() -> ToolError {
-    ToolError::Refused(format!(
-        "no language model is configured (agent.endpoint is empty); planner {RULES:?} needs none"
-    ))
 }
 
 fn by_rules(
@@ -140,7 +128,7 @@ fn by_rules(
     session: SessionName<'_>,
 ) -> Result<(Vec<StepReply>, Dispatch), RetrievalError> {
     let ExecutedPlan { trace, dispatch } = retrieval::plan(&context.retrieval, session)?;
-    Ok((trace.iter().map(|step| step_reply(context, step)).collect(), dispatch))
+    Ok((trace.iter().map(|step| step_reply(context, session.name, step)).collect(), dispatch))
 }
 
 /// A reply that came over the socket, in words.
@@ -154,7 +142,7 @@ fn lines(reply: &Reply) -> Vec<String> {
     for (number, GoalReply { position: [x, y, _], probability, reason, .. }) in
         (1..).zip(&reply.goals)
     {
-        let percent = 100.0 * probability;
+        let percent = 100.0 * probability.rounded();
         let percent = if percent < 0.5 { "under 1".to_owned() } else { format!("{percent:.0}") };
         lines.push(format!("  go to {number}. ({x:.1}, {y:.1}), {percent} %: {reason}"));
     }

@@ -6,24 +6,36 @@ use crate::tools::context::Context;
 use crate::tools::health::Health;
 use crate::tools::ingest_status::IngestStatus;
 use crate::tools::memory_stats::MemoryStats;
+use crate::tools::moment_retrieval::recall_observation_of_instance::RecallObservationOfInstance;
+use crate::tools::moment_retrieval::retrieve_from_text_with_time::RetrieveFromTextWithTime;
+use crate::tools::object_retrieval::determine_unique_instances::DetermineUniqueInstances;
+use crate::tools::object_retrieval::memory_search_instance::MemorySearchInstance;
+use crate::tools::object_retrieval::real_world_search_instance::RealWorldSearchInstance;
+use crate::tools::object_retrieval::recall_all::RecallAll;
+use crate::tools::object_retrieval::recall_best_match::RecallBestMatch;
+use crate::tools::object_retrieval::recall_last_seen::RecallLastSeen;
+use crate::tools::object_retrieval::report_search_result::ReportSearchResult;
+use crate::tools::object_retrieval::search_current_target::SearchCurrentTarget;
+use crate::tools::object_retrieval::start_task::StartTask;
+use crate::tools::object_retrieval::watch_goals::WatchGoals;
 use crate::tools::tool::AnyTool;
 use crate::tools::untyped;
 
 /// Every tool of the memory. A new one is a file of this folder and a line here.
 pub(crate) const TOOLS: &[&dyn AnyTool<Context>] = &[
-    &untyped::START_TASK,
-    &untyped::RECALL_BEST_MATCH,
-    &untyped::RECALL_LAST_SEEN,
-    &untyped::RECALL_ALL,
-    &untyped::DETERMINE_UNIQUE_INSTANCES,
-    &untyped::CREATE_MEMORY_SEARCH_INSTANCE,
-    &untyped::CREATE_REAL_WORLD_SEARCH_INSTANCE,
-    &untyped::SEARCH_CURRENT_TARGET,
-    &untyped::REPORT_SEARCH_RESULT,
+    &StartTask,
+    &RecallBestMatch,
+    &RecallLastSeen,
+    &RecallAll,
+    &DetermineUniqueInstances,
+    &MemorySearchInstance,
+    &RealWorldSearchInstance,
+    &SearchCurrentTarget,
+    &ReportSearchResult,
     &untyped::INSPECT_MEMORY_RECORD,
     &untyped::GET_RECORD_COUNT,
-    &untyped::RETRIEVE_FROM_TEXT_WITH_TIME,
-    &untyped::RECALL_OBSERVATION_OF_INSTANCE,
+    &RetrieveFromTextWithTime,
+    &RecallObservationOfInstance,
     &untyped::MEMORY_SAVE,
     &untyped::MEMORY_LOAD,
     &untyped::MEMORY_DELETE,
@@ -42,7 +54,7 @@ pub(crate) const TOOLS: &[&dyn AnyTool<Context>] = &[
     &IngestStatus,
     &MemoryStats,
     &Health,
-    &untyped::WATCH_GOALS,
+    &WatchGoals,
 ];
 
 /// As clients see them listed.

@@ -7,11 +7,11 @@ use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::{Certainty, Fit};
 use crate::index::phrases::ObjectQuery;
 use crate::memory::episodic::last_seen::SightingExplanation;
+use crate::retrieval::recall::{Explanation, RecallOrder};
 use crate::search::evidence::{ObjectEvidence, SegmentEvidence};
 use crate::search::plan::SegmentAction;
 use crate::search::{Explained, SegmentReport, WEIGHTS};
 use crate::store::segments::SegmentNumber;
-use crate::tools::ToolReply;
 use crate::tools::args::{Kind, Param};
 use crate::tools::reply::rounded;
 
@@ -22,8 +22,25 @@ pub(crate) const EXPLAIN: Param = Param::optional(
      decided: the parts of each score, or which phrases of captions show the object.",
 );
 
-/// Adds the explanation to a recall's reply.
-pub(crate) fn add(reply: &mut ToolReply, explained: &Explained, zone: Zone) {
+/// An explanation as an object, and its lines of text.
+pub(crate) fn explained(
+    explanation: &Explanation,
+    order: RecallOrder,
+    zone: Zone,
+) -> (Map<String, Value>, Vec<String>) {
+    match explanation {
+        Explanation::Ranking(explained) => ranking(explained, zone),
+        Explanation::Evidence(reasons) => {
+            let certainty = match order {
+                RecallOrder::NewestFirst { certainty } => certainty,
+                RecallOrder::BestFirst | RecallOrder::Chronological { .. } => None,
+            };
+            evidence(reasons, certainty, zone)
+        }
+    }
+}
+
+fn ranking(explained: &Explained, zone: Zone) -> (Map<String, Value>, Vec<String>) {
     let (dense, lexical) = WEIGHTS;
     let pieces: Vec<Value> = explained.segments.iter().map(|it| piece(it, zone)).collect();
     let scores: Vec<Value> = explained
@@ -40,19 +57,16 @@ pub(crate) fn add(reply: &mut ToolReply, explained: &Explained, zone: Zone) {
         .collect();
     let weights = json!({"dense": rounded(dense), "lexical": rounded(lexical)});
     let explanation = json!({"weights": weights, "scores": scores, "pieces": pieces});
-    reply.structured.insert("explanation".to_owned(), explanation);
-    for it in &explained.segments {
-        reply.text.push_str(&format!("\n{}: {}", name(it), why(it)));
-    }
+    let lines = explained.segments.iter().map(|it| format!("{}: {}", name(it), why(it)));
+    (object(explanation), lines.collect())
 }
 
-/// Adds to a reply why these records show the thing, or none does.
-pub(crate) fn add_reasons(
-    reply: &mut ToolReply,
+/// Why these records show the thing, or none does.
+fn evidence(
     reasons: &SightingExplanation,
     certainty: Option<Certainty>,
     zone: Zone,
-) {
+) -> (Map<String, Value>, Vec<String>) {
     let SightingExplanation { wanted, evidence } = reasons;
     let sought: Vec<&ObjectQuery> = [&wanted.target].into_iter().chain(&wanted.around).collect();
     let things = sought.iter().zip(&evidence.things);
@@ -61,10 +75,12 @@ pub(crate) fn add_reasons(
     let explanation = json!({
         "certainty": certainty.map(certainty_word), "things": json_of_things, "pieces": pieces,
     });
-    reply.structured.insert("explanation".to_owned(), explanation);
-    for (sought, seen) in things {
-        reply.text.push_str(&format!("\n{}", thing_line(sought, seen)));
-    }
+    let lines = things.map(|(sought, seen)| thing_line(sought, seen));
+    (object(explanation), lines.collect())
+}
+
+fn object(json: Value) -> Map<String, Value> {
+    if let Value::Object(object) = json { object } else { Map::new() }
 }
 
 fn thing(sought: &ObjectQuery, seen: &ObjectEvidence) -> Value {

@@ -20,6 +20,7 @@ mod notes;
 pub(crate) mod object_retrieval;
 mod observe;
 pub(crate) mod recall;
+mod record;
 pub(crate) mod reply;
 mod schema;
 pub(crate) mod state;
@@ -58,6 +59,8 @@ impl Hints {
     pub(crate) const SETS: Self = Self::READS;
     /// Once more is once more.
     pub(crate) const ADDS: Self = Self { read_only: false, destructive: false, idempotent: false };
+    /// The robot drives.
+    pub(crate) const ACTS: Self = Self::ADDS;
     /// What was there is gone; the same once more changes nothing.
     pub(crate) const REPLACES: Self =
         Self { read_only: false, destructive: true, idempotent: true };

@@ -1,14 +1,21 @@
-//! What the recall tools share: their arguments, and how found records are told.
+//! What the recall tools share: their arguments and their reply.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::base::time::Window;
 use crate::index::mention::fit::Certainty;
-use crate::retrieval::recall::{Explanation, Recall, RecallOrder, RecallRequest};
+use crate::retrieval::recall::{Recall, RecallOrder, RecallRequest};
 use crate::search::Filter;
+use crate::tools::ToolError;
 use crate::tools::area;
 use crate::tools::args::{Args, Kind, Param, TimeReading};
 use crate::tools::context::Context;
 use crate::tools::explain::{self, EXPLAIN};
-use crate::tools::{ToolError, ToolReply, reply};
+use crate::tools::record::RecordReply;
+use crate::tools::reply::{self, Text};
+use crate::tools::tool;
 
 /// Longest query. A query is embedded whole, up to the model's own length.
 pub(crate) const QUERY_BYTES_MAX: usize = 2_000;
@@ -59,38 +66,75 @@ pub(crate) fn request(
     })
 }
 
-/// The reply of a recall; `why_empty` says why it found nothing.
-pub(crate) fn reply_of(
-    context: &Context,
-    session: &str,
-    recall: &Recall,
-    why_empty: impl FnOnce() -> String,
-) -> ToolReply {
-    let order = order_words(recall);
-    let mut reply = reply::recalled(context, session, &recall.found, &order, why_empty);
-    let zone = context.options.zone;
-    match (&recall.explanation, recall.order) {
-        (Some(Explanation::Ranking(explained)), _) => explain::add(&mut reply, explained, zone),
-        (Some(Explanation::Evidence(reasons)), RecallOrder::NewestFirst { certainty }) => {
-            explain::add_reasons(&mut reply, reasons, certainty, zone);
+// The reply of a recall.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RecallReply {
+    pub(crate) records: Vec<RecordReply>,
+    session: String,
+    index: IndexReply,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_empty: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<Map<String, Value>>,
+    #[serde(skip)]
+    order: String,
+    // Lines of the text that explain.
+    #[serde(skip)]
+    explained: Vec<String>,
+}
+
+// What the index held.
+#[derive(Debug, Serialize, JsonSchema)]
+struct IndexReply {
+    searchable: usize,
+    pending: usize,
+}
+
+impl RecallReply {
+    /// `why_empty` says why the recall found nothing.
+    pub(crate) fn of(
+        context: &Context,
+        session: &str,
+        recall: &Recall,
+        why_empty: impl FnOnce() -> String,
+    ) -> Self {
+        let zone = context.options.zone;
+        let Recall { found, order, explanation } = recall;
+        let explained = explanation.as_ref().map(|it| explain::explained(it, *order, zone));
+        let (explanation, explained) = explained.unzip();
+        Self {
+            records: found.iter().map(|it| RecordReply::of_recalled(it, zone)).collect(),
+            session: session.to_owned(),
+            index: IndexReply {
+                searchable: context.episodic.len(),
+                pending: context.ingest.pending(),
+            },
+            why_empty: found.is_empty().then(why_empty),
+            explanation,
+            order: order_words(*order, found.len()),
+            explained: explained.unwrap_or_default(),
         }
-        (Some(Explanation::Evidence(_)) | None, _) => {}
     }
-    reply
 }
 
-/// The reply of a recall in words.
-pub(crate) fn text_of(
-    context: &Context,
-    recall: &Recall,
-    why_empty: impl FnOnce() -> String,
-) -> String {
-    let why_empty = recall.found.is_empty().then(why_empty);
-    reply::recalled_text(context, &recall.found, &order_words(recall), why_empty.as_deref())
+impl tool::Reply for RecallReply {
+    fn write(&self, text: &mut Text) {
+        let IndexReply { searchable, pending } = self.index;
+        if let Some(why) = &self.why_empty {
+            text.line(&format!("Nothing found: {why}."));
+        } else {
+            let count = self.records.len();
+            let waiting =
+                if pending == 0 { String::new() } else { format!(", {pending} frames pending") };
+            text.line(&format!("{count} of {searchable} records{waiting}, {}:", self.order));
+        }
+        self.records.iter().for_each(|it| text.line(it.line()));
+        self.explained.iter().for_each(|line| text.whole_line(line));
+    }
 }
 
-fn order_words(recall: &Recall) -> String {
-    match recall.order {
+fn order_words(order: RecallOrder, found: usize) -> String {
+    match order {
         RecallOrder::BestFirst => "best first".to_owned(),
         RecallOrder::NewestFirst { certainty: Some(Certainty::Possible) } => {
             "newest first, possible ones: the captions leave out part of it".to_owned()
@@ -98,7 +142,7 @@ fn order_words(recall: &Recall) -> String {
         RecallOrder::NewestFirst {
             certainty: Some(Certainty::Shown | Certainty::InPlace) | None,
         } => "newest first".to_owned(),
-        RecallOrder::Chronological { total } if total > recall.found.len() as u64 => {
+        RecallOrder::Chronological { total } if total > found as u64 => {
             format!("in the order of time, the newest of {total} sightings")
         }
         RecallOrder::Chronological { .. } => "in the order of time, all sightings".to_owned(),

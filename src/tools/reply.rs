@@ -1,76 +1,12 @@
 //! How records are told: as the JSON that programs read, and as short lines
 //! that a language model reads.
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::base::time::{Window, Zone};
 use crate::memory::episodic::Recalled;
 use crate::store::Record;
-use crate::tools::ToolReply;
 use crate::tools::context::Context;
-
-/// A reply whose object is `structured`.
-pub(crate) fn of(structured: &impl Serialize, text: String) -> ToolReply {
-    let structured = match serde_json::to_value(structured) {
-        Ok(Value::Object(structured)) => structured,
-        Ok(_) | Err(_) => Map::new(),
-    };
-    ToolReply { structured, text, images: Vec::new() }
-}
-
-/// A recall's reply: the records, their session, what the index holds, and why
-/// there are none.
-pub(crate) fn recalled(
-    context: &Context,
-    session: &str,
-    found: &[Recalled],
-    order: &str,
-    why_empty: impl FnOnce() -> String,
-) -> ToolReply {
-    let zone = context.options.zone;
-    let pending = context.ingest.pending();
-    let searchable = context.episodic.len();
-    let mut structured = Map::new();
-    let records: Vec<Value> = found.iter().map(|it| recalled_json(it, zone)).collect();
-    structured.insert("records".to_owned(), Value::Array(records));
-    structured.insert("session".to_owned(), json!(session));
-    structured.insert("index".to_owned(), json!({"searchable": searchable, "pending": pending}));
-
-    let why_empty = found.is_empty().then(why_empty);
-    let text = recalled_text(context, found, order, why_empty.as_deref());
-    if let Some(why) = why_empty {
-        structured.insert("why_empty".to_owned(), json!(why));
-    }
-    ToolReply { structured, text, images: Vec::new() }
-}
-
-/// A recall's reply in words.
-pub(crate) fn recalled_text(
-    context: &Context,
-    found: &[Recalled],
-    order: &str,
-    why_empty: Option<&str>,
-) -> String {
-    let (pending, searchable) = (context.ingest.pending(), context.episodic.len());
-    let mut text = Text::new(context.options.text_max_chars);
-    if let Some(why) = why_empty {
-        text.line(&format!("Nothing found: {why}."));
-    } else {
-        let waiting =
-            if pending == 0 { String::new() } else { format!(", {pending} frames pending") };
-        text.line(&format!("{} of {searchable} records{waiting}, {order}:", found.len()));
-    }
-    for it in found {
-        text.line(&line(&it.record, Some(it), context.options.zone));
-    }
-    text.finish()
-}
-
-/// Records as replies have them.
-pub(crate) fn records_json(records: &[Record], zone: Zone) -> Vec<Value> {
-    records.iter().map(|it| Value::Object(record_json(it, zone))).collect()
-}
 
 /// A record as every tool gives it; see the tool contract.
 pub(crate) fn record_json(record: &Record, zone: Zone) -> Map<String, Value> {
@@ -103,13 +39,6 @@ pub(crate) fn image_uri(record: &Record) -> String {
 
 /// What the URI of every stored frame starts with; the record's id follows.
 pub(crate) const FRAME_URI: &str = "engram://frames/";
-
-fn recalled_json(recalled: &Recalled, zone: Zone) -> Value {
-    let mut json = record_json(&recalled.record, zone);
-    json.insert("score".to_owned(), json!(rounded(recalled.score)));
-    json.insert("matched".to_owned(), json!(recalled.matched));
-    Value::Object(json)
-}
 
 /// Four digits say all that a score or a confidence can.
 pub(crate) fn rounded(share: f32) -> f64 {
@@ -189,6 +118,7 @@ fn grouped(number: usize) -> String {
 /// A bounded text, whole lines only.
 pub(crate) struct Text {
     lines: String,
+    whole: String,
     room: usize,
     cut: usize,
 }
@@ -196,7 +126,12 @@ pub(crate) struct Text {
 impl Text {
     pub(crate) fn new(chars_max: usize) -> Self {
         // Room for the sentence that says what was cut.
-        Self { lines: String::new(), room: chars_max.saturating_sub(80), cut: 0 }
+        Self {
+            lines: String::new(),
+            whole: String::new(),
+            room: chars_max.saturating_sub(80),
+            cut: 0,
+        }
     }
 
     pub(crate) fn line(&mut self, line: &str) {
@@ -210,6 +145,12 @@ impl Text {
         self.lines.push('\n');
     }
 
+    /// A line after all others that is never cut.
+    pub(crate) fn whole_line(&mut self, line: &str) {
+        self.whole.push_str(line);
+        self.whole.push('\n');
+    }
+
     pub(crate) fn finish(mut self) -> String {
         if self.cut > 0 {
             let lines = if self.cut == 1 { "line" } else { "lines" };
@@ -218,6 +159,7 @@ impl Text {
                 self.cut
             ));
         }
+        self.lines.push_str(&self.whole);
         self.lines.pop();
         self.lines
     }

@@ -3,164 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::action::{Action, SEARCH_WINDOW, TextInput};
-use crate::tools::args::{self, Param};
-use crate::tools::moment_retrieval::{
-    recall_observation_of_instance, retrieve_from_text_with_time,
-};
-use crate::tools::object_retrieval::{
-    determine_unique_instances, listing, memory_search_instance, real_world_search_instance,
-    recall_all, recall_best_match, recall_last_seen, report_search_result, search_current_target,
-    start_task, watch_goals,
-};
+use crate::tools::args;
 use crate::tools::tool::Untyped;
 use crate::tools::{Hints, ToolSpec, Toolset, inspect, memos, notes, observe, state};
-
-pub(crate) const START_TASK: Untyped = Untyped {
-    name: "start_task",
-    aliases: &[],
-    is_brief: false,
-    action: None,
-    params: start_task::PARAMS,
-    spec: || listed("start_task"),
-    check: |args, context, _session| {
-        let _checked = start_task::parse(args, context.clock_reading())?;
-        Ok(())
-    },
-    call: |args, context, session| {
-        let request = start_task::parse(args, context.clock_reading())?;
-        start_task::run(context, session, &request)
-    },
-};
-
-pub(crate) const RECALL_BEST_MATCH: Untyped = Untyped {
-    name: "recall_best_match",
-    aliases: &[],
-    is_brief: true,
-    action: Some(Action::object(TextInput::Argument("query")).within(SEARCH_WINDOW)),
-    params: recall_best_match::PARAMS,
-    spec: || listed("recall_best_match"),
-    check: |args, context, session| {
-        let _checked = recall_best_match::parse(args, context.reading(session.name))?;
-        Ok(())
-    },
-    call: |args, context, session| {
-        let request = recall_best_match::parse(args, context.reading(session.name))?;
-        recall_best_match::run(context, session, &request)
-    },
-};
-
-pub(crate) const RECALL_LAST_SEEN: Untyped = Untyped {
-    name: "recall_last_seen",
-    aliases: &[],
-    is_brief: true,
-    action: Some(Action::object(TextInput::Argument("query")).within(SEARCH_WINDOW)),
-    params: recall_last_seen::PARAMS,
-    spec: || listed("recall_last_seen"),
-    check: |args, context, session| {
-        let _checked = recall_last_seen::parse(args, context.reading(session.name))?;
-        Ok(())
-    },
-    call: |args, context, session| {
-        let request = recall_last_seen::parse(args, context.reading(session.name))?;
-        recall_last_seen::run(context, session, &request)
-    },
-};
-
-pub(crate) const RECALL_ALL: Untyped = Untyped {
-    name: "recall_all",
-    aliases: &[],
-    is_brief: false,
-    action: Some(Action::object(TextInput::Argument("query")).within(SEARCH_WINDOW)),
-    params: recall_all::PARAMS,
-    spec: || listed("recall_all"),
-    check: |args, context, session| {
-        let _checked = recall_all::parse(args, context.reading(session.name))?;
-        Ok(())
-    },
-    call: |args, context, session| {
-        let request = recall_all::parse(args, context.reading(session.name))?;
-        recall_all::run(context, session, &request)
-    },
-};
-
-pub(crate) const DETERMINE_UNIQUE_INSTANCES: Untyped = Untyped {
-    name: "determine_unique_instances_from_latest_working_memory",
-    aliases: &["determine_unique_instances"],
-    is_brief: false,
-    action: Some(Action::object(TextInput::Argument("query"))),
-    params: determine_unique_instances::PARAMS,
-    spec: || listed("determine_unique_instances_from_latest_working_memory"),
-    check: |args, _context, _session| {
-        let _checked = args.text("query")?;
-        Ok(())
-    },
-    call: |args, context, session| {
-        let request = args.text("query")?;
-        determine_unique_instances::run(context, session, request)
-    },
-};
-
-pub(crate) const CREATE_MEMORY_SEARCH_INSTANCE: Untyped = Untyped {
-    name: "create_or_update_memory_search_instance",
-    aliases: &[],
-    is_brief: false,
-    action: Some(Action::object(TextInput::Nothing)),
-    params: memory_search_instance::PARAMS,
-    spec: || listed("create_or_update_memory_search_instance"),
-    check: |args, _context, _session| {
-        let _checked = memory_search_instance::parse(args)?;
-        Ok(())
-    },
-    call: |args, context, session| {
-        let request = memory_search_instance::parse(args)?;
-        memory_search_instance::run(context, session, request)
-    },
-};
-
-pub(crate) const CREATE_REAL_WORLD_SEARCH_INSTANCE: Untyped = Untyped {
-    name: "create_or_update_real_world_search_instance",
-    aliases: &[],
-    is_brief: false,
-    action: Some(Action::object(TextInput::Nothing)),
-    params: real_world_search_instance::PARAMS,
-    spec: || listed("create_or_update_real_world_search_instance"),
-    check: |args, _context, _session| {
-        let _checked = args.record_ids("record_id")?.first().copied();
-        Ok(())
-    },
-    call: |args, context, session| {
-        let request = args.record_ids("record_id")?.first().copied();
-        real_world_search_instance::run(context, session, request)
-    },
-};
-
-pub(crate) const SEARCH_CURRENT_TARGET: Untyped = Untyped {
-    name: "search_current_target_instance_in_real_world",
-    aliases: &[],
-    is_brief: false,
-    action: Some(Action::object(TextInput::Nothing)),
-    params: NO_ARGUMENTS,
-    spec: || listed("search_current_target_instance_in_real_world"),
-    check: |_args, _context, _session| Ok(()),
-    call: |_args, context, session| search_current_target::run(context, session),
-};
-
-pub(crate) const REPORT_SEARCH_RESULT: Untyped = Untyped {
-    name: "report_search_result",
-    aliases: &[],
-    is_brief: false,
-    action: None,
-    params: report_search_result::PARAMS,
-    spec: || listed("report_search_result"),
-    check: |args, _context, _session| {
-        let _checked = report_search_result::parse(args)?;
-        Ok(())
-    },
-    call: |args, context, session| {
-        let request = report_search_result::parse(args)?;
-        report_search_result::run(context, session, &request)
-    },
-};
 
 pub(crate) const INSPECT_MEMORY_RECORD: Untyped = Untyped {
     name: "inspect_memory_record",
@@ -193,40 +38,6 @@ pub(crate) const GET_RECORD_COUNT: Untyped = Untyped {
     call: |args, context, session| {
         let request = inspect::window(args, context.reading(session.name))?;
         Ok(inspect::count(context, request))
-    },
-};
-
-pub(crate) const RETRIEVE_FROM_TEXT_WITH_TIME: Untyped = Untyped {
-    name: "retrieve_from_text_with_time",
-    aliases: &[],
-    is_brief: true,
-    action: Some(Action::moment(TextInput::Argument("x")).within(["start_time", "end_time"])),
-    params: retrieve_from_text_with_time::PARAMS,
-    spec: || listed("retrieve_from_text_with_time"),
-    check: |args, context, session| {
-        let _checked = retrieve_from_text_with_time::parse(args, context.reading(session.name))?;
-        Ok(())
-    },
-    call: |args, context, session| {
-        let request = retrieve_from_text_with_time::parse(args, context.reading(session.name))?;
-        retrieve_from_text_with_time::run(context, session, &request)
-    },
-};
-
-pub(crate) const RECALL_OBSERVATION_OF_INSTANCE: Untyped = Untyped {
-    name: "recall_observation_of_instance",
-    aliases: &[],
-    is_brief: true,
-    action: Some(Action::moment(TextInput::Argument("instance_description")).within(SEARCH_WINDOW)),
-    params: recall_observation_of_instance::PARAMS,
-    spec: || listed("recall_observation_of_instance"),
-    check: |args, context, session| {
-        let _checked = recall_observation_of_instance::parse(args, context.reading(session.name))?;
-        Ok(())
-    },
-    call: |args, context, session| {
-        let request = recall_observation_of_instance::parse(args, context.reading(session.name))?;
-        recall_observation_of_instance::run(context, session, &request)
     },
 };
 
@@ -493,77 +304,10 @@ pub(crate) const OBSERVE: Untyped = Untyped {
     },
 };
 
-pub(crate) const WATCH_GOALS: Untyped = Untyped {
-    name: "watch_goals",
-    aliases: &[],
-    is_brief: false,
-    action: None,
-    params: watch_goals::PARAMS,
-    spec: || listed("watch_goals"),
-    check: |args, _context, _session| {
-        let _checked = watch_goals::parse(args)?;
-        Ok(())
-    },
-    call: |args, context, _session| {
-        let request = watch_goals::parse(args)?;
-        Ok(watch_goals::run(context, &request))
-    },
-};
-
 fn listed(name: &str) -> ToolSpec {
-    let all = [
-        object_retrieval(),
-        moment_retrieval(),
-        kept_notes(),
-        kept_memos(),
-        states(),
-        ingest(),
-        vec![listing::watch()],
-    ];
+    let all = [looks(), kept_notes(), kept_memos(), states(), ingest()];
     #[expect(clippy::expect_used, reason = "each tool of this file is listed here")]
     all.into_iter().flatten().find(|spec| spec.name == name).expect("is listed")
-}
-
-fn object_retrieval() -> Vec<ToolSpec> {
-    [vec![listing::start()], recalls(), listing::steps(), looks()].concat()
-}
-
-fn recalls() -> Vec<ToolSpec> {
-    vec![
-        ToolSpec {
-            name: "recall_best_match",
-            title: "Recall what best matches a description",
-            description: "Finds the records of past observations that best match a vague or \
-                descriptive reference, optionally within a window of time. Best first. The result \
-                becomes the working memory.",
-            input_schema: args::schema(recall_best_match::PARAMS),
-            output_schema: records_schema(),
-            hints: Hints::SETS,
-            toolset: Toolset::ObjectRetrieval,
-        },
-        ToolSpec {
-            name: "recall_last_seen",
-            title: "Recall where a thing was last seen",
-            description: "Finds the most recent record that really shows a clearly described \
-                object, such as 'a red mug': attributes must belong to the object, synonyms count. \
-                Newest first. The result becomes the working memory.",
-            input_schema: args::schema(recall_last_seen::PARAMS),
-            output_schema: records_schema(),
-            hints: Hints::SETS,
-            toolset: Toolset::ObjectRetrieval,
-        },
-        ToolSpec {
-            name: "recall_all",
-            title: "Recall every sighting of a thing",
-            description: "Finds every record that really shows a described object, in the order \
-                of time; of more than k the newest. For how often and where a thing is seen. The \
-                result becomes the working memory.",
-            input_schema: args::schema(recall_all::PARAMS),
-            output_schema: records_schema(),
-            hints: Hints::SETS,
-            toolset: Toolset::ObjectRetrieval,
-        },
-    ]
 }
 
 fn looks() -> Vec<ToolSpec> {
@@ -596,43 +340,6 @@ fn looks() -> Vec<ToolSpec> {
             toolset: Toolset::ObjectRetrieval,
         },
     ]
-}
-
-fn moment_retrieval() -> Vec<ToolSpec> {
-    let spec = |name, title, description, params| ToolSpec {
-        name,
-        title,
-        description,
-        input_schema: args::schema(params),
-        output_schema: moments_schema(),
-        hints: Hints::SETS,
-        toolset: Toolset::MomentRetrieval,
-    };
-    vec![
-        spec(
-            "retrieve_from_text_with_time",
-            "Retrieve moments by text and time",
-            "Finds past observations by a search phrase within a window of time. Best first. Use \
-             several phrases where a thing has several names; the same phrase has the same answer.",
-            retrieve_from_text_with_time::PARAMS,
-        ),
-        spec(
-            "recall_observation_of_instance",
-            "Recall the moments that show an object",
-            "Finds the past observations within a window of time that really show a described \
-             object: attributes must belong to it, synonyms count. Best first.",
-            recall_observation_of_instance::PARAMS,
-        ),
-    ]
-}
-
-/// As [`records_schema`], with whether the session had this answer before.
-fn moments_schema() -> Map<String, Value> {
-    let mut schema = records_schema();
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.insert("already_asked".to_owned(), json!({"type": "boolean"}));
-    }
-    schema
 }
 
 fn kept_notes() -> Vec<ToolSpec> {
@@ -897,25 +604,6 @@ fn ingest() -> Vec<ToolSpec> {
         hints: Hints::ADDS,
         toolset: Toolset::Ingest,
     }]
-}
-
-pub(crate) const NO_ARGUMENTS: &[Param] = &[];
-
-fn records_schema() -> Map<String, Value> {
-    object(
-        &json!({
-            "records": {"type": "array", "items": record_schema()},
-            "session": {"type": "string"},
-            "index": {
-                "type": "object",
-                "properties": {"searchable": {"type": "integer"}, "pending": {"type": "integer"}},
-                "required": ["searchable", "pending"],
-            },
-            "why_empty": {"type": "string"},
-            "explanation": {"type": "object"},
-        }),
-        &["records", "session", "index"],
-    )
 }
 
 fn inspected_schema() -> Map<String, Value> {

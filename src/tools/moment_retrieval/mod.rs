@@ -6,13 +6,16 @@
 pub(crate) mod recall_observation_of_instance;
 pub(crate) mod retrieve_from_text_with_time;
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::retrieval::moments::{Moments, SIGHTINGS_MAX};
 use crate::retrieval::recall::RecallRequest;
 use crate::tools::args::{Kind, Param};
 use crate::tools::context::Context;
-use crate::tools::{ToolReply, recall};
+use crate::tools::recall::RecallReply;
+use crate::tools::reply::Text;
+use crate::tools::tool;
 
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
 const K: Param = Param::optional(
@@ -21,21 +24,39 @@ const K: Param = Param::optional(
     "How many moments at most.",
 );
 
-/// The reply of a recall of moments; `why_empty` says why it found none.
-fn reply_of(
-    context: &Context,
-    session: &str,
-    request: &RecallRequest,
-    moments: &Moments,
-    why_empty: impl FnOnce() -> String,
-) -> ToolReply {
-    let Moments { recall, is_repeated } = moments;
-    let mut reply = recall::reply_of(context, session, recall, why_empty);
-    if *is_repeated && !request.explain {
-        let ids: Vec<String> = recall.found.iter().map(|it| format!("#{}", it.record.id)).collect();
-        let answer = if ids.is_empty() { "nothing found".to_owned() } else { ids.join(", ") };
-        reply.text = format!("already asked, same answer: {answer}");
-        reply.structured.insert("already_asked".to_owned(), json!(true));
+/// The reply of a recall of moments.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct MomentsReply {
+    #[serde(flatten)]
+    recall: RecallReply,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    already_asked: Option<bool>,
+}
+
+impl MomentsReply {
+    /// `why_empty` says why the recall found none.
+    fn of(
+        context: &Context,
+        session: &str,
+        request: &RecallRequest,
+        moments: &Moments,
+        why_empty: impl FnOnce() -> String,
+    ) -> Self {
+        let Moments { recall, is_repeated } = moments;
+        Self {
+            recall: RecallReply::of(context, session, recall, why_empty),
+            already_asked: (*is_repeated && !request.explain).then_some(true),
+        }
     }
-    reply
+}
+
+impl tool::Reply for MomentsReply {
+    fn write(&self, text: &mut Text) {
+        if self.already_asked.is_none() {
+            return self.recall.write(text);
+        }
+        let ids: Vec<String> = self.recall.records.iter().map(|it| format!("#{}", it.id)).collect();
+        let answer = if ids.is_empty() { "nothing found".to_owned() } else { ids.join(", ") };
+        text.whole_line(&format!("already asked, same answer: {answer}"));
+    }
 }

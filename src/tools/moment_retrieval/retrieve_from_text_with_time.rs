@@ -2,37 +2,67 @@
 
 use crate::retrieval::recall::RecallRequest;
 use crate::retrieval::sessions::SessionName;
+use crate::tools::action::{Action, TextInput};
 use crate::tools::area::AREA;
-use crate::tools::args::{Args, Kind, Param, TimeReading};
+use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::explain::EXPLAIN;
-use crate::tools::moment_retrieval::{K, reply_of};
+use crate::tools::moment_retrieval::{K, MomentsReply};
 use crate::tools::object_retrieval::refusal::refusal;
 use crate::tools::recall::{MAP, QUERY_BYTES_MAX, SOURCE};
-use crate::tools::{ToolError, ToolReply, recall};
+use crate::tools::tool::Tool;
+use crate::tools::{Hints, ToolError, Toolset, recall};
 
-pub(crate) const PARAMS: &[Param] = &[
-    Param::required("x", Kind::Text { bytes_max: QUERY_BYTES_MAX }, "What to look for, in words."),
-    Param::required("start_time", Kind::Time, "Start of the window, inclusive."),
-    Param::required("end_time", Kind::Time, "End of the window, inclusive."),
-    K,
-    SOURCE,
-    MAP,
-    AREA,
-    EXPLAIN,
-];
+pub(crate) struct RetrieveFromTextWithTime;
 
-pub(crate) fn parse(args: &Args, reading: TimeReading) -> Result<RecallRequest, ToolError> {
-    recall::request(args, reading, ["x", "start_time", "end_time"])
-}
+const PHRASE: &str = "x";
+const WINDOW: [&str; 2] = ["start_time", "end_time"];
 
-pub(crate) fn run(
-    context: &Context,
-    session: SessionName<'_>,
-    request: &RecallRequest,
-) -> Result<ToolReply, ToolError> {
-    let moments = context.retrieval.moments_by_text(session, request);
-    let moments = moments.map_err(|error| refusal(context, error))?;
-    let why_empty = || recall::why_none(context, &request.filter);
-    Ok(reply_of(context, session.name, request, &moments, why_empty))
+impl Tool for RetrieveFromTextWithTime {
+    type Context = Context;
+    type Request = RecallRequest;
+    type Reply = MomentsReply;
+
+    const NAME: &'static str = "retrieve_from_text_with_time";
+    const TITLE: &'static str = "Retrieve moments by text and time";
+    const DESCRIPTION: &'static str = "Finds past observations by a search phrase within a window of \
+        time. Best first. Use several phrases where a thing has several names; the same phrase has \
+        the same answer.";
+    const TOOLSET: Toolset = Toolset::MomentRetrieval;
+    const HINTS: Hints = Hints::SETS;
+    const PARAMS: &'static [Param] = &[
+        Param::required(
+            PHRASE,
+            Kind::Text { bytes_max: QUERY_BYTES_MAX },
+            "What to look for, in words.",
+        ),
+        Param::required("start_time", Kind::Time, "Start of the window, inclusive."),
+        Param::required("end_time", Kind::Time, "End of the window, inclusive."),
+        K,
+        SOURCE,
+        MAP,
+        AREA,
+        EXPLAIN,
+    ];
+    const IS_BRIEF: bool = true;
+    const ACTION: Option<Action> = Some(Action::moment(TextInput::Argument(PHRASE)).within(WINDOW));
+
+    fn parse(
+        args: &Args,
+        context: &Context,
+        session: SessionName<'_>,
+    ) -> Result<RecallRequest, ToolError> {
+        recall::request(args, context.reading(session.name), [PHRASE, "start_time", "end_time"])
+    }
+
+    fn run(
+        context: &Context,
+        session: SessionName<'_>,
+        request: RecallRequest,
+    ) -> Result<MomentsReply, ToolError> {
+        let moments = context.retrieval.moments_by_text(session, &request);
+        let moments = moments.map_err(|error| refusal(context, error))?;
+        let why_empty = || recall::why_none(context, &request.filter);
+        Ok(MomentsReply::of(context, session.name, &request, &moments, why_empty))
+    }
 }

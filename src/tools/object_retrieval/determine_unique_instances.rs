@@ -1,134 +1,173 @@
 //! `determine_unique_instances_from_latest_working_memory`: the distinct objects that the
 //! newest recall shows.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::score::Score;
+use crate::base::time::Zone;
 use crate::memory::episodic::instances::{Instance, Place};
 use crate::memory::episodic::reference::{Order, Reference};
 use crate::retrieval::InstanceList;
 use crate::retrieval::sessions::SessionName;
-use crate::tools::args::Param;
+use crate::tools::action::{Action, TextInput};
+use crate::tools::args::{Args, Param};
 use crate::tools::context::Context;
 use crate::tools::object_retrieval::refusal::refusal;
 use crate::tools::object_retrieval::{TEXT, counted};
-use crate::tools::reply::{self, Text};
-use crate::tools::{ToolError, ToolReply};
+use crate::tools::recall::QUERY;
+use crate::tools::reply::Text;
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
 
-pub(crate) const NAME: &str = "determine_unique_instances_from_latest_working_memory";
+pub(crate) struct DetermineUniqueInstances;
 
-pub(crate) const PARAMS: &[Param] = &[Param::optional(
-    "query",
-    TEXT,
-    "Which things, and the order in which they come: 'find most frequently used mug'. The task \
-     where absent.",
-)];
-
-#[derive(Debug, Serialize)]
-struct Reply<'a> {
-    instances: Vec<InstanceReply<'a>>,
-    session: &'a str,
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Reply {
+    instances: Vec<InstanceReply>,
+    session: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     why_empty: Option<String>,
+    #[serde(skip)]
+    headline: String,
 }
 
-#[derive(Debug, Serialize)]
-struct InstanceReply<'a> {
-    instance_desc: &'a str,
+#[derive(Debug, Serialize, JsonSchema)]
+struct InstanceReply {
+    instance_desc: String,
     record_ids: Vec<u64>,
+    /// Occasions on which it was seen.
     count: usize,
     days_seen: usize,
     first_seen: String,
     last_seen: String,
-    places: Vec<PlaceReply<'a>>,
-    seen_with: &'a [String],
-    confidence: f64,
+    places: Vec<PlaceReply>,
+    seen_with: Vec<String>,
+    confidence: Score,
 }
 
-#[derive(Debug, Serialize)]
-struct PlaceReply<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+struct PlaceReply {
     position: Option<[f64; 3]>,
     count: usize,
-    place: &'a str,
+    place: String,
 }
 
-pub(crate) fn run(
-    context: &Context,
-    session: SessionName<'_>,
-    query: Option<&str>,
-) -> Result<ToolReply, ToolError> {
-    let retrieval = &context.retrieval;
-    let request = query.map(|query| retrieval.parse(query)).transpose();
-    let found =
-        request.and_then(|request| retrieval.determine_instances(session, request.as_ref()));
-    let found = found.map_err(|error| refusal(context, error))?;
-    let instances = found.instances.iter().map(|it| instance_reply(context, it)).collect();
-    let reply = Reply { instances, session: session.name, why_empty: why_empty(&found) };
-    Ok(reply::of(&reply, text_of(context, &found)))
-}
+impl Tool for DetermineUniqueInstances {
+    type Context = Context;
+    type Request = Option<String>;
+    type Reply = Reply;
 
-fn why_empty(found: &InstanceList) -> Option<String> {
-    let thing = &found.reference.thing;
-    let thing = if thing.is_empty() { "a thing" } else { thing };
-    let why =
-        || format!("none of the {} records of the working memory shows {thing:?}", found.records);
-    found.instances.is_empty().then(why)
-}
+    const NAME: &'static str = "determine_unique_instances_from_latest_working_memory";
+    const ALIASES: &'static [&'static str] = &["determine_unique_instances"];
+    const TITLE: &'static str = "Tell the objects in working memory apart";
+    const DESCRIPTION: &'static str = "Divides the records of the newest recall into distinct \
+        physical objects, by attributes, places, times and what was seen with them, in the order \
+        that the query asks for ('find most frequently used mug'). Knows the recalled records \
+        only: for how often, recall with a large k or with recall_all first. The objects become \
+        the working memory.";
+    const TOOLSET: Toolset = Toolset::ObjectRetrieval;
+    const HINTS: Hints = Hints::SETS;
+    const PARAMS: &'static [Param] = &[Param::optional(
+        QUERY,
+        TEXT,
+        "Which things, and the order in which they come: 'find most frequently used mug'. The \
+         task where absent.",
+    )];
+    const ACTION: Option<Action> = Some(Action::object(TextInput::Argument(QUERY)));
 
-pub(super) fn text_of(context: &Context, found: &InstanceList) -> String {
-    let InstanceList { instances, total, records, reference } = found;
-    let mut text = Text::new(context.options.text_max_chars);
-    if let Some(why) = why_empty(found) {
-        text.line(&format!("Nothing found: {why}."));
-    } else {
-        let order = order_words(reference);
-        text.line(&format!("{total} distinct objects in {records} records, {order}:"));
+    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Option<String>, ToolError> {
+        Ok(args.text(QUERY)?.map(str::to_owned))
     }
-    for (number, it) in (1..).zip(instances) {
-        text.line(&line(context, number, it));
-    }
-    text.finish()
-}
 
-fn instance_reply<'a>(context: &Context, instance: &'a Instance) -> InstanceReply<'a> {
-    let zone = context.options.zone;
-    let place =
-        |it: &'a Place| PlaceReply { position: it.position, count: it.count, place: &it.words };
-    InstanceReply {
-        instance_desc: &instance.desc,
-        record_ids: instance.records.iter().map(|id| id.0).collect(),
-        count: instance.visits.len(),
-        days_seen: instance.days_seen,
-        first_seen: zone.format(instance.first_seen),
-        last_seen: zone.format(instance.last_seen),
-        places: instance.places.iter().map(place).collect(),
-        seen_with: &instance.seen_with,
-        confidence: reply::rounded(instance.confidence),
+    fn run(
+        context: &Context,
+        session: SessionName<'_>,
+        query: Option<String>,
+    ) -> Result<Reply, ToolError> {
+        let retrieval = &context.retrieval;
+        let request = query.map(|query| retrieval.parse(&query)).transpose();
+        let found =
+            request.and_then(|request| retrieval.determine_instances(session, request.as_ref()));
+        let found = found.map_err(|error| refusal(context, error))?;
+        Ok(Reply::of(&found, session.name, context.options.zone))
     }
 }
 
-/// `1. red mug: 12 times on 4 days, last 2025-01-03 09:14:07; 8 at wooden desk in the
-/// office, 4 at sofa; with laptop; newest #9 #7 #3 [.95]`
-fn line(context: &Context, number: usize, instance: &Instance) -> String {
-    let zone = context.options.zone;
-    let mut line = format!(
-        "{number}. {}: {} on {}, last {}",
-        instance.desc,
-        counted(instance.visits.len(), "time"),
-        counted(instance.days_seen, "day"),
-        zone.format(instance.last_seen)
-    );
-    let places = instance.places.iter().filter(|it| !it.words.is_empty()).take(3);
-    let places: Vec<String> = places.map(|it| format!("{} at {}", it.count, it.words)).collect();
-    if !places.is_empty() {
-        line.push_str(&format!("; {}", places.join(", ")));
+impl Reply {
+    pub(super) fn of(found: &InstanceList, session: &str, zone: Zone) -> Self {
+        let InstanceList { instances, total, records, reference } = found;
+        let thing = &reference.thing;
+        let thing = if thing.is_empty() { "a thing" } else { thing };
+        let why_empty = instances.is_empty().then(|| {
+            format!("none of the {records} records of the working memory shows {thing:?}")
+        });
+        let headline = match &why_empty {
+            Some(why) => format!("Nothing found: {why}."),
+            None => {
+                let order = order_words(reference);
+                format!("{total} distinct objects in {records} records, {order}:")
+            }
+        };
+        let instances = instances.iter().map(|it| InstanceReply::of(it, zone)).collect();
+        Self { instances, session: session.to_owned(), why_empty, headline }
     }
-    if !instance.seen_with.is_empty() {
-        line.push_str(&format!("; with {}", instance.seen_with.join(", ")));
+}
+
+impl InstanceReply {
+    fn of(instance: &Instance, zone: Zone) -> Self {
+        let place = |it: &Place| PlaceReply {
+            position: it.position,
+            count: it.count,
+            place: it.words.clone(),
+        };
+        Self {
+            instance_desc: instance.desc.clone(),
+            record_ids: instance.records.iter().map(|id| id.0).collect(),
+            count: instance.visits.len(),
+            days_seen: instance.days_seen,
+            first_seen: zone.format(instance.first_seen),
+            last_seen: zone.format(instance.last_seen),
+            places: instance.places.iter().map(place).collect(),
+            seen_with: instance.seen_with.clone(),
+            confidence: Score(instance.confidence),
+        }
     }
-    let newest = instance.records.iter().rev().take(3).map(|id| format!("#{id}"));
-    let newest: Vec<String> = newest.collect();
-    line.push_str(&format!("; newest {} [{:.2}]", newest.join(" "), instance.confidence));
-    line
+
+    /// `red mug: 12 times on 4 days, last 2025-01-03 09:14:07; 8 at wooden desk in the
+    /// office, 4 at sofa; with laptop; newest #9 #7 #3 [.95]`
+    fn line(&self) -> String {
+        let mut line = format!(
+            "{}: {} on {}, last {}",
+            self.instance_desc,
+            counted(self.count, "time"),
+            counted(self.days_seen, "day"),
+            self.last_seen
+        );
+        let places = self.places.iter().filter(|it| !it.place.is_empty()).take(3);
+        let places: Vec<String> =
+            places.map(|it| format!("{} at {}", it.count, it.place)).collect();
+        if !places.is_empty() {
+            line.push_str(&format!("; {}", places.join(", ")));
+        }
+        if !self.seen_with.is_empty() {
+            line.push_str(&format!("; with {}", self.seen_with.join(", ")));
+        }
+        let newest = self.record_ids.iter().rev().take(3).map(|id| format!("#{id}"));
+        let newest: Vec<String> = newest.collect();
+        let Score(confidence) = self.confidence;
+        line.push_str(&format!("; newest {} [{confidence:.2}]", newest.join(" ")));
+        line
+    }
+}
+
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        text.line(&self.headline);
+        for (number, instance) in (1..).zip(&self.instances) {
+            text.line(&format!("{number}. {}", instance.line()));
+        }
+    }
 }
 
 fn order_words(reference: &Reference) -> String {

@@ -1,27 +1,23 @@
 //! A place to go to, as replies have it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::base::score::Score;
 use crate::retrieval::session::Goal;
-use crate::tools::reply;
 
-/// A place to go to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+// A place to go to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GoalReply {
     pub(crate) position: [f64; 3],
-    theta: Option<f64>,
-    frame_id: String,
-    map_id: String,
+    pub(crate) theta: Option<f64>,
+    pub(crate) frame_id: String,
+    pub(crate) map_id: String,
     pub(crate) reason: String,
     record_id: Option<u64>,
-    pub(crate) probability: f64,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    guess: bool,
-}
-
-/// Goals in the order to visit.
-pub(crate) fn replies(goals: &[Goal]) -> Vec<GoalReply> {
-    goals.iter().map(GoalReply::of).collect()
+    pub(crate) probability: Score,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    guess: Option<bool>,
 }
 
 impl GoalReply {
@@ -35,15 +31,20 @@ impl GoalReply {
             map_id,
             reason,
             record_id: record.map(|id| id.0),
-            probability: reply::rounded(probability),
-            guess: is_guess,
+            probability: Score(probability),
+            guess: is_guess.then_some(true),
         }
     }
-}
 
-/// `(1.2, -0.4): last seen here at 2025-01-03 09:14:07 [#42, .70]`
-pub(crate) fn line(goal: &Goal) -> String {
-    let [x, y, _] = goal.position;
-    let record = goal.record.map_or_else(String::new, |id| format!("#{id}, "));
-    format!("({x:.1}, {y:.1}): {} [{record}{:.2}]", goal.reason, goal.probability)
+    /// Goals in the order to visit.
+    pub(crate) fn list(goals: &[Goal]) -> Vec<Self> {
+        goals.iter().map(Self::of).collect()
+    }
+
+    /// `(1.2, -0.4): last seen here at 2025-01-03 09:14:07 [#42, .70]`
+    pub(crate) fn line(&self) -> String {
+        let Self { position: [x, y, _], reason, record_id, probability: Score(share), .. } = self;
+        let record = record_id.map_or_else(String::new, |id| format!("#{id}, "));
+        format!("({x:.1}, {y:.1}): {reason} [{record}{share:.2}]")
+    }
 }

@@ -1,44 +1,29 @@
 //! `create_or_update_memory_search_instance`: which object is searched for.
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::base::RecordId;
+use crate::base::time::Zone;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::session::{FoundInMemory, Target};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::target::{ChosenTarget, TargetChoice};
+use crate::tools::action::{Action, TextInput};
 use crate::tools::args::{Args, Kind, Param, refused};
 use crate::tools::context::Context;
 use crate::tools::object_retrieval::refusal::refusal;
-use crate::tools::object_retrieval::{TEXT, counted};
-use crate::tools::reply::{self, Text};
-use crate::tools::{ToolError, ToolReply};
+use crate::tools::object_retrieval::{Known, TEXT, counted};
+use crate::tools::record::RecordReply;
+use crate::tools::reply::Text;
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
 
-pub(crate) const NAME: &str = "create_or_update_memory_search_instance";
+pub(crate) struct MemorySearchInstance;
 
 pub(crate) const DESCRIPTION: &str = "instance_desc";
 pub(super) const RECORD: &str = "record_id";
 pub(super) const INSTANCE: &str = "instance";
-
-pub(crate) const PARAMS: &[Param] = &[
-    Param::optional(
-        DESCRIPTION,
-        TEXT,
-        "To decide yourself: what is searched for, such as 'a purple book'.",
-    ),
-    Param::optional(
-        RECORD,
-        Kind::RecordIds { most: 1 },
-        "To decide yourself: a record that shows what is searched for.",
-    ),
-    Param::optional(
-        INSTANCE,
-        Kind::Whole { least: 0, most: 1_000, default: 0 },
-        "To decide yourself: number of an object in the newest reply of \
-         determine_unique_instances, from 1.",
-    ),
-];
 
 /// What the caller decides on, if anything.
 #[derive(Debug)]
@@ -50,48 +35,74 @@ pub(crate) enum Request {
     Candidate(usize),
 }
 
-#[derive(Debug, Serialize)]
-struct Reply<'a> {
-    found_in_memory: &'static str,
-    instance_desc: &'a str,
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Reply {
+    found_in_memory: Known,
+    instance_desc: String,
     instance_viz_path: Option<String>,
-    past_observations: Vec<Value>,
+    past_observations: Vec<RecordReply>,
+    /// Number of records, those that are not shown among them.
+    #[serde(skip)]
+    records: usize,
 }
 
-pub(crate) fn parse(args: &Args) -> Result<Request, ToolError> {
-    let described = args.text(DESCRIPTION)?.map(str::to_owned).map(Request::Described);
-    let record = args.record_ids(RECORD)?.first().copied().map(Request::Record);
-    let candidate = args.count(INSTANCE)?.checked_sub(1).map(Request::Candidate);
-    let mut given = [described, record, candidate].into_iter().flatten();
-    match (given.next(), given.next()) {
-        (None, _) => Ok(Request::Implied),
-        (Some(only), None) => Ok(only),
-        (Some(_), Some(_)) => Err(refused(
-            "at most one of the arguments \"instance_desc\", \"record_id\" and \"instance\" is \
-             accepted; several came"
-                .to_owned(),
-        )),
+impl Tool for MemorySearchInstance {
+    type Context = Context;
+    type Request = Request;
+    type Reply = Reply;
+
+    const NAME: &'static str = "create_or_update_memory_search_instance";
+    const TITLE: &'static str = "Decide what is searched for";
+    const DESCRIPTION: &'static str = "Sets the search target from the newest working memory and \
+        the task; needs no argument. Before any recall it is the request itself.";
+    const TOOLSET: Toolset = Toolset::ObjectRetrieval;
+    const HINTS: Hints = Hints::SETS;
+    const PARAMS: &'static [Param] = &[
+        Param::optional(
+            DESCRIPTION,
+            TEXT,
+            "To decide yourself: what is searched for, such as 'a purple book'.",
+        ),
+        Param::optional(
+            RECORD,
+            Kind::RecordIds { most: 1 },
+            "To decide yourself: a record that shows what is searched for.",
+        ),
+        Param::optional(
+            INSTANCE,
+            Kind::Whole { least: 0, most: 1_000, default: 0 },
+            "To decide yourself: number of an object in the newest reply of \
+             determine_unique_instances, from 1.",
+        ),
+    ];
+    const ACTION: Option<Action> = Some(Action::object(TextInput::Nothing));
+
+    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Request, ToolError> {
+        let described = args.text(DESCRIPTION)?.map(str::to_owned).map(Request::Described);
+        let record = args.record_ids(RECORD)?.first().copied().map(Request::Record);
+        let candidate = args.count(INSTANCE)?.checked_sub(1).map(Request::Candidate);
+        let mut given = [described, record, candidate].into_iter().flatten();
+        match (given.next(), given.next()) {
+            (None, _) => Ok(Request::Implied),
+            (Some(only), None) => Ok(only),
+            (Some(_), Some(_)) => Err(refused(
+                "at most one of the arguments \"instance_desc\", \"record_id\" and \"instance\" \
+                 is accepted; several came"
+                    .to_owned(),
+            )),
+        }
     }
-}
 
-pub(crate) fn run(
-    context: &Context,
-    session: SessionName<'_>,
-    request: Request,
-) -> Result<ToolReply, ToolError> {
-    let chosen = choice_of(context, request)
-        .and_then(|choice| context.retrieval.choose_target(session, &choice));
-    let chosen = chosen.map_err(|error| refusal(context, error))?;
-    let ChosenTarget { target: Target { desc, found_in_memory, records: _ }, observations } =
-        &chosen;
-    let seen = observations.iter().find(|it| it.image.is_some());
-    let reply = Reply {
-        found_in_memory: found_word(*found_in_memory),
-        instance_desc: desc,
-        instance_viz_path: seen.map(reply::image_uri),
-        past_observations: reply::records_json(observations, context.options.zone),
-    };
-    Ok(reply::of(&reply, text_of(context, &chosen)))
+    fn run(
+        context: &Context,
+        session: SessionName<'_>,
+        request: Request,
+    ) -> Result<Reply, ToolError> {
+        let chosen = choice_of(context, request)
+            .and_then(|choice| context.retrieval.choose_target(session, &choice));
+        let chosen = chosen.map_err(|error| refusal(context, error))?;
+        Ok(Reply::of(&chosen, context.options.zone))
+    }
 }
 
 fn choice_of(context: &Context, request: Request) -> Result<TargetChoice, RetrievalError> {
@@ -105,29 +116,39 @@ fn choice_of(context: &Context, request: Request) -> Result<TargetChoice, Retrie
     })
 }
 
-fn found_word(found: FoundInMemory) -> &'static str {
-    match found {
-        FoundInMemory::Yes => "yes",
-        FoundInMemory::No => "no",
-        FoundInMemory::Unknown => "unknown",
+impl Reply {
+    pub(super) fn of(chosen: &ChosenTarget, zone: Zone) -> Self {
+        let ChosenTarget { target, observations } = chosen;
+        let Target { desc, found_in_memory, records } = target;
+        let past_observations = RecordReply::list(observations, zone);
+        let images = past_observations.iter().find_map(RecordReply::image);
+        Self {
+            found_in_memory: match found_in_memory {
+                FoundInMemory::Yes => Known::Yes,
+                FoundInMemory::No => Known::No,
+                FoundInMemory::Unknown => Known::Unknown,
+            },
+            instance_desc: desc.clone(),
+            instance_viz_path: images.map(str::to_owned),
+            past_observations,
+            records: records.len(),
+        }
     }
 }
 
-pub(super) fn text_of(context: &Context, chosen: &ChosenTarget) -> String {
-    let ChosenTarget { target: Target { desc, found_in_memory, records }, observations } = chosen;
-    let mut text = Text::new(context.options.text_max_chars);
-    text.line(&match found_in_memory {
-        FoundInMemory::Yes => format!(
-            "searching for {desc:?}, found in memory: {}, newest first:",
-            counted(records.len(), "record")
-        ),
-        FoundInMemory::No => format!("searching for {desc:?}, which the memory does not show."),
-        FoundInMemory::Unknown => {
-            format!("searching for {desc:?}; nothing was recalled of it yet.")
-        }
-    });
-    for record in observations {
-        text.line(&reply::line(record, None, context.options.zone));
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        let desc = &self.instance_desc;
+        text.line(&match self.found_in_memory {
+            Known::Yes => format!(
+                "searching for {desc:?}, found in memory: {}, newest first:",
+                counted(self.records, "record")
+            ),
+            Known::No => format!("searching for {desc:?}, which the memory does not show."),
+            Known::Unknown => {
+                format!("searching for {desc:?}; nothing was recalled of it yet.")
+            }
+        });
+        self.past_observations.iter().for_each(|it| text.line(it.line()));
     }
-    text.finish()
 }

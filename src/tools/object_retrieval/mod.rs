@@ -2,7 +2,6 @@
 
 pub(crate) mod determine_unique_instances;
 pub(crate) mod goal;
-pub(crate) mod listing;
 pub(crate) mod memory_search_instance;
 pub(crate) mod real_world_search_instance;
 pub(crate) mod recall_all;
@@ -15,10 +14,22 @@ pub(crate) mod start_task;
 pub(crate) mod trace;
 pub(crate) mod watch_goals;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::tools::args::Kind;
 
 /// A task, query or description.
-const TEXT: Kind = Kind::Text { bytes_max: 2_000 };
+pub(crate) const TEXT: Kind = Kind::Text { bytes_max: 2_000 };
+
+// Whether the memory shows the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Known {
+    Yes,
+    No,
+    Unknown,
+}
 
 /// "1 day", "3 days"
 fn counted(number: usize, noun: &str) -> String {

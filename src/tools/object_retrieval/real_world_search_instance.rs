@@ -1,91 +1,124 @@
 //! `create_or_update_real_world_search_instance`: where the target is searched for.
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::base::RecordId;
 use crate::retrieval::Grounding;
 use crate::retrieval::search::PlannedSearch;
 use crate::retrieval::sessions::SessionName;
-use crate::tools::args::{Kind, Param};
+use crate::tools::action::{Action, TextInput};
+use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
-use crate::tools::object_retrieval::counted;
-use crate::tools::object_retrieval::goal::{self, GoalReply};
+use crate::tools::object_retrieval::goal::GoalReply;
 use crate::tools::object_retrieval::refusal::refusal;
+use crate::tools::object_retrieval::{Known, counted};
+use crate::tools::record::RecordReply;
 use crate::tools::reply::{self, Text};
-use crate::tools::{ToolError, ToolReply};
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
 
-pub(crate) const NAME: &str = "create_or_update_real_world_search_instance";
+pub(crate) struct RealWorldSearchInstance;
 
-pub(crate) const PARAMS: &[Param] = &[Param::optional(
-    "record_id",
-    Kind::RecordIds { most: 1 },
-    "To decide yourself: the record whose place is searched first.",
-)];
+const RECORD: &str = "record_id";
 
-#[derive(Debug, Serialize)]
-struct Reply<'a> {
-    found_in_world: &'static str,
-    instance_desc: &'a str,
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Reply {
+    found_in_world: Known,
+    instance_desc: String,
     position: Option<[f64; 3]>,
     theta: Option<f64>,
-    frame_id: Option<&'a str>,
-    map_id: Option<&'a str>,
+    frame_id: Option<String>,
+    map_id: Option<String>,
     last_seen: Option<String>,
-    past_observations: Vec<Value>,
+    past_observations: Vec<RecordReply>,
     alternatives: Vec<GoalReply>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    guess: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guess: Option<bool>,
+    /// First line of the text.
+    #[serde(skip)]
+    headline: String,
 }
 
-pub(crate) fn run(
-    context: &Context,
-    session: SessionName<'_>,
-    record: Option<RecordId>,
-) -> Result<ToolReply, ToolError> {
-    let search = context.retrieval.plan_search(session, record);
-    let search = search.map_err(|error| refusal(context, error))?;
-    Ok(reply::of(&reply_of(context, &search), text_of(context, &search)))
-}
+impl Tool for RealWorldSearchInstance {
+    type Context = Context;
+    type Request = Option<RecordId>;
+    type Reply = Reply;
 
-fn reply_of<'a>(context: &Context, search: &'a PlannedSearch) -> Reply<'a> {
-    let Grounding { goals, observations, last_seen, is_guess } = &search.grounding;
-    let zone = context.options.zone;
-    let first = goals.first();
-    let found_in_world = match (is_guess, first) {
-        (false, _) => "yes",
-        (true, Some(_)) => "no",
-        (true, None) => "unknown",
-    };
-    Reply {
-        found_in_world,
-        instance_desc: &search.target.desc,
-        position: first.map(|it| it.position),
-        theta: first.and_then(|it| it.theta),
-        frame_id: first.map(|it| it.frame_id.as_str()),
-        map_id: first.map(|it| it.map_id.as_str()),
-        last_seen: last_seen.map(|it| zone.format(it)),
-        past_observations: reply::records_json(observations, zone),
-        alternatives: goals.iter().skip(1).map(GoalReply::of).collect(),
-        guess: *is_guess,
+    const NAME: &'static str = "create_or_update_real_world_search_instance";
+    const TITLE: &'static str = "Decide where to search";
+    const DESCRIPTION: &'static str = "Sets the place to search for the target: where that object \
+        was last seen, wherever it was used; needs no argument. Never seen: places that resemble \
+        where such things are kept, marked as a guess.";
+    const TOOLSET: Toolset = Toolset::ObjectRetrieval;
+    const HINTS: Hints = Hints::SETS;
+    const PARAMS: &'static [Param] = &[Param::optional(
+        RECORD,
+        Kind::RecordIds { most: 1 },
+        "To decide yourself: the record whose place is searched first.",
+    )];
+    const ACTION: Option<Action> = Some(Action::object(TextInput::Nothing));
+
+    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Option<RecordId>, ToolError> {
+        Ok(args.record_ids(RECORD)?.first().copied())
+    }
+
+    fn run(
+        context: &Context,
+        session: SessionName<'_>,
+        record: Option<RecordId>,
+    ) -> Result<Reply, ToolError> {
+        let search = context.retrieval.plan_search(session, record);
+        let search = search.map_err(|error| refusal(context, error))?;
+        Ok(Reply::of(context, &search))
     }
 }
 
-pub(super) fn text_of(context: &Context, search: &PlannedSearch) -> String {
-    let Grounding { goals, is_guess, .. } = &search.grounding;
-    let desc = &search.target.desc;
-    let mut text = Text::new(context.options.text_max_chars);
-    text.line(&match (goals.first(), is_guess) {
-        (Some(first), false) => format!("search for {desc:?} at {}", goal::line(first)),
-        (Some(first), true) => format!("{desc:?}: {}", goal::line(first)),
-        (None, false) => format!("{desc:?} was seen, but the position is not known"),
+impl Reply {
+    pub(super) fn of(context: &Context, search: &PlannedSearch) -> Self {
+        let PlannedSearch { target, grounding } = search;
+        let Grounding { goals, observations, last_seen, is_guess } = grounding;
+        let zone = context.options.zone;
+        let first = goals.first();
+        let found_in_world = match (is_guess, first) {
+            (false, _) => Known::Yes,
+            (true, Some(_)) => Known::No,
+            (true, None) => Known::Unknown,
+        };
+        Self {
+            found_in_world,
+            instance_desc: target.desc.clone(),
+            position: first.map(|it| it.position),
+            theta: first.and_then(|it| it.theta),
+            frame_id: first.map(|it| it.frame_id.clone()),
+            map_id: first.map(|it| it.map_id.clone()),
+            last_seen: last_seen.map(|it| zone.format(it)),
+            past_observations: RecordReply::list(observations, zone),
+            alternatives: goals.iter().skip(1).map(GoalReply::of).collect(),
+            guess: is_guess.then_some(true),
+            headline: headline(context, &target.desc, grounding),
+        }
+    }
+}
+
+fn headline(context: &Context, desc: &str, grounding: &Grounding) -> String {
+    let first = grounding.goals.first().map(|it| GoalReply::of(it).line());
+    match (first, grounding.is_guess) {
+        (Some(first), false) => format!("search for {desc:?} at {first}"),
+        (Some(first), true) => format!("{desc:?}: {first}"),
+        (None, false) => format!("{desc:?} was seen, but its position is not known"),
         (None, true) => format!("no place is known for {desc:?}: {}", reply::holdings(context)),
-    });
-    if goals.len() > 1 {
-        text.line(&format!("{} after it:", counted(goals.len() - 1, "place")));
     }
-    for goal in goals.iter().skip(1) {
-        text.line(&goal::line(goal));
+}
+
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        text.line(&self.headline);
+        if !self.alternatives.is_empty() {
+            text.line(&format!("{} after it:", counted(self.alternatives.len(), "place")));
+        }
+        for goal in &self.alternatives {
+            text.line(&goal.line());
+        }
     }
-    text.finish()
 }

@@ -1,5 +1,6 @@
 //! `report_search_result`: what the robot saw at its goal.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::retrieval::goal_board::Status;
@@ -7,62 +8,95 @@ use crate::retrieval::search::{GoalReport, SearchUpdate};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
-use crate::tools::object_retrieval::goal::{self, GoalReply};
+use crate::tools::object_retrieval::goal::GoalReply;
 use crate::tools::object_retrieval::refusal::refusal;
-use crate::tools::object_retrieval::watch_goals::status_word;
-use crate::tools::{ToolError, ToolReply, reply};
+use crate::tools::reply::Text;
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
 
-pub(crate) const PARAMS: &[Param] = &[
-    Param::required("found", Kind::Flag, "Whether the robot found the target at the goal."),
-    Param::optional(
-        "record_id",
-        Kind::RecordIds { most: 1 },
-        "The record of what the robot saw there.",
-    ),
-    Param::optional("position", Kind::Position, "Where the robot looked; the goal where absent."),
-];
+pub(crate) struct ReportSearchResult;
 
-#[derive(Debug, Serialize)]
-struct Reply<'a> {
-    status: &'static str,
-    target: &'a str,
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Reply {
+    status: ReportStatus,
+    target: String,
     next: Option<GoalReply>,
     remaining: usize,
 }
 
-pub(crate) fn parse(args: &Args) -> Result<GoalReport, ToolError> {
-    Ok(GoalReport {
-        is_found: args.flag("found")?,
-        record: args.record_ids("record_id")?.first().copied(),
-        position: args.position("position")?,
-    })
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ReportStatus {
+    Found,
+    Next,
+    Reopened,
 }
 
-pub(crate) fn run(
-    context: &Context,
-    session: SessionName<'_>,
-    report: &GoalReport,
-) -> Result<ToolReply, ToolError> {
-    let update = context.retrieval.report(session, report);
-    let update = update.map_err(|error| refusal(context, error))?;
-    let SearchUpdate { status, target, goals } = &update;
-    let reply = Reply {
-        status: status_word(*status),
-        target,
-        next: goals.first().map(GoalReply::of),
-        remaining: goals.len(),
-    };
-    Ok(reply::of(&reply, text_of(&update)))
-}
+impl Tool for ReportSearchResult {
+    type Context = Context;
+    type Request = GoalReport;
+    type Reply = Reply;
 
-fn text_of(update: &SearchUpdate) -> String {
-    let SearchUpdate { status, target, goals } = update;
-    match (status, goals.first()) {
-        (Status::Found, _) => format!("found {target:?}; the search has ended."),
-        (_, Some(goal)) => format!("not there; next: {}", goal::line(goal)),
-        (_, None) => format!(
-            "not there, and no goal is left: the search for {target:?} is open again. \
-             create_or_update_real_world_search_instance leaves out the places looked at."
+    const NAME: &'static str = "report_search_result";
+    const TITLE: &'static str = "Report what the robot found";
+    const DESCRIPTION: &'static str = "Says whether the target was at the goal; the reply is the \
+        next goal, or that the search is open again.";
+    const TOOLSET: Toolset = Toolset::ObjectRetrieval;
+    const HINTS: Hints = Hints::ACTS;
+    const PARAMS: &'static [Param] = &[
+        Param::required("found", Kind::Flag, "Whether the robot found the target at the goal."),
+        Param::optional(
+            "record_id",
+            Kind::RecordIds { most: 1 },
+            "The record of what the robot saw there.",
         ),
+        Param::optional(
+            "position",
+            Kind::Position,
+            "Where the robot looked; the goal where absent.",
+        ),
+    ];
+
+    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<GoalReport, ToolError> {
+        Ok(GoalReport {
+            is_found: args.flag("found")?,
+            record: args.record_ids("record_id")?.first().copied(),
+            position: args.position("position")?,
+        })
+    }
+
+    fn run(
+        context: &Context,
+        session: SessionName<'_>,
+        report: GoalReport,
+    ) -> Result<Reply, ToolError> {
+        let update = context.retrieval.report(session, &report);
+        let update = update.map_err(|error| refusal(context, error))?;
+        Ok(Reply::of(update))
+    }
+}
+
+impl Reply {
+    fn of(SearchUpdate { status, target, goals }: SearchUpdate) -> Self {
+        let status = match status {
+            Status::Found => ReportStatus::Found,
+            Status::Dispatched | Status::Next => ReportStatus::Next,
+            Status::Reopened => ReportStatus::Reopened,
+        };
+        Self { status, target, next: goals.first().map(GoalReply::of), remaining: goals.len() }
+    }
+}
+
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        let target = &self.target;
+        text.whole_line(&match (self.status, &self.next) {
+            (ReportStatus::Found, _) => format!("found {target:?}; the search has ended."),
+            (_, Some(goal)) => format!("not there; next: {}", goal.line()),
+            (_, None) => format!(
+                "not there, and no goal is left: the search for {target:?} is open again. \
+                 create_or_update_real_world_search_instance leaves out the places looked at."
+            ),
+        });
     }
 }

@@ -1,24 +1,19 @@
 //! `start_task`: the session begins a task.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::time::Timestamp;
 use crate::retrieval::sessions::SessionName;
-use crate::tools::args::{Args, Kind, Param, TimeReading};
+use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::object_retrieval::TEXT;
 use crate::tools::object_retrieval::refusal::refusal;
-use crate::tools::{ToolError, ToolReply, reply};
+use crate::tools::reply::Text;
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
 
-pub(crate) const PARAMS: &[Param] = &[
-    Param::required("task", TEXT, "The user's request in words: 'bring me the mug I use most'."),
-    Param::optional(
-        "now",
-        Kind::Time,
-        "When the user said it; relative times of later calls count from there. The clock's \
-         time at each call where absent.",
-    ),
-];
+pub(crate) struct StartTask;
 
 /// A task in words.
 #[derive(Debug)]
@@ -27,26 +22,59 @@ pub(crate) struct Request {
     now: Option<Timestamp>,
 }
 
-#[derive(Debug, Serialize)]
-struct Reply<'a> {
-    task: &'a str,
-    now: &'a str,
-    session: &'a str,
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Reply {
+    task: String,
+    now: String,
+    session: String,
 }
 
-/// `reading` is of the clock: an earlier task's time does not count.
-pub(crate) fn parse(args: &Args, reading: TimeReading) -> Result<Request, ToolError> {
-    Ok(Request { task: args.required_text("task")?.to_owned(), now: args.time("now", reading)? })
+impl Tool for StartTask {
+    type Context = Context;
+    type Request = Request;
+    type Reply = Reply;
+
+    const NAME: &'static str = "start_task";
+    const TITLE: &'static str = "Begin a task";
+    const DESCRIPTION: &'static str = "Takes the user's request in words and clears what this \
+        session was about before. With now, relative times of later calls count from then.";
+    const TOOLSET: Toolset = Toolset::ObjectRetrieval;
+    // Begins anew what the session was about.
+    const HINTS: Hints = Hints { read_only: false, destructive: false, idempotent: true };
+    const PARAMS: &'static [Param] = &[
+        Param::required(
+            "task",
+            TEXT,
+            "The user's request in words: 'bring me the mug I use most'.",
+        ),
+        Param::optional(
+            "now",
+            Kind::Time,
+            "When the user said it; relative times of later calls count from there. The clock's \
+             time at each call where absent.",
+        ),
+    ];
+
+    fn parse(args: &Args, context: &Context, _: SessionName<'_>) -> Result<Request, ToolError> {
+        let task = args.required_text("task")?.to_owned();
+        // An earlier task's time does not count.
+        Ok(Request { task, now: args.time("now", context.clock_reading())? })
+    }
+
+    fn run(
+        context: &Context,
+        session: SessionName<'_>,
+        request: Request,
+    ) -> Result<Reply, ToolError> {
+        let Request { task, now } = request;
+        let now = context.retrieval.start_task(session, &task, now);
+        let now = context.options.zone.format(now.map_err(|error| refusal(context, error))?);
+        Ok(Reply { task, now, session: session.name.to_owned() })
+    }
 }
 
-pub(crate) fn run(
-    context: &Context,
-    session: SessionName<'_>,
-    request: &Request,
-) -> Result<ToolReply, ToolError> {
-    let Request { task, now } = request;
-    let now = context.retrieval.start_task(session, task, *now);
-    let now = context.options.zone.format(now.map_err(|error| refusal(context, error))?);
-    let text = format!("task: {task} (asked at {now})");
-    Ok(reply::of(&Reply { task, now: &now, session: session.name }, text))
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        text.whole_line(&format!("task: {} (asked at {})", self.task, self.now));
+    }
 }

@@ -1,38 +1,46 @@
 //! The trace of a plan: its calls as a client would make them, so that they can be made
 //! again, each with its purpose and the first line of its reply.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::base::time::Timestamp;
+use crate::base::time::{Timestamp, Zone};
 use crate::retrieval::recall::RecallRequest;
 use crate::retrieval::target::TargetChoice;
 use crate::retrieval::tool_trace::{TraceStep, TracedCall, TracedRecall};
 use crate::tools::context::Context;
-use crate::tools::object_retrieval::{
-    determine_unique_instances, memory_search_instance, real_world_search_instance, recall_all,
-    recall_best_match, recall_last_seen, refusal, search_current_target,
-};
-use crate::tools::recall;
+use crate::tools::object_retrieval::determine_unique_instances::{self, DetermineUniqueInstances};
+use crate::tools::object_retrieval::memory_search_instance::{self, MemorySearchInstance};
+use crate::tools::object_retrieval::real_world_search_instance::{self, RealWorldSearchInstance};
+use crate::tools::object_retrieval::recall_all::{self, RecallAll};
+use crate::tools::object_retrieval::recall_best_match::{self, RecallBestMatch};
+use crate::tools::object_retrieval::recall_last_seen::{self, RecallLastSeen};
+use crate::tools::object_retrieval::refusal;
+use crate::tools::object_retrieval::search_current_target::{self, SearchCurrentTarget};
+use crate::tools::recall::{self, RecallReply};
+use crate::tools::reply::Text;
+use crate::tools::tool::{Reply, Tool as _, ToolContext as _};
 
-/// A call of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+// A call of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct StepReply {
     pub(crate) tool: String,
-    /// Without the session, which is the same for all.
+    // Without the session, which is the same for all.
     pub(crate) arguments: Map<String, Value>,
-    /// Purpose of the call.
+    // Purpose of the call.
     pub(crate) why: String,
-    /// First line of its reply.
+    // First line of its reply.
     pub(crate) result: String,
 }
 
 /// A step of a plan as replies have it.
-pub(crate) fn step_reply(context: &Context, step: &TraceStep) -> StepReply {
-    let (tool, arguments, text) = call_reply(context, &step.call);
+pub(crate) fn step_reply(context: &Context, session: &str, step: &TraceStep) -> StepReply {
+    let (tool, arguments) = arguments_of(&step.call, context.options.zone);
+    let text = text_of(context, session, &step.call);
     StepReply {
         tool: tool.to_owned(),
-        arguments: named(arguments),
+        arguments,
         why: step.why.to_owned(),
         result: headline(&text).to_owned(),
     }
@@ -44,81 +52,102 @@ pub(crate) fn headline(text: &str) -> &str {
     first.strip_suffix(" at:").unwrap_or(first).trim_end_matches(':')
 }
 
-/// The tool, its arguments, and the text of its reply.
-fn call_reply(context: &Context, call: &TracedCall) -> (&'static str, Arguments, String) {
+/// The tool and its arguments.
+fn arguments_of(call: &TracedCall, zone: Zone) -> (&'static str, Map<String, Value>) {
     match call {
-        TracedCall::RecallBestMatch { request, reply } => {
-            let arguments = recall_arguments(context, request, recall_best_match::K_DEFAULT);
-            let why_empty = || recall::why_none(context, &request.filter);
-            (recall_best_match::NAME, arguments, recall_text(context, reply, why_empty))
+        TracedCall::RecallBestMatch { request, .. } => {
+            let arguments = recall_arguments(request, recall_best_match::K_DEFAULT, zone);
+            (RecallBestMatch::NAME, arguments)
         }
-        TracedCall::RecallLastSeen { request, reply } => {
-            let arguments = recall_arguments(context, request, recall_last_seen::K_DEFAULT);
-            let why_empty = || recall::why_unseen(context, request);
-            (recall_last_seen::NAME, arguments, recall_text(context, reply, why_empty))
+        TracedCall::RecallLastSeen { request, .. } => {
+            let arguments = recall_arguments(request, recall_last_seen::K_DEFAULT, zone);
+            (RecallLastSeen::NAME, arguments)
         }
-        TracedCall::RecallAll { request, reply } => {
-            let arguments = recall_arguments(context, request, recall_all::K_DEFAULT);
-            let why_empty = || recall::why_unseen(context, request);
-            (recall_all::NAME, arguments, recall_text(context, reply, why_empty))
+        TracedCall::RecallAll { request, .. } => {
+            (RecallAll::NAME, recall_arguments(request, recall_all::K_DEFAULT, zone))
         }
-        TracedCall::DetermineInstances { request, reply } => {
-            let text = determine_unique_instances::text_of(context, reply);
-            (determine_unique_instances::NAME, vec![("query", json!(request.text))], text)
+        TracedCall::DetermineInstances { request, .. } => {
+            (DetermineUniqueInstances::NAME, named([(recall::QUERY, json!(request.text))]))
         }
-        TracedCall::ChooseTarget { choice, reply } => {
-            let text = memory_search_instance::text_of(context, reply);
-            (memory_search_instance::NAME, target_arguments(choice), text)
+        TracedCall::ChooseTarget { choice, .. } => {
+            (MemorySearchInstance::NAME, target_arguments(choice))
         }
-        TracedCall::PlanSearch { reply } => {
-            let text = real_world_search_instance::text_of(context, reply);
-            (real_world_search_instance::NAME, Vec::new(), text)
-        }
-        TracedCall::Dispatch { reply } => {
-            let text = search_current_target::text_of(context, reply);
-            (search_current_target::NAME, Vec::new(), text)
-        }
+        TracedCall::PlanSearch { .. } => (RealWorldSearchInstance::NAME, Map::new()),
+        TracedCall::Dispatch { .. } => (SearchCurrentTarget::NAME, Map::new()),
     }
 }
 
-type Arguments = Vec<(&'static str, Value)>;
-
-fn named(arguments: Arguments) -> Map<String, Value> {
+fn named<const N: usize>(arguments: [(&str, Value); N]) -> Map<String, Value> {
     let arguments = arguments.into_iter().filter(|(_, value)| !value.is_null());
     arguments.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn recall_arguments(context: &Context, request: &RecallRequest, k_default: i64) -> Arguments {
+fn recall_arguments(request: &RecallRequest, k_default: i64, zone: Zone) -> Map<String, Value> {
     let RecallRequest { query, filter, k, explain: _ } = request;
-    let time = |it: Option<Timestamp>| json!(it.map(|it| context.options.zone.format(it)));
+    let time = |it: Option<Timestamp>| json!(it.map(|it| zone.format(it)));
     let [query_name, start, end] = recall::NAMES;
-    let is_default = i64::try_from(*k).is_ok_and(|k| k == k_default);
-    vec![
+    let k = i64::try_from(*k).ok().filter(|k| *k != k_default);
+    named([
         (query_name, json!(query)),
         (start, time(filter.window.start())),
         (end, time(filter.window.end())),
-        ("k", if is_default { Value::Null } else { json!(k) }),
-    ]
+        ("k", json!(k)),
+    ])
+}
+
+fn target_arguments(choice: &TargetChoice) -> Map<String, Value> {
+    match choice {
+        TargetChoice::Implied => Map::new(),
+        TargetChoice::Described(request) => {
+            named([(memory_search_instance::DESCRIPTION, json!(request.text))])
+        }
+        TargetChoice::Record(id) => named([(memory_search_instance::RECORD, json!(id.0))]),
+        TargetChoice::Candidate(at) => named([(memory_search_instance::INSTANCE, json!(at + 1))]),
+    }
+}
+
+/// The reply of a call in words.
+fn text_of(context: &Context, session: &str, call: &TracedCall) -> String {
+    let zone = context.options.zone;
+    match call {
+        TracedCall::RecallBestMatch { request, reply } => {
+            let why_empty = || recall::why_none(context, &request.filter);
+            recall_text(context, session, reply, why_empty)
+        }
+        TracedCall::RecallLastSeen { request, reply }
+        | TracedCall::RecallAll { request, reply } => {
+            let why_empty = || recall::why_unseen(context, request);
+            recall_text(context, session, reply, why_empty)
+        }
+        TracedCall::DetermineInstances { reply, .. } => {
+            written(context, &determine_unique_instances::Reply::of(reply, session, zone))
+        }
+        TracedCall::ChooseTarget { reply, .. } => {
+            written(context, &memory_search_instance::Reply::of(reply, zone))
+        }
+        TracedCall::PlanSearch { reply } => {
+            written(context, &real_world_search_instance::Reply::of(context, reply))
+        }
+        TracedCall::Dispatch { reply } => {
+            written(context, &search_current_target::Reply::of(reply))
+        }
+    }
 }
 
 fn recall_text(
     context: &Context,
+    session: &str,
     reply: &TracedRecall,
     why_empty: impl FnOnce() -> String,
 ) -> String {
     match reply {
-        Ok(recall) => recall::text_of(context, recall, why_empty),
+        Ok(recall) => written(context, &RecallReply::of(context, session, recall, why_empty)),
         Err(error) => refusal::memory_refusal(error, recall::QUERY).to_string(),
     }
 }
 
-fn target_arguments(choice: &TargetChoice) -> Arguments {
-    match choice {
-        TargetChoice::Implied => Vec::new(),
-        TargetChoice::Described(request) => {
-            vec![(memory_search_instance::DESCRIPTION, json!(request.text))]
-        }
-        TargetChoice::Record(id) => vec![(memory_search_instance::RECORD, json!(id.0))],
-        TargetChoice::Candidate(at) => vec![(memory_search_instance::INSTANCE, json!(at + 1))],
-    }
+fn written(context: &Context, reply: &impl Reply) -> String {
+    let mut text = Text::new(context.text_max_chars());
+    reply.write(&mut text);
+    text.finish()
 }

@@ -2,31 +2,24 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::base::time::Zone;
 use crate::retrieval::goal_board::{Event, PublishedEvent, Status};
+use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
-use crate::tools::object_retrieval::goal::{self, GoalReply};
-use crate::tools::reply::{self, Text};
-use crate::tools::{ToolError, ToolReply};
+use crate::tools::object_retrieval::goal::GoalReply;
+use crate::tools::reply::Text;
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
+
+pub(crate) struct WatchGoals;
 
 /// Longest wait of one call, in seconds: less than a call's least usual deadline.
 const WAIT_SECONDS_MAX: i64 = 30;
-
-pub(crate) const PARAMS: &[Param] = &[
-    Param::optional(
-        "after",
-        Kind::Whole { least: 0, most: i64::MAX, default: 0 },
-        "Only events after the one of this number, as the reply before said in `next`.",
-    ),
-    Param::optional(
-        "wait_seconds",
-        Kind::Whole { least: 0, most: WAIT_SECONDS_MAX, default: 0 },
-        "How long to wait for the first one.",
-    ),
-];
 
 /// The newest event that is known, and how long to wait for the next.
 #[derive(Debug)]
@@ -35,13 +28,13 @@ pub(crate) struct Request {
     wait: Duration,
 }
 
-#[derive(Debug, Serialize)]
-struct Reply {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Reply {
     events: Vec<EventReply>,
     next: u64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct EventReply {
     number: u64,
     time: String,
@@ -51,50 +44,74 @@ struct EventReply {
     goals: Vec<GoalReply>,
 }
 
-pub(crate) fn parse(args: &Args) -> Result<Request, ToolError> {
-    let seconds = u64::try_from(args.whole("wait_seconds")?).unwrap_or(0);
-    let after = u64::try_from(args.whole("after")?).unwrap_or(0);
-    Ok(Request { after, wait: Duration::from_secs(seconds) })
-}
+impl Tool for WatchGoals {
+    type Context = Context;
+    type Request = Request;
+    type Reply = Reply;
 
-pub(crate) fn run(context: &Context, request: &Request) -> ToolReply {
-    let Request { after, wait } = *request;
-    let events = context.goal_board().watch(after, wait);
-    let next = events.last().map_or(after, |it| it.number);
-    let events: Vec<EventReply> = events.into_iter().map(|it| event_reply(context, it)).collect();
-    let text = text_of(context, &events);
-    reply::of(&Reply { events, next }, text)
-}
+    const NAME: &'static str = "watch_goals";
+    const TITLE: &'static str = "Follow the goals that were given out";
+    const DESCRIPTION: &'static str = "Returns the goals of searches and what was reported of them \
+        since an event; waits for the next one where it is asked to.";
+    const TOOLSET: Toolset = Toolset::Admin;
+    const HINTS: Hints = Hints::SETS;
+    const PARAMS: &'static [Param] = &[
+        Param::optional(
+            "after",
+            Kind::Whole { least: 0, most: i64::MAX, default: 0 },
+            "Only events after the one of this number, as the reply before said in `next`.",
+        ),
+        Param::optional(
+            "wait_seconds",
+            Kind::Whole { least: 0, most: WAIT_SECONDS_MAX, default: 0 },
+            "How long to wait for the first one.",
+        ),
+    ];
 
-fn text_of(context: &Context, events: &[EventReply]) -> String {
-    let mut text = Text::new(context.options.text_max_chars);
-    if events.is_empty() {
-        text.line("No goals since.");
+    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Request, ToolError> {
+        let seconds = u64::try_from(args.whole("wait_seconds")?).unwrap_or(0);
+        let after = u64::try_from(args.whole("after")?).unwrap_or(0);
+        Ok(Request { after, wait: Duration::from_secs(seconds) })
     }
-    for EventReply { time, status, target, goals, .. } in events {
-        let goal = goals.first().map_or_else(String::new, |goal| format!(" {}", json!(goal)));
-        text.line(&format!("{time} {status} {target:?}{goal}"));
-    }
-    text.finish()
-}
 
-fn event_reply(context: &Context, published: PublishedEvent) -> EventReply {
-    let PublishedEvent { number, at, event: Event { session, status, target, goals } } = published;
-    EventReply {
-        number,
-        time: context.options.zone.format(at),
-        session,
-        status: status_word(status),
-        target,
-        goals: goal::replies(&goals),
+    fn run(context: &Context, _: SessionName<'_>, request: Request) -> Result<Reply, ToolError> {
+        let Request { after, wait } = request;
+        let events = context.goal_board().watch(after, wait);
+        let next = events.last().map_or(after, |it| it.number);
+        let zone = context.options.zone;
+        let events = events.into_iter().map(|it| EventReply::of(it, zone)).collect();
+        Ok(Reply { events, next })
     }
 }
 
-pub(super) fn status_word(status: Status) -> &'static str {
-    match status {
-        Status::Dispatched => "dispatched",
-        Status::Next => "next",
-        Status::Found => "found",
-        Status::Reopened => "reopened",
+impl EventReply {
+    fn of(published: PublishedEvent, zone: Zone) -> Self {
+        let PublishedEvent { number, at, event } = published;
+        let Event { session, status, target, goals } = event;
+        Self {
+            number,
+            time: zone.format(at),
+            session,
+            status: match status {
+                Status::Dispatched => "dispatched",
+                Status::Next => "next",
+                Status::Found => "found",
+                Status::Reopened => "reopened",
+            },
+            target,
+            goals: GoalReply::list(&goals),
+        }
+    }
+}
+
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        if self.events.is_empty() {
+            text.line("No goals since.");
+        }
+        for EventReply { time, status, target, goals, .. } in &self.events {
+            let goal = goals.first().map_or_else(String::new, |goal| format!(" {}", json!(goal)));
+            text.line(&format!("{time} {status} {target:?}{goal}"));
+        }
     }
 }
