@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
-use crate::index::hnsw::build::BuildError;
+use crate::index::hnsw::options::BuildError;
 use crate::index::merge::{self, Size};
 use crate::search::Corpus;
 use crate::search::seal::{self, NewSegment, StopCheck};
 use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, Segment};
-use crate::store::segments::{Amendment, SegmentNumber};
+use crate::store::segment_meta::{Amendment, SegmentNumber};
 use crate::store::{Store, StoreError};
 
 /// What to keep, and in what portions.

@@ -13,7 +13,7 @@ use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::index::selection::Selection;
 use crate::search::segment::SegmentReader;
 use crate::search::sightings;
-use crate::store::segments::SegmentNumber;
+use crate::store::segment_meta::SegmentNumber;
 
 /// Most phrases told of a thing; the rest is counted.
 const PHRASES_MAX: usize = 16;

@@ -41,7 +41,7 @@ use crate::search::searcher::Searcher;
 use crate::search::segment::{GrowingSegment, Segment, SegmentReader};
 use crate::search::sightings::{ObjectSightings, SightingRows, SightingTimes};
 use crate::store::Record;
-use crate::store::segments::{Amendment, SegmentNumber};
+use crate::store::segment_meta::{Amendment, SegmentNumber};
 
 /// What records must fulfil to be found; where absent, any value does.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -20,7 +20,7 @@ use crate::index::mention::{Mention, mentions};
 use crate::search::seal::{LoadError, NewSegment};
 use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, Segment};
 use crate::search::{Corpus, GROWING_ROWS_MAX, compaction};
-use crate::store::segments::{Amendment, SegmentMeta, SegmentNumber};
+use crate::store::segment_meta::{Amendment, SegmentMeta, SegmentNumber};
 use crate::store::{Record, Store, StoreError};
 
 impl Corpus {

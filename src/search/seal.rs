@@ -15,13 +15,14 @@ use crate::index::Row;
 use crate::index::bytes::BadBytes;
 use crate::index::columns::Columns;
 use crate::index::hnsw::HnswIndex;
-use crate::index::hnsw::build::{self, BuildError, MergeSource};
+use crate::index::hnsw::build::{self, MergeSource};
+use crate::index::hnsw::options::{BuildError, Options};
 use crate::index::lexical::Postings as _;
 use crate::index::lexical::immutable::ImmutablePostings;
 use crate::index::phrases::Phrases;
 use crate::search::ids::RowIds;
 use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, SegmentData};
-use crate::store::segments::{PartId, SegmentMeta};
+use crate::store::segment_meta::{PartId, SegmentMeta};
 use crate::store::{Store, StoreError};
 
 /// The blobs of a segment.
@@ -70,7 +71,7 @@ pub(super) fn seal(
     }
     let goes_on = || goes_on(stop);
     let dimension = growing.vectors.dimension();
-    let vectors = build::build(dimension, vectors.iter(), &build::Options::default(), &goes_on)?;
+    let vectors = build::build(dimension, vectors.iter(), &Options::default(), &goes_on)?;
     let frozen = ImmutablePostings::freeze(&growing.words);
     let words =
         if deleted.is_empty() { frozen } else { ImmutablePostings::merge(&[(&frozen, deleted)]) };
@@ -100,7 +101,7 @@ pub(super) fn merge(
         .map(|((it, _), keeps)| MergeSource { segment: &it.body.vectors, keeps })
         .collect();
     let goes_on = || goes_on(stop);
-    let vectors = build::merge(dimension, &sources, &build::Options::default(), &goes_on)?;
+    let vectors = build::merge(dimension, &sources, &Options::default(), &goes_on)?;
     let words: Vec<_> =
         segments.iter().map(|(it, state)| (&it.body.words, &state.deleted)).collect();
     let columns: Vec<_> =

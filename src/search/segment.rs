@@ -23,7 +23,7 @@ use crate::index::phrases::Phrases;
 use crate::index::selection::Selection;
 use crate::search::ids::RowIds;
 use crate::store::Record;
-use crate::store::segments::{SegmentMeta, SegmentNumber};
+use crate::store::segment_meta::{SegmentMeta, SegmentNumber};
 
 /// A piece as a search's snapshot holds it.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::search::Corpus;
 use crate::search::segment::Segment;
-use crate::store::segments::SegmentNumber;
+use crate::store::segment_meta::SegmentNumber;
 
 /// The pieces of a corpus and what they take.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -20,7 +20,7 @@ use crate::store::keys;
 use crate::store::records::{
     self, KeyframeOnDisk, PendingOnDisk, RecordOnDisk, RemovedOnDisk, SetAsideOnDisk, TallyOnDisk,
 };
-use crate::store::segments::{SegmentMeta, SegmentNumber};
+use crate::store::segment_meta::{SegmentMeta, SegmentNumber};
 
 /// State that changes start from.
 #[derive(Debug)]

@@ -8,13 +8,13 @@
 
 use crate::base::RecordId;
 use crate::store::Record;
-use crate::store::SegmentNumber;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::change::{Change, WriterState};
 use crate::store::keys;
 use crate::store::records::{self, RecordOnDisk, RemovedOnDisk};
-use crate::store::segments::Amendment;
+use crate::store::segment_meta::Amendment;
+use crate::store::segment_meta::SegmentNumber;
 
 /// Records that one call forgets, at most: all in one batch.
 pub const FORGET_MAX: usize = 10_000;

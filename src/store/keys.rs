@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
-use crate::store::segments::{PartId, SegmentNumber};
+use crate::store::segment_meta::{PartId, SegmentNumber};
 
 /// Format, embedding space and vector generation.
 pub(super) const FORMAT: &[u8] = b"f";

@@ -29,6 +29,7 @@ mod nouns;
 mod records;
 pub mod reindex;
 mod scan;
+pub mod segment_meta;
 pub mod segments;
 pub mod sessions;
 pub mod state;
@@ -50,7 +51,7 @@ use crate::store::lock::DirectoryLock;
 use crate::store::manifest::Manifest;
 use crate::store::records::Fault;
 use crate::store::scan::Scan;
-use crate::store::segments::SegmentNumber;
+use crate::store::segment_meta::SegmentNumber;
 
 /// Where the store lies and how large it may grow.
 #[derive(Debug, Clone, PartialEq, Eq)]

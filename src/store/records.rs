@@ -24,7 +24,7 @@ use crate::store::Keyframe;
 use crate::store::PendingFrame;
 use crate::store::Record;
 use crate::store::SetAside;
-use crate::store::segments::{Amendment, PARTS_MAX, PartId, SegmentMeta, SegmentNumber};
+use crate::store::segment_meta::{Amendment, PARTS_MAX, PartId, SegmentMeta, SegmentNumber};
 
 /// Version of everything written here. A later one is refused, never guessed at.
 ///

@@ -9,7 +9,7 @@ use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::forget::FORGET_MAX;
 use crate::store::keys;
-use crate::store::segments::{Amendment, PartId, SegmentMeta};
+use crate::store::segment_meta::{Amendment, PartId, SegmentMeta};
 use crate::store::tests::{all, at, filled, jpeg, meta, observation, open, raw, tamper, vector};
 
 const GRAPH: PartId = PartId(2);

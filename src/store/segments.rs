@@ -14,13 +14,13 @@ use std::ops::Range;
 use sled::{Batch, IVec};
 
 use crate::base::RecordId;
-use crate::base::time::Timestamp;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::change::Change;
 use crate::store::database::{Database, Entries};
 use crate::store::keys;
 use crate::store::records::{self, AmendmentOnDisk, Fault, SegmentOnDisk};
+use crate::store::segment_meta::{Amendment, PartId, SegmentMeta, SegmentNumber};
 
 /// Bytes of a chunk. sled keeps up to seventeen entries in a page and writes a page
 /// of more than an eighth of a megabyte to a file of its own, each time anew.
@@ -28,47 +28,6 @@ const CHUNK_BYTES: usize = 7 << 10;
 /// Chunks written between two flushes: a record that is stored meanwhile waits for
 /// what was written before it.
 const CHUNKS_A_FLUSH: u32 = 64;
-/// Parts of a segment, at most.
-pub const PARTS_MAX: usize = 16;
-
-/// Number of a segment: grows, never reused while its chunks are there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SegmentNumber(pub u64);
-
-/// Which of a segment's blobs; the numbers are the caller's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PartId(pub u8);
-
-/// What is known of a segment without its blobs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SegmentMeta {
-    pub number: SegmentNumber,
-    /// The records from `first` to `last` are in this segment and in no other.
-    pub first: RecordId,
-    pub last: RecordId,
-    /// Records in it, forgotten ones included.
-    pub rows: u32,
-    /// Records of its range that could not be read when it was made, and are not in it.
-    pub unreadable: u32,
-    /// Blobs with their bytes, by part.
-    pub parts: Vec<(PartId, u64)>,
-}
-
-impl SegmentMeta {
-    pub fn bytes(&self) -> u64 {
-        self.parts.iter().map(|(_, bytes)| bytes).sum()
-    }
-}
-
-/// What became of a record after the segment that holds it was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Amendment {
-    /// It was forgotten.
-    Deleted,
-    /// It was seen until this moment.
-    EndsAt(Timestamp),
-}
-
 impl Store {
     /// The segments in the order of their records, no two overlapping.
     ///

@@ -29,7 +29,7 @@ use crate::store::keys;
 use crate::store::records::{
     self, Fault, PendingOnDisk, PromiseOnDisk, RecordOnDisk, RemovedOnDisk, TallyOnDisk,
 };
-use crate::store::segments::Amendment;
+use crate::store::segment_meta::Amendment;
 
 /// Commits between two manifests: how many the witness may lag behind.
 const COMMITS_A_MANIFEST: u32 = 32;

@@ -11,7 +11,7 @@ use crate::retrieval::recall::{Explanation, RecallOrder};
 use crate::search::evidence::{ObjectEvidence, SegmentEvidence};
 use crate::search::plan::SegmentAction;
 use crate::search::{Explained, SegmentReport, WEIGHTS};
-use crate::store::segments::SegmentNumber;
+use crate::store::segment_meta::SegmentNumber;
 use crate::tools::args::{Kind, Param};
 use crate::tools::reply::rounded;
 

@@ -5,9 +5,7 @@
 //! graph of the same rows every time.
 
 use std::borrow::Borrow;
-use std::io;
-use std::num::NonZeroUsize;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hnsw_rs::prelude::{Distance, Hnsw};
@@ -17,46 +15,12 @@ use crate::index::Row;
 use crate::index::distance;
 use crate::index::hnsw::HnswIndex;
 use crate::index::hnsw::connect;
-use crate::index::hnsw::join::{NeighbourSelection, in_threads, join};
+use crate::index::hnsw::join::join;
 use crate::index::hnsw::layout::{Graph, Layer, ROWS_MAX};
+use crate::index::hnsw::neighbours::NeighbourSelection;
+use crate::index::hnsw::options::{BuildError, Cancellation, Hook, Options, in_threads};
 use crate::index::hnsw::search::VectorView;
 use crate::index::quantization::sq12::Sq12Vectors;
-
-/// How a graph is built.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// Links of a row in the upper layers; twice as many in the lowest.
-    pub m: usize,
-    /// Rows kept in view while a row's neighbours are looked for.
-    pub ef_construction: usize,
-    /// Threads that work at the same time.
-    pub threads: NonZeroUsize,
-}
-
-impl Default for Options {
-    /// M = 16 and two threads.
-    fn default() -> Self {
-        let threads = NonZeroUsize::MIN.saturating_add(1);
-        Self { m: 16, ef_construction: 96, threads }
-    }
-}
-
-/// Why there is no segment.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    #[error("building was stopped")]
-    Stopped,
-    #[error("vector {row} has {found} components, the segment's have {expected}")]
-    Dimension { row: usize, found: usize, expected: usize },
-    #[error("{rows} rows are more than the {max} that a segment can hold", max = ROWS_MAX)]
-    TooMany { rows: usize },
-    #[error("m is {found}, accepted is 2 to 128")]
-    Links { found: usize },
-    #[error("a thread that builds cannot be started")]
-    Thread(#[source] io::Error),
-    #[error("a thread that builds has panicked")]
-    Panicked,
-}
 
 /// A segment and which of its rows go on.
 #[derive(Clone, Copy)]
@@ -70,9 +34,6 @@ impl std::fmt::Debug for MergeSource<'_> {
         f.debug_struct("MergeSource").field("rows", &self.segment.len()).finish_non_exhaustive()
     }
 }
-
-/// Is asked again and again, from several threads, whether to go on.
-pub type Hook<'a> = &'a (dyn Fn() -> ControlFlow<()> + Sync);
 
 /// Builds a segment whose n-th row is the n-th vector. Asks `proceed` every few
 /// milliseconds.
@@ -140,25 +101,6 @@ const PART_ROWS_MIN: usize = PART_ROWS / 2;
 const REBUILT_SHARE: usize = 2;
 /// Layers at most: of 16 million rows, each layer has a sixteenth of the one below.
 const LAYERS_MAX: usize = 16;
-
-impl Options {
-    fn widths(&self) -> (usize, usize) {
-        (2 * self.m, self.m)
-    }
-}
-
-/// The caller's hook.
-#[derive(Clone, Copy)]
-pub(super) struct Cancellation<'a>(Hook<'a>);
-
-impl Cancellation<'_> {
-    pub(super) fn check(&self) -> Result<(), BuildError> {
-        match (self.0)() {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(BuildError::Stopped),
-        }
-    }
-}
 
 fn check(codes: &Sq12Vectors, options: &Options) -> Result<(), BuildError> {
     if codes.len() >= ROWS_MAX {
@@ -356,6 +298,8 @@ impl RetainedRows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ops::ControlFlow;
+
     use crate::index::hnsw::search::Scratch;
     use crate::index::hnsw::tests::{DIMENSION, Stream, built};
     use crate::index::quantization::sq12::Sq12Query;

@@ -4,11 +4,9 @@
 //! for each row of the smaller one, however large the other is. The result depends
 //! on the graphs alone, not on the number of threads.
 
-use std::thread::{self, ScopedJoinHandle};
-
-use crate::index::distance;
-use crate::index::hnsw::build::{BuildError, Cancellation, Options};
 use crate::index::hnsw::layout::{Graph, Layer};
+use crate::index::hnsw::neighbours::{LinkCandidate, NeighbourSelection};
+use crate::index::hnsw::options::{BuildError, Cancellation, Options, in_threads};
 use crate::index::hnsw::search::{Scratch, VectorView};
 
 /// The graph of the rows of `left` and then those of `right`. `view` has them all.
@@ -36,13 +34,6 @@ struct Sides<'a> {
     right: &'a Graph,
     /// Rows of the left side.
     middle: usize,
-}
-
-/// A place and how near it is to another.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LinkCandidate {
-    pub(super) place: u32,
-    pub(super) similarity: f32,
 }
 
 /// What of the other side is near each place of one, by place.
@@ -247,98 +238,4 @@ impl JoinedLayer<'_> {
         selection.choose(self.view, self.rows, self.width);
         crate::index::hnsw::layout::fill(slots, selection.chosen.iter().map(|it| it.place));
     }
-}
-
-/// Chooses whom a place is linked to, with room that is used again.
-#[derive(Debug, Default)]
-pub(super) struct NeighbourSelection {
-    pub(super) candidates: Vec<LinkCandidate>,
-    pub(super) chosen: Vec<LinkCandidate>,
-    spare: Vec<LinkCandidate>,
-    rows: Vec<u32>,
-    products: Vec<i32>,
-}
-
-impl NeighbourSelection {
-    /// Adds candidates for `place`, comparing them with it.
-    pub(super) fn offer_all(
-        &mut self,
-        view: VectorView<'_>,
-        rows: Option<&[u32]>,
-        place: u32,
-        candidates: impl Iterator<Item = u32>,
-    ) {
-        let row = row_of(rows, place);
-        let before = self.candidates.len();
-        let unscored = candidates.map(|place| LinkCandidate { place, similarity: 0.0 });
-        self.candidates.extend(unscored);
-        let added = self.candidates.get_mut(before..).unwrap_or_default();
-        self.rows.clear();
-        self.rows.extend(added.iter().map(|it| row_of(rows, it.place)));
-        distance::gathered(view.rows.row(row), view.rows, &self.rows, &mut self.products);
-        let scale = view.scale(row);
-        for ((candidate, row), product) in added.iter_mut().zip(&self.rows).zip(&self.products) {
-            candidate.similarity = view.score(*product, *row) * scale;
-        }
-    }
-
-    /// Leaves in `chosen` at most `width` candidates, best first: those that are nearer
-    /// to the place than to a better one that is chosen, so that links lead in all
-    /// directions; then the best of the others, as far as there is room.
-    pub(super) fn choose(&mut self, view: VectorView<'_>, rows: Option<&[u32]>, width: usize) {
-        let Self { candidates, chosen, spare, rows: cross, products } = self;
-        candidates.sort_unstable_by(|a, b| {
-            b.similarity.total_cmp(&a.similarity).then(a.place.cmp(&b.place))
-        });
-        candidates.dedup_by_key(|it| it.place);
-        chosen.clear();
-        if candidates.len() <= width {
-            chosen.append(candidates);
-            return;
-        }
-        spare.clear();
-        cross.clear();
-        for candidate in candidates.iter() {
-            if chosen.len() >= width {
-                break;
-            }
-            let row = row_of(rows, candidate.place);
-            distance::gathered(view.rows.row(row), view.rows, cross, products);
-            let scale = view.scale(row);
-            let mut others = cross.iter().zip(products.iter());
-            if others.any(|(other, it)| view.score(*it, *other) * scale >= candidate.similarity) {
-                spare.push(*candidate);
-            } else {
-                chosen.push(*candidate);
-                cross.push(row);
-            }
-        }
-        let room = width.saturating_sub(chosen.len());
-        chosen.extend(spare.iter().take(room));
-    }
-}
-
-fn row_of(rows: Option<&[u32]>, place: u32) -> u32 {
-    match rows {
-        Some(rows) => rows.get(place as usize).copied().unwrap_or_default(),
-        None => place,
-    }
-}
-
-/// What the jobs give, each run in a thread of its own, in their order.
-pub(super) fn in_threads<T: Send>(
-    jobs: impl Iterator<Item = impl FnOnce() -> Result<T, BuildError> + Send>,
-) -> Result<Vec<T>, BuildError> {
-    thread::scope(|scope| {
-        let threads: Vec<ScopedJoinHandle<'_, Result<T, BuildError>>> = jobs
-            .map(|job| {
-                let name = "index-build".to_owned();
-                thread::Builder::new().name(name).spawn_scoped(scope, job)
-            })
-            .collect::<Result<_, _>>()
-            .map_err(BuildError::Thread)?;
-        // What a panic says is on standard error already.
-        let results = threads.into_iter().map(|it| it.join().unwrap_or(Err(BuildError::Panicked)));
-        results.collect()
-    })
 }

@@ -9,6 +9,8 @@ pub mod codec;
 mod connect;
 mod join;
 mod layout;
+mod neighbours;
+pub mod options;
 pub mod search;
 
 use crate::index::Row;
@@ -236,7 +238,8 @@ pub(super) mod tests {
     use super::*;
     use crate::base::embedding::Embedding;
     use crate::index::hnsw::allowed::Bitmap;
-    use crate::index::hnsw::build::{self, Options};
+    use crate::index::hnsw::build;
+    use crate::index::hnsw::options::Options;
     use proptest::prelude::{Strategy, prop, proptest};
     use std::ops::ControlFlow;
 
