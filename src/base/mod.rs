@@ -1,4 +1,5 @@
-//! The words every layer shares: ids, time, caption, embedding, pose, area, stop.
+//! The words every layer shares: ids, time, caption, embedding, pose, area,
+//! stop, notify.
 //!
 //! Knows no other module, no I/O, and of the outside world only the clock.
 
@@ -6,6 +7,7 @@ pub mod area;
 pub mod caption;
 pub mod embedding;
 pub mod frame;
+pub mod notify;
 pub mod phrase_time;
 pub mod picture;
 pub mod pose;

@@ -8,11 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam::channel::Receiver;
 use log::warn;
 
 use crate::base::FrameTicket;
 use crate::base::caption::Caption;
+use crate::base::notify::Notify;
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::ingest::progress::Progress;
@@ -41,7 +41,7 @@ pub(super) struct Captioning<C> {
     clock: Arc<dyn Clock>,
     stop: Stop,
     progress: Arc<Progress>,
-    rings: Receiver<()>,
+    wake: Notify,
     pauses: Pauses,
     /// How often the captioner died over the frame in this run.
     deaths: Option<(FrameTicket, u32)>,
@@ -63,13 +63,13 @@ impl<C: Captioner> Captioning<C> {
     pub(super) fn new(
         parts: Parts<C>,
         progress: Arc<Progress>,
-        rings: Receiver<()>,
+        wake: Notify,
         options: &Options,
     ) -> Self {
         let Parts { store, episodic, captioner, clock, stop } = parts;
         let pauses = Pauses::new(options.retry_pause_min, options.retry_pause_max);
         let (deaths, unkept) = (None, None);
-        Self { store, episodic, captioner, clock, stop, progress, rings, pauses, deaths, unkept }
+        Self { store, episodic, captioner, clock, stop, progress, wake, pauses, deaths, unkept }
     }
 
     pub(super) fn run(mut self) {
@@ -84,9 +84,7 @@ impl<C: Captioner> Captioning<C> {
                 Next::GoOn => self.made_progress(),
                 Next::Idle => {
                     self.made_progress();
-                    if self.rings.recv().is_err() {
-                        break;
-                    }
+                    self.wake.wait();
                 }
                 Next::Pause => {
                     self.progress.set_captioning(false);

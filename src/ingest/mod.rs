@@ -19,12 +19,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use crossbeam::channel::{Sender, bounded};
 use log::warn;
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::frame::{BadName, FrameMeta};
+use crate::base::notify::Notify;
 use crate::base::picture::{BadImage, Limits};
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, Timestamp, Zone};
@@ -164,7 +164,7 @@ pub struct Ingest {
     admission: Admission,
     progress: Arc<Progress>,
     stop: Stop,
-    bell: Sender<()>,
+    wake: Notify,
     captioner: ModelIdentity,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -177,8 +177,7 @@ impl Ingest {
     ) -> Result<Self, io::Error> {
         let Parts { store, episodic, captioner, clock, stop } = parts;
         let progress = Arc::new(Progress::new(&captioner));
-        // One slot: a bell that has been rung and not heard needs no second ring.
-        let (bell, rings) = bounded(1);
+        let wake = Notify::default();
         let identity = captioner.identity().clone();
         let admission =
             Admission::new(store.clone(), Arc::clone(&episodic), Arc::clone(&clock), &options);
@@ -191,20 +190,20 @@ impl Ingest {
                 stop: stop.clone(),
             },
             Arc::clone(&progress),
-            rings,
+            wake.clone(),
             &options,
         );
         let thread =
             Builder::new().name("captioning".to_owned()).spawn(move || captioning.run())?;
         let thread = Mutex::new(Some(thread));
-        Ok(Self { store, episodic, admission, progress, stop, bell, captioner: identity, thread })
+        Ok(Self { store, episodic, admission, progress, stop, wake, captioner: identity, thread })
     }
 
     /// Takes a frame in. It is on disk when this returns.
     pub fn observe_frame(&self, meta: &FrameMeta, image: &[u8]) -> Result<Observed, ObserveError> {
         let observed = self.admission.admit(meta, image);
         match &observed {
-            Ok(Observed { state: ObservedState::Pending, .. }) => self.ring(),
+            Ok(Observed { state: ObservedState::Pending, .. }) => self.wake.notify(),
             Ok(Observed { state: ObservedState::Merged { .. }, .. }) => {}
             Err(_) => self.progress.count_refusal(),
         }
@@ -254,19 +253,13 @@ impl Ingest {
     /// the captioner watches the same [`Stop`]. What is pending stays on disk.
     pub fn stop(&self) {
         self.stop.ask();
-        self.ring();
+        self.wake.notify();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread
             && thread.join().is_err()
         {
             warn!("the captioning thread ended in a panic");
         }
-    }
-
-    fn ring(&self) {
-        // Full: it will be heard. Disconnected: captioning has ended, the frame
-        // waits on disk for the next start.
-        let _rung = self.bell.try_send(());
     }
 }
 

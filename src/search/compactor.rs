@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crossbeam::channel::{Receiver, Sender, bounded};
 use log::{error, info, warn};
 
 use crate::base::stop::Stop;
@@ -30,32 +29,6 @@ fn niceness(waiting: usize) -> i32 {
         0 | 1 => 10,
         2 | 3 => 5,
         _ => 0,
-    }
-}
-
-/// Wakes the keeper; rung by whoever closes a piece.
-#[derive(Debug)]
-pub(super) struct Bell {
-    ring: Sender<()>,
-    heard: Receiver<()>,
-}
-
-impl Default for Bell {
-    fn default() -> Self {
-        // One ring is remembered; more would say nothing new.
-        let (ring, heard) = bounded(1);
-        Self { ring, heard }
-    }
-}
-
-impl Bell {
-    pub(super) fn ring(&self) {
-        // Where it is full, it has been rung already.
-        let _ringing = self.ring.try_send(());
-    }
-
-    fn wait(&self, longest: Duration) {
-        let _rung = self.heard.recv_timeout(longest);
     }
 }
 
@@ -98,7 +71,7 @@ impl Drop for Compactor {
     fn drop(&mut self) {
         self.stop.ask();
         self.corpus.set_compacting(false);
-        self.corpus.bell.ring();
+        self.corpus.wake.notify();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
@@ -121,7 +94,7 @@ impl Work {
         while !self.stop.is_asked() {
             match self.step() {
                 Ok(Compaction::Nothing | Compaction::Stopped) => {
-                    self.corpus.bell.wait(CHECK_INTERVAL)
+                    self.corpus.wake.wait_for(CHECK_INTERVAL)
                 }
                 Ok(kept) => {
                     pause = RETRY_MIN;

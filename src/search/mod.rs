@@ -30,6 +30,7 @@ use std::time::Duration;
 use crate::base::RecordId;
 use crate::base::area::Area;
 use crate::base::embedding::Embedding;
+use crate::base::notify::Notify;
 use crate::base::time::{Timestamp, Window};
 use crate::index::columns::Condition;
 use crate::index::lexical::Text;
@@ -133,7 +134,8 @@ pub struct Corpus {
     writing: Mutex<Writing>,
     /// Told when a closed piece has been sealed.
     sealed: Condvar,
-    bell: compactor::Bell,
+    /// Wakes the compactor when a segment is closed.
+    wake: Notify,
 }
 
 /// What those who change the corpus share.
@@ -178,8 +180,8 @@ impl Corpus {
             segments.push(Segment::Growing(Arc::new(GrowingSegment::new(dimension))));
         }
         let (segments, writing) = (RwLock::new(Arc::new(segments)), Mutex::default());
-        let (sealed, bell) = (Condvar::new(), compactor::Bell::default());
-        Self { dimension, growing_rows_max, segments, writing, sealed, bell }
+        let (sealed, wake) = (Condvar::new(), Notify::default());
+        Self { dimension, growing_rows_max, segments, writing, sealed, wake }
     }
 
     /// Waits for the right to change the corpus, and for the keeper where it is far
@@ -373,7 +375,7 @@ impl Changes<'_> {
         let mut segments = Vec::clone(&self.corpus.segments());
         segments.push(Segment::Growing(Arc::new(GrowingSegment::new(self.corpus.dimension))));
         self.corpus.swap(segments);
-        self.corpus.bell.ring();
+        self.corpus.wake.notify();
     }
 
     /// Moves the end of a record to `end_at` if that is later.

@@ -12,10 +12,11 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::{Builder, JoinHandle};
 
-use crossbeam::channel::{Receiver, Sender, bounded};
 use log::{error, info};
 
 use crate::base::embedding::Embedding;
+use crate::base::notify::Notify;
+use crate::base::stop::Stop;
 use crate::base::time::Timestamp;
 use crate::memory::memos::block::NothingToKeep;
 use crate::model::embedder::EmbedderHandle;
@@ -120,8 +121,6 @@ pub struct ListedMemo {
 #[derive(Debug)]
 pub struct Memos {
     index: Arc<MemoIndex>,
-    /// Wakes the thread; dropped to end it.
-    wake: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -130,6 +129,9 @@ struct MemoIndex {
     store: Store,
     embedder: EmbedderHandle,
     entries: RwLock<BTreeMap<u64, IndexedMemo>>,
+    /// Wakes the thread when a memo is queued.
+    wake: Notify,
+    stop: Stop,
     /// Held from a change on disk to the same change of `entries`.
     writing: Mutex<MemoCounters>,
 }
@@ -168,16 +170,14 @@ impl Memos {
             }
         }
         let writing = Mutex::new(store.memo_counters()?);
-        let index = Arc::new(MemoIndex { store, embedder, entries: RwLock::new(entries), writing });
-        // One slot: a thread that is told once looks for all there is to do.
-        let (wake, woken) = bounded(1);
-        rouse(&wake);
+        let (entries, wake, stop) = (RwLock::new(entries), Notify::default(), Stop::default());
+        let index = Arc::new(MemoIndex { store, embedder, entries, wake, stop, writing });
         let of_thread = Arc::clone(&index);
         let thread = Builder::new()
             .name("memos".to_owned())
-            .spawn(move || make_vectors(&of_thread, &woken))
+            .spawn(move || make_vectors(&of_thread))
             .map_err(MemosError::Thread)?;
-        Ok(Self { index, wake: Some(wake), thread: Some(thread) })
+        Ok(Self { index, thread: Some(thread) })
     }
 
     /// Keeps what users rated up, and queues it for its vector.
@@ -200,9 +200,7 @@ impl Memos {
         let Memo { created_at, message_ids, .. } = memo;
         let entry = IndexedMemo { vector: None, created_at, message_ids, uses: MemoUse::default() };
         self.index.write(|entries| entries.insert(id, entry));
-        if let Some(wake) = &self.wake {
-            rouse(wake);
-        }
+        self.index.wake.notify();
         Ok(id)
     }
 
@@ -332,7 +330,8 @@ impl Memos {
 
 impl Drop for Memos {
     fn drop(&mut self) {
-        drop(self.wake.take());
+        self.index.stop.ask();
+        self.index.wake.notify();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
@@ -398,19 +397,12 @@ impl IndexedMemo {
     }
 }
 
-/// Has the thread look for queued memos.
-fn rouse(wake: &Sender<()>) {
-    if wake.try_send(()).is_err() {
-        log::trace!("the thread of the memos is told already");
-    }
-}
-
-/// Gives the queued memos their vectors until all handles to wake it are gone.
+/// Gives the queued memos their vectors until it is asked to stop.
 ///
 /// A memo whose vector cannot be made stays queued; it is tried again when the
 /// thread is woken next.
-fn make_vectors(index: &MemoIndex, woken: &Receiver<()>) {
-    while woken.recv().is_ok() {
+fn make_vectors(index: &MemoIndex) {
+    while !index.stop.is_asked() {
         let mut done = 0;
         while let Some(id) = index.next_queued(done) {
             if let Err(error) = index.make_vector(id) {
@@ -418,6 +410,7 @@ fn make_vectors(index: &MemoIndex, woken: &Receiver<()>) {
             }
             done = id;
         }
+        index.wake.wait();
     }
 }
 
