@@ -15,6 +15,7 @@ use crate::index::lexical::Postings;
 use crate::index::lexical::query::Bm25Query;
 use crate::index::quantization::sq12::Sq12Query;
 use crate::index::selection::{RowSet, Selection};
+use crate::index::strategy::Strategy;
 use crate::index::top_k::Scored;
 use crate::search::plan::{self, QueryPlan, SegmentAction};
 use crate::search::segment::{DataReader, SegmentReader};
@@ -155,35 +156,13 @@ impl<'a> Searcher<'a> {
                 return body.vectors.search(self.vector, nearest.n(), within);
             }
         };
-        SCRATCH.with_borrow_mut(|scratch| match (action, within) {
-            (SegmentAction::Skip, _) => Vec::new(),
-            (SegmentAction::Scan, _) => {
-                body.vectors.scan(&self.codes, nearest, within.rows(reader.rows()), scratch)
-            }
-            (SegmentAction::Graph { ef }, Selection::All) => {
-                body.vectors.search_graph(&self.codes, nearest, ef, scratch)
-            }
-            (SegmentAction::Graph { ef }, Selection::Run(start, end)) => {
-                let run = *start..*end;
-                let allows = |row| run.contains(&row);
-                body.vectors.search_graph_filtered(
-                    &self.codes,
-                    nearest,
-                    (ef, selected),
-                    allows,
-                    scratch,
-                )
-            }
-            (SegmentAction::Graph { ef }, Selection::Only(marked)) => {
-                let allows = |row| marked.contains(row);
-                body.vectors.search_graph_filtered(
-                    &self.codes,
-                    nearest,
-                    (ef, selected),
-                    allows,
-                    scratch,
-                )
-            }
+        let strategy = match action {
+            SegmentAction::Skip => return Vec::new(),
+            SegmentAction::Scan => Strategy::Scan,
+            SegmentAction::Graph { ef } => Strategy::Graph { ef },
+        };
+        SCRATCH.with_borrow_mut(|scratch| {
+            body.vectors.search(&self.codes, nearest, strategy, (within, selected), scratch)
         })
     }
 

@@ -81,6 +81,11 @@ impl Database {
         Entries(self.db.scan_prefix(prefix))
     }
 
+    /// How many entries of one kind there are.
+    pub(super) fn count(&self, prefix: &[u8]) -> Result<usize, StoreError> {
+        self.entries(prefix).try_fold(0, |count, entry| entry.map(|_| count + 1))
+    }
+
     pub(super) fn contains(&self, key: &[u8]) -> Result<bool, StoreError> {
         Ok(self.db.contains_key(key)?)
     }

@@ -44,7 +44,7 @@ impl Reindex {
             None => (free_generation(&opened.db, old.generation)?, 0),
         };
         format::remove_vectors(&opened.db, |it| it != old.generation && it != generation)?;
-        let done = count(&opened.db, &keys::vectors(generation))?;
+        let done = opened.db.count(&keys::vectors(generation))? as u64;
         let new = Format { space: space.clone(), generation };
         Ok(Self { opened, old_generation: old.generation, new, done_to, done })
     }
@@ -132,13 +132,4 @@ fn free_generation(db: &Database, current: u32) -> Result<u32, StoreError> {
         None => None,
     };
     Ok(newest.unwrap_or(0).max(current).wrapping_add(1))
-}
-
-fn count(db: &Database, prefix: &[u8]) -> Result<u64, StoreError> {
-    let mut count = 0;
-    for entry in db.entries(prefix) {
-        entry?;
-        count += 1;
-    }
-    Ok(count)
 }

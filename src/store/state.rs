@@ -29,7 +29,7 @@ impl Store {
 
     /// Agents that have a state.
     pub fn agent_state_count(&self) -> Result<usize, StoreError> {
-        self.0.db.entries(keys::AGENT_STATES).try_fold(0, |count, entry| entry.map(|_| count + 1))
+        self.0.db.count(keys::AGENT_STATES)
     }
 
     /// Replaces the agent's state. Durable when it returns.

@@ -244,9 +244,12 @@ fn links(from: &mut impl Read, len: usize) -> io::Result<Vec<[u8; 3]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::Row;
     use crate::index::hnsw::search::Scratch;
     use crate::index::hnsw::tests::{DIMENSION, Stream, built};
     use crate::index::quantization::sq12::Sq12Query;
+    use crate::index::selection::Selection;
+    use crate::index::strategy::Strategy;
     use proptest::prelude::{any, prop, proptest};
     use std::sync::LazyLock;
 
@@ -267,7 +270,8 @@ mod tests {
                 &mut scratch,
             );
             segment.search_graph_filtered(&query, 10, (30, 10), |row| row.0 % 9 == 0, &mut scratch);
-            segment.search(&query, 10, &(5..50), &mut scratch);
+            let run = Selection::Run(Row(5), Row(50));
+            segment.search(&query, 10, Strategy::Scan, (&run, 45), &mut scratch);
         }
     }
 

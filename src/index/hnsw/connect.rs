@@ -6,7 +6,7 @@
 
 use crate::index::distance;
 use crate::index::hnsw::layout::{Graph, Layer, NONE};
-use crate::index::hnsw::search::{Scratch, VectorView};
+use crate::index::hnsw::search::{Scratch, VectorView, Visited};
 
 /// Places looked at for a link to or from a place that has none.
 const EF: usize = 64;
@@ -18,7 +18,7 @@ pub(super) fn connect(view: VectorView<'_>, graph: &mut Graph) {
     // The links by which each place is reached, or reaches the first one, are not given
     // up for others: each needs only one of each kind.
     let mut parents = vec![NONE; ground.len()];
-    let mut reached = Marks::none(ground.len());
+    let mut reached = Visited::of(ground.len());
     spread(&ground, &mut reached, &mut parents, 0);
     for place in (0..).take(ground.len()) {
         if !reached.has(place) {
@@ -47,7 +47,7 @@ pub(super) fn connect(view: VectorView<'_>, graph: &mut Graph) {
             }
         }
     }
-    let mut leads = Marks::none(ground.len());
+    let mut leads = Visited::of(ground.len());
     leads.add(0);
     gather(&ground, &mut leads);
     for place in (0..).take(ground.len()) {
@@ -69,8 +69,8 @@ pub(super) fn connect(view: VectorView<'_>, graph: &mut Graph) {
     }
 }
 
-/// Marks what can be reached from a place, and whence.
-fn spread(ground: &Layer, reached: &mut Marks, parents: &mut [u32], from: u32) {
+/// Visited what can be reached from a place, and whence.
+fn spread(ground: &Layer, reached: &mut Visited, parents: &mut [u32], from: u32) {
     let mut todo = vec![from];
     reached.add(from);
     while let Some(place) = todo.pop() {
@@ -85,8 +85,8 @@ fn spread(ground: &Layer, reached: &mut Marks, parents: &mut [u32], from: u32) {
     }
 }
 
-/// Marks every place with a link to a marked one, until there is none left.
-fn gather(ground: &Layer, leads: &mut Marks) {
+/// Visited every place with a link to a marked one, until there is none left.
+fn gather(ground: &Layer, leads: &mut Visited) {
     let mut grows = true;
     while grows {
         grows = false;
@@ -124,22 +124,4 @@ fn free_slot(ground: &Layer, parents: &[u32], from: u32) -> Option<usize> {
     }
     let links: Vec<u32> = ground.links(from).collect();
     links.iter().rposition(|to| parents.get(*to as usize) != Some(&from))
-}
-
-#[derive(Debug)]
-struct Marks(Vec<bool>);
-
-impl Marks {
-    fn none(len: usize) -> Self {
-        Self(vec![false; len])
-    }
-
-    fn has(&self, place: u32) -> bool {
-        self.0.get(place as usize).copied().unwrap_or_default()
-    }
-
-    /// True where the place was not marked.
-    fn add(&mut self, place: u32) -> bool {
-        self.0.get_mut(place as usize).is_some_and(|mark| !std::mem::replace(mark, true))
-    }
 }

@@ -3,7 +3,6 @@
 //! Rows count from 0 in the order in which they were given. Knows nothing of
 //! records, times or the store.
 
-pub mod allowed;
 pub mod build;
 pub mod codec;
 mod connect;
@@ -15,11 +14,11 @@ pub mod search;
 
 use crate::index::Row;
 use crate::index::distance;
-use crate::index::hnsw::allowed::Allowed;
 use crate::index::hnsw::layout::Graph;
 use crate::index::hnsw::search::{Scratch, SearchParams, VectorView};
 use crate::index::quantization::sq12::{Sq12Query, Sq12Vectors};
-use crate::index::strategy::{Strategy, expands_two_hops, strategy};
+use crate::index::selection::Selection;
+use crate::index::strategy::{Strategy, expands_two_hops};
 use crate::index::top_k::{Scored, TopK};
 
 /// The rows that a search is to find.
@@ -80,22 +79,30 @@ impl HnswIndex {
         self.codes.memory_bytes() + layers.sum::<usize>() + size_of::<Self>()
     }
 
-    /// The `n` nearest of the allowed rows, best first, equal ones in the order of rows;
-    /// nothing for a query of another dimension. [`strategy`] decides how they are found.
+    /// The nearest rows of `within`, which selects `selected` of them: best first, equal
+    /// ones in the order of rows; nothing for a query of another dimension.
     pub fn search(
         &self,
         query: &Sq12Query,
-        n: usize,
-        allowed: &impl Allowed,
+        nearest: impl Into<Nearest>,
+        strategy: Strategy,
+        (within, selected): (&Selection, usize),
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
-        let size = allowed.size();
-        match strategy(self.len(), size, n) {
-            Strategy::Scan => self.scan(query, n, allowed.rows(), scratch),
-            Strategy::Graph { ef } if size < self.len() => {
-                self.search_graph_filtered(query, n, (ef, size), |row| allowed.allows(row), scratch)
+        match (strategy, within) {
+            (Strategy::Scan, _) => self.scan(query, nearest, within.rows(self.len()), scratch),
+            (Strategy::Graph { ef }, Selection::All) => {
+                self.search_graph(query, nearest, ef, scratch)
             }
-            Strategy::Graph { ef } => self.search_graph(query, n, ef, scratch),
+            (Strategy::Graph { ef }, Selection::Run(start, end)) => {
+                let run = *start..*end;
+                let allows = |row| run.contains(&row);
+                self.search_graph_filtered(query, nearest, (ef, selected), allows, scratch)
+            }
+            (Strategy::Graph { ef }, Selection::Only(rows)) => {
+                let allows = |row| rows.contains(row);
+                self.search_graph_filtered(query, nearest, (ef, selected), allows, scratch)
+            }
         }
     }
 
@@ -237,9 +244,9 @@ const SCAN_BATCH: usize = 256;
 pub(super) mod tests {
     use super::*;
     use crate::base::embedding::Embedding;
-    use crate::index::hnsw::allowed::Bitmap;
     use crate::index::hnsw::build;
     use crate::index::hnsw::options::Options;
+    use crate::index::strategy::strategy;
     use proptest::prelude::{Strategy, prop, proptest};
     use std::ops::ControlFlow;
 
@@ -341,11 +348,13 @@ pub(super) mod tests {
             let scattered: Vec<u32> =
                 (0..9_000).filter(|_| stream.below(u64::from(share)) == 0).collect();
             for rows in [window, scattered] {
-                let bitmap: Bitmap = rows.iter().copied().map(Row).collect();
+                let within = Selection::from_bitmap(&rows.iter().copied().collect(), 9_000);
+                let strategy = strategy(9_000, rows.len(), 10);
                 let mut sum = 0.0;
                 for query in &queries {
                     let codes = Sq12Query::new(query);
-                    let found = segment.search(&codes, 10, &bitmap, &mut scratch);
+                    let selected = (&within, rows.len());
+                    let found = segment.search(&codes, 10, strategy, selected, &mut scratch);
                     assert_eq!(found.len(), rows.len().min(10));
                     assert!(found.iter().all(|it| rows.contains(&it.row.0)));
                     sum += recall(&vectors, query, &found, &rows);
@@ -419,7 +428,10 @@ pub(super) mod tests {
             let codes = Sq12Query::new(&query);
             let len = u32::try_from(vectors.len()).unwrap();
             let allowed = first.min(len)..len;
-            let found = segment.search(&codes, n, &allowed, &mut scratch);
+            let run = Selection::Run(Row(allowed.start), Row(allowed.end));
+            let strategy = strategy(vectors.len(), allowed.len(), n);
+            let within = (&run, allowed.len());
+            let found = segment.search(&codes, n, strategy, within, &mut scratch);
             let best = exact(&vectors, &query, n, &allowed.clone().collect::<Vec<_>>());
             assert_eq!(found.len(), best.len());
             for (found, best) in found.iter().zip(best) {
@@ -446,7 +458,8 @@ pub(super) mod tests {
         let segment = built(&Stream(1).mixture(50, 3));
         let query = Sq12Query::new(&Embedding::new(vec![1.0], 1).unwrap());
         let mut scratch = Scratch::default();
-        assert_eq!(segment.search(&query, 5, &(0..50), &mut scratch), []);
+        let all = (&Selection::All, 50);
+        assert_eq!(segment.search(&query, 5, strategy(50, 50, 5), all, &mut scratch), []);
         assert_eq!(segment.search_graph(&query, 5, 9, &mut scratch), []);
         assert_eq!(segment.search_graph_filtered(&query, 5, (9, 5), |_| true, &mut scratch), []);
         assert_eq!(segment.cosine(&query, Row(0), &mut scratch), None);

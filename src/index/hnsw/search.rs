@@ -399,6 +399,15 @@ impl Pool {
 pub(super) struct Visited(Vec<u64>);
 
 impl Visited {
+    /// None of `places`.
+    pub(super) fn of(places: usize) -> Self {
+        Self(vec![0; places.div_ceil(64)])
+    }
+
+    pub(super) fn has(&self, place: u32) -> bool {
+        self.0.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
+    }
+
     pub(super) fn reset(&mut self, places: usize) {
         self.0.clear();
         self.0.resize(places.div_ceil(64), 0);

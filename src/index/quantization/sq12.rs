@@ -6,6 +6,7 @@
 
 use crate::base::embedding::Embedding;
 use crate::index::distance::{self, ByteRows};
+use crate::index::quantization::step;
 
 /// Greatest number of steps a component can be from 0: 16 · 127 + 7.
 const STEPS_MAX: f32 = 2_039.0;
@@ -214,12 +215,6 @@ impl Sq12Query {
     pub fn dimension(&self) -> usize {
         self.coarse.len()
     }
-}
-
-/// What the largest component is `steps_max` of.
-fn step(vector: &[f32], steps_max: f32) -> f32 {
-    let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
-    (largest / steps_max).max(f32::MIN_POSITIVE)
 }
 
 fn quantise(x: f32, step: f32, steps_max: f32) -> i32 {

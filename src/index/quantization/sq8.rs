@@ -6,6 +6,7 @@
 
 use crate::index::Row;
 use crate::index::distance::{self, ByteRows};
+use crate::index::quantization::step;
 use crate::index::selection::Selection;
 
 /// Largest code, so that codes fit a signed byte.
@@ -90,8 +91,7 @@ impl Sq8Query {
 }
 
 fn encode(vector: &[f32], mut put: impl FnMut(i8)) -> VectorScale {
-    let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
-    let step = (largest / CODE_MAX).max(f32::MIN_POSITIVE);
+    let step = step(vector, CODE_MAX);
     let mut squares = 0.0;
     for x in vector {
         let code = (x / step).round();
