@@ -1,10 +1,10 @@
-//! How parts of the index become bytes and come back.
+//! Byte format of the index's parts, but for the graph.
 //!
 //! What was written starts with its kind and a version and ends with a checksum.
 //! Reading trusts nothing: a flipped bit, another kind, another version or a
 //! length beyond the end is an error before anything is allocated for it.
 
-/// Why bytes are not what they should be.
+/// Why bytes cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadBytes {
     #[error("{found} bytes are too few for {kind}")]
@@ -21,7 +21,7 @@ pub enum BadBytes {
     Content { kind: &'static str, reason: &'static str },
 }
 
-/// What a kind of bytes is called, and its newest version.
+/// Name, tag and version of a format.
 #[derive(Debug, Clone, Copy)]
 pub struct BlobKind {
     /// For messages: "the words of a segment".

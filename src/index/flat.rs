@@ -1,4 +1,4 @@
-//! A flat index: compares the query with every selected vector, exactly.
+//! Flat index: exact scan of the selected vectors.
 
 use crate::base::embedding::Embedding;
 use crate::index::Row;
@@ -8,12 +8,12 @@ use crate::index::quantization::sq8::{Sq8Query, Sq8Vectors};
 use crate::index::selection::Selection;
 use crate::index::top_k::{Scored, TopK};
 
-/// Vectors in one allocation. With all in one, growing would copy them all while
-/// searches wait.
+/// Vectors in one allocation. With all in one, growing would copy them while searches
+/// wait.
 const BLOCK_ROWS: usize = 4_096;
 
-/// Exact search in time linear in the rows: what coarse vectors cannot rule out
-/// is compared in full.
+/// Exact search in time linear in the rows: what 8-bit vectors cannot rule out is
+/// compared in full.
 #[derive(Debug)]
 pub struct FlatIndex {
     dimension: usize,
@@ -53,7 +53,7 @@ impl FlatIndex {
         block.floats.get(start..start + self.dimension)
     }
 
-    /// The selected rows that may be among the `n` nearest.
+    /// Selected rows that may be among the `n` nearest.
     fn candidates(&self, query: &Embedding, n: usize, within: &Selection) -> Vec<Row> {
         let query = Sq8Query::new(query.as_slice());
         let (mut certain, mut possible) = (TopK::new(n), Vec::new());
@@ -66,7 +66,7 @@ impl FlatIndex {
                 }
             });
         }
-        // At least `n` rows reach the bar: what cannot is not among the nearest.
+        // At least `n` rows reach the bar: a row that cannot is not among the nearest.
         let bar = certain.bar();
         possible.into_iter().filter(|(_, high)| *high >= bar).map(|(row, _)| row).collect()
     }

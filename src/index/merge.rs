@@ -1,4 +1,5 @@
-//! Decides which neighbouring segments become one.
+//! Merge policy: tiers of neighbouring segments, as log-structured merge trees have
+//! them.
 //!
 //! Pure: sees how large segments are and which time they span, not what is in them.
 //! Holds, once nothing is left to merge: a segment has at least [`RATIO`] times the
@@ -14,9 +15,9 @@ use crate::base::time::Timestamp;
 /// A segment, as the policy sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// Rows that can be found.
+    /// Live rows.
     pub live: u32,
-    /// Rows that were forgotten and are still in it.
+    /// Deleted rows that are still in it.
     pub deleted: u32,
     /// First and last moment of its rows.
     pub span: (Timestamp, Timestamp),
@@ -33,11 +34,11 @@ pub struct Limits {
 /// A segment is merged with newer ones that together have more than its rows
 /// divided by this.
 const RATIO: u64 = 2;
-/// A segment of which more than one in so many rows is gone is made anew.
+/// A segment of which more than one row in so many is deleted is rewritten.
 const DELETED_SHARE: u64 = 4;
 
-/// The neighbours to merge next, from the oldest to the newest segment; one alone
-/// is to be made anew without what is gone. `None` when all is well.
+/// Neighbours to merge next, from the oldest to the newest segment; one alone is to be
+/// rewritten without its deleted rows. `None` when nothing is due.
 pub fn next(segments: &[Size], limits: &Limits) -> Option<Range<usize>> {
     let ends = (1..=segments.len()).rev();
     let mut runs = ends.map(|end| run_before(segments, end, limits));
@@ -49,8 +50,8 @@ pub fn next(segments: &[Size], limits: &Limits) -> Option<Range<usize>> {
     })
 }
 
-/// The longest run of segments before `end` in which each is small beside all newer
-/// ones of the run.
+/// Longest run of segments before `end` in which each is small beside all newer ones of
+/// the run.
 fn run_before(segments: &[Size], end: usize, limits: &Limits) -> Range<usize> {
     let older = segments.get(..end).unwrap_or_default();
     let Some(newest) = older.last() else { return end..end };

@@ -1,8 +1,7 @@
-//! What makes records findable, in memory: vectors, words, and the columns that
-//! filters look at.
+//! Indexes in memory: vectors, postings, phrases, and the columns that filters read.
 //!
-//! Knows numbers and texts, not records: a record is a [`Row`] here. The store
-//! is the truth; everything in here can be made from it again.
+//! Knows numbers and texts, not records: a record is a [`Row`] here. The store is the
+//! truth; every index can be rebuilt from it.
 
 pub mod bytes;
 pub mod columns;
@@ -24,22 +23,22 @@ use crate::base::embedding::Embedding;
 use crate::index::selection::Selection;
 use crate::index::top_k::Scored;
 
-/// Place of a record in an index: counts from 0 in the order of insertion.
+/// Row number in one index: counts from 0 in the order of insertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Row(pub u32);
 
 impl Row {
-    /// For looking into a slice.
+    /// Index into a slice.
     pub fn at(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Finds the vectors that point the way a query does.
+/// Nearest-neighbour search by cosine.
 ///
 /// All vectors have one dimension, fixed when the index is made. The n-th vector
-/// inserted is row n − 1. There is no removal; what must not be found is left
-/// out by the selection.
+/// inserted is row n − 1. There is no removal: deleted rows are left out by the
+/// selection.
 pub trait VectorIndex: Send + Sync + std::fmt::Debug {
     /// Appends a vector, which the next search finds.
     ///

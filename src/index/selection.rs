@@ -1,10 +1,10 @@
-//! Which rows a search may look at: all, a run of them, or a set with a bit a row.
+//! Selection of rows for a search: all, a run of them, or a bit set.
 
 use roaring::RoaringBitmap;
 
 use crate::index::Row;
 
-/// A set of rows of one index.
+/// Selected rows of one index.
 #[derive(Debug, Clone)]
 pub enum Selection {
     All,
@@ -126,7 +126,7 @@ impl PartialEq for Selection {
 
 impl Eq for Selection {}
 
-/// A bit a row, and how many are set.
+/// Bit set of rows, and its size.
 #[derive(Debug, Clone, Default)]
 pub struct RowSet {
     words: Vec<u64>,

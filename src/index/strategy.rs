@@ -1,59 +1,59 @@
-//! Decides whether to walk a graph or to compare all, from counts alone.
+//! Search strategy of a segment: graph search or scan, from counts alone.
 //!
 //! Pure.
 
-/// How a segment's rows are searched.
+/// Strategy for one segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// Every allowed row is compared.
+    /// Exact scan of the allowed rows.
     Scan,
-    /// The graph is walked, keeping the best `ef` allowed rows in view.
+    /// Graph search with `ef` candidates.
     Graph { ef: usize },
 }
 
-/// Places kept in view beside the rows asked for: with 96 for 10 rows, recall@10 of
-/// 100,000 captions at dimension 384 was .9915, with 64 .983.
+/// `ef` beyond the rows asked for: with 96 for 10 rows, recall@10 of 100,000 captions at
+/// dimension 384 was .9915, with 64 .983.
 pub const EF_EXTRA: usize = 86;
-/// Places kept in view at least for each row asked for.
+/// Least `ef` for each row asked for.
 pub const EF_PER_ROW: usize = 2;
 // What follows was measured in one run of `engram bench ann --windows --every-way` on
-// 100,000 captions of dimension 384 with 96 places in view, 10 rows asked for. Times are
-// in those of a walk without a filter:
+// 100,000 captions of dimension 384, `ef` 96, 10 rows asked for. Times are in those of a
+// graph search without a filter:
 //
 // share allowed           50 %   33 %   25 %   20 %   15 %   10 %    5 %    1 %
-// walk through the rest   1.7    2.5    2.8    3.8    4.7    6.9     16    160
-// stepping over the rest  2.7    3.4    3.6    3.8    4.0    4.4    4.3    4.1
+// traversing the rest     1.7    2.5    2.8    3.8    4.7    6.9     16    160
+// two-hop expansion       2.7    3.4    3.6    3.8    4.0    4.4    4.3    4.1
 //   its recall@10         .994   .991   .994   .994   .993   .992   .982   .865
 // scan                    7.2    4.6    4.3    3.4    2.4    1.7    1.0     .3
 
-/// Rows that are compared one after the other in the time that a walk takes for each
-/// place it keeps in view. At 10,000 and 100,000 rows 43 to 62.
+/// Rows scanned in the time that a graph search takes for each of its `ef`. At 10,000
+/// and 100,000 rows 43 to 62.
 pub const ROWS_PER_EF: usize = 50;
-/// Where more than one row in so many is allowed, a walk compares the others as well:
-/// it is faster then, and finds more. Otherwise it steps over them, which takes about
-/// as many times as long as a walk without a filter.
+/// Where more than one row in so many is allowed, a graph search traverses the others as
+/// well: it is faster then, and finds more. Otherwise it expands two hops, which takes
+/// about as many times as long as a search without a filter.
 pub const TWO_HOP_RATIO: usize = 5;
-/// Where fewer than one row in so many is allowed, a walk that steps over the others
-/// loses its way, and all are compared, whatever that takes.
+/// Where fewer than one row in so many is allowed, the graph among them comes apart, and
+/// they are scanned, whatever that takes.
 pub const SCAN_RATIO: usize = 10;
 
-/// Places that a walk keeps in view for the best `k` rows.
+/// `ef` for the top `k` rows.
 pub fn search_width(k: usize) -> usize {
     k.saturating_mul(EF_PER_ROW).max(k.saturating_add(EF_EXTRA))
 }
 
-/// How to find the best `k` of the `allowed` among a segment's `rows` the fastest.
+/// Fastest strategy for the top `k` of the `allowed` among a segment's `rows`.
 pub fn strategy(rows: usize, allowed: usize, k: usize) -> Strategy {
     let ef = search_width(k);
-    // A walk through all of them scores as many more as fewer are allowed.
+    // A traversal of all rows scores more the fewer are allowed.
     let more = rows.checked_div(allowed).unwrap_or(usize::MAX).clamp(1, TWO_HOP_RATIO);
     let walk = ef.saturating_mul(ROWS_PER_EF).saturating_mul(more);
     let is_lost = allowed.saturating_mul(SCAN_RATIO) < rows;
     if allowed <= walk || is_lost { Strategy::Scan } else { Strategy::Graph { ef } }
 }
 
-/// Whether a walk steps over the rows that are not allowed, rather than comparing them
-/// as well.
+/// Whether a graph search expands two hops over rows that are not allowed, rather than
+/// traversing them.
 pub fn expands_two_hops(rows: usize, allowed: usize) -> bool {
     allowed.saturating_mul(TWO_HOP_RATIO) < rows
 }

@@ -1,6 +1,7 @@
-//! Cuts a text into the terms by which words are compared.
+//! Analyser: cuts a text into terms (lower case, stop words, Snowball's English
+//! stemmer).
 //!
-//! Pure. Captions and queries go through the same cut, so that "Mugs" finds "mug".
+//! Pure. Captions and queries go through the same analysis, so that "Mugs" finds "mug".
 
 use rust_stemmers::{Algorithm, Stemmer};
 

@@ -1,11 +1,11 @@
-//! The best few of many, in bounded memory.
+//! Top-k selection in bounded memory: a binary heap.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use crate::index::Row;
 
-/// A row and how well it answers; the greater, the better.
+/// A row with its score; the greater, the better.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored {
     pub row: Row,
@@ -33,7 +33,7 @@ impl PartialEq for Scored {
 
 impl Eq for Scored {}
 
-/// Keeps the greatest `limit` of what it is offered.
+/// Heap of the greatest `limit` of what it is offered.
 #[derive(Debug)]
 pub struct TopK {
     limit: usize,

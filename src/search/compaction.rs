@@ -1,7 +1,7 @@
-//! One step of keeping a corpus: seal what is full, drop what is too old, merge what
-//! is small. Decided by the policy and the options, done against the store.
+//! One step of compaction: seals a full growing segment, drops the oldest ones beyond
+//! the retention, or merges neighbours, as the merge policy and the options say.
 //!
-//! Promise: at any moment each record is in exactly one piece for searches, and after
+//! Promise: at any moment each record is in exactly one segment for searches, and after
 //! a kill in exactly one named segment or in none, to be read from the records.
 
 use std::collections::BTreeMap;
@@ -18,15 +18,15 @@ use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, Segmen
 use crate::store::segment_meta::{Amendment, SegmentNumber};
 use crate::store::{Store, StoreError};
 
-/// What to keep, and in what portions.
+/// Retention, and the sizes of segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Records older than this are dropped, a segment at a time.
     pub age_max: Option<Duration>,
     /// Beyond so many records the oldest segments are dropped.
     pub records_max: Option<u64>,
-    /// Rows of a segment, at most. Larger ones would be fewer to search, and their
-    /// merges would take longer and twice their size of memory.
+    /// Rows of a segment, at most. Larger ones would be fewer to search; their merges
+    /// would take longer, and twice their size of memory.
     pub segment_rows_max: u32,
 }
 
@@ -36,8 +36,8 @@ impl Default for Options {
     }
 }
 
-/// Segments that what is kept is divided into at least, where something is to be
-/// dropped: that which is too old goes when a whole segment is.
+/// Least number of segments under a retention: records are dropped a whole segment at a
+/// time.
 const PORTIONS: u32 = 8;
 /// Fewer rows make no segment by themselves.
 const PORTION_ROWS_MIN: u64 = 64;
@@ -58,7 +58,7 @@ impl Options {
     }
 }
 
-/// What a step did.
+/// Outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compaction {
     /// There is nothing to do now.
@@ -92,8 +92,8 @@ pub enum CompactionError {
 }
 
 impl Corpus {
-    /// Does what is due next, if anything. One thread at a time calls it; searches and
-    /// changes go on meanwhile.
+    /// Runs the next step that is due, if any. One thread at a time calls it; searches
+    /// and writes go on meanwhile.
     pub fn compact(
         &self,
         store: &Store,
@@ -116,8 +116,7 @@ impl Corpus {
         }
     }
 
-    /// Whether somebody calls [`Corpus::compact`] again and again, so that it can be
-    /// waited for.
+    /// Says whether a compactor runs, so that insertions may wait for it.
     pub(super) fn set_compacting(&self, has_compactor: bool) {
         self.changes_at_once().writing.has_compactor = has_compactor;
         self.sealed.notify_all();
@@ -129,7 +128,7 @@ impl Corpus {
             && merge::next(&self.sealed_segments().1, &options.limits()).is_none()
     }
 
-    /// Closes the tail when it alone is a portion of what is kept.
+    /// Closes the growing segment when it alone is a portion of what is retained.
     fn close_if_due(&self, options: &Options) {
         let mut changes = self.changes_at_once();
         let segments = self.segments();
@@ -146,7 +145,7 @@ impl Corpus {
         }
     }
 
-    /// The oldest open piece that takes no more records.
+    /// Oldest growing segment that takes no more records.
     fn closed_segment(&self) -> Option<Arc<GrowingSegment>> {
         let segments = self.segments();
         let (_, earlier) = segments.split_last()?;
@@ -213,8 +212,7 @@ impl Corpus {
         Ok(Compaction::Merged { segments: numbers.len(), rows })
     }
 
-    /// From here on what becomes of records is noted; returns what became of them
-    /// before.
+    /// Begins to note amendments; returns the state before them.
     fn begin(&self, segments: &[Segment]) -> Vec<MutableState> {
         let mut changes = self.changes_at_once();
         changes.writing.since = Some(BTreeMap::new());
@@ -233,8 +231,8 @@ impl Corpus {
         }
     }
 
-    /// Writes a segment, names it in the place of `numbers`, and puts it in the place
-    /// of the pieces `old`.
+    /// Writes a segment, names it in the place of `numbers`, and puts it in the place of
+    /// the segments `old`.
     fn replace(
         &self,
         store: &Store,
@@ -271,7 +269,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Drops the oldest segments of which every record is too old or too many.
+    /// Drops the oldest segments of which every record is beyond the retention.
     fn drop_oldest(
         &self,
         store: &Store,
@@ -312,7 +310,7 @@ impl Corpus {
     }
 }
 
-/// Tells a piece what became of its records.
+/// Applies amendments to a segment.
 pub(super) fn amend(segment: &Segment, amendments: &[(RecordId, Amendment)]) {
     for (id, amendment) in amendments {
         let Some(row) = segment.row(*id) else { continue };

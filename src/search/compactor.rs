@@ -1,5 +1,5 @@
-//! The thread that keeps a corpus: it seals, merges and drops in the background, at
-//! low priority unless much waits for it, and ends at once when asked to.
+//! Compactor: the background thread that runs compaction, at low priority unless much
+//! waits for it. Ends at once when asked to.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -13,17 +13,17 @@ use crate::search::Corpus;
 use crate::search::compaction::{Compaction, CompactionError, Options};
 use crate::store::Store;
 
-/// Looks at least so often for what has grown too old.
+/// Longest pause between two checks for what has grown too old.
 const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 /// Pause after a failure; doubled each time, up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_secs(300);
-/// Priority of a step, by the closed pieces that wait when it begins, as the kernel has
-/// it: 0 is that of searches, 19 the lowest.
+/// Niceness of a step by the closed segments that wait when it begins: 0 is that of
+/// searches, 19 the lowest priority.
 ///
-/// Not the lowest: beside others that take all there is, it gives a hundredth of a core,
-/// with which 100,000 records were not sealed in ten minutes. All the while each search
-/// compares the rows of every piece that waits, and in the end insertions wait, too.
+/// Not 19: beside processes that take all there is, it gives a hundredth of a core, with
+/// which 100,000 records were not sealed in ten minutes. All the while each search scans
+/// every segment that waits, and in the end insertions wait, too.
 fn niceness(waiting: usize) -> i32 {
     match waiting {
         0 | 1 => 10,
@@ -32,7 +32,7 @@ fn niceness(waiting: usize) -> i32 {
     }
 }
 
-/// A running keeper; it ends when this is dropped.
+/// A running compactor; it ends when this is dropped.
 #[derive(Debug)]
 pub struct Compactor {
     corpus: Arc<Corpus>,
@@ -109,7 +109,7 @@ impl Work {
         }
     }
 
-    /// In a thread of its own: one that has given way once may not take it back.
+    /// In a thread of its own: an unprivileged thread cannot lower its niceness again.
     fn step(&self) -> Result<Compaction, CompactionError> {
         let nice = niceness(self.corpus.closed_segments());
         thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! What a look for a thing went by: the phrases that fitted it, how surely, and the
-//! records of each piece that hold them. For whoever asks why; a search does without.
+//! Evidence of a search for an object: the phrases that matched, how surely, and the
+//! records of each segment that hold them. Only for explanations.
 
 use std::collections::BTreeMap;
 
@@ -15,54 +15,54 @@ use crate::search::segment::SegmentReader;
 use crate::search::sightings;
 use crate::store::segment_meta::SegmentNumber;
 
-/// Most phrases told of a thing; the rest is counted.
+/// Phrases listed of an object, at most; the rest is counted.
 const PHRASES_MAX: usize = 16;
 
-/// What decided which records show a thing.
+/// What decided which records show an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SightingEvidence {
-    /// The wanted thing first, then what is around it.
+    /// The target first, then what is around it.
     pub things: Vec<ObjectEvidence>,
     /// In the order of records.
     pub segments: Vec<SegmentEvidence>,
 }
 
-/// The phrases of captions that name one thing.
+/// Phrases of captions that name one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectEvidence {
-    /// The best fitting first, of those the ones that most records hold.
+    /// Best fit first, then by the number of records.
     pub phrases: Vec<PhraseEvidence>,
-    /// Phrases that are not told.
+    /// Phrases that are not listed.
     pub more: usize,
 }
 
-/// A phrase and how it was taken.
+/// A phrase and how it fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhraseEvidence {
     pub phrase: String,
-    /// `None` where one of its attributes excludes a wanted one.
+    /// `None` where one of its attributes excludes one of the query.
     pub fit: Option<Fit>,
     /// Records within the filter that hold it.
     pub records: u64,
 }
 
-/// What one piece holds of the thing.
+/// What one segment holds of the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentEvidence {
-    /// `None` for records that are in no segment yet.
+    /// `None` for a growing segment.
     pub segment: Option<SegmentNumber>,
     /// Its first and last record; `None` where it has none.
     pub records: Option<(RecordId, RecordId)>,
-    /// First and last moment of them.
+    /// First and last moment of its records.
     pub span: Option<(Timestamp, Timestamp)>,
     pub rows: usize,
     /// Rows within the filter.
     pub selected: usize,
-    /// Of those, rows that show the thing, by how surely.
+    /// Of those, rows that show the object, by certainty.
     pub shown: BTreeMap<Certainty, u64>,
 }
 
-/// Looks again at what [`sightings::find`] went by.
+/// Collects the evidence that [`sightings::find`] used.
 pub(super) fn collect(
     readers: &[SegmentReader<'_>],
     query: &SceneQuery,
@@ -82,7 +82,7 @@ fn of_object(
     selections: &[Selection],
     thing: &ObjectQuery,
 ) -> ObjectEvidence {
-    // A phrase has the same attributes in every piece, so it fits alike in all.
+    // A phrase has the same attributes in every segment, so it fits alike in all.
     let mut held: BTreeMap<&str, (Option<Fit>, u64)> = BTreeMap::new();
     for (reader, within) in readers.iter().zip(selections) {
         let mut in_segment: BTreeMap<&str, (Option<Fit>, &RoaringBitmap)> = BTreeMap::new();

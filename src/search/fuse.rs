@@ -1,9 +1,9 @@
-//! One score from a record's likeness in meaning and in words.
+//! Score fusion: a convex combination of cosine and BM25.
 //!
-//! Pure. A convex sum: measured on robot captions and on dialogue, it ranks
-//! better than fusing by rank.
+//! Pure. Measured on robot captions and on dialogue, it ranks better than fusing by
+//! rank.
 
-/// Weight of words beside a weight of 1 for meaning.
+/// Weight of BM25 beside a weight of 1 for the cosine.
 ///
 /// Chosen on simulated household days with the default embedder, 600 scenes and 150
 /// questions in partly other words each (`tests/it/fusion.rs`, which prints it all).
@@ -18,14 +18,13 @@ pub(super) fn fuse(dense: f32, lexical: f32) -> f32 {
     ((dense + LEXICAL_WEIGHT * lexical) / (1.0 + LEXICAL_WEIGHT)).clamp(0.0, 1.0)
 }
 
-/// The dense part of a score: what points away answers no better than what is
-/// unrelated.
+/// Dense score: an opposite vector answers no better than an orthogonal one.
 pub(super) fn dense(cosine: f32) -> f32 {
     cosine.max(0.0)
 }
 
-/// Share of words below which a record no nearer than `dense` scores less than `score`;
-/// a little less than that, as numbers are rounded.
+/// BM25 score below which a record of at most `dense` scores less than `score`; a little
+/// lower, for rounding.
 pub(super) fn lexical_needed(score: f32, dense: f32) -> f32 {
     const ROUNDING: f32 = 1e-4;
     ((score * (1.0 + LEXICAL_WEIGHT) - dense) / LEXICAL_WEIGHT - ROUNDING).max(0.0)

@@ -1,4 +1,4 @@
-//! The records of a piece, by row.
+//! Record ids of a segment, by row.
 
 use crate::base::RecordId;
 use crate::index::Row;
@@ -6,7 +6,7 @@ use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};
 
 const KIND: BlobKind = BlobKind { name: "a segment's records", tag: *b"EIDS", version: 1 };
 
-/// RowIds of rows, ascending, as distances from the first one: half the bytes.
+/// RowAscending ids as offsets from the first one: half the bytes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct RowIds {
     first: u64,
@@ -15,7 +15,7 @@ pub(crate) struct RowIds {
 
 impl RowIds {
     /// Appends a row. `false`, and nothing changes, unless the id is above all others
-    /// and within reach of the first.
+    /// and its offset fits 32 bits.
     pub(crate) fn push(&mut self, id: RecordId) -> bool {
         if self.offsets.is_empty() {
             self.first = id.0;

@@ -1,12 +1,12 @@
 //! Finds records by meaning, words, time, place and origin.
 //!
-//! A memory is a list of pieces in the order of records: sealed segments, and flat
+//! The index is a list of segments in the order of records: sealed ones, and growing
 //! ones that take new records. A search takes a snapshot of the list, in which each
-//! record is in exactly one piece, and waits for no insertion for longer than that
+//! record is in exactly one segment, and waits for no insertion for longer than that
 //! takes. The store is the truth: whatever is here is made from it.
 //!
-//! [`Corpus`] answers; [`compactor`] seals, merges and drops segments meanwhile;
-//! [`recover`] opens what was there.
+//! [`Corpus`] answers queries; [`compactor`] seals, merges and drops segments in the
+//! background; [`recover`] opens the index of a store.
 
 pub mod compaction;
 pub mod compactor;
@@ -44,10 +44,10 @@ use crate::search::sightings::{ObjectSightings, SightingRows, SightingTimes};
 use crate::store::Record;
 use crate::store::segment_meta::{Amendment, SegmentNumber};
 
-/// What records must fulfil to be found; where absent, any value does.
+/// Predicate over the fields of a record; an absent field accepts any value.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Filter {
-    /// Touched by the record's time from its first to its last frame.
+    /// Overlaps the record's time from its first to its last frame.
     pub window: Window,
     pub source: Option<String>,
     pub map_id: Option<String>,
@@ -56,54 +56,53 @@ pub struct Filter {
     pub area: Option<Area>,
 }
 
-/// Decides of a record whether it may be found.
+/// Predicate over record ids.
 pub type Accepts<'a> = &'a dyn Fn(RecordId) -> bool;
 
-/// A question.
+/// One query: text, vector and filter.
 #[derive(Clone, Copy)]
 pub struct Query<'a> {
-    /// Empty: meaning alone decides.
+    /// Empty: the vector alone decides.
     pub text: &'a str,
     /// The text's vector.
     pub vector: &'a Embedding,
     pub filter: &'a Filter,
-    /// Whatever else a record must fulfil. StopCheck of every record within the filter.
+    /// Further predicate, evaluated for every record within the filter.
     pub accepts: Option<Accepts<'a>>,
     /// Most records to return.
     pub k: usize,
 }
 
-/// A record and how well it answers; each number is in 0..=1, higher is better,
-/// and comparable between queries.
+/// A result with its scores, each in 0..=1, higher is better, comparable between
+/// queries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     pub id: RecordId,
     pub score: f32,
-    /// Share of meaning in the score: the cosine, 0 where negative.
+    /// Score by vector: the cosine, 0 where negative.
     pub dense: f32,
-    /// Share of words in the score.
+    /// Score by BM25.
     pub lexical: f32,
 }
 
-/// What a search did in one piece.
+/// What a search did in one segment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SegmentReport {
-    /// `None` for records that are in no segment yet.
+    /// `None` for a growing segment.
     pub segment: Option<SegmentNumber>,
     /// Its first and last record; `None` where it has none.
     pub records: Option<(RecordId, RecordId)>,
-    /// First and last moment of them.
+    /// First and last moment of its records.
     pub span: Option<(Timestamp, Timestamp)>,
     pub rows: usize,
     /// Rows within the filter.
     pub selected: usize,
     pub action: SegmentAction,
-    /// Candidates that it gave, by meaning, and by words those that could still get
-    /// among the best.
+    /// Candidates by vector, and those by BM25 that could still get among the hits.
     pub candidates: (usize, usize),
 }
 
-/// Hits with how they were found.
+/// Hits, and what was done in each segment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained {
     pub hits: Vec<Hit>,
@@ -111,10 +110,10 @@ pub struct Explained {
     pub segments: Vec<SegmentReport>,
 }
 
-/// Weights of meaning and of words in a score.
+/// Weights of vector and BM25 in a score.
 pub const WEIGHTS: (f32, f32) = (1.0, fuse::LEXICAL_WEIGHT);
 
-/// Why a record cannot be made findable.
+/// Why a record cannot be indexed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CorpusError {
     #[error("the vector of record {id} has {found} components, this memory searches {expected}")]
@@ -123,44 +122,44 @@ pub enum CorpusError {
     Order { id: RecordId, last: RecordId },
 }
 
-/// All records, findable.
+/// The index over all records of a store.
 #[derive(Debug)]
 pub struct Corpus {
     dimension: usize,
-    /// Rows of an open piece at which it is closed and a new one begun.
+    /// Rows of a growing segment at which it is closed and a new one begun.
     growing_rows_max: usize,
-    /// In the order of records. The last piece is open and takes new ones.
+    /// In the order of records. The last segment is growing and takes new ones.
     segments: RwLock<Arc<Vec<Segment>>>,
     writing: Mutex<Writing>,
-    /// Told when a closed piece has been sealed.
+    /// Signalled when a closed segment has been sealed.
     sealed: Condvar,
     /// Wakes the compactor when a segment is closed.
     wake: Notify,
 }
 
-/// What those who change the corpus share.
+/// State shared by writers.
 #[derive(Debug, Default)]
 struct Writing {
-    /// What became of records since the segment being made took them, while one is.
+    /// Amendments since the segment being built took its records; `None` while none is
+    /// built.
     since: Option<BTreeMap<RecordId, Amendment>>,
-    /// Whether somebody seals what is closed.
+    /// Whether a compactor runs, so that sealing can be waited for.
     has_compactor: bool,
 }
 
-/// The right to change the corpus; one holds it at a time. Held from a record's batch
-/// to its entry here, entries come in the order of ids, and no change of a record
-/// overtakes it.
+/// Exclusive write access. Held from a record's batch in the store to its entry here: so
+/// entries come in the order of ids, and no change of a record overtakes it.
 #[derive(Debug)]
 pub struct Changes<'a> {
     corpus: &'a Corpus,
     writing: MutexGuard<'a, Writing>,
 }
 
-/// Rows of an open piece. One of 256 components is scanned in .05 to .09 ms, and its
+/// Rows of a growing segment. One of 256 dimensions is scanned in .05 to .09 ms, and its
 /// graph built in about two seconds.
 const GROWING_ROWS_MAX: usize = 8_192;
-/// Closed pieces that wait to be sealed, at most: beyond it, who has something to
-/// insert waits for one to be sealed. A robot sees a hundredth of what would take.
+/// Closed segments that wait to be sealed, at most: beyond it an insertion waits for one
+/// to be sealed. A robot sees a hundredth of what would take.
 const CLOSED_MAX: usize = 16;
 /// The longest that an insertion waits: sealing may fail, and records go on.
 const CLOSED_WAIT: Duration = Duration::from_secs(20);
@@ -184,8 +183,7 @@ impl Corpus {
         Self { dimension, growing_rows_max, segments, writing, sealed, wake }
     }
 
-    /// Waits for the right to change the corpus, and for the keeper where it is far
-    /// behind.
+    /// Waits for write access, and for the compactor where it is far behind.
     pub fn changes(&self) -> Changes<'_> {
         let changes = self.changes_at_once();
         let is_behind =
@@ -195,8 +193,8 @@ impl Corpus {
         Changes { corpus: self, writing }
     }
 
-    /// Waits for the change that is being made: what the store has committed before the
-    /// call is searchable when it returns.
+    /// Waits for the write under way: what the store committed before the call is
+    /// searchable when it returns.
     pub fn settle(&self) {
         drop(self.changes_at_once());
     }
@@ -207,42 +205,42 @@ impl Corpus {
         Changes { corpus: self, writing }
     }
 
-    /// GrowingSegment pieces that take no more records.
+    /// Growing segments that take no more records.
     fn closed_segments(&self) -> usize {
         let open = |segment: &&Segment| matches!(segment, Segment::Growing(_));
         self.segments().iter().filter(open).count().saturating_sub(1)
     }
 
-    /// The records that answer best, best first, equal ones by ascending id.
+    /// Top `k` records, best first, equal ones by ascending id.
     pub fn search(&self, query: &Query<'_>) -> Vec<Hit> {
         self.explain(query).hits
     }
 
-    /// As [`Corpus::search`], with how they were found.
+    /// As [`Corpus::search`], with what was done in each segment.
     pub fn explain(&self, query: &Query<'_>) -> Explained {
         let segments = self.segments();
         let readers: Vec<SegmentReader<'_>> = segments.iter().map(Segment::read).collect();
         Searcher::new(query, &readers).best(query)
     }
 
-    /// How well the given records answer, whatever the query's filter and `k`;
-    /// ids of no record are left out.
+    /// Scores of the given records, whatever the query's filter and `k`; unknown ids are
+    /// left out.
     pub fn score(&self, query: &Query<'_>, ids: &[RecordId]) -> Vec<Hit> {
         let segments = self.segments();
         let readers: Vec<SegmentReader<'_>> = segments.iter().map(Segment::read).collect();
         Searcher::new(query, &readers).score(ids)
     }
 
-    /// The records seen last, newest first, whose caption holds any of `words`
-    /// in any form; where there are no words, any caption will do.
+    /// Newest records, newest first, whose caption holds any of `words` in any form;
+    /// without words, of all captions.
     pub fn newest(&self, filter: &Filter, limit: usize, words: &[String]) -> Vec<RecordId> {
         let segments = self.segments();
         let readers: Vec<SegmentReader<'_>> = segments.iter().map(Segment::read).collect();
         searcher::newest(&readers, &condition(filter), limit, words)
     }
 
-    /// The `k` records within a filter that show a thing most surely and were seen
-    /// last, newest first. From the phrases alone: no record is read.
+    /// Newest `k` records within a filter of the highest certainty that shows the
+    /// object, newest first. From the phrases alone: no record is read.
     pub fn last_sightings(
         &self,
         query: &SceneQuery,
@@ -252,7 +250,7 @@ impl Corpus {
         self.sightings(query, filter, |found| found.newest(k))
     }
 
-    /// As [`Corpus::last_sightings`], with what it went by.
+    /// As [`Corpus::last_sightings`], with the evidence.
     pub fn explain_last_sightings(
         &self,
         query: &SceneQuery,
@@ -265,7 +263,7 @@ impl Corpus {
         (seen, evidence::collect(&readers, query, &condition))
     }
 
-    /// As [`Corpus::last_sightings`], those seen first, oldest first.
+    /// As [`Corpus::last_sightings`], the oldest, oldest first.
     pub fn first_sightings(
         &self,
         query: &SceneQuery,
@@ -275,8 +273,8 @@ impl Corpus {
         self.sightings(query, filter, |found| found.oldest(k))
     }
 
-    /// How many records within a filter show a thing most surely, and when. From the
-    /// phrases alone: no record is read.
+    /// Number and times of the records within a filter of the highest certainty that
+    /// shows the object. From the phrases alone: no record is read.
     #[expect(
         clippy::redundant_closure_for_method_calls,
         reason = "the method itself is not general enough over lifetimes"
@@ -296,7 +294,7 @@ impl Corpus {
         sightings::find(&readers, query, &condition(filter)).as_ref().map(look)
     }
 
-    /// Each noun that captions mention, by its stem, as one of them is called.
+    /// Nouns that captions mention, in the singular, by stem.
     pub fn nouns(&self) -> BTreeMap<String, String> {
         let segments = self.segments();
         let mut nouns = BTreeMap::new();
@@ -309,7 +307,7 @@ impl Corpus {
         nouns
     }
 
-    /// How many records fulfil a filter.
+    /// Number of records within a filter.
     pub fn count(&self, filter: &Filter) -> usize {
         let condition = condition(filter);
         let selected = |segment: &Segment| {
@@ -334,20 +332,20 @@ impl Corpus {
         spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// The pieces as they are now.
+    /// Snapshot of the segments.
     fn segments(&self) -> Arc<Vec<Segment>> {
         Arc::clone(&self.segments.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Puts other pieces in the place of all.
+    /// Replaces the list of segments as a whole.
     fn swap(&self, segments: Vec<Segment>) {
         *self.segments.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(segments);
     }
 }
 
 impl Changes<'_> {
-    /// Makes a record findable; the next search finds it. One that is there already
-    /// stays as it is.
+    /// Indexes a record, which the next search finds. One that is there already stays as
+    /// it is.
     pub fn insert(&mut self, record: &Record, vector: &Embedding) -> Result<(), CorpusError> {
         let corpus = self.corpus;
         let (id, found, expected) = (record.id, vector.dimension(), corpus.dimension);
@@ -370,7 +368,7 @@ impl Changes<'_> {
         Ok(())
     }
 
-    /// Closes the open piece, which is sealed when its turn comes, and begins another.
+    /// Closes the growing segment, which the compactor seals, and begins another.
     fn close(&mut self) {
         let mut segments = Vec::clone(&self.corpus.segments());
         segments.push(Segment::Growing(Arc::new(GrowingSegment::new(self.corpus.dimension))));
@@ -393,7 +391,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Makes records unfindable, at once.
+    /// Deletes records from the index, at once.
     pub fn forget(&mut self, ids: &[RecordId]) {
         let segments = self.corpus.segments();
         for id in ids {

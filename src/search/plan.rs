@@ -1,4 +1,5 @@
-//! Decides how widely to look, and how in each piece, from counts alone.
+//! Query plan: number of candidates, and the strategy in each segment, from counts
+//! alone.
 //!
 //! Pure.
 
@@ -9,35 +10,35 @@ const CANDIDATES_MIN: usize = 64;
 /// Candidates for each record asked for: the two rankings differ, and what is
 /// best by their sum may stand first in neither.
 const CANDIDATES_A_HIT: usize = 4;
-/// How a search goes about it.
+/// Sizes of one search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct QueryPlan {
     /// Records to return.
     pub(super) hits: usize,
-    /// Rows to take from each ranking before they are scored in full.
+    /// Candidates of each ranking.
     pub(super) candidates: usize,
 }
 
-/// The plan for `k` records of a corpus of `held`; `None` where there can be none.
+/// Plan for `k` hits among `held` records; `None` where there can be none.
 pub(super) fn plan(k: usize, held: usize) -> Option<QueryPlan> {
     let hits = k.min(held);
     let candidates = hits.saturating_mul(CANDIDATES_A_HIT).max(CANDIDATES_MIN).min(held);
     (hits > 0).then_some(QueryPlan { hits, candidates })
 }
 
-/// What a search does with the vectors of one piece.
+/// Strategy for the vectors of one segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SegmentAction {
     /// None of its rows is within the filter.
     Skip,
-    /// Every row within the filter is compared.
+    /// Exact scan of the rows within the filter.
     Scan,
-    /// The graph is walked, keeping the best `ef` rows within the filter in view.
+    /// Graph search with `ef` candidates within the filter.
     Graph { ef: usize },
 }
 
-/// The action for a segment of `rows`, of which `selected` are within the filter, to
-/// find the best `k`.
+/// Action for the top `k` of a sealed segment of `rows`, of which `selected` are within
+/// the filter.
 pub(super) fn action(rows: usize, selected: usize, k: usize) -> SegmentAction {
     match strategy(rows, selected, k) {
         _ if selected == 0 => SegmentAction::Skip,

@@ -1,9 +1,8 @@
-//! Opens a corpus from the store: whole segments as they are, everything else from
-//! the records.
+//! Recovery: opens the index of a store, whole segments as they are, everything else
+//! from the records.
 //!
-//! A segment that is damaged is left out, and what it held becomes flat pieces, found
-//! at once and sealed anew by the keeper. So does whatever no segment holds: the tail,
-//! and what was stored before there were segments.
+//! The records of a damaged segment become growing segments, found at once and sealed
+//! anew by the compactor. So do records that no segment holds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +28,7 @@ impl Corpus {
         Self::open_with(store, GROWING_ROWS_MAX)
     }
 
-    /// As [`Corpus::open`], with flat pieces of another size.
+    /// As [`Corpus::open`], with growing segments of another size.
     pub fn open_with(store: &Store, growing_rows_max: usize) -> Result<Self, StoreError> {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
         let recovery = Recovery { store, growing_rows_max, threads };
@@ -49,7 +48,7 @@ impl Corpus {
     }
 }
 
-/// Records that a piece accounts for.
+/// Records that a segment accounts for.
 fn held(segment: &Segment) -> u64 {
     let unreadable = match segment {
         Segment::Sealed(sealed) => sealed.meta.unreadable,
@@ -58,11 +57,11 @@ fn held(segment: &Segment) -> u64 {
     segment.read().live_rows() as u64 + u64::from(unreadable)
 }
 
-/// Threads at work, at most: each that loads a segment holds the bytes of one beside it.
+/// Threads, at most: each that loads a segment holds the bytes of one beside it.
 const THREADS_MAX: usize = 4;
-/// Records read from the store before their captions are, with their vectors.
+/// Records read from the store at a time, before their captions are analysed.
 const BLOCK_RECORDS: usize = 1_024;
-/// Captions worth a thread of their own.
+/// Captions worth a thread of their own, at least.
 const SHARE_RECORDS_MIN: usize = 128;
 
 struct Recovery<'a> {
@@ -72,7 +71,7 @@ struct Recovery<'a> {
 }
 
 impl Recovery<'_> {
-    /// The segments that are whole; the others are dropped from the store.
+    /// Loads the segments that are whole; drops the others from the store.
     fn load_segments(&self, metas: &[SegmentMeta]) -> Result<Vec<Arc<SealedSegment>>, StoreError> {
         let amendments = self.store.amendments()?;
         let (mut whole, mut damaged) = (Vec::new(), Vec::new());
@@ -99,8 +98,8 @@ impl Recovery<'_> {
         Ok(whole)
     }
 
-    /// What loading each segment gives: most of a start is reading and checking them,
-    /// so that several threads do.
+    /// Loads each segment, in several threads: most of a start is reading and checking
+    /// them.
     fn load_all(&self, metas: &[SegmentMeta]) -> Vec<Result<SealedSegment, LoadError>> {
         let next = AtomicUsize::new(0);
         let work = || {
@@ -146,8 +145,8 @@ impl Recovery<'_> {
         Ok(SealedSegment::new(meta.clone(), made.body, state))
     }
 
-    /// The segments, and flat pieces of all records that are in none of them, in the
-    /// order of records.
+    /// The sealed segments, and growing ones of all records that are in none of them, in
+    /// the order of records.
     fn with_unsealed(
         &self,
         all_sealed: Vec<Arc<SealedSegment>>,
@@ -170,7 +169,7 @@ impl Recovery<'_> {
         Ok(segments)
     }
 
-    /// Appends flat pieces of the records from `first` to `last`.
+    /// Appends growing segments of the records from `first` to `last`.
     fn replay(
         &self,
         first: RecordId,
@@ -212,8 +211,8 @@ impl Recovery<'_> {
         }
     }
 
-    /// Words and things of each record that could be read, in the order of `block`. Most of
-    /// what a start takes with a full tail, so that several threads do.
+    /// Analyses the caption of each readable record, in the order of `block`, in several
+    /// threads: with a full growing segment it is most of a start.
     fn read_captions(&self, block: &[ScannedRecord]) -> Vec<Option<Caption>> {
         let share = block.len().div_ceil(self.threads).max(SHARE_RECORDS_MIN);
         let mut shares = block.chunks(share);
@@ -236,7 +235,7 @@ impl Recovery<'_> {
 }
 
 type ScannedRecord = (RecordId, Result<(Record, Embedding), StoreError>);
-/// The words of a caption and the things that it mentions.
+/// Analysed caption: its terms and its mentions.
 type Caption = (Text, Vec<Mention>);
 
 fn read_caption(record: &Record) -> Caption {

@@ -1,8 +1,8 @@
-//! Makes one segment of pieces, writes it and reads it: what a sealed tail and a
-//! merge of segments have in common.
+//! Builds a sealed segment of a growing one or of several sealed ones, writes it and
+//! reads it.
 //!
-//! Knows which parts a segment has and how each is kept; when and in whose place it
-//! is named is the keeper's matter.
+//! Knows which parts a segment has and how each is kept; when and in whose place it is
+//! named is compaction's matter.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -32,12 +32,12 @@ pub(super) const VECTORS: PartId = PartId(2);
 pub(super) const WORDS: PartId = PartId(3);
 pub(super) const PHRASES: PartId = PartId(4);
 
-/// A segment that no search has seen yet.
+/// Sealed segment that is not in the index yet.
 #[derive(Debug)]
 pub(super) struct NewSegment {
     pub(super) body: SegmentData,
     pub(super) columns: Columns,
-    /// Records of its range that are in none of the pieces.
+    /// Records of its range that could not be read.
     pub(super) unreadable: u32,
 }
 
@@ -50,16 +50,16 @@ pub(super) enum LoadError {
     Bytes(#[from] BadBytes),
 }
 
-/// Is asked again and again, from several threads, whether to stop.
+/// Cancellation check, called again and again from several threads; `true` stops.
 pub(super) type StopCheck<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// A segment of an open piece without what is gone; `None` where all is.
+/// Seals a growing segment without its deleted rows; `None` where all are.
 pub(super) fn seal(
     open: &GrowingSegment,
     state: &MutableState,
     stop: StopCheck<'_>,
 ) -> Result<Option<NewSegment>, BuildError> {
-    // A closed piece grows no more: this lock keeps nobody waiting.
+    // A closed segment grows no more: this lock keeps nobody waiting.
     let growing = open.body();
     let deleted = &state.deleted;
     let kept = |row: &Row| !deleted.contains(row.0);
@@ -81,7 +81,7 @@ pub(super) fn seal(
     Ok(Some(NewSegment { body, columns, unreadable: growing.unreadable }))
 }
 
-/// One segment of neighbouring ones without what is gone; `None` where all is.
+/// Merges neighbouring segments without their deleted rows; `None` where all are.
 pub(super) fn merge(
     dimension: usize,
     segments: &[(&SealedSegment, &MutableState)],

@@ -1,4 +1,5 @@
-//! One look at all pieces: the best of each ranking, then the best by both.
+//! Runs one query over all segments: top candidates by vector and by BM25, then by their
+//! weighted sum.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -21,7 +22,7 @@ use crate::search::plan::{self, QueryPlan, SegmentAction};
 use crate::search::segment::{DataReader, SegmentReader};
 use crate::search::{Accepts, Explained, Hit, Query, SegmentReport, condition, fuse};
 
-/// A query over the pieces of one snapshot.
+/// Query over the segments of one snapshot.
 #[derive(Debug)]
 pub(super) struct Searcher<'a> {
     readers: &'a [SegmentReader<'a>],
@@ -31,11 +32,11 @@ pub(super) struct Searcher<'a> {
 }
 
 thread_local! {
-    /// Room for walks, made once a thread.
+    /// Scratch memory of graph searches, one for each thread.
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// A row of a piece, by its place in the list.
+/// Scored row of the n-th segment.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     segment: usize,
@@ -56,7 +57,7 @@ impl<'a> Searcher<'a> {
         Self { readers, vector: query.vector, codes: Sq12Query::new(query.vector), words }
     }
 
-    /// The best hits, and what was done in each piece.
+    /// Top hits, and what was done in each segment.
     pub(super) fn best(&self, query: &Query<'_>) -> Explained {
         let held = self.readers.iter().map(SegmentReader::live_rows).sum();
         let Some(QueryPlan { hits: limit, candidates }) = plan::plan(query.k, held) else {
@@ -64,7 +65,8 @@ impl<'a> Searcher<'a> {
         };
         let condition = condition(query.filter);
         let (mut by_meaning, mut segments) = (Vec::new(), Vec::new());
-        // Cosine of the last of the candidates, once there are so many.
+        // Lowest cosine of the candidates, once there are enough: a later segment is
+        // searched only for better ones.
         let mut least = None;
         let mut selections = Vec::with_capacity(self.readers.len());
         for (segment, reader) in self.readers.iter().enumerate() {
@@ -87,7 +89,8 @@ impl<'a> Searcher<'a> {
         by_meaning.sort_unstable_by_key(|it| (it.segment, it.row));
         let mut hits = self.hits_by_meaning(&by_meaning);
         let last = best_hits(&mut hits, limit);
-        // What is farther than all of these needs words to get among the best.
+        // A record farther than all candidates needs this BM25 score to get among the
+        // hits.
         let floor = match (last, least) {
             _ if is_all => f32::INFINITY,
             (Some(last), Some(least)) => fuse::lexical_needed(last, fuse::dense(least)),
@@ -107,8 +110,7 @@ impl<'a> Searcher<'a> {
         Explained { hits, segments }
     }
 
-    /// The best `n` rows by words that score more than `floor`, and how many there were
-    /// in each piece.
+    /// Top `n` rows by BM25 above `floor`; notes their number in each segment's report.
     fn top_by_words(
         &self,
         selections: &[Selection],
@@ -126,13 +128,13 @@ impl<'a> Searcher<'a> {
             report.candidates.1 = lexical.len();
             best.extend(lexical.iter().map(|it| Candidate::in_segment(segment, *it)));
             best = best_of(best, n);
-            // Of equals the earlier piece's stays, so that a later one must be better.
+            // Of equals the earlier segment's stays, so that a later one must be better.
             floor = least_of(&best, n).map_or(floor, |least| floor.max(least));
         }
         best
     }
 
-    /// How well given records answer, in their order.
+    /// Scores of given records, in their order.
     pub(super) fn score(&self, ids: &[RecordId]) -> Vec<Hit> {
         let hit = |id: &RecordId| {
             let found = self.readers.iter().find_map(|it| Some((it, it.ids().row(*id)?)));
@@ -166,7 +168,7 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    /// What was found in meaning, whose scores are cosines, in the order of pieces.
+    /// Hits of candidates by vector, whose scores are cosines, in the order of segments.
     fn hits_by_meaning(&self, found: &[Candidate]) -> Vec<Hit> {
         let mut hits = Vec::with_capacity(found.len());
         for (reader, in_segment, rows) in self.by_segment(found) {
@@ -177,7 +179,7 @@ impl<'a> Searcher<'a> {
         hits
     }
 
-    /// What was found by words, in the order of pieces.
+    /// Hits of candidates by BM25, in the order of segments.
     fn hits_by_words(&self, found: &[Candidate]) -> Vec<Hit> {
         let by_segment = self.by_segment(found);
         by_segment.flat_map(|(reader, _, rows)| self.hits(reader, &rows)).collect()
@@ -207,8 +209,8 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// The records seen last, newest first, whose caption holds any of `words`; any
-/// caption where there are no words.
+/// Newest records, newest first, whose caption holds any of `words`; without words, of
+/// all captions.
 pub(super) fn newest(
     readers: &[SegmentReader<'_>],
     condition: &Condition<'_>,
@@ -236,7 +238,7 @@ pub(super) fn newest(
     seen.into_iter().map(|(_, id)| id).collect()
 }
 
-/// An open piece is flat: it is scanned whatever there is to scan.
+/// A growing segment has no graph: it is scanned.
 fn action(reader: &SegmentReader<'_>, selected: usize, k: usize) -> SegmentAction {
     match &reader.body {
         DataReader::Growing(_) if selected > 0 => SegmentAction::Scan,
@@ -283,7 +285,7 @@ fn by_score(a: &Hit, b: &Hit) -> Ordering {
     b.score.total_cmp(&a.score).then(a.id.cmp(&b.id))
 }
 
-/// Leaves the best `n`, in no order; the score of the last of them, where there are so
+/// Keeps the top `n`, unordered; returns the lowest score of them, where there are so
 /// many.
 fn best_hits(hits: &mut Vec<Hit>, n: usize) -> Option<f32> {
     if n == 0 || hits.len() < n {
@@ -295,13 +297,13 @@ fn best_hits(hits: &mut Vec<Hit>, n: usize) -> Option<f32> {
     Some(score)
 }
 
-/// The score of the last of the best `n`, once there are so many.
+/// Lowest score of the top `n`, once there are so many.
 fn least_of(best: &[Candidate], n: usize) -> Option<f32> {
     let least = || best.iter().map(|it| it.score).reduce(f32::min);
     (best.len() == n).then(least).flatten()
 }
 
-/// The best `n` of one ranking over all pieces.
+/// Top `n` candidates over all segments.
 fn best_of(mut found: Vec<Candidate>, n: usize) -> Vec<Candidate> {
     let order = |a: &Candidate, b: &Candidate| {
         b.score.total_cmp(&a.score).then((a.segment, a.row).cmp(&(b.segment, b.row)))

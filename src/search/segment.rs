@@ -1,8 +1,8 @@
-//! A piece of the memory: a contiguous run of records with everything needed to
-//! search it, either sealed (an immutable segment) or open (flat, searched exactly).
+//! Segment: a contiguous run of records with every index over them, either sealed
+//! (immutable, with a graph) or growing (flat, searched exactly).
 //!
-//! Rows are local to their piece. What can change in a sealed piece is what became
-//! of its records since: until when they were seen, and which are gone.
+//! Rows are local to their segment. Only deletions and extended end times change in a
+//! sealed one.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -25,21 +25,21 @@ use crate::search::ids::RowIds;
 use crate::store::Record;
 use crate::store::segment_meta::{SegmentMeta, SegmentNumber};
 
-/// A piece as a search's snapshot holds it.
+/// Segment as a snapshot holds it.
 #[derive(Debug, Clone)]
 pub(crate) enum Segment {
     Sealed(Arc<SealedSegment>),
     Growing(Arc<GrowingSegment>),
 }
 
-/// What of a piece changes after its rows are there.
+/// Mutable state of a segment: columns, for extended end times, and deletions.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct MutableState {
     pub(crate) columns: Columns,
     pub(crate) deleted: RoaringBitmap,
 }
 
-/// A segment.
+/// Sealed segment.
 #[derive(Debug)]
 pub(crate) struct SealedSegment {
     pub(crate) meta: SegmentMeta,
@@ -47,7 +47,7 @@ pub(crate) struct SealedSegment {
     state: RwLock<MutableState>,
 }
 
-/// What of a segment never changes.
+/// Immutable indexes of a sealed segment.
 #[derive(Debug)]
 pub(crate) struct SegmentData {
     pub(crate) ids: RowIds,
@@ -56,23 +56,23 @@ pub(crate) struct SegmentData {
     pub(crate) phrases: Phrases,
 }
 
-/// A flat piece: it takes records until it is full, and is sealed then.
+/// Growing segment: takes records until it is full, and is sealed then.
 #[derive(Debug)]
 pub(crate) struct GrowingSegment {
     body: RwLock<GrowingData>,
     state: RwLock<MutableState>,
 }
 
-/// What of an open piece only grows.
+/// Append-only indexes of a growing segment.
 #[derive(Debug)]
 pub(crate) struct GrowingData {
     pub(crate) ids: RowIds,
     pub(crate) vectors: FlatIndex,
     pub(crate) words: MutablePostings,
     pub(crate) phrases: Phrases,
-    /// Records among its own that cannot be read and are not in it.
+    /// Records of its range that cannot be read and are not in it.
     pub(crate) unreadable: u32,
-    /// First and last record, those that cannot be read included.
+    /// First and last record, unreadable ones included.
     pub(crate) range: Option<(RecordId, RecordId)>,
 }
 
@@ -106,8 +106,8 @@ impl GrowingSegment {
         Self { body: RwLock::new(growing), state: RwLock::default() }
     }
 
-    /// Appends a record, which the next search finds. `false`, and nothing changes,
-    /// when its id is not above all others or its vector is of another dimension.
+    /// Appends a record, which the next search finds. `false`, and nothing changes, when
+    /// its id is not above all others or its vector is of another dimension.
     pub(crate) fn push(
         &self,
         record: &Record,
@@ -136,7 +136,7 @@ impl GrowingSegment {
         true
     }
 
-    /// Counts a record that cannot be read.
+    /// Counts an unreadable record.
     pub(crate) fn skip(&self, id: RecordId) {
         let mut body = self.body.write().unwrap_or_else(PoisonError::into_inner);
         body.unreadable += 1;
@@ -171,7 +171,7 @@ impl GrowingData {
 }
 
 impl Segment {
-    /// Whether both are the same piece.
+    /// Identity, not equality.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Sealed(a), Self::Sealed(b)) => Arc::ptr_eq(a, b),
@@ -180,8 +180,7 @@ impl Segment {
         }
     }
 
-    /// A consistent look at the piece; a record that is stored meanwhile waits for
-    /// its end.
+    /// Consistent read access; an append waits for its end.
     pub(crate) fn read(&self) -> SegmentReader<'_> {
         match self {
             Self::Sealed(sealed) => SegmentReader {
@@ -197,7 +196,7 @@ impl Segment {
         }
     }
 
-    /// What may change, as it is now.
+    /// Copy of the mutable state.
     pub(crate) fn state(&self) -> MutableState {
         match self {
             Self::Sealed(sealed) => read(&sealed.state).clone(),
@@ -205,7 +204,7 @@ impl Segment {
         }
     }
 
-    /// The row of a record that is here and not gone.
+    /// Row of a live record.
     pub(crate) fn row(&self, id: RecordId) -> Option<Row> {
         let reader = self.read();
         reader.ids().row(id).filter(|row| !reader.state.deleted.contains(row.0))
@@ -216,7 +215,7 @@ impl Segment {
         self.write_state().columns.extend(row, end_at);
     }
 
-    /// Makes a row unfindable.
+    /// Marks a row as deleted.
     pub(crate) fn delete(&self, row: Row) {
         self.write_state().deleted.insert(row.0);
     }
@@ -236,7 +235,7 @@ impl Segment {
     }
 }
 
-/// A piece while a search looks at it.
+/// Read access to a segment, for one search.
 #[derive(Debug)]
 pub(crate) struct SegmentReader<'a> {
     pub(crate) segment: Option<SegmentNumber>,
@@ -276,18 +275,18 @@ impl SegmentReader<'_> {
         self.state.columns.len()
     }
 
-    /// Rows that are not gone.
+    /// Rows that are not deleted.
     pub(crate) fn live_rows(&self) -> usize {
         let deleted = usize::try_from(self.state.deleted.len()).unwrap_or(usize::MAX);
         self.rows().saturating_sub(deleted)
     }
 
-    /// The rows that fulfil a condition and are not gone.
+    /// Live rows that fulfil a condition.
     pub(crate) fn select(&self, condition: &Condition<'_>) -> Selection {
         self.state.columns.select(condition).without(&self.state.deleted, self.rows())
     }
 
-    /// First and last moment of the rows that are not gone.
+    /// First and last moment of the live rows.
     pub(crate) fn span(&self) -> Option<(Timestamp, Timestamp)> {
         let columns = &self.state.columns;
         if self.state.deleted.is_empty() {

@@ -1,5 +1,5 @@
-//! Which records show a thing, decided from the phrases of all pieces alone: the
-//! last, the first, how many, and when. Never the newest of the most similar.
+//! Sightings of an object, from the phrases of all segments alone: the last, the first,
+//! how many, and when. Never the newest of the most similar.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,37 +14,37 @@ use crate::index::mention::fit::Certainty;
 use crate::index::phrases::{Phrases, SceneQuery};
 use crate::search::segment::SegmentReader;
 
-/// Records that show a thing.
+/// Records that show an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectSightings {
-    /// The same for all of them: the surest there are.
+    /// Certainty of all of them: the highest there is.
     pub certainty: Certainty,
     pub records: Vec<RecordId>,
 }
 
-/// How often and when a thing was seen.
+/// Number and times of an object's sightings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SightingTimes {
-    /// The same for all sightings: the surest there are.
+    /// Certainty of all sightings: the highest there is.
     pub certainty: Certainty,
     pub count: u64,
     pub first: Timestamp,
     pub last: Timestamp,
-    /// SightingRows by the quarter of an hour in which they began, where there are any.
+    /// Sightings by the quarter of an hour in which they began, where there are any.
     pub quarters: BTreeMap<Timestamp, u64>,
 }
 
-/// Clocks differ by whole quarters of an hour.
+/// Bin of the histogram: time zones differ by whole quarters of an hour.
 const QUARTER: Duration = Duration::from_secs(900);
 
-/// The rows of each piece that show a thing most surely.
+/// Rows of each segment that show an object, of the highest certainty.
 #[derive(Debug)]
 pub(super) struct SightingRows<'a> {
     certainty: Certainty,
     segments: Vec<(&'a SegmentReader<'a>, RoaringBitmap)>,
 }
 
-/// The rows within a condition that show what is wanted; `None` where none does.
+/// Rows within a condition that match the query; `None` where none does.
 pub(super) fn find<'a>(
     readers: &'a [SegmentReader<'a>],
     query: &SceneQuery,
@@ -64,7 +64,7 @@ pub(super) fn find<'a>(
     Some(SightingRows { certainty, segments })
 }
 
-/// The rows of a piece that show what is wanted, by how surely.
+/// Rows of a segment that match the query, by certainty.
 pub(super) fn by_certainty(
     phrases: &Phrases,
     query: &SceneQuery,

@@ -1,4 +1,4 @@
-//! What a corpus holds, for operators.
+//! Sizes of the index, for operators.
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
@@ -6,28 +6,28 @@ use crate::search::Corpus;
 use crate::search::segment::Segment;
 use crate::store::segment_meta::SegmentNumber;
 
-/// The pieces of a corpus and what they take.
+/// Segments and what they take.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexStatus {
     /// In the order of records.
     pub segments: Vec<SegmentStatus>,
-    /// Records in no segment yet, in how many flat pieces.
+    /// Live rows of the growing segments, and how many segments those are.
     pub growing_rows: usize,
     pub growing_segments: usize,
-    /// Bytes of memory that the flat pieces take.
+    /// Memory of the growing segments.
     pub growing_bytes: usize,
 }
 
-/// A segment.
+/// Sealed segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentStatus {
     pub number: SegmentNumber,
     pub first: RecordId,
     pub last: RecordId,
     pub span: Option<(Timestamp, Timestamp)>,
-    /// Records that can be found in it.
+    /// Live rows.
     pub rows: usize,
-    /// Forgotten ones that the next merge leaves out.
+    /// Deleted rows, which the next merge leaves out.
     pub tombstones: usize,
     pub memory_bytes: usize,
     pub disk_bytes: u64,

@@ -1,5 +1,5 @@
-//! The scale of similarity that was fitted for the store's embedder, kept so
-//! that a start does not fit it again.
+//! Calibration of similarity for the store's embedder, kept so that a start does not fit
+//! it again.
 
 use bincode::{Decode, Encode};
 
@@ -17,8 +17,8 @@ struct CalibrationOnDisk {
 }
 
 impl Store {
-    /// The knots that were kept for this store's embedder and the texts of this
-    /// checksum. A damaged entry counts as none: it can be fitted again.
+    /// Knots for this store's embedder and the texts of this checksum. A damaged entry
+    /// counts as none: it can be fitted again.
     pub fn calibration(&self, fitted_on: u32) -> Result<Option<Vec<(f32, f32)>>, StoreError> {
         match self.0.db.read::<CalibrationOnDisk>(keys::CALIBRATION) {
             Ok(kept) => Ok(kept

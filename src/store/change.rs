@@ -1,4 +1,4 @@
-//! The state that a change starts from, and a change while it is worked out.
+//! Writer's state, and a change while it is prepared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ use crate::store::records::{
 };
 use crate::store::segment_meta::{SegmentMeta, SegmentNumber};
 
-/// State that changes start from.
+/// Writer's state, from which changes start.
 #[derive(Debug)]
 pub(super) struct WriterState {
     pub(super) tally: TallyOnDisk,
@@ -37,16 +37,16 @@ pub(super) struct WriterState {
     /// When each source was heard of last.
     pub(super) sources: BTreeMap<String, Timestamp>,
     pub(super) commits_since_manifest: u32,
-    /// Why no more is written.
+    /// Failure after which nothing is written.
     pub(super) failure: Option<String>,
 }
 
-/// What readers see of it without waiting for a writer.
+/// Part of it that readers see without waiting for a writer.
 #[derive(Debug)]
 pub(super) struct Published {
     pub(super) counters: Counters,
     pub(super) records: u64,
-    /// Records of lower ids count no more.
+    /// Lowest id that counts.
     pub(super) floor: u64,
     pub(super) failure: Option<String>,
     pub(super) pending: usize,
@@ -137,7 +137,7 @@ impl WriterState {
     }
 }
 
-/// Where a frame goes once a change is on disk.
+/// Move of a frame, made once the change is on disk.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Move {
     Spooled(FrameTicket),
@@ -146,7 +146,7 @@ pub(super) enum Move {
     Forgotten(FrameTicket),
 }
 
-/// A change being worked out.
+/// Change being prepared.
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) batch: Batch,
@@ -155,7 +155,7 @@ pub(super) struct Change {
     pub(super) records: u64,
     /// Records removed since the store was made.
     pub(super) removed: u64,
-    /// Floor below which records count no more.
+    /// Lowest id that counts.
     pub(super) below: u64,
     pub(super) counters: Counters,
     pub(super) newest: Option<(u64, u32)>,

@@ -1,4 +1,4 @@
-//! Opens a store's directory, and refuses what is not the whole store.
+//! Integrity check on opening: refuses a directory that is not the whole store.
 //!
 //! Nothing is repaired here. Order: lock, manifest, database, then the database
 //! against the manifest.
@@ -19,7 +19,7 @@ use crate::store::records::{
     self, FormatOnDisk, PromiseOnDisk, RecordOnDisk, RemovedOnDisk, TallyOnDisk,
 };
 
-/// A store's parts, found whole.
+/// Checked parts of a store.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) lock: DirectoryLock,
@@ -85,7 +85,7 @@ fn nothing_promised() -> PromiseOnDisk {
     PromiseOnDisk { records: 0, next_record: 1, next_ticket: 1, newest: None }
 }
 
-/// What the whole store hangs on is no single value.
+/// A value that the whole store depends on is not a single damaged one.
 fn blame(error: StoreError, dir: &Path) -> StoreError {
     if let StoreError::Damaged { what, reason } = error {
         let (path, reason) = (dir.to_owned(), format!("{what} cannot be read, {reason}"));
@@ -94,7 +94,7 @@ fn blame(error: StoreError, dir: &Path) -> StoreError {
     error
 }
 
-/// Whether the database holds what was promised; if not, what is wrong.
+/// Compares the database with the manifest; the fault, if any.
 fn kept(
     db: &Database,
     promise: &PromiseOnDisk,

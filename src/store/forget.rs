@@ -1,10 +1,9 @@
-//! Records leave the store: forgotten one by one, or all below a floor.
+//! Deletion of records: one by one, or all below a floor.
 //!
-//! What is forgotten is gone in one batch. A range can be too large for one: then a
-//! *floor* is raised first, below which no record counts any more, and the records
-//! below it are removed bounded batch by bounded batch; a start finishes what was
-//! not. Images go first, as a record without its image is whole, and an image
-//! without its record would never go.
+//! Single records are deleted in one batch. A range can be too large for one: then a
+//! *floor* is raised first, below which no record counts, and the records below it are
+//! removed in bounded batches; a start finishes the rest. Images go first, as a record
+//! without its image is whole, and an image without its record would never go.
 
 use crate::base::RecordId;
 use crate::store::Record;
@@ -16,7 +15,7 @@ use crate::store::records::{self, RecordOnDisk, RemovedOnDisk};
 use crate::store::segment_meta::Amendment;
 use crate::store::segment_meta::SegmentNumber;
 
-/// Records that one call forgets, at most: all in one batch.
+/// Records that one call deletes, at most: all in one batch.
 pub const FORGET_MAX: usize = 10_000;
 /// Records below the floor removed in one batch. While sled applies it, nobody reads.
 const REMOVED_AT_ONCE: usize = 128;

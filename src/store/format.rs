@@ -1,4 +1,4 @@
-//! Which embedder the store's vectors are of, and which generation of them counts.
+//! Format entry: the embedder of the vectors, and the generation that counts.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::store::records::{self, FormatOnDisk, ReindexOnDisk, SpaceOnDisk, Tall
 /// Keys removed in one batch, so that no batch grows with the store.
 const REMOVED_AT_ONCE: usize = 4_096;
 
-/// The vectors that count.
+/// Current vectors.
 #[derive(Debug)]
 pub(super) struct Format {
     pub(super) space: EmbeddingSpace,

@@ -25,7 +25,7 @@ pub(super) struct Frames {
     held: RwLock<ImageCatalogue>,
 }
 
-/// The images that are there.
+/// Catalogue of the images on disk.
 #[derive(Debug, Default)]
 struct ImageCatalogue {
     images: BTreeMap<u64, Image>,
@@ -39,8 +39,7 @@ struct Image {
 }
 
 impl Frames {
-    /// Lists the images in `dir`; those that nothing can name, as their ticket was
-    /// never given out, are removed.
+    /// Lists the images in `dir`; removes orphans, whose ticket was never given out.
     pub(super) fn open(dir: &Path, bytes_max: u64, next_ticket: u64) -> Result<Self, StoreError> {
         fs::create_dir_all(dir)
             .map_err(|error| StoreError::io("make the directory", dir, &error))?;
@@ -73,7 +72,7 @@ impl Frames {
         Ok(())
     }
 
-    /// The image; `None` when it was dropped or is gone.
+    /// The image; `None` when it was dropped or is missing.
     pub(super) fn read(&self, ticket: FrameTicket) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(image) = self.read_held().images.get(&ticket.0).copied() else { return Ok(None) };
         let path = self.path(ticket.0, image.encoding);

@@ -17,7 +17,7 @@ pub(super) const TALLY: &[u8] = b"c";
 pub(super) const MEMO_COUNTERS: &[u8] = b"m";
 /// A reindex under way, if any.
 pub(super) const REINDEX: &[u8] = b"g";
-/// Scale of similarity of the embedder.
+/// Calibration of the embedder's similarity.
 pub(super) const CALIBRATION: &[u8] = b"e";
 
 /// How many records were removed, and the floor below which none counts.
@@ -32,7 +32,7 @@ pub(super) const KEYFRAMES: &[u8] = b"k";
 pub(super) const SEGMENTS: &[u8] = b"i";
 /// Their blobs.
 pub(super) const CHUNKS: &[u8] = b"j";
-/// What became of records after their segment was made.
+/// Amendments of records in segments.
 pub(super) const AMENDMENTS: &[u8] = b"x";
 pub(super) const NOTES: &[u8] = b"n";
 pub(super) const MEMOS: &[u8] = b"o";
@@ -41,7 +41,7 @@ pub(super) const MEMO_RECALLS: &[u8] = b"q";
 pub(super) const AGENT_STATES: &[u8] = b"t";
 /// Vectors of nouns.
 pub(super) const NOUNS: &[u8] = b"u";
-/// What callers keep between calls.
+/// Named sessions.
 pub(super) const SESSIONS: &[u8] = b"y";
 
 pub(super) fn record(id: RecordId) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! What the store promised to hold, in a small file beside the database.
+//! Manifest: a small file beside the database that says what the store holds.
 //!
 //! sled opens a log that was cut short as a smaller or empty store, without an
 //! error. The manifest is the witness outside of it: a store that holds less

@@ -1,13 +1,12 @@
-//! The memory on disk: records with their vectors, the spool of frames that wait
-//! for a caption, keyframes, counters, and the frames' images.
+//! Durable store: records with their vectors, the spool of frames that wait for a
+//! caption, keyframes, counters, segments of the index, and the frames' images.
 //!
 //! Holds the only use of sled. Knows nothing of models, search or tools.
 //!
-//! Promises: what a call acknowledged survives `kill -9` and a power cut; a
-//! change is there as a whole or not at all; ids grow and are never used twice;
-//! bytes that are damaged or of an unknown format are reported, never guessed
-//! at. One process at a time. Writers queue behind one lock; readers do not
-//! wait for the disk.
+//! Promises: an acknowledged write survives `kill -9` and a power cut; a change is
+//! atomic; ids grow and are never reused; damaged bytes and unknown formats are errors,
+//! never guessed at. One process at a time. Writers queue behind one lock; readers do
+//! not wait for the disk.
 //!
 //! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled), `frames/`
 //! (images), and `db.kept` where a damaged database was found (see [`check`]).
@@ -53,11 +52,11 @@ use crate::store::records::Fault;
 use crate::store::scan::Scan;
 use crate::store::segment_meta::SegmentNumber;
 
-/// Where the store lies and how large it may grow.
+/// Directory and limits of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     pub dir: PathBuf,
-    /// What sled may keep in memory.
+    /// Bound of sled's cache.
     pub sled_cache_bytes: u64,
     /// Of all images together. At the bound the oldest captioned frame's image
     /// goes first; its record stays.
@@ -78,7 +77,7 @@ impl Options {
     }
 }
 
-/// What the stored vectors are made by: vectors of two spaces cannot be compared.
+/// Identity of the embedder: vectors of two spaces cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingSpace {
     /// For people; a model keeps its space when it is renamed.
@@ -102,7 +101,7 @@ impl std::fmt::Display for EmbeddingSpace {
     }
 }
 
-/// Something that the robot saw, with the words for it.
+/// Captioned observation of the robot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub id: RecordId,
@@ -111,7 +110,7 @@ pub struct Record {
     /// where there is one frame only.
     pub end_at: Timestamp,
     pub caption: String,
-    /// How likely the caption is right, from 0 to 1, where its captioner says so.
+    /// Captioner's confidence, from 0 to 1, where it gives one.
     pub confidence: Option<f32>,
     /// Kind of a ready-made observation ("battery"); `None` for what a camera saw.
     pub layer: Option<String>,
@@ -140,8 +139,7 @@ pub struct PendingFrame {
     pub attempts: u32,
 }
 
-/// The newest frame of a source that was worth a caption: what the next one is
-/// compared with.
+/// Newest captioned frame of a source: the gate compares the next one with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keyframe {
     pub ticket: FrameTicket,
@@ -153,7 +151,7 @@ pub struct Keyframe {
     pub signature: Vec<u8>,
 }
 
-/// A frame that got no caption, kept with the reason.
+/// Frame that got no caption, with the reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SetAside {
     pub ticket: FrameTicket,
@@ -161,7 +159,7 @@ pub struct SetAside {
     pub reason: String,
 }
 
-/// What a frame was merged into.
+/// Keyframe that a frame was merged into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Merged {
     pub ticket: FrameTicket,
@@ -171,7 +169,7 @@ pub struct Merged {
     pub end_at: Timestamp,
 }
 
-/// What happened since the store was made.
+/// Counters since the store was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Frames that came in: accepted or merged.
@@ -197,7 +195,7 @@ pub const SET_ASIDE_MAX: usize = 1_000;
 /// Sources whose last keyframe is kept; the one that was silent longest goes.
 pub const SOURCES_MAX: usize = 1_024;
 
-/// Why the store refuses; each says what the operator or caller can do.
+/// Errors of the store; each says what the operator or caller can do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     #[error("the store is in use by {holder}; stop it or choose another state directory: {path:?}")]
@@ -255,7 +253,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether one value alone is unreadable and the rest can be used.
+    /// Whether one value alone is damaged and the rest can be used.
     pub fn concerns_one_value(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::DamagedFrame { .. })
     }
@@ -300,8 +298,8 @@ struct Limits {
     spool_frames_max: usize,
 }
 
-/// A store's directory that was locked and found whole, before it is known by what its
-/// vectors should be made: sled reads its log meanwhile.
+/// Locked and checked directory of a store, before the embedder is known: sled reads its
+/// log while the embedder is loaded.
 #[derive(Debug)]
 pub struct CheckedStore {
     options: Options,
@@ -362,7 +360,7 @@ impl Store {
         Ok(store)
     }
 
-    /// What the vectors are made by.
+    /// Embedder of the vectors.
     pub fn space(&self) -> &EmbeddingSpace {
         &self.0.space
     }
@@ -498,12 +496,12 @@ impl Inner {
         read(&self.published.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Records of lower ids count no more.
+    /// Lowest id that counts.
     fn floor(&self) -> u64 {
         self.published(|it| it.floor)
     }
 
-    /// Why no more is written.
+    /// Failure after which nothing is written.
     fn failure(&self) -> Option<String> {
         self.published(|it| it.failure.clone())
     }

@@ -1,5 +1,5 @@
-//! The vectors of the nouns that captions mention, so that no start has to make
-//! them again. A cache: what is lost here is made anew from the captions.
+//! Cache of the vectors of nouns that captions mention, so that no start has to embed
+//! them again. A lost one is made anew from the captions.
 
 use crate::base::embedding::Embedding;
 use crate::store::Store;

@@ -1,5 +1,4 @@
-//! Stores that earlier formats wrote, kept as files: they open, and hold what
-//! went in.
+//! Compatibility: stores that earlier formats wrote open, and hold what went in.
 //!
 //! The store of format 1 was made by these calls on an empty directory: two
 //! observations at 1 and 2 s (the first in layer "battery"); a frame of "front"

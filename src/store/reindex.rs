@@ -1,4 +1,4 @@
-//! Embeds every caption anew, for another embedder.
+//! Reindex: embeds every caption anew, for another embedder.
 //!
 //! New vectors are written beside the old ones. The old ones count until
 //! [`Reindex::finish`] flips to the new ones in one batch; killed at any moment
@@ -18,7 +18,7 @@ use crate::store::format::{self, Format};
 use crate::store::keys;
 use crate::store::records::{self, RecordOnDisk, ReindexOnDisk, SpaceOnDisk};
 
-/// A store opened for nothing but new vectors.
+/// Store opened for new vectors only.
 #[derive(Debug)]
 pub struct Reindex {
     opened: Opened,

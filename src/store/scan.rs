@@ -1,4 +1,4 @@
-//! Every record with its vector, in the order of ids.
+//! Scan of all records with their vectors, in the order of ids.
 
 use crate::base::RecordId;
 use crate::base::embedding::Embedding;
@@ -29,7 +29,7 @@ pub struct Scan<'a> {
 /// Number of a record and its vector, or what is wrong with that.
 type Numbered = (u64, Result<Embedding, Fault>);
 
-/// What a scan reads from.
+/// Source of a scan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScanSource<'a> {
     pub(super) db: &'a Database,

@@ -1,5 +1,4 @@
-//! What is known of a segment of the index without its blobs, and what became of its
-//! records since.
+//! Metadata of the index's segments, and amendments of their records.
 //!
 //! Pure: numbers and ranges; keys and values on disk are made of them.
 
@@ -17,7 +16,7 @@ pub struct SegmentNumber(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PartId(pub u8);
 
-/// What is known of a segment without its blobs.
+/// Metadata of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentMeta {
     pub number: SegmentNumber,
@@ -38,11 +37,11 @@ impl SegmentMeta {
     }
 }
 
-/// What became of a record after the segment that holds it was made.
+/// Change of a record after the segment that holds it was sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Amendment {
-    /// It was forgotten.
+    /// It was deleted.
     Deleted,
-    /// It was seen until this moment.
+    /// Its end time was extended.
     EndsAt(Timestamp),
 }

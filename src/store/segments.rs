@@ -2,7 +2,7 @@
 //! then named, in one batch with the removal of those that they replace.
 //!
 //! Knows names, ranges of records and bytes, not what the bytes mean. Also keeps the
-//! *amendments*: what became of a record after the segment that holds it was made.
+//! *amendments*: changes of records after their segment was sealed.
 //!
 //! Promises: a segment that is named is whole on disk; killed at any moment, a
 //! store names the old segments or the new ones, never both and never neither.
@@ -122,9 +122,10 @@ impl Store {
         })
     }
 
-    /// What became of records after their segments were made, by ascending id.
+    /// Amendments, by ascending id.
     ///
-    /// A damaged one counts as "gone" where its record is, else as its record's end.
+    /// A damaged one counts as a deletion where the record is missing, else as the
+    /// record's end time.
     pub fn amendments(&self) -> Result<Vec<(RecordId, Amendment)>, StoreError> {
         let mut amendments = Vec::new();
         for entry in self.0.db.entries(keys::AMENDMENTS) {
@@ -239,7 +240,7 @@ pub struct PartReader {
     part: PartId,
     next: u32,
     sealed: IVec,
-    /// What of the sealed chunk was not given out yet.
+    /// Unread rest of the sealed chunk.
     chunk: Range<usize>,
     bytes: u64,
     left: u64,
@@ -252,7 +253,7 @@ impl PartReader {
         self.bytes
     }
 
-    /// What reading failed over: damage or the database, or what `error` says.
+    /// Cause of a failed read: damage, the database, or `error`.
     pub fn fault(&mut self, error: &dyn std::error::Error) -> StoreError {
         self.fault.take().unwrap_or_else(|| {
             let fault = Fault::Content(error.to_string());

@@ -7,7 +7,7 @@ use crate::store::StoreError;
 use crate::store::keys;
 use crate::store::records;
 
-/// What an agent carries from step to step.
+/// State of an agent between steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentState {
     /// A JSON object as text, so that its keys keep their order.

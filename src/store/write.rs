@@ -1,8 +1,8 @@
-//! Everything that changes the store, one caller at a time.
+//! Write path of the store, one caller at a time.
 //!
-//! A change is worked out on copies, committed as one batch, and only then
-//! becomes the state that the next change starts from. After a commit that
-//! failed nobody knows what is on disk, so that no further one is made.
+//! A change is prepared on copies, committed as one batch, and only then becomes the
+//! state that the next change starts from. After a failed commit the disk's state is
+//! unknown: no further one is made.
 
 use std::sync::PoisonError;
 
@@ -31,9 +31,9 @@ use crate::store::records::{
 };
 use crate::store::segment_meta::Amendment;
 
-/// Commits between two manifests: how many the witness may lag behind.
+/// Commits between two manifests: the witness may lag so many behind.
 const COMMITS_A_MANIFEST: u32 = 32;
-/// Most bytes kept of why a frame was set aside; the rest is cut.
+/// Bytes kept of the reason why a frame was set aside; the rest is cut.
 const REASON_BYTES_MAX: usize = 1_024;
 
 impl Store {

@@ -1,4 +1,4 @@
-//! Columns as bytes.
+//! Codec of columns.
 
 use crate::base::time::Timestamp;
 use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};

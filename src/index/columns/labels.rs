@@ -1,7 +1,7 @@
-//! Where rows come from: source, frame, map and layer, each name once.
+//! Label columns: source, frame, map and layer, dictionary-encoded.
 //!
-//! A robot has few combinations of them and many rows: each combination keeps a
-//! bit a row, over the run of rows between its first and its last one.
+//! A robot has few combinations of them and many rows: bitmap index with a bit set for
+//! each combination, over the rows between its first and its last one.
 
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ impl Labels {
         Some(group.key.map(|name| self.name(name?)))
     }
 
-    /// The rows whose names are the wanted ones.
+    /// Rows with the given names.
     pub(super) fn select(&self, wanted: Names<'_>, rows: usize) -> Selection {
         if wanted.iter().all(Option::is_none) {
             return Selection::All;

@@ -1,4 +1,4 @@
-//! The columns of several parts as one.
+//! Merge of the columns of several parts.
 
 use roaring::RoaringBitmap;
 
@@ -6,8 +6,7 @@ use crate::index::Row;
 use crate::index::columns::Columns;
 
 impl Columns {
-    /// The rows of all parts, one part after the other, but for those that each
-    /// part's bitmap names.
+    /// Merges parts, one after the other, without the deleted rows of each.
     pub fn merge(parts: &[(&Self, &RoaringBitmap)]) -> Self {
         let mut merged = Self::default();
         for (part, deleted) in parts {

@@ -1,8 +1,8 @@
-//! What filters look at: time, origin and place of each row of one part of the
-//! index, with summaries that spare the look at most of them.
+//! Columns that filters read: time, labels and position of each row of one part, with
+//! zone maps (bounds of each block) that spare most reads.
 //!
-//! Knows numbers and names, not records. A part is the growing tail or a sealed
-//! segment; both are [`Columns`], a sealed one with its rows ordered by place
+//! Knows numbers and names, not records. A part is a growing or a sealed segment; both
+//! are [`Columns`], a sealed one with its rows ordered by position
 //! ([`Columns::order_places`]).
 
 mod codec;
@@ -34,7 +34,7 @@ pub struct Cells<'a> {
     pub position: Option<[f64; 3]>,
 }
 
-/// What rows must fulfil; where absent, any value does.
+/// Predicate over columns; an absent field accepts any value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Condition<'a> {
     /// Touched by the row's time from first to last.
@@ -46,7 +46,7 @@ pub struct Condition<'a> {
     pub area: Option<&'a Area>,
 }
 
-/// Values of all rows, each kind side by side.
+/// Values of all rows, column by column.
 #[derive(Debug, Default, Clone)]
 pub struct Columns {
     times: Times,
@@ -54,7 +54,7 @@ pub struct Columns {
     places: Places,
 }
 
-/// Rows of a bitmap that are looked at one by one sooner than block by block.
+/// Rows of a bitmap below which each is read, rather than blocks.
 const FEW: u64 = 4_096;
 
 impl Columns {
@@ -71,8 +71,8 @@ impl Columns {
         self.times.extend(row, last);
     }
 
-    /// Orders the rows by place, so that areas are found without a look at rows
-    /// outside of them. Rows pushed later undo it.
+    /// Orders the rows by position, so that an area is found without a read of rows
+    /// outside of it. Rows pushed later undo it.
     pub fn order_places(&mut self) {
         self.places.order();
     }
@@ -115,10 +115,10 @@ impl Columns {
         self.times.span()
     }
 
-    /// The rows that fulfil a condition.
+    /// Rows that fulfil a condition.
     ///
-    /// Looks at the summaries of blocks of rows, and at single rows only where a
-    /// block lies partly inside.
+    /// Reads the bounds of blocks, and single rows only where a block lies partly
+    /// inside.
     pub fn select(&self, condition: &Condition<'_>) -> Selection {
         let rows = self.len();
         let Condition { window, source, map_id, layer, area } = *condition;
@@ -131,7 +131,7 @@ impl Columns {
         }
     }
 
-    /// How many rows fulfil a condition.
+    /// Number of rows that fulfil a condition.
     pub fn count(&self, condition: &Condition<'_>) -> usize {
         self.select(condition).count(self.len())
     }
@@ -183,7 +183,7 @@ impl Columns {
 
     fn inside(&self, area: &Area, within: &Selection) -> Selection {
         let within = self.of_map_of(area).and(within, self.len());
-        // A narrow window is looked at row by row sooner than a wide area.
+        // A narrow window is faster read row by row than a wide area.
         if within.count(self.len()) <= self.places.rows_examined(area) {
             let mut marked = RowSet::new(self.len());
             for row in within.rows(self.len()) {

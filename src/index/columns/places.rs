@@ -1,16 +1,16 @@
-//! Where the robot stood, row by row, and which rows lie near a place.
+//! Positions of the robot, by row, and a spatial index over them.
 //!
-//! Rows of a time are spread over a whole home, so blocks of rows in the order
-//! of time say nothing about places. A sealed part has its rows ordered along a
-//! curve that fills the plane (Morton's), and the box of each block of that order.
+//! Rows of a time are spread over a whole home, so blocks in the order of time bound no
+//! area. A sealed part has its rows along a Z-order curve (Morton 1966), with the
+//! bounding box of each block of that order.
 
 use crate::base::area::Area;
 use crate::index::Row;
 use crate::index::columns::times::LeastK;
 use crate::index::selection::{RowSet, Selection};
 
-/// Rows in one box: so few that the look at a box that lies partly inside costs
-/// about as much as the look at a dozen boxes.
+/// Rows of a bounding box: so few that reading one that lies partly inside costs about
+/// as much as a dozen boxes.
 const BOX_ROWS: usize = 128;
 
 #[derive(Debug, Default, Clone)]
@@ -89,7 +89,7 @@ impl Places {
         self.set_order(order);
     }
 
-    /// At most that many rows would be looked at to find an area's.
+    /// Upper bound of the rows read to select an area.
     pub(super) fn rows_examined(&self, area: &Area) -> usize {
         let near = |corners: &&Corners| {
             corners.distances(area).is_some_and(|(near, _)| near <= area.radius_metres())

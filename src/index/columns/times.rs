@@ -1,4 +1,4 @@
-//! First and last moment of each row, with the bounds of each block of rows.
+//! Time columns: first and last moment of each row, with the bounds of each block.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,8 +7,8 @@ use crate::base::time::{Timestamp, Window};
 use crate::index::Row;
 use crate::index::selection::{RowSet, Selection};
 
-/// Rows summed up together: a multiple of a selection's words, and few enough
-/// that the look at one whole block takes about a microsecond.
+/// Rows of a block: a multiple of a selection's words, and few enough that reading one
+/// takes about a microsecond.
 pub(super) const BLOCK_ROWS: usize = 1_024;
 
 #[derive(Debug, Default, Clone)]
@@ -82,8 +82,8 @@ impl Times {
         Some((start, self.blocks.iter().map(|block| block.last.1).max()?))
     }
 
-    /// The rows that touch a window: a run of them where they are one, as they
-    /// are in a part whose rows came in the order of time.
+    /// Rows that overlap a window: a run where they are contiguous, as they are in a
+    /// part whose rows came in the order of time.
     pub(super) fn select(&self, window: Window) -> Selection {
         if window.is_unbounded() {
             return Selection::All;
@@ -146,7 +146,7 @@ impl Times {
         best.into_sorted()
     }
 
-    /// As [`Times::newest`] of few rows, with a look at each.
+    /// As [`Times::newest`] of few rows, each of which is read.
     pub(super) fn newest_of(
         &self,
         rows: impl Iterator<Item = Row>,
@@ -162,7 +162,7 @@ impl Times {
         sorted.map(|(Reverse(last), Reverse(row))| (last, row)).collect()
     }
 
-    /// As [`Times::oldest`] of few rows, with a look at each.
+    /// As [`Times::oldest`] of few rows, each of which is read.
     pub(super) fn oldest_of(
         &self,
         rows: impl Iterator<Item = Row>,
@@ -220,7 +220,7 @@ impl Runs {
     }
 }
 
-/// Keeps the least `n` of what it is offered.
+/// Heap of the least `n` of what it is offered.
 pub(super) struct LeastK<T> {
     n: usize,
     greatest_first: BinaryHeap<T>,

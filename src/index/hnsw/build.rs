@@ -1,4 +1,5 @@
-//! Builds the graph of a segment: `hnsw_rs` in parts, joined by our own search.
+//! Builds the graph of a segment: `hnsw_rs` builds parts, which our own graph search
+//! joins.
 //!
 //! `hnsw_rs` takes 4.3 KB a point while it builds and slows down as it grows, so it
 //! builds parts of some thousands of rows, each in one thread, which makes the same
@@ -22,7 +23,7 @@ use crate::index::hnsw::options::{BuildError, Cancellation, Hook, Options, in_th
 use crate::index::hnsw::search::VectorView;
 use crate::index::quantization::sq12::Sq12Vectors;
 
-/// A segment and which of its rows go on.
+/// A segment to merge, and which of its rows are retained.
 #[derive(Clone, Copy)]
 pub struct MergeSource<'a> {
     pub segment: &'a HnswIndex,
@@ -58,9 +59,8 @@ pub fn build<V: Borrow<Embedding>>(
     join_parts(codes, parts, options, &cancellation)
 }
 
-/// Builds one segment of the rows that the sources keep, in the order of the sources
-/// and of their rows. Keeps what is built: sources are joined, not built again, but
-/// for those that lose a large share of their rows.
+/// Merges the retained rows of the sources, in their order. Graphs are joined, not built
+/// again, but for sources that lose a large share of their rows.
 pub fn merge(
     dimension: usize,
     sources: &[MergeSource<'_>],
@@ -97,7 +97,7 @@ pub fn merge(
 const PART_ROWS: usize = 8_192;
 /// Parts this small are joined to others rather than built on their own.
 const PART_ROWS_MIN: usize = PART_ROWS / 2;
-/// A source that keeps less than one in so many of its rows is built again.
+/// A source that retains less than one in so many of its rows is built again.
 const REBUILT_SHARE: usize = 2;
 /// Layers at most: of 16 million rows, each layer has a sixteenth of the one below.
 const LAYERS_MAX: usize = 16;
@@ -133,7 +133,7 @@ fn join_parts(
     Ok(HnswIndex { codes, graph: joined })
 }
 
-/// Graphs of successive parts of some rows, each counting its own from 0.
+/// Builds graphs of successive parts of some rows, each counting its own from 0.
 fn parts(
     rows: Range<usize>,
     codes: &Sq12Vectors,
@@ -167,7 +167,7 @@ fn parts(
     Ok(built.into_iter().map(|(_, graph)| graph).collect())
 }
 
-/// Compares rows by their numbers, which are what `hnsw_rs` holds as their vectors.
+/// Cosine distance between rows; `hnsw_rs` holds row numbers as its vectors.
 struct QuantizedDistance<'a>(VectorView<'a>);
 
 impl Distance<u32> for QuantizedDistance<'_> {
@@ -180,7 +180,7 @@ impl Distance<u32> for QuantizedDistance<'_> {
     }
 }
 
-/// The graph that `hnsw_rs` makes of the rows of a view.
+/// Builds the graph of a view's rows with `hnsw_rs`.
 fn build_part(
     view: VectorView<'_>,
     options: &Options,
@@ -229,7 +229,7 @@ fn build_part(
     Ok(Graph { layers: layers.collect() })
 }
 
-/// What of a segment goes on.
+/// Rows of a source that are retained.
 #[derive(Debug)]
 struct RetainedRows {
     /// The new rows.
@@ -253,8 +253,8 @@ impl RetainedRows {
         Self { rows: start..codes.len(), moved }
     }
 
-    /// The graph among the rows that are kept. Where a neighbour is not, its neighbours
-    /// are candidates for its place.
+    /// Graph among the retained rows. The neighbours of a dropped neighbour are
+    /// candidates for its place.
     fn graph(&self, view: VectorView<'_>, old: &Graph) -> Graph {
         let view = view.from(self.rows.start).until(self.rows.len());
         let layers = old.layers.iter().map(|layer| self.layer(view, layer));

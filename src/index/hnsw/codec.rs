@@ -1,8 +1,8 @@
-//! A segment as bytes and back.
+//! Codec of the graph and its vectors.
 //!
-//! Where and in which pieces they are kept, and whether they are the ones that were
-//! written, is the store's matter. Here nothing is trusted but the length that the
-//! caller knows: each number is checked before memory is taken or a link followed.
+//! Where the bytes are kept, and whether they are the ones that were written, is the
+//! store's matter. Nothing is trusted but the length that the caller knows: each number
+//! is checked before memory is allocated or a link followed.
 //!
 //! Little-endian: the magic, six numbers of four bytes (version, dimension, rows,
 //! links of a place on the ground and above, layers), the places of each layer above

@@ -1,4 +1,4 @@
-//! Sees to it that every row of a graph can be reached from every other.
+//! Makes the lowest layer strongly connected: every row is reachable from every other.
 //!
 //! Links are chosen place by place, so a few rows can end up with no link that leads
 //! to them, or a group with none that leads out: 55 of 2,000 points of a mixture of
@@ -8,10 +8,10 @@ use crate::index::distance;
 use crate::index::hnsw::layout::{Graph, Layer, NONE};
 use crate::index::hnsw::search::{Scratch, VectorView, Visited};
 
-/// Places looked at for a link to or from a place that has none.
+/// Candidates for a link to or from an unreachable place.
 const EF: usize = 64;
 
-/// Changes as few links of the lowest layer as it takes.
+/// Changes as few links of the lowest layer as connectivity takes.
 pub(super) fn connect(view: VectorView<'_>, graph: &mut Graph) {
     let Some(mut ground) = graph.layers.first_mut().map(std::mem::take) else { return };
     let mut scratch = Scratch::default();
@@ -69,7 +69,7 @@ pub(super) fn connect(view: VectorView<'_>, graph: &mut Graph) {
     }
 }
 
-/// Visited what can be reached from a place, and whence.
+/// Marks what is reachable from a place, with its parents: depth-first search.
 fn spread(ground: &Layer, reached: &mut Visited, parents: &mut [u32], from: u32) {
     let mut todo = vec![from];
     reached.add(from);
@@ -85,7 +85,7 @@ fn spread(ground: &Layer, reached: &mut Visited, parents: &mut [u32], from: u32)
     }
 }
 
-/// Visited every place with a link to a marked one, until there is none left.
+/// Marks every place with a link to a marked one, until a fixed point.
 fn gather(ground: &Layer, leads: &mut Visited) {
     let mut grows = true;
     while grows {
@@ -98,7 +98,7 @@ fn gather(ground: &Layer, leads: &mut Visited) {
     }
 }
 
-/// What a walk towards a place from the first one comes by.
+/// Candidates of a search for a place from the first one.
 fn near(view: VectorView<'_>, ground: &Layer, scratch: &mut Scratch, place: u32) -> Vec<u32> {
     scratch.search_layer(view, ground, view.rows.row(place), 0, EF.into());
     scratch.pool.found().map(|(place, _)| place).filter(|it| *it != place).collect()

@@ -1,4 +1,4 @@
-//! Makes one graph of two, by searching the rows of the smaller in the larger.
+//! Joins two graphs, by searching the rows of the smaller in the larger.
 //!
 //! The links that each graph has are kept as candidates, so a join costs one search
 //! for each row of the smaller one, however large the other is. The result depends
@@ -36,7 +36,7 @@ struct Sides<'a> {
     middle: usize,
 }
 
-/// What of the other side is near each place of one, by place.
+/// Nearest places of the other side, by place.
 #[derive(Debug, Default)]
 struct CrossLinks {
     starts: Vec<usize>,
@@ -51,7 +51,7 @@ impl CrossLinks {
         }
     }
 
-    /// The same seen from the other side, which has `places`.
+    /// Transposed: seen from the other side, which has `places`.
     fn transposed(&self, places: usize) -> Self {
         let mut starts = vec![0; places + 1];
         for candidate in &self.candidates {
@@ -127,7 +127,7 @@ impl Sides<'_> {
         Ok(joined)
     }
 
-    /// What each place of one side finds on the other.
+    /// Searches each place of one side on the other.
     fn search(
         &self,
         level: usize,
@@ -197,10 +197,10 @@ enum Side {
     Right,
 }
 
-/// Rows between two looks at whether to go on.
+/// Rows between two cancellation checks.
 const ROWS_PER_CHECK: usize = 512;
 
-/// A layer of both sides, about to be joined.
+/// A layer of both sides while it is joined.
 #[derive(Debug)]
 struct JoinedLayer<'a> {
     view: VectorView<'a>,

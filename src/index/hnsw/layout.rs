@@ -1,7 +1,7 @@
-//! Who is linked to whom, in a few flat arrays.
+//! Layout of the graph: adjacency lists of fixed width, in flat arrays.
 //!
-//! Layer 0 holds every row, each further one about a sixteenth of the one below;
-//! a search walks down from the highest. Knows places and links, not vectors.
+//! Layer 0 holds every row, each further one about a sixteenth of the one below; a
+//! search descends from the highest. Knows places and links, not vectors.
 
 /// Ends a list of links that is not full.
 pub(super) const NONE: u32 = 0xFF_FFFF;
@@ -15,12 +15,12 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Of no rows, with so many links a place on the ground and above it.
+    /// Graph of no rows, with so many links a place on the lowest layer and above it.
     pub(super) fn empty((ground, _): (usize, usize)) -> Self {
         Self { layers: vec![Layer::ground(0, ground)] }
     }
 
-    /// Links of a place on the ground and above it.
+    /// Links of a place on the lowest layer and above it.
     pub(super) fn widths(&self) -> (usize, usize) {
         let width = |layer: Option<&Layer>| layer.map_or(0, Layer::width);
         let ground = width(self.layers.first());
@@ -34,7 +34,7 @@ impl Graph {
     }
 }
 
-/// Nodes that are linked among each other. A node is a place in the layer.
+/// One layer. A node is a place in it.
 #[derive(Debug, Default)]
 pub(super) struct Layer {
     width: usize,
@@ -111,7 +111,7 @@ impl Layer {
         &self.links
     }
 
-    /// The places that a place is linked to, best first.
+    /// Neighbours of a place, best first.
     #[inline]
     pub(super) fn links(&self, place: u32) -> impl Iterator<Item = u32> + '_ {
         let start = place as usize * self.width;
@@ -119,14 +119,13 @@ impl Layer {
         links.iter().map(|link| decode(*link)).take_while(|place| *place != NONE)
     }
 
-    /// Where the links of a place stand in [`Layer::raw_links`].
+    /// Index of a place's links in [`Layer::raw_links`].
     #[inline]
     pub(super) fn links_at(&self, place: u32) -> usize {
         place as usize * self.width
     }
 
-    /// Links a place to others instead of those it was linked to; what exceeds the
-    /// width is left out.
+    /// Replaces the links of a place; what exceeds the width is left out.
     pub(super) fn link(&mut self, place: u32, to: impl IntoIterator<Item = u32>) {
         let start = self.links_at(place);
         fill(self.links.get_mut(start..start + self.width).unwrap_or_default(), to);

@@ -1,7 +1,8 @@
-//! Rows that no longer change, findable through a graph.
+//! Approximate nearest-neighbour index of a sealed segment: a hierarchical navigable
+//! small world graph (HNSW, Malkov & Yashunin 2016) over scalar-quantized vectors.
 //!
-//! Rows count from 0 in the order in which they were given. Knows nothing of
-//! records, times or the store.
+//! Rows count from 0 in the order in which they were given. Knows nothing of records,
+//! times or the store.
 
 pub mod build;
 pub mod codec;
@@ -21,13 +22,12 @@ use crate::index::selection::Selection;
 use crate::index::strategy::{Strategy, expands_two_hops};
 use crate::index::top_k::{Scored, TopK};
 
-/// The rows that a search is to find.
+/// Number of rows to find, and the lowest cosine of use.
 #[derive(Debug, Clone, Copy)]
 pub struct Nearest {
-    /// So many.
+    /// Rows to return, at most.
     n: usize,
-    /// Those with a smaller cosine are of no use: as many as are wanted are known that
-    /// are nearer.
+    /// Rows with a smaller cosine are of no use: enough nearer ones are known.
     floor: f32,
 }
 
@@ -47,15 +47,15 @@ impl From<usize> for Nearest {
     }
 }
 
-/// Vectors and the graph among them.
+/// Quantized vectors and the graph among them.
 #[derive(Debug)]
 pub struct HnswIndex {
     codes: Sq12Vectors,
     graph: Graph,
 }
 
-/// Rows that bytes alone put in reach of the best `n`, which are then compared in
-/// full. What that loses is in the recall that `engram bench ann` reports.
+/// Candidates by 8-bit codes that are rescored with all 12 bits for the top `n`. What
+/// that loses is in the recall that `engram bench ann` reports.
 const fn shortlist(n: usize) -> usize {
     n.saturating_mul(2).saturating_add(16)
 }
@@ -73,7 +73,7 @@ impl HnswIndex {
         self.codes.dimension()
     }
 
-    /// Bytes that the segment keeps in memory.
+    /// Memory held, in bytes.
     pub fn memory_bytes(&self) -> usize {
         let layers = self.graph.layers.iter().map(layout::Layer::memory_bytes);
         self.codes.memory_bytes() + layers.sum::<usize>() + size_of::<Self>()
@@ -106,7 +106,7 @@ impl HnswIndex {
         }
     }
 
-    /// The nearest rows, found by a walk that keeps the best `ef` in view.
+    /// Graph search with `ef` candidates.
     pub fn search_graph(
         &self,
         query: &Sq12Query,
@@ -123,8 +123,8 @@ impl HnswIndex {
         Vec::new()
     }
 
-    /// The nearest of the rows that `allows` lets through, `size` of them, found by a
-    /// walk that keeps the best `ef` of those in view.
+    /// Graph search among the `size` rows that `allows` lets through, with `ef`
+    /// candidates of those.
     pub fn search_graph_filtered(
         &self,
         query: &Sq12Query,
@@ -148,8 +148,7 @@ impl HnswIndex {
         self.rescored(query, nearest, allows, scratch)
     }
 
-    /// The nearest of the given rows, each of which is compared. Rows that are not
-    /// there are not found.
+    /// Scan of the given rows; unknown ones are passed over.
     pub fn scan(
         &self,
         query: &Sq12Query,
@@ -185,12 +184,12 @@ impl HnswIndex {
     }
 
     /// Cosine of a row with a query, in −1..1, the same that a search gives; `None` for
-    /// a row that is not there or a query of another dimension.
+    /// an unknown row or a query of another dimension.
     pub fn cosine(&self, query: &Sq12Query, row: Row, scratch: &mut Scratch) -> Option<f32> {
         self.codes.cosine(query, row.0, &mut scratch.unpacked)
     }
 
-    /// Where a walk begins; `None` where there is nothing to find.
+    /// Entry point on the lowest layer; `None` where there is nothing to find.
     fn entry(&self, query: &Sq12Query, scratch: &mut Scratch) -> Option<(u32, &layout::Layer)> {
         if query.dimension() != self.dimension() {
             return None;
@@ -200,7 +199,7 @@ impl HnswIndex {
         Some((entry, self.graph.layers.first()?))
     }
 
-    /// The best of what a walk has left in the pool, compared in full.
+    /// Rescores the best candidates of a graph search with all 12 bits.
     fn rescored(
         &self,
         query: &Sq12Query,
@@ -229,15 +228,15 @@ impl HnswIndex {
     }
 }
 
-/// Rows that are on their way from memory while one is compared.
+/// Rows prefetched ahead of the one being compared.
 const PREFETCH_DISTANCE: usize = 8;
 
-/// A walk to the rows nearest to a query.
+/// Parameters of a graph search.
 fn params(query: &Sq12Query, Nearest { n, floor }: Nearest, ef: usize) -> SearchParams {
     SearchParams::new(ef.max(n), query.score_of(floor))
 }
 
-/// Rows whose products are held at a time.
+/// Rows of a scan whose products are computed together.
 const SCAN_BATCH: usize = 256;
 
 #[cfg(test)]

@@ -4,14 +4,14 @@
 use crate::index::distance;
 use crate::index::hnsw::search::VectorView;
 
-/// A place and how near it is to another.
+/// Candidate neighbour with its similarity.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LinkCandidate {
     pub(super) place: u32,
     pub(super) similarity: f32,
 }
 
-/// Chooses whom a place is linked to, with room that is used again.
+/// Selection of a place's neighbours, with reused buffers.
 #[derive(Debug, Default)]
 pub(super) struct NeighbourSelection {
     pub(super) candidates: Vec<LinkCandidate>,
@@ -44,9 +44,9 @@ impl NeighbourSelection {
         }
     }
 
-    /// Leaves in `chosen` at most `width` candidates, best first: those that are nearer
-    /// to the place than to a better one that is chosen, so that links lead in all
-    /// directions; then the best of the others, as far as there is room.
+    /// Leaves at most `width` candidates in `chosen`, best first: those nearer to the
+    /// place than to any better chosen one, so that links lead in all directions; then
+    /// the best of the pruned ones, as far as there is room.
     pub(super) fn choose(&mut self, view: VectorView<'_>, rows: Option<&[u32]>, width: usize) {
         let Self { candidates, chosen, spare, rows: cross, products } = self;
         candidates.sort_unstable_by(|a, b| {

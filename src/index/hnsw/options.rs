@@ -10,11 +10,11 @@ use crate::index::hnsw::layout::ROWS_MAX;
 /// How a graph is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Links of a row in the upper layers; twice as many in the lowest.
+    /// Links of a row in the upper layers, `M`; twice as many in the lowest.
     pub m: usize,
-    /// Rows kept in view while a row's neighbours are looked for.
+    /// Candidates of the search for a row's neighbours: `efConstruction`.
     pub ef_construction: usize,
-    /// Threads that work at the same time.
+    /// Threads that build at the same time.
     pub threads: NonZeroUsize,
 }
 
@@ -43,7 +43,7 @@ pub enum BuildError {
     Panicked,
 }
 
-/// Is asked again and again, from several threads, whether to go on.
+/// Cancellation check, called again and again from several threads.
 pub type Hook<'a> = &'a (dyn Fn() -> ControlFlow<()> + Sync);
 
 impl Options {
@@ -52,7 +52,7 @@ impl Options {
     }
 }
 
-/// The caller's hook.
+/// The caller's cancellation check.
 #[derive(Clone, Copy)]
 pub(super) struct Cancellation<'a>(pub(super) Hook<'a>);
 
@@ -65,7 +65,7 @@ impl Cancellation<'_> {
     }
 }
 
-/// What the jobs give, each run in a thread of its own, in their order.
+/// Runs each job in a thread of its own; results in the order of jobs.
 pub(super) fn in_threads<T: Send>(
     jobs: impl Iterator<Item = impl FnOnce() -> Result<T, BuildError> + Send>,
 ) -> Result<Vec<T>, BuildError> {

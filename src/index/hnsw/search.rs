@@ -1,8 +1,9 @@
-//! Walks a graph that does not change, towards a query.
+//! Graph search: SEARCH-LAYER of HNSW (Malkov & Yashunin 2016, Algorithm 2), and two
+//! filtered variants.
 //!
-//! Knows layers and codes; which rows may be returned is a predicate that each
-//! caller's search is compiled for. Nothing is allocated for a node: what a walk
-//! needs is in a [`Scratch`], used again by the next.
+//! Knows layers and codes; the filter is a predicate that each caller's search is
+//! compiled for. Nothing is allocated for a node: candidates and marks are in a
+//! [`Scratch`], reused by the next search.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -11,13 +12,13 @@ use crate::index::distance::{self, ByteRows};
 use crate::index::hnsw::layout::{Graph, Layer};
 use crate::index::quantization::sq12::{Sq12Vectors, Unpacked};
 
-/// Room that walks and scans use, one of them at a time. It grows with the segments
-/// that it is used on, by a bit a row.
+/// Scratch memory of one search at a time. Grows with the segments that it is used on,
+/// by a bit a row.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(super) visited: Visited,
     pub(super) pool: Pool,
-    /// Places that a walk may go on from, where those are not the pool's.
+    /// Candidates to expand, where those are not the pool's.
     frontier: BinaryHeap<PoolEntry>,
     fresh: Vec<u32>,
     rows: Vec<u32>,
@@ -26,17 +27,17 @@ pub struct Scratch {
     pub(super) unpacked: Unpacked,
 }
 
-/// Vectors as the walk sees them: a segment's, or a run of its rows counted from 0.
+/// Quantized vectors of a segment, or of a run of its rows counted from 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VectorView<'a> {
     pub(super) rows: ByteRows<'a>,
     pub(super) weights: &'a [f32],
 }
 
-/// The layer above that is looked through as a whole.
+/// Places of the top layer, at most, for it to be scanned as a whole.
 const TOP_LAYER_MAX: usize = 64;
-/// Nodes scored at most for one node passed, where a filter leaves out some of its
-/// neighbours: as many as links, so that a step costs what it costs without a filter.
+/// Nodes scored for one expansion, at most, where a filter leaves out neighbours: as
+/// many as links, so that an expansion costs what it costs without a filter.
 const EXPANSION_MAX: usize = 32;
 
 impl<'a> VectorView<'a> {
@@ -60,12 +61,12 @@ impl<'a> VectorView<'a> {
         Self { rows: ByteRows { bytes, dimension }, weights }
     }
 
-    /// What makes a cosine of another row's score, where a row is the query.
+    /// Factor from a score to a cosine, where a row is the query.
     pub(super) fn scale(self, row: u32) -> f32 {
         self.weights.get(row as usize).copied().unwrap_or_default() * 256.0
     }
 
-    /// A product with a row as a score: comparable between rows.
+    /// Score of an integer product: comparable between rows.
     #[inline]
     pub(super) fn score(self, product: i32, row: u32) -> f32 {
         product as f32 * self.weights.get(row as usize).copied().unwrap_or_default()
@@ -73,8 +74,8 @@ impl<'a> VectorView<'a> {
 }
 
 impl Scratch {
-    /// The place of layer `floor` from which a walk towards `query` sets out, found in
-    /// the layers above it.
+    /// Entry point on layer `floor` for `query`: greedy search through the layers above
+    /// it.
     pub(super) fn descend(
         &mut self,
         view: VectorView<'_>,
@@ -97,7 +98,7 @@ impl Scratch {
         graph.layers.get(floor)?.place(row)
     }
 
-    /// From neighbour to better neighbour, until there is none.
+    /// Greedy search of one layer, `ef` = 1.
     fn greedy_search(
         &mut self,
         view: VectorView<'_>,
@@ -108,7 +109,7 @@ impl Scratch {
         self.rows.clear();
         self.rows.push(from);
         let Some((mut score, mut row)) = self.best(view, query) else { return from };
-        // Each turn is at a better row than the one before: it ends.
+        // Each turn is at a better row than the one before: the loop ends.
         while let Some(place) = layer.place(row) {
             self.rows.clear();
             self.rows.extend(layer.links(place).map(|place| layer.row(place)));
@@ -120,7 +121,7 @@ impl Scratch {
         row
     }
 
-    /// The best of the listed rows.
+    /// Best of the listed rows.
     fn best(&mut self, view: VectorView<'_>, query: &[i8]) -> Option<(f32, u32)> {
         distance::gathered(query, view.rows, &self.rows, &mut self.products);
         let scored = self.rows.iter().zip(&self.products);
@@ -128,8 +129,7 @@ impl Scratch {
         scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
     }
 
-    /// Leaves in the pool the best `ef` places of a layer that a walk from `entry`
-    /// comes by.
+    /// Searches a layer from `entry`; leaves the best `ef` places in the pool.
     pub(super) fn search_layer(
         &mut self,
         view: VectorView<'_>,
@@ -153,12 +153,12 @@ impl Scratch {
         }
     }
 
-    /// Leaves in the pool the best `ef` places of allowed rows that a walk from `entry`
-    /// comes by, which goes on from the others as well: it ends when nothing is left that
-    /// is better than the pool's last.
+    /// Searches a layer for allowed rows by traversing all: places of other rows are
+    /// expanded but not kept. Ends when nothing is left that is better than the pool's
+    /// last.
     ///
-    /// Costs as much more as fewer are allowed, and more where the allowed ones are far
-    /// from the query, but loses nothing then.
+    /// Costs more the fewer rows are allowed and the farther those are from the query,
+    /// but loses none of them.
     pub(super) fn search_layer_filtered(
         &mut self,
         view: VectorView<'_>,
@@ -192,12 +192,12 @@ impl Scratch {
         }
     }
 
-    /// The same among the places whose rows are allowed; at the end the pool holds no
-    /// other, but for the entry.
+    /// Searches the subgraph of allowed rows with two-hop expansion, as ACORN-1 does
+    /// (Patel et al. 2024); at the end the pool holds no other row, but for the entry
+    /// point.
     ///
-    /// A neighbour that is not allowed is not scored: its neighbours stand in for it.
-    /// So a step meets about as many allowed places as without a filter, however
-    /// few they are, and the walk is as wide as it is asked to be among them.
+    /// A neighbour that is not allowed is not scored: its allowed neighbours stand in
+    /// for it. So an expansion meets about as many allowed places as without a filter.
     pub(super) fn search_layer_two_hops(
         &mut self,
         view: VectorView<'_>,
@@ -268,12 +268,12 @@ impl Scratch {
     }
 }
 
-/// How wide a walk is.
+/// Parameters of one search of a layer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SearchParams {
-    /// Places kept in view.
+    /// Size of the pool.
     ef: usize,
-    /// Score that is of use: where better ones are known already.
+    /// Lowest score of use, where better candidates are known already.
     floor: f32,
 }
 
@@ -289,18 +289,18 @@ impl From<usize> for SearchParams {
     }
 }
 
-/// Of the places that a walk keeps in view it goes on from so many thirds at least,
-/// whatever they score: what is of use may lie behind some that are not.
+/// Thirds of `ef` that are expanded whatever they score: places of use may lie behind
+/// some that are of none.
 const THIRDS_EXPANDED: usize = 2;
 
-/// The best places so far, best first, and which of them the walk has gone on from.
+/// Candidate pool: the best places so far, best first, and which of them were expanded.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     entries: Vec<PoolEntry>,
     limit: usize,
     floor: f32,
     steps: usize,
-    /// All before it have been gone on from.
+    /// All entries before it were expanded.
     at: usize,
 }
 
@@ -308,7 +308,7 @@ pub(super) struct Pool {
 #[derive(Debug, Clone, Copy)]
 struct PoolEntry {
     score: f32,
-    /// The highest bit: gone on from. Places have 24 bits.
+    /// The highest bit: expanded. Places have 24 bits.
     place: u32,
 }
 
@@ -343,8 +343,8 @@ impl Pool {
         self.at = 0;
     }
 
-    /// Whether a walk that comes to a place of this score, the best that is left, goes
-    /// on from it.
+    /// Whether the best place that is left, of this score, is expanded: early
+    /// termination below the floor.
     fn expands(&mut self, score: f32) -> bool {
         self.steps += 1;
         self.steps * 3 <= self.limit * THIRDS_EXPANDED || score >= self.floor
@@ -363,14 +363,14 @@ impl Pool {
         self.at = self.at.min(at);
     }
 
-    /// True where the pool is full of better ones.
+    /// True where the pool is full of better places.
     #[inline]
     fn is_beyond(&self, score: f32) -> bool {
         self.entries.len() >= self.limit
             && self.entries.last().is_some_and(|last| score <= last.score)
     }
 
-    /// The best place that has not been gone on from.
+    /// Best place that was not expanded.
     fn next(&mut self) -> Option<u32> {
         while let Some(entry) = self.entries.get_mut(self.at) {
             self.at += 1;
@@ -394,7 +394,7 @@ impl Pool {
     }
 }
 
-/// A bit a place.
+/// Visited set, a bit for each place.
 #[derive(Debug, Default)]
 pub(super) struct Visited(Vec<u64>);
 
@@ -413,7 +413,7 @@ impl Visited {
         self.0.resize(places.div_ceil(64), 0);
     }
 
-    /// True where the place was not there.
+    /// True where the place was new.
     #[inline]
     pub(super) fn add(&mut self, place: u32) -> bool {
         let bit = 1 << (place % 64);

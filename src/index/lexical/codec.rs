@@ -1,4 +1,4 @@
-//! The words of a segment as bytes.
+//! Codec of immutable postings.
 
 use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};
 use crate::index::lexical::immutable::{Ends, ImmutablePostings};
@@ -72,7 +72,7 @@ impl ImmutablePostings {
         Ok(words)
     }
 
-    /// What a search relies on to find what is there, and each term once.
+    /// Checks the invariants that a search relies on.
     fn check(&self) -> Result<(), &'static str> {
         let of = |impact: &Impact| {
             impact.frequency > 0

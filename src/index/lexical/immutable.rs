@@ -1,4 +1,4 @@
-//! The words of a sealed segment, compact.
+//! Immutable postings: those of a sealed segment, compact.
 
 use roaring::RoaringBitmap;
 
@@ -8,7 +8,7 @@ use crate::index::lexical::posting_block::PostingBlock;
 use crate::index::lexical::window_postings::WindowPostings;
 use crate::index::lexical::{Impact, Postings, TermId, WINDOW_ROWS};
 
-/// Words of rows that do not change.
+/// Postings of rows that do not change.
 #[derive(Debug, Default, Clone)]
 pub struct ImmutablePostings {
     /// All terms, ascending, one after the other.
@@ -23,7 +23,7 @@ pub struct ImmutablePostings {
     pub(super) length: u64,
 }
 
-/// Where a term's entries end; they start where the one's before end.
+/// Ends of a term's entries; they start at the ends of the term before.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Ends {
     pub(super) text: u32,
@@ -34,7 +34,7 @@ pub(super) struct Ends {
 }
 
 impl ImmutablePostings {
-    /// The words of all rows pushed so far.
+    /// Freezes the postings of all rows pushed so far.
     pub fn freeze(growing: &MutablePostings) -> Self {
         let mut builder = Builder::new(growing.lengths().to_vec());
         for (text, postings) in growing.sorted() {
@@ -43,8 +43,7 @@ impl ImmutablePostings {
         builder.0
     }
 
-    /// The rows of all parts, one part after the other, but for those that each
-    /// part's bitmap names.
+    /// Merges parts, one after the other, without the deleted rows of each.
     pub fn merge(parts: &[(&Self, &RoaringBitmap)]) -> Self {
         let mut lengths = Vec::new();
         let mut kept: Vec<Vec<Option<Row>>> = Vec::with_capacity(parts.len());
@@ -97,7 +96,7 @@ impl ImmutablePostings {
         (0..self.ends.len()).filter_map(|term| self.text(term))
     }
 
-    /// Visits the rows that hold a term, ascending, with how often they do.
+    /// Visits a term's postings, ascending: row and frequency.
     fn each(&self, term: TermId, mut visit: impl FnMut(Row, u16)) {
         for block in self.blocks_of(term) {
             let Some(rows) = block.open(&self.data) else { continue };
@@ -125,7 +124,7 @@ impl ImmutablePostings {
 
     fn block(&self, term: TermId, window: usize) -> Option<&PostingBlock> {
         let blocks = self.blocks_of(term);
-        // A common term has a chunk in every window.
+        // A common term has a block in every window.
         let at_place = blocks.get(window).filter(|block| block.window as usize == window);
         at_place.or_else(|| {
             let found = blocks.binary_search_by_key(&window, |block| block.window as usize);

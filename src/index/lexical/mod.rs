@@ -1,9 +1,9 @@
-//! Finds texts by their words: BM25 over inverted indexes of parts of the rows.
+//! Lexical search: BM25 (Robertson et al. 1994) over an inverted index of each segment.
 //!
-//! A part is [`mutable::MutablePostings`] or, sealed, [`immutable::ImmutablePostings`]; to a
-//! [`query::Bm25Query`] both are [`Postings`]. How rare a word is and how long a
-//! text is usual are counted over all parts, so that scores of rows of different
-//! parts compare. Knows neither vectors nor records.
+//! A part is [`mutable::MutablePostings`] or, sealed, [`immutable::ImmutablePostings`];
+//! to a [`query::Bm25Query`] both are [`Postings`]. Document frequencies and mean length
+//! are summed over all parts, so that scores of rows of different parts compare. Knows
+//! neither vectors nor records.
 
 mod codec;
 pub mod immutable;
@@ -16,11 +16,11 @@ use crate::index::Row;
 use crate::index::lexical::window_postings::WindowPostings;
 use crate::index::terms::terms;
 
-/// A text, ready to be inserted. Made outside of locks, as cutting it is the
+/// Analysed text, ready to be inserted. Made outside of locks, as the analysis is the
 /// greater part of the work.
 #[derive(Debug, Clone)]
 pub struct Text {
-    /// Distinct terms, ascending, each with how often it is there.
+    /// Distinct terms, ascending, each with its frequency.
     terms: Vec<(Box<str>, u16)>,
     length: u16,
 }
@@ -39,12 +39,12 @@ impl Text {
     }
 }
 
-/// A term of one part, as the part numbers them.
+/// Number of a term in one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermId(u32);
 
-/// How often a term is in a text and how many terms the text has. Both are within
-/// [`crate::index::terms::TERMS_MAX`].
+/// Term frequency and length of the text: all that BM25 needs of a posting. Both are
+/// within [`crate::index::terms::TERMS_MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Impact {
     frequency: u16,
@@ -52,13 +52,12 @@ pub struct Impact {
 }
 
 impl Impact {
-    /// Whether a text of this weight scores at least as high as one of the other,
-    /// whatever the mean length.
+    /// Dominance: scores at least as high as the other, whatever the mean length.
     fn dominates(self, other: Self) -> bool {
         self.frequency >= other.frequency && self.length <= other.length
     }
 
-    /// Adds a weight to those of which none covers another.
+    /// Adds an impact to a set of which none dominates another.
     fn merge_into(self, impacts: &mut Vec<Self>) {
         if !impacts.iter().any(|impact| impact.dominates(self)) {
             impacts.retain(|impact| !self.dominates(*impact));
@@ -67,35 +66,36 @@ impl Impact {
     }
 }
 
-/// The words of a part of the rows, numbered from 0.
+/// Postings of a part of the rows, which count from 0.
 pub trait Postings: std::fmt::Debug {
-    /// How many rows there are.
+    /// Number of rows.
     fn rows(&self) -> usize;
 
-    /// Terms of all rows together.
+    /// Total length of all rows.
     fn length(&self) -> u64;
 
-    /// Terms of one row; 0 for a row that is not there.
+    /// Length of one row; 0 for an unknown one.
     fn length_of(&self, row: Row) -> u16;
 
     fn find(&self, term: &str) -> Option<TermId>;
 
-    /// How many rows hold a term.
+    /// Rows that hold a term.
     fn document_frequency(&self, term: TermId) -> usize;
 
-    /// The weights that a term's best one is among, whatever the mean length.
+    /// Impacts of a term that none dominates: its best score is among theirs, whatever
+    /// the mean length.
     fn impacts(&self, term: TermId) -> &[Impact];
 
-    /// Greatest times and least length of the rows of a window of [`WINDOW_ROWS`]
-    /// that hold a term; `None` where none does, no less than the true ones.
+    /// Upper bound of a term in a window of [`WINDOW_ROWS`]: greatest frequency, least
+    /// length; `None` where no row holds it.
     fn bound(&self, term: TermId, window: usize) -> Option<Impact>;
 
-    /// The rows of a window that hold a term; `None` where none does.
+    /// Postings of a term in a window; `None` where there are none.
     fn postings_in(&self, term: TermId, window: usize) -> Option<WindowPostings<'_>>;
 }
 
-/// Rows that a search looks at together: a bit for each of them fits into a few of the
-/// processor's registers, and the bounds of what they hold are looked at first.
+/// Rows that a search evaluates together, after a look at their upper bounds: a bit for
+/// each fits into a few registers.
 pub const WINDOW_ROWS: usize = 4_096;
 
 #[cfg(test)]

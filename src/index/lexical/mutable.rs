@@ -1,4 +1,4 @@
-//! The words of rows that are still being added.
+//! Mutable postings: those of a growing segment.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::index::Row;
 use crate::index::lexical::window_postings::WindowPostings;
 use crate::index::lexical::{Impact, Postings, TermId, Text, WINDOW_ROWS};
 
-/// Words of the rows pushed so far.
+/// Postings of the rows pushed so far.
 #[derive(Debug, Default)]
 pub struct MutablePostings {
     by_text: HashMap<Box<str>, TermId>,
@@ -15,7 +15,7 @@ pub struct MutablePostings {
     length: u64,
 }
 
-/// Rows that hold a term.
+/// Posting list of a term: rows with frequencies.
 #[derive(Debug, Default)]
 pub(super) struct PostingList {
     /// Ascending.

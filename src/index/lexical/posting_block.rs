@@ -1,6 +1,6 @@
-//! The rows of one window that hold one term, in few bytes: as a list of places
-//! where they are few, as a bit a row where they are many (as roaring bitmaps do
-//! it; here a window is the unit of search, with its bounds beside it).
+//! Posting block: the rows of one window that hold one term, as a sorted array where
+//! they are few, as a bit set where they are many. The containers of roaring bitmaps
+//! (Chambi et al. 2016), with the window's upper bound beside them.
 
 use crate::index::lexical::{Impact, WINDOW_ROWS};
 
@@ -8,22 +8,22 @@ use crate::index::lexical::{Impact, WINDOW_ROWS};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PostingBlock {
     pub(super) window: u32,
-    /// Where its data start.
+    /// Start of its data.
     pub(super) start: u32,
-    /// Rows that hold the term.
+    /// Number of rows.
     pub(super) count: u16,
-    /// How many of them hold it more than once.
+    /// Rows that hold it more than once.
     pub(super) repeated: u16,
-    /// Greatest times and least length of these rows.
+    /// Upper bound: greatest frequency and least length of these rows.
     pub(super) bound: Impact,
 }
 
-/// Units of 16 bits that a bit a row takes: with more rows a list would be longer.
+/// Units of 16 bits of a bit set: with more rows an array would be longer.
 const BITMAP_UNITS: usize = WINDOW_ROWS / 16;
 
 impl PostingBlock {
-    /// Appends a chunk's rows, ascending places in the window with times and
-    /// length; `None` where there are none.
+    /// Appends a block: ascending places in the window with their impacts; `None` where
+    /// there are none.
     pub(super) fn write(window: u32, rows: &[(u16, Impact)], data: &mut Vec<u16>) -> Option<Self> {
         let frequency = rows.iter().map(|(_, impact)| impact.frequency).max()?;
         let length = rows.iter().map(|(_, impact)| impact.length).min()?;
@@ -64,12 +64,12 @@ impl PostingBlock {
     }
 }
 
-/// A chunk's rows, by their places in the window.
+/// Rows of a block, by their places in the window.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockRows<'a> {
     places: &'a [u16],
     is_bitmap: bool,
-    /// Place and times, ascending, where times are more than one.
+    /// Place and frequency, ascending, where the frequency is above one.
     repeated: &'a [[u16; 2]],
 }
 
@@ -91,8 +91,7 @@ impl<'a> BlockRows<'a> {
         }
     }
 
-    /// A bit a row, 64 rows together, the first in the lowest bits; `None` where they are
-    /// listed.
+    /// Words of the bit set, the first row in the lowest bit; `None` for an array.
     #[inline]
     pub(super) fn bitmap(self) -> Option<impl Iterator<Item = u64> + 'a> {
         let units = self.places.as_chunks::<4>().0.iter();
@@ -107,7 +106,7 @@ impl<'a> BlockRows<'a> {
         self.repeated
     }
 
-    /// 0 where the row does not hold the term.
+    /// Frequency; 0 where the row does not hold the term.
     #[inline]
     pub(super) fn frequency(self, at: u16) -> u16 {
         let holds = if self.is_bitmap {

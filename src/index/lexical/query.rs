@@ -1,9 +1,10 @@
-//! Scores rows by BM25, and finds the best of them without a look at all.
+//! BM25 scores, and the top k by the pruning of MaxScore (Turtle & Flood 1995) with an
+//! upper bound for each term and window, as block-max indexes have them (Ding & Suel
+//! 2011).
 //!
-//! A part's rows are gone through in windows. Of each window the greatest score
-//! that its terms allow is known; one that cannot be among the best is passed
-//! over, and in the others only those rows are looked at that hold terms enough to be
-//! among them: which these are is found with a bit for each row of the window.
+//! A window whose bounds cannot reach the top k is skipped. In the others only rows are
+//! scored whose terms' bounds together can reach it, found by set operations on bit sets
+//! of the window's rows.
 
 use std::collections::BTreeSet;
 
@@ -14,34 +15,33 @@ use crate::index::selection::Selection;
 use crate::index::terms::{TERMS_MAX, terms};
 use crate::index::top_k::{Scored, TopK};
 
-/// How soon a word's repetition stops to count, as is usual.
+/// BM25 `k1`: term-frequency saturation; the usual value.
 const K1: f32 = 1.2;
-/// How much a long text is held against it, as is usual.
+/// BM25 `b`: length normalisation; the usual value.
 const B: f32 = 0.75;
 
-/// A query's words, weighed by all parts of an index. Good as long as they are
-/// as they were.
+/// Query terms with their weights over all parts of an index, valid for that snapshot.
 #[derive(Debug)]
 pub struct Bm25Query {
-    /// The rarest first: what they give is summed in this order everywhere, so that a
-    /// row has one score.
+    /// Highest IDF first: scores are summed in this order everywhere, so that a row has
+    /// one score.
     terms: Vec<QueryTerm>,
     saturation: Saturation,
-    /// The most that the terms give in this index.
+    /// Upper bound of the sum in this index.
     bound: f32,
 }
 
 #[derive(Debug)]
 struct QueryTerm {
     text: String,
-    /// Greater for a term that fewer rows hold.
+    /// Inverse document frequency.
     idf: f32,
 }
 
 impl Bm25Query {
-    /// Scores are divided by the sum of each term's best in this index, so that
-    /// they are in 0..=1 and those of different queries compare. Terms that no
-    /// row holds tell nothing apart and are left out.
+    /// Scores are divided by the sum of the terms' upper bounds in this index, so that
+    /// they are in 0..=1 and those of different queries compare. Terms that no row holds
+    /// are left out.
     pub fn new(query: &str, parts: &[&dyn Postings]) -> Self {
         let distinct: BTreeSet<String> = terms(query).into_iter().collect();
         let rows: usize = parts.iter().map(|part| part.rows()).sum();
@@ -70,12 +70,12 @@ impl Bm25Query {
         found
     }
 
-    /// Whether no row can answer.
+    /// Whether no row holds any term.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// How well a row of a part answers, in 0..=1; 0 where it holds no term.
+    /// Score of a row of a part, in 0..=1; 0 where it holds no term.
     pub fn score(&self, part: &dyn Postings, row: Row) -> f32 {
         self.within(part).score(row)
     }
@@ -86,8 +86,8 @@ impl Bm25Query {
         rows.iter().map(|row| search.score(*row)).collect()
     }
 
-    /// The best `n` selected rows of a part that hold a term and score more than
-    /// `floor`, best first.
+    /// Top `n` selected rows of a part that hold a term and score above `floor`, best
+    /// first.
     pub fn top(
         &self,
         part: &dyn Postings,
@@ -119,13 +119,12 @@ impl Bm25Query {
     }
 }
 
-/// What a term gives by how often it is there and how long the text is, for one
-/// mean length.
+/// Term-frequency part of BM25, tabulated by length, for one mean length.
 #[derive(Debug)]
 struct Saturation {
-    /// By length.
+    /// Length normalisation, by length.
     norms: Vec<f32>,
-    /// What a single occurrence gives, by length.
+    /// Value at a frequency of 1, by length.
     singles: Vec<f32>,
 }
 
@@ -154,7 +153,7 @@ impl Saturation {
         self.singles.get(usize::from(length)).copied().unwrap_or(0.0)
     }
 
-    /// How many times a single occurrence's share a repeated one's is.
+    /// Value relative to that of a frequency of 1.
     #[inline]
     fn ratio(&self, impact: Impact) -> f32 {
         let (frequency, norm) = (f32::from(impact.frequency), self.norm(impact.length));
@@ -162,7 +161,7 @@ impl Saturation {
     }
 }
 
-/// The search of one part.
+/// Search of one part.
 struct PostingsSearch<'a> {
     part: &'a dyn Postings,
     saturation: &'a Saturation,
@@ -175,18 +174,18 @@ struct PostingsSearch<'a> {
 struct WindowTerm<'a> {
     postings: WindowPostings<'a>,
     idf: f32,
-    /// The most that it gives a row that holds it once.
+    /// Upper bound for a row that holds it once.
     once: f32,
-    /// The most that it gives any row.
+    /// Upper bound for any row.
     most: f32,
 }
 
-/// Rows of a window that may be among the best.
+/// Rows of a window that may be in the top k.
 #[derive(Debug, Default)]
 struct WindowCandidates {
-    /// Of each term, those that hold it.
+    /// By term, rows that hold it.
     of_term: Vec<Bits>,
-    /// Those that hold some term more than once.
+    /// Rows that hold some term more than once.
     repeated: Bits,
     all: Bits,
 }
@@ -207,7 +206,7 @@ impl<'a> PostingsSearch<'a> {
         self.finished(sum, length)
     }
 
-    /// What a term gives a row, in shares of a single occurrence.
+    /// Score of a term, in units of a frequency of 1.
     #[inline]
     fn worth(&self, idf: f32, impact: Impact) -> f32 {
         match impact.frequency {
@@ -217,7 +216,7 @@ impl<'a> PostingsSearch<'a> {
         }
     }
 
-    /// The score of a sum in shares of a single occurrence.
+    /// Score of a sum in units of a frequency of 1.
     #[inline]
     fn finished(&self, sum: f32, length: u16) -> f32 {
         (sum * self.saturation.single(length) * self.scale).min(1.0)
@@ -243,7 +242,7 @@ impl<'a> PostingsSearch<'a> {
         }
     }
 
-    /// The terms that rows of a window hold.
+    /// Looks up the query terms in a window.
     fn hold(&self, window: usize, held: &mut Vec<WindowTerm<'a>>) {
         held.clear();
         held.extend(self.terms.iter().filter_map(|(term, idf)| {
@@ -258,7 +257,7 @@ impl<'a> PostingsSearch<'a> {
         }));
     }
 
-    /// Offers a row of a window, unless it cannot be among the best.
+    /// Scores a row of a window and offers it above the floor.
     #[inline]
     fn offer(
         &self,
@@ -287,10 +286,10 @@ impl<'a> PostingsSearch<'a> {
 }
 
 impl WindowCandidates {
-    /// Finds the rows that may score more than `bar`; `false` where there are none.
+    /// Finds the rows that may score above `bar`; `false` where there are none.
     ///
-    /// Rows come in ascending order and the earlier of equals is kept: what only reaches
-    /// the bar is not.
+    /// Rows come in ascending order and the earlier of equals is kept: a row that only
+    /// reaches the bar is not.
     fn find(&mut self, held: &[WindowTerm<'_>], bar: f32) -> bool {
         let all: f32 = held.iter().map(|it| it.most).sum();
         if held.is_empty() || all + ROUNDING <= bar {
@@ -302,7 +301,7 @@ impl WindowCandidates {
         for it in held {
             it.postings.mark_repeated(&mut self.repeated);
         }
-        // Few rows hold a term twice, and all others cannot score as much.
+        // Few rows hold a term twice; all others have a lower bound.
         self.all = self.above(bar, held, |it| it.once);
         self.all.without(&self.repeated);
         let mut repeated = self.above(bar, held, |it| it.most);
@@ -311,8 +310,7 @@ impl WindowCandidates {
         true
     }
 
-    /// The rows that may score more than `bar`, where no term gives a row more than
-    /// its `bound`.
+    /// Rows that may score above `bar`, where no term gives more than its `bound`.
     fn above(
         &self,
         bar: f32,
@@ -336,18 +334,18 @@ impl WindowCandidates {
     }
 }
 
-/// What a term can give the rows of a window.
+/// Upper bound of a term in a window.
 struct TermBound<'a> {
     bound: f32,
-    /// The bounds of this term and of all after it.
+    /// Sum of the bounds of this term and all after it.
     rest: f32,
     rows: &'a Bits,
 }
 
-/// Terms by which rows are told apart, at most; all further ones may be in any row.
+/// Terms by which rows are split, at most; all further ones may be in any row.
 const SPLIT_TERMS_MAX: usize = 8;
 
-/// Adds to `found` those of `rows`, which have `sum` already, that may score more than
+/// Adds to `found` those of `rows`, whose bound is `sum` so far, that may score above
 /// `bar` by the terms that are left.
 fn split(
     terms: &[TermBound<'_>],

@@ -1,13 +1,13 @@
-//! The rows of one window that hold one term, however their part keeps them.
+//! Postings of one term in one window, of mutable and immutable parts alike.
 
 use crate::index::Row;
 use crate::index::lexical::WINDOW_ROWS;
 use crate::index::lexical::posting_block::BlockRows;
 
-/// Words of 64 bits that a bit for each row of a window takes.
+/// Words of 64 bits of a window's bit set.
 const BITS_WORDS: usize = WINDOW_ROWS / 64;
 
-/// Rows of a window, by their places in it, with how often each holds the term.
+/// Rows of a window that hold a term, with frequencies.
 #[derive(Debug, Clone, Copy)]
 pub enum WindowPostings<'a> {
     Packed(BlockRows<'a>),
@@ -16,7 +16,7 @@ pub enum WindowPostings<'a> {
 }
 
 impl WindowPostings<'_> {
-    /// How often the row at a place holds the term; 0 where it does not.
+    /// Frequency of the term at a place; 0 where it is not held.
     #[inline]
     pub(super) fn frequency(self, at: u16) -> u16 {
         match self {
@@ -63,7 +63,7 @@ impl WindowPostings<'_> {
     }
 }
 
-/// A bit for each row of a window.
+/// Bit set of a window's rows.
 #[derive(Debug, Clone)]
 pub(super) struct Bits([u64; BITS_WORDS]);
 

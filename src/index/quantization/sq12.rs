@@ -1,25 +1,26 @@
-//! Unit vectors as codes: a byte a component for finding, four bits more for ranking.
+//! 12-bit scalar quantization with one scale a vector, in two parts: 8 bits for the
+//! search, 4 more for rescoring.
 //!
-//! A component is 12 bits times the row's own step: `step · (16 · coarse + fine)`,
-//! coarse in ±127, fine in −8..8. The query has 16 bits. All sums are of whole
-//! numbers, so a cosine has the same bits on every processor.
+//! A component is `step · (16 · coarse + fine)`, with coarse in ±127 and fine in −8..8.
+//! The query has 16 bits. All sums are of integers, so a cosine has the same bits on
+//! every processor.
 
 use crate::base::embedding::Embedding;
 use crate::index::distance::{self, ByteRows};
 use crate::index::quantization::step;
 
-/// Greatest number of steps a component can be from 0: 16 · 127 + 7.
+/// Largest code: 16 · 127 + 7.
 const STEPS_MAX: f32 = 2_039.0;
-/// The same for a query: 256 · 127 + 127.
+/// Largest code of a query: 256 · 127 + 127.
 const QUERY_STEPS_MAX: f32 = 32_639.0;
-/// Steps of both in a product of coarse parts: 16 · 256.
+/// Scale of a product of coarse parts: 16 · 256.
 const COARSE_STEPS: f32 = 4_096.0;
 /// Of a few products of floats.
 const ROUNDING: f32 = 1e-5;
 /// Rows begin where memory is read from, as long as their length allows it.
 const ALIGNMENT: usize = 64;
 
-/// Vectors of one dimension, appended and never changed.
+/// Quantized vectors of one dimension, appended and never changed.
 #[derive(Debug, Default)]
 pub(in crate::index) struct Sq12Vectors {
     dimension: usize,
@@ -31,18 +32,18 @@ pub(in crate::index) struct Sq12Vectors {
     steps: Vec<f32>,
 }
 
-/// A unit vector to compare with them.
+/// Quantized query.
 #[derive(Debug, Clone)]
 pub struct Sq12Query {
     /// `step · (256 · coarse + low)`.
     coarse: Vec<i8>,
     low: Vec<i8>,
     step: f32,
-    /// Length of what the low parts alone say.
+    /// Norm of the low parts.
     loss: f32,
 }
 
-/// Room for one row's fine components, reused.
+/// Buffer of one row's fine components.
 #[derive(Debug, Default)]
 pub(in crate::index) struct Unpacked(Vec<i8>);
 
@@ -132,7 +133,8 @@ impl Sq12Vectors {
         Some((steps as f32 * (step * query.step)).clamp(-1.0, 1.0))
     }
 
-    /// Has the processor fetch what [`Sq12Vectors::cosine`] reads of a row and a walk has not.
+    /// Prefetches the fine part of a row, which [`Sq12Vectors::cosine`] reads and a
+    /// graph search has not.
     pub(in crate::index) fn prefetch(&self, row: u32) {
         let half = self.dimension.div_ceil(2);
         for byte in (0..half).step_by(ALIGNMENT) {
@@ -140,8 +142,7 @@ impl Sq12Vectors {
         }
     }
 
-    /// The greatest cosine that a row can have, whose product by coarse parts alone,
-    /// times its step, is `score`.
+    /// Upper bound of a row's cosine, by its score of coarse parts alone.
     pub(in crate::index) fn upper_bound(&self, query: &Sq12Query, row: u32, score: f32) -> f32 {
         let step = self.steps.get(row as usize).copied().unwrap_or_default();
         // A row's fine parts are 8 steps at most, a unit vector's product with them at
@@ -203,7 +204,7 @@ impl Sq12Query {
         Self { coarse, low, step, loss: step * squares.sqrt() }
     }
 
-    /// The score by coarse parts alone of a row with this cosine, about.
+    /// Score by coarse parts alone of a row with this cosine, about.
     pub(in crate::index) fn score_of(&self, cosine: f32) -> f32 {
         cosine / (self.step * COARSE_STEPS)
     }

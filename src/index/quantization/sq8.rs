@@ -1,8 +1,9 @@
-//! Vectors in a quarter of the space, and how far their products can be off.
+//! 8-bit scalar quantization with one scale a vector, and a bound on the error of each
+//! product.
 //!
-//! A search of vectors that do not fit into the processor's cache takes as long
-//! as reading them. Read as bytes first, most can be ruled out, with certainty:
-//! each product comes with a bound on its error.
+//! A scan of vectors that do not fit into the processor's cache takes as long as reading
+//! them. Read as bytes first, most are ruled out, with certainty: each product comes
+//! with a bound on its error.
 
 use crate::index::Row;
 use crate::index::distance::{self, ByteRows};
@@ -14,30 +15,30 @@ const CODE_MAX: f32 = 127.0;
 /// Rounding of a sum of floats, for each term.
 const ROUNDING: f32 = 1e-7;
 
-/// How a vector's codes stand for it.
+/// Scale and error of a vector's codes.
 #[derive(Debug, Clone, Copy)]
 struct VectorScale {
-    /// What one step of a code is worth.
+    /// Value of one step of a code.
     step: f32,
-    /// Length of the difference between the vector and what its codes say.
+    /// Norm of the quantization error.
     loss: f32,
 }
 
-/// Unit vectors of one dimension, coarsely.
+/// Quantized unit vectors of one dimension.
 #[derive(Debug, Default)]
 pub(in crate::index) struct Sq8Vectors {
     codes: Vec<i8>,
     measures: Vec<VectorScale>,
 }
 
-/// A unit vector to compare with them.
+/// Quantized query.
 #[derive(Debug)]
 pub(in crate::index) struct Sq8Query {
     codes: Vec<i8>,
     measure: VectorScale,
 }
 
-/// Where an inner product certainly lies.
+/// Certain range of an inner product.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::index) struct ScoreRange {
     pub(in crate::index) low: f32,
@@ -55,7 +56,7 @@ impl Sq8Vectors {
         self.measures.push(measure);
     }
 
-    /// Calls `take` with each selected row and where its product with `query` lies.
+    /// Calls `take` with each selected row and the range of its product with `query`.
     /// The first of these rows is `first` in the selection.
     pub(in crate::index) fn estimate(
         &self,
