@@ -213,7 +213,7 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read(
+        fn written_values_are_read_back(
             numbers: Vec<u32>,
             floats in prop::collection::vec(any::<f64>(), 0..9),
             text: String,
@@ -235,7 +235,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_not_as_expected_is_refused() {
+    fn unexpected_bytes_are_refused() {
         let mut writer = Writer::new(KIND);
         writer.many(&[1_u32, 2]);
         let bytes = writer.finish();

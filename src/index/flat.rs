@@ -141,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn finds_what_a_sort_of_all_cosines_finds(
+        fn search_equals_a_sort_of_all_cosines(
             (rows, marked) in prop::collection::vec(components(), 0..80).prop_flat_map(|rows| {
                 let len = rows.len();
                 (Just(rows), prop::option::of(prop::collection::vec(any::<bool>(), len)))
@@ -187,7 +187,7 @@ mod tests {
 
     /// Where coarse vectors rule out nearly all, none of the nearest is among those.
     #[test]
-    fn of_many_vectors_the_nearest_are_found() {
+    fn nearest_vectors_survive_the_pruning() {
         let mut state = 1_u64;
         let mut random = || {
             let components = (0..DIMENSION).map(|_| {

@@ -258,7 +258,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn is_a_set(
+        fn a_selection_is_a_set(
             (a, in_a) in selections(),
             (b, in_b) in selections(),
             deleted in prop::collection::btree_set(0_u32..250, 0..40),

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_rows_are_compared_one_by_one() {
+    fn few_rows_are_scanned() {
         assert_eq!(strategy(1_000, 1_000, 10), Strategy::Scan);
         assert_eq!(strategy(100_000, 100, 10), Strategy::Scan);
         assert_eq!(strategy(100_000, 10_000, 10), Strategy::Scan);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn many_rows_are_walked_among() {
+    fn many_rows_are_searched_by_graph() {
         assert_eq!(strategy(100_000, 100_000, 10), Strategy::Graph { ef: 96 });
         assert_eq!(strategy(100_000, 50_000, 10), Strategy::Graph { ef: 96 });
         assert_eq!(strategy(100_000, 25_000, 10), Strategy::Graph { ef: 96 });
@@ -80,21 +80,21 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_that_would_lose_its_way_is_not_begun() {
+    fn rare_rows_are_scanned_whatever_their_number() {
         assert_eq!(strategy(1_000_000, 99_000, 10), Strategy::Scan);
         assert_eq!(strategy(262_144, 26_000, 10), Strategy::Scan);
         assert_eq!(strategy(262_144, 27_000, 10), Strategy::Graph { ef: 96 });
     }
 
     #[test]
-    fn who_asks_for_many_gets_a_wider_walk_and_in_the_end_a_scan() {
+    fn ef_grows_with_k_until_a_scan_is_cheaper() {
         assert_eq!(strategy(100_000, 100_000, 100), Strategy::Graph { ef: 200 });
         assert_eq!(strategy(100_000, 100_000, 50_000), Strategy::Scan);
         assert_eq!(strategy(100_000, 100_000, usize::MAX), Strategy::Scan);
     }
 
     #[test]
-    fn rows_are_stepped_over_where_few_are_allowed() {
+    fn two_hops_are_expanded_where_few_rows_are_allowed() {
         assert!(!expands_two_hops(100_000, 50_000) && !expands_two_hops(9, 3));
         assert!(
             !expands_two_hops(100_000, 20_000)

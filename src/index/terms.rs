@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_tell_nothing_apart_are_left_out() {
+    fn stop_words_are_left_out() {
         assert!(STOP_WORDS.is_sorted());
         check("Where is the mug on my desk?", &["mug", "desk"]);
         check("is it on the", &[]);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_gives_nothing() {
+    fn an_empty_text_has_no_terms() {
         check("", &[]);
         check(" -- ,", &[]);
     }

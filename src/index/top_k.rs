@@ -93,7 +93,7 @@ mod tests {
     proptest! {
         /// Few distinct scores, so that ties are common.
         #[test]
-        fn is_a_sort_cut_short(scores in prop::collection::vec(0_u8..5, 0..60), limit in 0_usize..70) {
+        fn top_k_is_a_truncated_sort(scores in prop::collection::vec(0_u8..5, 0..60), limit in 0_usize..70) {
             let mut all: Vec<(Reverse<u8>, u32)> =
                 (0..).zip(&scores).map(|(row, score)| (Reverse(*score), row)).collect();
             let mut top = TopK::new(limit);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_not_kept() {
+    fn nan_is_never_kept() {
         let mut top = TopK::new(2);
         top.offer(Row(0), f32::NAN);
         top.offer(Row(1), f32::NEG_INFINITY);

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_is_never_done_at_a_lower_priority_than_less() {
+    fn priority_never_falls_with_the_backlog() {
         let all: Vec<i32> = (0..20).map(niceness).collect();
         assert!(all.is_sorted_by(|less, more| less >= more), "{all:?}");
         assert_eq!((all.first(), all.last()), (Some(&10), Some(&0)));

@@ -36,7 +36,7 @@ mod tests {
     use proptest::prelude::proptest;
 
     #[test]
-    fn spans_zero_to_one() {
+    fn fused_scores_span_zero_to_one() {
         assert!(fuse(dense(-1.0), 0.0).abs() < 1e-6);
         assert!((fuse(dense(1.0), 1.0) - 1.0).abs() < 1e-6);
         assert!((fuse(dense(0.5), 0.5) - 0.5).abs() < 1e-6);
@@ -44,7 +44,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_has_fewer_words_than_needed_scores_less(
+        fn a_lexical_score_below_the_needed_one_loses(
             score in 0_f32..=1.0, dense in 0_f32..=1.0, lexical in 0_f32..=1.0,
         ) {
             let needed = lexical_needed(score, dense);
@@ -57,7 +57,7 @@ mod tests {
         }
 
         #[test]
-        fn more_of_either_is_never_worse(
+        fn fusion_is_monotonic(
             a in 0_f32..=1.0, b in 0_f32..=1.0, lexical in 0_f32..=1.0,
         ) {
             let (low, high) = (a.min(b), a.max(b));

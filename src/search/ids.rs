@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn are_a_sorted_list(ids in prop::collection::btree_set(0_u64..200, 0..60)) {
+        fn ids_are_a_sorted_list(ids in prop::collection::btree_set(0_u64..200, 0..60)) {
             let mut found = RowIds::default();
             for id in &ids {
                 assert!(found.push(RecordId(*id)));

@@ -52,25 +52,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn widens_with_what_is_asked_for() {
+    fn candidates_grow_with_k() {
         assert_eq!(plan(8, 10_000), Some(QueryPlan { hits: 8, candidates: 64 }));
         assert_eq!(plan(50, 10_000), Some(QueryPlan { hits: 50, candidates: 200 }));
     }
 
     #[test]
-    fn asks_for_no_more_than_there_is() {
+    fn candidates_are_bounded_by_the_records() {
         assert_eq!(plan(8, 5), Some(QueryPlan { hits: 5, candidates: 5 }));
         assert_eq!(plan(usize::MAX, 70), Some(QueryPlan { hits: 70, candidates: 70 }));
     }
 
     #[test]
-    fn nothing_asked_or_nothing_there_is_no_search() {
+    fn no_k_or_no_records_is_no_search() {
         assert_eq!(plan(0, 10), None);
         assert_eq!(plan(10, 0), None);
     }
 
     #[test]
-    fn nothing_selected_is_skipped_few_rows_are_scanned_and_many_are_walked() {
+    fn an_action_follows_the_selected_rows() {
         assert_eq!(action(100_000, 0, 8), SegmentAction::Skip);
         assert_eq!(action(100_000, 100, 8), SegmentAction::Scan);
         assert!(matches!(action(100_000, 100_000, 8), SegmentAction::Graph { ef } if ef >= 8));

@@ -174,7 +174,7 @@ fn check_all_found(memory: &Memory, expected: impl Iterator<Item = u32> + Clone)
 }
 
 #[test]
-fn meaning_and_words_decide_together() {
+fn vector_and_bm25_decide_together() {
     let memory = kitchen();
     let all = Filter::default();
     assert_eq!(ids(&memory.ask("", &[0, 9], &all, 9).hits), [2, 3, 1]);
@@ -185,7 +185,7 @@ fn meaning_and_words_decide_together() {
 }
 
 #[test]
-fn nothing_asked_or_nothing_there_finds_nothing() {
+fn an_empty_query_or_an_empty_index_has_no_hits() {
     let all = Filter::default();
     assert_eq!(kitchen().ask("mug", &[1], &all, 0).hits, []);
     assert_eq!(Memory::new().ask("mug", &[1], &all, 5).hits, []);
@@ -224,7 +224,7 @@ fn a_record_is_there_once_in_order_and_of_the_right_shape() {
 }
 
 #[test]
-fn newest_goes_by_when_it_was_seen_last() {
+fn newest_is_ordered_by_end_time() {
     let memory = kitchen();
     let corpus = memory.corpus();
     corpus.changes().extend(RecordId(1), at(25));
@@ -261,7 +261,7 @@ fn every_record_is_found_before_while_and_after_it_is_sealed_and_merged() {
 }
 
 #[test]
-fn what_is_asked_to_stop_leaves_everything_as_it_was() {
+fn a_stopped_compaction_changes_nothing() {
     let memory = many(40);
     memory.compact_with(&Options::default(), at(0));
     let before = memory.corpus().status();
@@ -323,7 +323,7 @@ fn an_index_that_lacks_a_record_is_made_anew() {
 }
 
 #[test]
-fn forgotten_records_are_found_nowhere_and_left_out_by_the_next_merge() {
+fn deleted_records_are_never_returned_and_left_out_by_the_next_merge() {
     let mut memory = two_segments();
     let gone: Vec<RecordId> = [3, 17, 33, 34, 50].map(RecordId).to_vec();
     assert_eq!(memory.forget(&gone), gone);
@@ -362,7 +362,7 @@ fn forgotten_records_are_found_nowhere_and_left_out_by_the_next_merge() {
 }
 
 #[test]
-fn what_happens_to_a_record_while_its_segment_is_made_outlives_a_restart() {
+fn amendments_during_a_compaction_survive_a_restart() {
     let mut memory = many(10);
     let corpus = memory.corpus();
     let store = memory.store();
@@ -395,7 +395,7 @@ fn what_happens_to_a_record_while_its_segment_is_made_outlives_a_restart() {
 }
 
 #[test]
-fn the_oldest_segments_go_when_all_of_their_records_are_too_many() {
+fn the_oldest_segments_are_dropped_beyond_the_number_of_records() {
     let mut memory = many(200);
     let options = Options { records_max: Some(100), ..Options::default() };
     for _ in 0..100 {
@@ -414,7 +414,7 @@ fn the_oldest_segments_go_when_all_of_their_records_are_too_many() {
 }
 
 #[test]
-fn records_go_when_their_time_is_over_and_not_before() {
+fn records_are_dropped_at_their_age_and_not_before() {
     let mut memory = many(80);
     let options = Options { age_max: Some(Duration::from_secs(80)), ..Options::default() };
     let settle = |memory: &Memory, now| {
@@ -435,7 +435,7 @@ fn records_go_when_their_time_is_over_and_not_before() {
 }
 
 #[test]
-fn an_explanation_says_what_was_done_in_each_piece() {
+fn an_explanation_reports_the_action_in_each_segment() {
     let memory = two_segments();
     let window = Window::new(Some(at(33)), None).unwrap();
     let filter = Filter { window, ..Filter::default() };
@@ -469,7 +469,7 @@ fn a_predicate_and_an_area_leave_out_what_they_leave_out() {
 }
 
 #[test]
-fn evidence_names_the_phrases_that_decided_and_the_rows_of_each_piece() {
+fn evidence_lists_matching_phrases_and_the_rows_of_each_segment() {
     let memory = Memory::new();
     let sights = [
         "a red mug on a desk",
@@ -518,7 +518,7 @@ fn evidence_names_the_phrases_that_decided_and_the_rows_of_each_piece() {
 /// More records than candidates, so that some are best by their words alone and most
 /// are passed over for their lack of words.
 #[test]
-fn what_is_passed_over_is_never_among_the_best() {
+fn skipped_rows_are_never_in_the_top_k() {
     const CAPTIONS: [&str; 7] = [
         "a red mug",
         "a red mug on a desk",
@@ -566,7 +566,7 @@ fn what_is_passed_over_is_never_among_the_best() {
         let (vector, k) = (embedding(&way(along)), [1, 5, 10, 20][asked % 4]);
         let query = Query { text, vector: &vector, filter: &filter, accepts: None, k };
         let Explained { hits, segments } = memory.corpus().explain(&query);
-        let best = best_by_hand(&model, &query);
+        let best = expected_scores(&model, &query);
         assert_eq!(hits.len(), k);
         for (hit, best) in hits.iter().zip(best) {
             assert!((hit.score - best).abs() < 3e-3, "{text} {k}: {hit:?} {best}");
@@ -578,7 +578,7 @@ fn what_is_passed_over_is_never_among_the_best() {
 }
 
 /// Scores of the best by a look at each record that is within the filter's window.
-fn best_by_hand(model: &Model, query: &Query<'_>) -> Vec<f32> {
+fn expected_scores(model: &Model, query: &Query<'_>) -> Vec<f32> {
     let mut words = MutablePostings::default();
     for (record, _) in model.values() {
         words.push(Text::new(&record.caption));
@@ -684,7 +684,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     /// With no more records than candidates the search is exact.
     #[test]
-    fn finds_what_a_look_at_each_record_finds(
+    fn search_equals_a_scan_of_all_records(
         steps in steps(),
         text in "((red|mugs|lamp) ){0,2}",
         (start, length) in (0_u32..30, 0_u32..20),
@@ -761,13 +761,13 @@ fn check_against(
 }
 
 #[test]
-fn is_shared_between_threads() {
+fn a_corpus_is_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Arc<Corpus>>();
 }
 
 #[test]
-fn what_is_committed_is_searchable_once_the_corpus_has_settled() {
+fn a_committed_record_is_searchable_once_the_corpus_has_settled() {
     let memory = Memory::new();
     let (store, corpus) = memory.open.as_ref().unwrap();
     let item = (observation(1, "front", "a mug"), embedding(&[9]));

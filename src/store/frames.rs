@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_back_by_the_next_process() {
+    fn written_images_are_read_back_by_the_next_process() {
         let dir = tempfile::tempdir().unwrap();
         drop(filled(dir.path()));
         let frames = frames(dir.path(), 5);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_image_is_refused() {
+    fn bytes_of_no_image_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let refused = frames(dir.path(), 1).write(FrameTicket(1), b"GIF89a");
         assert_eq!(refused, Err(StoreError::NotAnImage));

@@ -74,7 +74,7 @@ fn segments_replace_others_in_one_step_and_leave_nothing_behind() {
 }
 
 #[test]
-fn what_was_written_and_never_named_is_removed_by_the_next_start() {
+fn unnamed_chunks_are_removed_by_the_next_start() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let kept = named(&store, (1, 2), 1);
@@ -131,7 +131,7 @@ fn a_damaged_name_is_as_good_as_none() {
 }
 
 #[test]
-fn what_becomes_of_a_record_in_a_segment_is_noted_until_the_segment_is_made_anew() {
+fn amendments_are_kept_until_their_segment_is_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), vec![9]).unwrap();
@@ -159,7 +159,7 @@ fn what_becomes_of_a_record_in_a_segment_is_noted_until_the_segment_is_made_anew
 }
 
 #[test]
-fn a_forgotten_record_is_gone_with_its_image_and_its_keyframe() {
+fn a_deleted_record_loses_its_image_and_its_keyframe() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), vec![9]).unwrap();
@@ -198,7 +198,7 @@ fn too_many_at_once_are_refused() {
 }
 
 #[test]
-fn what_lies_below_the_floor_counts_no_more_whatever_happens() {
+fn records_below_the_floor_never_count() {
     let dir = tempfile::tempdir().unwrap();
     filled(dir.path(), 6);
     let store = open(dir.path());

@@ -248,7 +248,7 @@ fn a_record_whose_image_was_dropped_says_so() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_and_changes_nothing() {
+fn oversized_values_are_refused_and_change_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let long = FrameMeta { source: "s".repeat(129), ..meta("", 1) };
@@ -554,7 +554,7 @@ pub(super) fn stored(n: u32) -> Record {
 }
 
 #[test]
-fn a_scale_is_kept_for_its_embedder_and_texts() {
+fn a_calibration_is_kept_for_its_embedder_and_texts() {
     let dir = tempfile::tempdir().unwrap();
     let knots = vec![(-1.0, -1.0), (0.5, 0.1), (1.0, 1.0)];
     let store = open(dir.path());

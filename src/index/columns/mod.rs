@@ -278,7 +278,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn selects_what_a_look_at_each_row_selects(
+        fn selection_equals_a_scan_of_all_rows(
             rows in rows(),
             (start, length) in (prop::option::of(0_u32..40), prop::option::of(0_u32..9)),
             source in prop::option::of(prop::sample::select(vec!["a", "", "unknown"])),
@@ -343,7 +343,7 @@ mod tests {
         }
 
         #[test]
-        fn is_read_as_it_was_written(rows in rows(), is_sealed: bool, more in row()) {
+        fn written_columns_are_read_back(rows in rows(), is_sealed: bool, more in row()) {
             let mut columns = filled(&rows);
             if is_sealed {
                 columns.order_places();
@@ -358,7 +358,7 @@ mod tests {
         }
 
         #[test]
-        fn merged_parts_are_their_rows_but_those_that_are_gone(
+        fn a_merge_leaves_out_deleted_rows(
             parts in prop::collection::vec((rows(), prop::collection::btree_set(0_u32..70, 0..30)), 0..4),
         ) {
             let held: Vec<(Columns, RoaringBitmap)> = parts.iter()
@@ -373,7 +373,7 @@ mod tests {
         }
 
         #[test]
-        fn nonsense_is_an_error_or_other_columns(
+        fn corrupt_bytes_never_panic(
             rows in rows(),
             flips in prop::collection::vec((any::<usize>(), 1_u8..), 1..4),
         ) {

@@ -369,21 +369,21 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_gone_leave_no_hole() {
+    fn deleted_rows_leave_the_graph_connected() {
         check(&[1_200, 900], &|_, row| row.0 % 10 != 3);
         check(&[1_500, 600], &|at, row| at == 1 || !(200..800).contains(&row.0));
     }
 
     /// A source that loses most of its rows is built anew, one that loses all is gone.
     #[test]
-    fn little_and_nothing_of_a_segment_goes_on() {
+    fn sources_that_retain_little_or_nothing_are_merged() {
         check(&[900, 1_200], &|at, row| at == 1 || row.0 % 5 == 0);
         check(&[600, 900, 300], &|at, _| at == 1);
         check(&[50, 50], &|_, _| false);
     }
 
     #[test]
-    fn what_cannot_be_merged_is_refused() {
+    fn sources_that_do_not_fit_are_refused() {
         let (segments, _) = sources(&[60, 40], &mut Stream(3));
         let sources: Vec<MergeSource<'_>> =
             segments.iter().map(|segment| MergeSource { segment, keeps: &|_| true }).collect();

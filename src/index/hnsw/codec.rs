@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_was_written() {
+    fn a_written_index_is_read_back() {
         for points in [0, 1, 400] {
             let vectors = Stream(2).mixture(points, 9);
             let segment = built(&vectors);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn an_error_names_the_fault() {
         let check = |at: usize, byte: u8, expect: &str| {
             let mut bytes = BYTES.clone();
             bytes[at] = byte;

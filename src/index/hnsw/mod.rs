@@ -321,7 +321,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_a_walk_finds_is_what_a_scan_finds() {
+    fn graph_search_reaches_the_recall_of_a_scan() {
         let mut vectors = Stream(3).mixture(9_100, 300);
         let queries = vectors.split_off(9_000);
         let (segment, all) = (built(&vectors), (0..9_000).collect::<Vec<u32>>());
@@ -365,7 +365,7 @@ pub(super) mod tests {
 
     /// Also where [`strategy`] would scan.
     #[test]
-    fn filtered_walks_find_what_a_scan_finds() {
+    fn filtered_graph_search_reaches_the_recall_of_a_scan() {
         let mut vectors = Stream(5).mixture(9_050, 300);
         let queries = vectors.split_off(9_000);
         let segment = built(&vectors);

@@ -205,7 +205,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn is_bm25_over_all_parts(
+        fn scores_are_bm25_over_all_parts(
             (texts, marks) in marked(),
             query in "((red|mugs|Book|lamp|the) ){0,5}",
             n in 0_usize..8,
@@ -215,7 +215,7 @@ mod tests {
         }
 
         #[test]
-        fn merged_parts_are_their_texts_but_those_that_are_gone(
+        fn a_merge_leaves_out_deleted_rows(
             parts in prop::collection::vec((texts(), prop::collection::btree_set(0_u32..40, 0..30)), 0..4),
         ) {
             let held: Vec<(ImmutablePostings, RoaringBitmap)> = parts.iter()
@@ -230,7 +230,7 @@ mod tests {
         }
 
         #[test]
-        fn nonsense_is_an_error_or_other_words(
+        fn corrupt_bytes_never_panic(
             texts in texts(),
             flips in prop::collection::vec((any::<usize>(), 1_u8..), 1..4),
         ) {
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_said_often_counts_for_more_and_a_long_text_for_less() {
+    fn frequent_terms_score_more_and_long_texts_less() {
         let texts = owned(&["mug mug mug book book", "mug book book book book", "mug"]);
         let words = frozen(&texts);
         let found = Bm25Query::new("mug", &[&words]).top(&words, 9, &Selection::All, 0.0);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_nobody_wrote_find_nothing() {
+    fn unknown_words_find_nothing() {
         let words = frozen(&owned(&["a red mug"]));
         for query in ["", "?!", "zebra"] {
             let asked = Bm25Query::new(query, &[&words]);

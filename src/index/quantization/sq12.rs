@@ -242,7 +242,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cosine_is_no_further_off_than_said(
+        fn the_error_of_a_cosine_is_within_its_bound(
             pairs in prop::collection::vec((-1_f32..1.0, -1_f32..1.0), 1..200),
             small in 1e-6_f32..1.0,
         ) {
