@@ -36,9 +36,9 @@ const CHECKSUM_BYTES: usize = 4;
 
 /// Appends values to bytes.
 #[derive(Debug)]
-pub struct Writer(Vec<u8>);
+pub struct ByteWriter(Vec<u8>);
 
-impl Writer {
+impl ByteWriter {
     pub fn new(kind: BlobKind) -> Self {
         let mut bytes = kind.tag.to_vec();
         bytes.push(kind.version);
@@ -72,12 +72,12 @@ impl Writer {
 
 /// Takes values from the front of bytes.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct ByteReader<'a> {
     kind: &'static str,
     left: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     /// Checks checksum, kind and version.
     pub fn new(kind: BlobKind, bytes: &'a [u8]) -> Result<Self, BadBytes> {
         let BlobKind { name, tag, version } = kind;
@@ -218,13 +218,13 @@ pub(crate) mod tests {
             floats in prop::collection::vec(any::<f64>(), 0..9),
             text: String,
         ) {
-            let mut writer = Writer::new(KIND);
+            let mut writer = ByteWriter::new(KIND);
             writer.many(&numbers);
             writer.one(7_i64);
             writer.many(&floats);
             writer.text(&text);
             let bytes = writer.finish();
-            let mut reader = Reader::new(KIND, &bytes).unwrap();
+            let mut reader = ByteReader::new(KIND, &bytes).unwrap();
             assert_eq!(reader.many::<u32>().unwrap(), numbers);
             assert_eq!(reader.one::<i64>().unwrap(), 7);
             let read: Vec<u64> = reader.many::<f64>().unwrap().iter().map(|x| x.to_bits()).collect();
@@ -236,15 +236,15 @@ pub(crate) mod tests {
 
     #[test]
     fn unexpected_bytes_are_refused() {
-        let mut writer = Writer::new(KIND);
+        let mut writer = ByteWriter::new(KIND);
         writer.many(&[1_u32, 2]);
         let bytes = writer.finish();
         check_damage(&bytes, |bytes| {
-            let mut reader = Reader::new(KIND, bytes)?;
+            let mut reader = ByteReader::new(KIND, bytes)?;
             let read = reader.many::<u32>()?;
             reader.finish().map(|()| read)
         });
-        let refused = |kind, bytes: &[u8]| Reader::new(kind, bytes).unwrap_err();
+        let refused = |kind, bytes: &[u8]| ByteReader::new(kind, bytes).unwrap_err();
         assert_eq!(refused(KIND, &bytes[..8]), BadBytes::Short { kind: "a test", found: 8 });
         let newer = BlobKind { version: 4, ..KIND };
         let version = BadBytes::Version { kind: "a test", found: 3, expected: 4 };
@@ -253,7 +253,7 @@ pub(crate) mod tests {
             refused(BlobKind { tag: *b"NONE", ..KIND }, &bytes),
             BadBytes::Kind { kind: "a test" }
         );
-        let mut reader = Reader::new(KIND, &bytes).unwrap();
+        let mut reader = ByteReader::new(KIND, &bytes).unwrap();
         assert_eq!(reader.many::<u64>(), Err(BadBytes::Ends { kind: "a test" }));
     }
 }

@@ -17,12 +17,12 @@ const BLOCK_ROWS: usize = 4_096;
 #[derive(Debug)]
 pub struct FlatIndex {
     dimension: usize,
-    blocks: Vec<Block>,
+    blocks: Vec<VectorBlock>,
     len: u32,
 }
 
 #[derive(Debug)]
-struct Block {
+struct VectorBlock {
     floats: Vec<f32>,
     coarse: Sq8Vectors,
 }
@@ -79,7 +79,7 @@ impl VectorIndex for FlatIndex {
             return None;
         }
         if row.at().is_multiple_of(BLOCK_ROWS) {
-            self.blocks.push(Block {
+            self.blocks.push(VectorBlock {
                 floats: Vec::with_capacity(BLOCK_ROWS * self.dimension),
                 coarse: Sq8Vectors::with_capacity(BLOCK_ROWS, self.dimension),
             });

@@ -14,7 +14,7 @@ use crate::base::time::Timestamp;
 
 /// A segment, as the policy sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
+pub struct SegmentSize {
     /// Live rows.
     pub live: u32,
     /// Deleted rows that are still in it.
@@ -25,7 +25,7 @@ pub struct Size {
 
 /// How large a segment may become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct MergeLimits {
     pub rows_max: u32,
     /// Time that one segment spans at most, where old ones are to be dropped whole.
     pub span_max: Option<Duration>,
@@ -39,7 +39,7 @@ const DELETED_SHARE: u64 = 4;
 
 /// Neighbours to merge next, from the oldest to the newest segment; one alone is to be
 /// rewritten without its deleted rows. `None` when nothing is due.
-pub fn next(segments: &[Size], limits: &Limits) -> Option<Range<usize>> {
+pub fn next(segments: &[SegmentSize], limits: &MergeLimits) -> Option<Range<usize>> {
     let ends = (1..=segments.len()).rev();
     let mut runs = ends.map(|end| run_before(segments, end, limits));
     runs.find(|run| run.len() > 1).or_else(|| {
@@ -52,7 +52,7 @@ pub fn next(segments: &[Size], limits: &Limits) -> Option<Range<usize>> {
 
 /// Longest run of segments before `end` in which each is small beside all newer ones of
 /// the run.
-fn run_before(segments: &[Size], end: usize, limits: &Limits) -> Range<usize> {
+fn run_before(segments: &[SegmentSize], end: usize, limits: &MergeLimits) -> Range<usize> {
     let older = segments.get(..end).unwrap_or_default();
     let Some(newest) = older.last() else { return end..end };
     let (mut rows, mut span) = (u64::from(newest.live), newest.span);
@@ -75,31 +75,31 @@ mod tests {
     use super::*;
     use proptest::prelude::{prop, proptest};
 
-    const LIMITS: Limits = Limits { rows_max: 1_000, span_max: None };
+    const LIMITS: MergeLimits = MergeLimits { rows_max: 1_000, span_max: None };
 
     fn at(seconds: u64) -> Timestamp {
         Timestamp::EPOCH.plus(Duration::from_secs(seconds))
     }
 
-    fn sizes(live: &[u32]) -> Vec<Size> {
+    fn sizes(live: &[u32]) -> Vec<SegmentSize> {
         let span = |place: u64| (at(place * 10), at(place * 10 + 9));
         (0..)
             .zip(live)
-            .map(|(place, live)| Size { live: *live, deleted: 0, span: span(place) })
+            .map(|(place, live)| SegmentSize { live: *live, deleted: 0, span: span(place) })
             .collect()
     }
 
     /// What a merge makes of the segments, and how many rows it writes.
-    fn apply(segments: &mut Vec<Size>, run: Range<usize>) -> u64 {
-        let merged: Vec<Size> = segments.drain(run.clone()).collect();
+    fn apply(segments: &mut Vec<SegmentSize>, run: Range<usize>) -> u64 {
+        let merged: Vec<SegmentSize> = segments.drain(run.clone()).collect();
         let live = merged.iter().map(|it| it.live).sum();
         let first = merged.iter().map(|it| it.span.0).min().unwrap();
         let last = merged.iter().map(|it| it.span.1).max().unwrap();
-        segments.insert(run.start, Size { live, deleted: 0, span: (first, last) });
+        segments.insert(run.start, SegmentSize { live, deleted: 0, span: (first, last) });
         u64::from(live)
     }
 
-    fn settle(segments: &mut Vec<Size>, limits: &Limits) -> u64 {
+    fn settle(segments: &mut Vec<SegmentSize>, limits: &MergeLimits) -> u64 {
         let mut written = 0;
         for _ in 0..=segments.len() * 2 {
             let Some(run) = next(segments, limits) else { return written };
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_segment_spans_no_more_time_than_it_may() {
-        let limits = Limits { span_max: Some(Duration::from_secs(25)), ..LIMITS };
+        let limits = MergeLimits { span_max: Some(Duration::from_secs(25)), ..LIMITS };
         assert_eq!(next(&sizes(&[8, 8, 8, 8]), &limits), Some(2..4));
         let mut segments = sizes(&[8; 9]);
         settle(&mut segments, &limits);
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(next(&segments, &LIMITS), None);
         segments[0].deleted = 300;
         assert_eq!(next(&segments, &LIMITS), Some(0..1));
-        segments[0] = Size { live: 0, deleted: 1, ..segments[0] };
+        segments[0] = SegmentSize { live: 0, deleted: 1, ..segments[0] };
         segments[1].live = 0;
         assert_eq!(next(&segments[..1], &LIMITS), Some(0..1));
     }
@@ -149,7 +149,7 @@ mod tests {
             deleted in prop::collection::vec(0_u32..500, 40),
             span_max in prop::option::of(0_u64..200),
         ) {
-            let limits = Limits { span_max: span_max.map(Duration::from_secs), ..LIMITS };
+            let limits = MergeLimits { span_max: span_max.map(Duration::from_secs), ..LIMITS };
             let mut segments = sizes(&live);
             for (segment, deleted) in segments.iter_mut().zip(&deleted) {
                 segment.deleted = *deleted;
@@ -168,17 +168,17 @@ mod tests {
                 let after = segments.len() + segments.iter().filter(|it| it.deleted > 0).count();
                 assert!(after < before, "nothing gained");
             }
-            let all = |it: &[Size]| it.iter().map(|it| u64::from(it.live)).sum::<u64>();
+            let all = |it: &[SegmentSize]| it.iter().map(|it| u64::from(it.live)).sum::<u64>();
             assert_eq!(all(&segments), live.iter().map(|it| u64::from(*it)).sum::<u64>());
         }
 
         /// As a robot's memory grows: sealed tails of one size, merged as they come.
         #[test]
         fn the_work_and_the_number_of_segments_stay_bounded(tails in 1_u32..600, rows in 1_u32..20) {
-            let limits = Limits { rows_max: rows * 64, span_max: None };
+            let limits = MergeLimits { rows_max: rows * 64, span_max: None };
             let (mut segments, mut written) = (Vec::new(), 0);
             for place in 0..u64::from(tails) {
-                segments.push(Size { live: rows, deleted: 0, span: (at(place), at(place)) });
+                segments.push(SegmentSize { live: rows, deleted: 0, span: (at(place), at(place)) });
                 written += u64::from(rows) + settle(&mut segments, &limits);
                 let large = segments.iter().filter(|it| it.live * 2 > limits.rows_max).count();
                 assert!(large as u64 <= 2 * (place / 64 + 1));

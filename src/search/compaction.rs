@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::index::hnsw::options::BuildError;
-use crate::index::merge::{self, Size};
+use crate::index::merge::{self, SegmentSize};
 use crate::search::Corpus;
 use crate::search::seal::{self, NewSegment, StopCheck};
 use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, Segment};
@@ -43,10 +43,10 @@ const PORTIONS: u32 = 8;
 const PORTION_ROWS_MIN: u64 = 64;
 
 impl Options {
-    fn limits(&self) -> merge::Limits {
+    fn limits(&self) -> merge::MergeLimits {
         let rows = self.portion_rows().unwrap_or(u64::MAX).min(u64::from(self.segment_rows_max));
         let rows_max = u32::try_from(rows).unwrap_or(u32::MAX);
-        merge::Limits { rows_max, span_max: self.portion_span() }
+        merge::MergeLimits { rows_max, span_max: self.portion_span() }
     }
 
     fn portion_rows(&self) -> Option<u64> {
@@ -155,7 +155,7 @@ impl Corpus {
         })
     }
 
-    fn sealed_segments(&self) -> (Vec<Arc<SealedSegment>>, Vec<Size>) {
+    fn sealed_segments(&self) -> (Vec<Arc<SealedSegment>>, Vec<SegmentSize>) {
         let segments = self.segments();
         let mut sealed = Vec::new();
         let mut sizes = Vec::new();
@@ -165,7 +165,7 @@ impl Corpus {
             let deleted = u32::try_from(reader.state.deleted.len()).unwrap_or(u32::MAX);
             let live = u32::try_from(reader.live_rows()).unwrap_or(u32::MAX);
             let span = reader.state.columns.span().unwrap_or((Timestamp::EPOCH, Timestamp::EPOCH));
-            sizes.push(Size { live, deleted, span });
+            sizes.push(SegmentSize { live, deleted, span });
             sealed.push(Arc::clone(own));
         }
         (sealed, sizes)

@@ -2,7 +2,7 @@
 
 use crate::base::RecordId;
 use crate::index::Row;
-use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};
+use crate::index::bytes::{BadBytes, BlobKind, ByteReader, ByteWriter};
 
 const KIND: BlobKind = BlobKind { name: "a segment's records", tag: *b"EIDS", version: 1 };
 
@@ -60,14 +60,14 @@ impl RowIds {
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::new(KIND);
+        let mut writer = ByteWriter::new(KIND);
         writer.one(self.first);
         writer.many(&self.offsets);
         writer.finish()
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, BadBytes> {
-        let mut reader = Reader::new(KIND, bytes)?;
+        let mut reader = ByteReader::new(KIND, bytes)?;
         let (first, offsets): (u64, Vec<u32>) = (reader.one()?, reader.many()?);
         let ascend =
             offsets.is_sorted_by(|a, b| a < b) && offsets.first().is_none_or(|it| *it == 0);

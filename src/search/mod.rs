@@ -33,7 +33,7 @@ use crate::base::embedding::Embedding;
 use crate::base::notify::Notify;
 use crate::base::time::{Timestamp, Window};
 use crate::index::columns::Condition;
-use crate::index::lexical::Text;
+use crate::index::lexical::AnalysedText;
 use crate::index::mention::mentions;
 use crate::index::phrases::SceneQuery;
 use crate::search::evidence::SightingEvidence;
@@ -361,7 +361,7 @@ impl Changes<'_> {
             return Err(CorpusError::Order { id, last });
         }
         let Some(Segment::Growing(open)) = segments.last() else { return Ok(()) };
-        open.push(record, vector, Text::new(&record.caption), mentions(&record.caption));
+        open.push(record, vector, AnalysedText::new(&record.caption), mentions(&record.caption));
         if open.rows() >= corpus.growing_rows_max {
             self.close();
         }

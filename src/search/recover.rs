@@ -14,7 +14,7 @@ use log::{error, info, warn};
 use crate::base::RecordId;
 use crate::base::embedding::Embedding;
 use crate::index::bytes::BadBytes;
-use crate::index::lexical::Text;
+use crate::index::lexical::AnalysedText;
 use crate::index::mention::{Mention, mentions};
 use crate::search::seal::{LoadError, NewSegment};
 use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, Segment};
@@ -213,7 +213,7 @@ impl Recovery<'_> {
 
     /// Analyses the caption of each readable record, in the order of `block`, in several
     /// threads: with a full growing segment it is most of a start.
-    fn read_captions(&self, block: &[ScannedRecord]) -> Vec<Option<Caption>> {
+    fn read_captions(&self, block: &[ScannedRecord]) -> Vec<Option<AnalysedCaption>> {
         let share = block.len().div_ceil(self.threads).max(SHARE_RECORDS_MIN);
         let mut shares = block.chunks(share);
         let own = shares.next().unwrap_or_default();
@@ -236,13 +236,13 @@ impl Recovery<'_> {
 
 type ScannedRecord = (RecordId, Result<(Record, Embedding), StoreError>);
 /// Analysed caption: its terms and its mentions.
-type Caption = (Text, Vec<Mention>);
+type AnalysedCaption = (AnalysedText, Vec<Mention>);
 
-fn read_caption(record: &Record) -> Caption {
-    (Text::new(&record.caption), mentions(&record.caption))
+fn read_caption(record: &Record) -> AnalysedCaption {
+    (AnalysedText::new(&record.caption), mentions(&record.caption))
 }
 
-fn captions(entries: &[ScannedRecord]) -> Vec<Option<Caption>> {
+fn captions(entries: &[ScannedRecord]) -> Vec<Option<AnalysedCaption>> {
     let read =
         |(_, entry): &ScannedRecord| entry.as_ref().ok().map(|(record, _)| read_caption(record));
     entries.iter().map(read).collect()

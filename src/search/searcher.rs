@@ -38,13 +38,13 @@ thread_local! {
 
 /// Scored row of the n-th segment.
 #[derive(Debug, Clone, Copy)]
-struct Candidate {
+struct RowCandidate {
     segment: usize,
     row: Row,
     score: f32,
 }
 
-impl Candidate {
+impl RowCandidate {
     fn in_segment(segment: usize, Scored { row, score }: Scored) -> Self {
         Self { segment, row, score }
     }
@@ -78,7 +78,7 @@ impl<'a> Searcher<'a> {
             let action = action(reader, selected, limit);
             let nearest = Nearest::above(candidates, least.unwrap_or(f32::NEG_INFINITY));
             let found = self.top_by_vector(reader, (action, selected), nearest, &within);
-            by_meaning.extend(found.iter().map(|it| Candidate::in_segment(segment, *it)));
+            by_meaning.extend(found.iter().map(|it| RowCandidate::in_segment(segment, *it)));
             by_meaning = best_of(by_meaning, candidates);
             least = least_of(&by_meaning, candidates);
             segments.push(report(reader, selected, action, found.len()));
@@ -97,7 +97,7 @@ impl<'a> Searcher<'a> {
             _ => 0.0,
         };
         let mut by_words = self.top_by_words(&selections, candidates, floor, &mut segments);
-        let known = |it: &Candidate| {
+        let known = |it: &RowCandidate| {
             by_meaning
                 .binary_search_by_key(&(it.segment, it.row), |it| (it.segment, it.row))
                 .is_ok()
@@ -117,8 +117,8 @@ impl<'a> Searcher<'a> {
         n: usize,
         mut floor: f32,
         reports: &mut [SegmentReport],
-    ) -> Vec<Candidate> {
-        let mut best: Vec<Candidate> = Vec::new();
+    ) -> Vec<RowCandidate> {
+        let mut best: Vec<RowCandidate> = Vec::new();
         let segments = self.readers.iter().zip(selections).zip(reports).enumerate();
         for (segment, ((reader, within), report)) in segments {
             if report.selected == 0 || floor >= 1.0 || self.words.is_empty() {
@@ -126,7 +126,7 @@ impl<'a> Searcher<'a> {
             }
             let lexical = self.words.top(reader.words(), n, within, floor);
             report.candidates.1 = lexical.len();
-            best.extend(lexical.iter().map(|it| Candidate::in_segment(segment, *it)));
+            best.extend(lexical.iter().map(|it| RowCandidate::in_segment(segment, *it)));
             best = best_of(best, n);
             // Of equals the earlier segment's stays, so that a later one must be better.
             floor = least_of(&best, n).map_or(floor, |least| floor.max(least));
@@ -169,7 +169,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Hits of candidates by vector, whose scores are cosines, in the order of segments.
-    fn hits_by_meaning(&self, found: &[Candidate]) -> Vec<Hit> {
+    fn hits_by_meaning(&self, found: &[RowCandidate]) -> Vec<Hit> {
         let mut hits = Vec::with_capacity(found.len());
         for (reader, in_segment, rows) in self.by_segment(found) {
             let lexical = self.words.scores(reader.words(), &rows);
@@ -180,15 +180,15 @@ impl<'a> Searcher<'a> {
     }
 
     /// Hits of candidates by BM25, in the order of segments.
-    fn hits_by_words(&self, found: &[Candidate]) -> Vec<Hit> {
+    fn hits_by_words(&self, found: &[RowCandidate]) -> Vec<Hit> {
         let by_segment = self.by_segment(found);
         by_segment.flat_map(|(reader, _, rows)| self.hits(reader, &rows)).collect()
     }
 
     fn by_segment<'b>(
         &'b self,
-        found: &'b [Candidate],
-    ) -> impl Iterator<Item = (&'b SegmentReader<'b>, &'b [Candidate], Vec<Row>)> {
+        found: &'b [RowCandidate],
+    ) -> impl Iterator<Item = (&'b SegmentReader<'b>, &'b [RowCandidate], Vec<Row>)> {
         found.chunk_by(|a, b| a.segment == b.segment).filter_map(|in_segment| {
             let reader = self.readers.get(in_segment.first()?.segment)?;
             Some((reader, in_segment, in_segment.iter().map(|it| it.row).collect()))
@@ -298,14 +298,14 @@ fn best_hits(hits: &mut Vec<Hit>, n: usize) -> Option<f32> {
 }
 
 /// Lowest score of the top `n`, once there are so many.
-fn least_of(best: &[Candidate], n: usize) -> Option<f32> {
+fn least_of(best: &[RowCandidate], n: usize) -> Option<f32> {
     let least = || best.iter().map(|it| it.score).reduce(f32::min);
     (best.len() == n).then(least).flatten()
 }
 
 /// Top `n` candidates over all segments.
-fn best_of(mut found: Vec<Candidate>, n: usize) -> Vec<Candidate> {
-    let order = |a: &Candidate, b: &Candidate| {
+fn best_of(mut found: Vec<RowCandidate>, n: usize) -> Vec<RowCandidate> {
+    let order = |a: &RowCandidate, b: &RowCandidate| {
         b.score.total_cmp(&a.score).then((a.segment, a.row).cmp(&(b.segment, b.row)))
     };
     if n < found.len() {

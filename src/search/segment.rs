@@ -17,7 +17,7 @@ use crate::index::flat::FlatIndex;
 use crate::index::hnsw::HnswIndex;
 use crate::index::lexical::immutable::ImmutablePostings;
 use crate::index::lexical::mutable::MutablePostings;
-use crate::index::lexical::{Postings, Text};
+use crate::index::lexical::{AnalysedText, Postings};
 use crate::index::mention::Mention;
 use crate::index::phrases::Phrases;
 use crate::index::selection::Selection;
@@ -112,7 +112,7 @@ impl GrowingSegment {
         &self,
         record: &Record,
         vector: &crate::base::embedding::Embedding,
-        text: Text,
+        text: AnalysedText,
         mentions: Vec<Mention>,
     ) -> bool {
         let mut body = self.body.write().unwrap_or_else(PoisonError::into_inner);

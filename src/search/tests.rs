@@ -15,7 +15,7 @@ use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
 use crate::base::time::{Timestamp, Window};
 use crate::index::Row;
-use crate::index::lexical::Text;
+use crate::index::lexical::AnalysedText;
 use crate::index::lexical::mutable::MutablePostings;
 use crate::index::lexical::query::Bm25Query;
 use crate::index::mention::fit::{Certainty, Fit};
@@ -581,7 +581,7 @@ fn skipped_rows_are_never_in_the_top_k() {
 fn expected_scores(model: &Model, query: &Query<'_>) -> Vec<f32> {
     let mut words = MutablePostings::default();
     for (record, _) in model.values() {
-        words.push(Text::new(&record.caption));
+        words.push(AnalysedText::new(&record.caption));
     }
     let asked = Bm25Query::new(query.text, &[&words]);
     let window = query.filter.window;
@@ -741,7 +741,7 @@ fn check_against(
     if model.keys().next_back().is_none_or(|last| last.0 == model.len() as u64) {
         let mut words = MutablePostings::default();
         for (record, _) in model.values() {
-            words.push(Text::new(&record.caption));
+            words.push(AnalysedText::new(&record.caption));
         }
         let asked = Bm25Query::new(text, &[&words]);
         let mut expected: Vec<f32> = (0..)

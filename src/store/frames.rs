@@ -28,12 +28,12 @@ pub(super) struct Frames {
 /// Catalogue of the images on disk.
 #[derive(Debug, Default)]
 struct ImageCatalogue {
-    images: BTreeMap<u64, Image>,
+    images: BTreeMap<u64, ImageFile>,
     bytes: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Image {
+struct ImageFile {
     encoding: Encoding,
     bytes: u64,
 }
@@ -67,7 +67,7 @@ impl Frames {
         }
         let bytes = image.len() as u64;
         let mut held = self.write_held();
-        held.images.insert(ticket.0, Image { encoding, bytes });
+        held.images.insert(ticket.0, ImageFile { encoding, bytes });
         held.bytes += bytes;
         Ok(())
     }
@@ -186,7 +186,7 @@ fn list(dir: &Path, next_ticket: u64, held: &mut ImageCatalogue) -> std::io::Res
             match encoding {
                 Some(encoding) if ticket < next_ticket => {
                     let bytes = file.metadata()?.len();
-                    held.images.insert(ticket, Image { encoding, bytes });
+                    held.images.insert(ticket, ImageFile { encoding, bytes });
                     held.bytes += bytes;
                 }
                 _ => fs::remove_file(file.path())?,

@@ -8,7 +8,7 @@ use super::gold::Answer;
 use super::memory::{Memory, Remembered};
 use engram::cli::client::Client;
 use engram::index::Row;
-use engram::index::lexical::Text;
+use engram::index::lexical::AnalysedText;
 use engram::index::lexical::mutable::MutablePostings;
 use engram::index::lexical::query::Bm25Query;
 
@@ -32,7 +32,7 @@ impl<'a> Baselines<'a> {
     pub(super) fn new(memory: &'a Memory) -> Self {
         let mut words = MutablePostings::default();
         for record in &memory.records {
-            words.push(Text::new(&record.caption));
+            words.push(AnalysedText::new(&record.caption));
         }
         Self { memory, words }
     }

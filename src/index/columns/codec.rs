@@ -1,10 +1,10 @@
 //! Codec of columns.
 
 use crate::base::time::Timestamp;
-use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};
+use crate::index::bytes::{BadBytes, BlobKind, ByteReader, ByteWriter};
 use crate::index::columns::Columns;
 use crate::index::columns::labels::{Group, Labels};
-use crate::index::columns::places::Places;
+use crate::index::columns::positions::Positions;
 use crate::index::columns::times::Times;
 
 const KIND: BlobKind = BlobKind { name: "a segment's columns", tag: *b"ECOL", version: 1 };
@@ -14,7 +14,7 @@ const NONE: u32 = u32::MAX;
 
 impl Columns {
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::new(KIND);
+        let mut writer = ByteWriter::new(KIND);
         let (first, last) = self.times.columns();
         for times in [first, last] {
             writer.many(&times.iter().map(|time| time.micros()).collect::<Vec<_>>());
@@ -38,7 +38,7 @@ impl Columns {
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BadBytes> {
-        let mut reader = Reader::new(KIND, bytes)?;
+        let mut reader = ByteReader::new(KIND, bytes)?;
         let times = times(&mut reader)?;
         let labels = labels(&mut reader, times.len())?;
         let places = places(&mut reader, times.len())?;
@@ -52,7 +52,7 @@ fn count(it: usize) -> u32 {
     u32::try_from(it).unwrap_or(u32::MAX)
 }
 
-fn times(reader: &mut Reader<'_>) -> Result<Times, BadBytes> {
+fn times(reader: &mut ByteReader<'_>) -> Result<Times, BadBytes> {
     let (first, last) = (reader.many::<i64>()?, reader.many::<i64>()?);
     reader.ensure(first.len() == last.len(), "its columns differ in length")?;
     let mut times = Times::default();
@@ -66,7 +66,7 @@ fn times(reader: &mut Reader<'_>) -> Result<Times, BadBytes> {
     Ok(times)
 }
 
-fn labels(reader: &mut Reader<'_>, rows: usize) -> Result<Labels, BadBytes> {
+fn labels(reader: &mut ByteReader<'_>, rows: usize) -> Result<Labels, BadBytes> {
     let mut names: Vec<Box<str>> = Vec::new();
     for _ in 0..reader.one::<u32>()? {
         names.push(reader.text()?.into());
@@ -83,13 +83,13 @@ fn labels(reader: &mut Reader<'_>, rows: usize) -> Result<Labels, BadBytes> {
     labels.ok_or_else(|| reader.content("a row has no labels or two"))
 }
 
-fn places(reader: &mut Reader<'_>, rows: usize) -> Result<Places, BadBytes> {
+fn places(reader: &mut ByteReader<'_>, rows: usize) -> Result<Positions, BadBytes> {
     let flat: Vec<f64> = reader.many()?;
     let (positions, rest) = flat.as_chunks::<3>();
     reader.ensure(rest.is_empty(), "a position has not three coordinates")?;
     let has_order = reader.one::<u8>()?;
     let order: Vec<u32> = reader.many()?;
     reader.ensure(has_order <= 1 && (has_order == 1 || order.is_empty()), "its order of places")?;
-    let places = Places::from_parts(positions.to_vec(), (has_order == 1).then_some(order), rows);
+    let places = Positions::from_parts(positions.to_vec(), (has_order == 1).then_some(order), rows);
     places.ok_or_else(|| reader.content("its places are not those of its rows"))
 }

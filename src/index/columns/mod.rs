@@ -8,7 +8,7 @@
 mod codec;
 mod labels;
 mod merge;
-mod places;
+mod positions;
 mod times;
 
 use roaring::RoaringBitmap;
@@ -17,7 +17,7 @@ use crate::base::area::Area;
 use crate::base::time::{Timestamp, Window};
 use crate::index::Row;
 use crate::index::columns::labels::Labels;
-use crate::index::columns::places::Places;
+use crate::index::columns::positions::Positions;
 use crate::index::columns::times::Times;
 use crate::index::selection::{RowSet, Selection};
 
@@ -51,7 +51,7 @@ pub struct Condition<'a> {
 pub struct Columns {
     times: Times,
     labels: Labels,
-    places: Places,
+    places: Positions,
 }
 
 /// Rows of a bitmap below which each is read, rather than blocks.

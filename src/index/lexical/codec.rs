@@ -1,6 +1,6 @@
 //! Codec of immutable postings.
 
-use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};
+use crate::index::bytes::{BadBytes, BlobKind, ByteReader, ByteWriter};
 use crate::index::lexical::immutable::{Ends, ImmutablePostings};
 use crate::index::lexical::posting_block::PostingBlock;
 use crate::index::lexical::{Impact, WINDOW_ROWS};
@@ -11,7 +11,7 @@ const KIND: BlobKind = BlobKind { name: "a segment's words", tag: *b"EWRD", vers
 impl ImmutablePostings {
     pub fn to_bytes(&self) -> Vec<u8> {
         let Self { texts, ends, impacts, blocks, data, lengths, length: _ } = self;
-        let mut writer = Writer::new(KIND);
+        let mut writer = ByteWriter::new(KIND);
         writer.text(texts);
         let ends =
             ends.iter().flat_map(|it| [it.text, it.impacts, it.blocks, it.document_frequency]);
@@ -30,7 +30,7 @@ impl ImmutablePostings {
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BadBytes> {
-        let mut reader = Reader::new(KIND, bytes)?;
+        let mut reader = ByteReader::new(KIND, bytes)?;
         let texts = reader.text()?.to_owned();
         let ends: Vec<u32> = reader.many()?;
         let impacts: Vec<u16> = reader.many()?;

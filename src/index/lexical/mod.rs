@@ -19,13 +19,13 @@ use crate::index::terms::terms;
 /// Analysed text, ready to be inserted. Made outside of locks, as the analysis is the
 /// greater part of the work.
 #[derive(Debug, Clone)]
-pub struct Text {
+pub struct AnalysedText {
     /// Distinct terms, ascending, each with its frequency.
     terms: Vec<(Box<str>, u16)>,
     length: u16,
 }
 
-impl Text {
+impl AnalysedText {
     pub fn new(text: &str) -> Self {
         let mut all = terms(text);
         let length = u16::try_from(all.len()).unwrap_or(u16::MAX);
@@ -113,7 +113,7 @@ mod tests {
     fn filled(texts: &[String]) -> MutablePostings {
         let mut words = MutablePostings::default();
         for text in texts {
-            words.push(Text::new(text));
+            words.push(AnalysedText::new(text));
         }
         words
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::index::Row;
 use crate::index::lexical::window_postings::WindowPostings;
-use crate::index::lexical::{Impact, Postings, TermId, Text, WINDOW_ROWS};
+use crate::index::lexical::{AnalysedText, Impact, Postings, TermId, WINDOW_ROWS};
 
 /// Postings of the rows pushed so far.
 #[derive(Debug, Default)]
@@ -25,8 +25,8 @@ pub(super) struct PostingList {
 
 impl MutablePostings {
     /// Appends a row.
-    pub fn push(&mut self, text: Text) {
-        let Text { terms, length } = text;
+    pub fn push(&mut self, text: AnalysedText) {
+        let AnalysedText { terms, length } = text;
         let row = Row(u32::try_from(self.lengths.len()).unwrap_or(u32::MAX));
         for (text, frequency) in terms {
             let next = TermId(u32::try_from(self.postings.len()).unwrap_or(u32::MAX));

@@ -2,7 +2,7 @@
 
 use roaring::RoaringBitmap;
 
-use crate::index::bytes::{BadBytes, BlobKind, Reader, Writer};
+use crate::index::bytes::{BadBytes, BlobKind, ByteReader, ByteWriter};
 use crate::index::mention::{Attribute, AttributeKind, Mention};
 use crate::index::phrases::{PHRASES_MAX, Phrases};
 
@@ -23,7 +23,7 @@ const KINDS: [AttributeKind; 7] = [
 
 impl Phrases {
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::new(KIND);
+        let mut writer = ByteWriter::new(KIND);
         writer.one(self.rows);
         writer.one(self.left_out);
         writer.one(u32::try_from(self.entries.len()).unwrap_or(u32::MAX));
@@ -47,7 +47,7 @@ impl Phrases {
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BadBytes> {
-        let mut reader = Reader::new(KIND, bytes)?;
+        let mut reader = ByteReader::new(KIND, bytes)?;
         let mut phrases = Self { rows: reader.one()?, left_out: reader.one()?, ..Self::default() };
         let count: u32 = reader.one()?;
         reader.ensure(count as usize <= PHRASES_MAX, "it has too many phrases")?;
@@ -74,7 +74,7 @@ impl Phrases {
     }
 }
 
-fn mention(reader: &mut Reader<'_>) -> Result<Mention, BadBytes> {
+fn mention(reader: &mut ByteReader<'_>) -> Result<Mention, BadBytes> {
     let [phrase, head, head_stem] = [reader.text()?, reader.text()?, reader.text()?];
     let mut attributes = Vec::new();
     for _ in 0..reader.one::<u32>()? {

@@ -14,7 +14,7 @@ use crate::index::selection::{RowSet, Selection};
 const BOX_ROWS: usize = 128;
 
 #[derive(Debug, Default, Clone)]
-pub(super) struct Places {
+pub(super) struct Positions {
     rows: usize,
     /// By row, not a number where there is none; empty until one row has one.
     positions: Vec<[f64; 3]>,
@@ -50,7 +50,7 @@ impl Corners {
 
 const NOWHERE: [f64; 3] = [f64::NAN; 3];
 
-impl Places {
+impl Positions {
     pub(super) fn push(&mut self, position: Option<[f64; 3]>) {
         if self.order.take().is_some() {
             self.box_all();
@@ -144,7 +144,7 @@ impl Places {
         (&self.positions, self.order.as_deref())
     }
 
-    /// From [`Places::parts`]; `None` unless the positions are all rows' or none,
+    /// From [`Positions::parts`]; `None` unless the positions are all rows' or none,
     /// and the order is one of the rows with a position.
     pub(super) fn from_parts(
         positions: Vec<[f64; 3]>,
