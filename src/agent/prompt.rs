@@ -13,7 +13,7 @@ use crate::memory::state::render;
 use crate::retrieval::session::{Session, Step};
 use crate::tools::ToolError;
 use crate::tools::action::Role;
-use crate::tools::state;
+use crate::tools::state::template;
 
 /// A prompt that clients can ask for.
 pub(super) struct Template {
@@ -75,7 +75,7 @@ impl Template {
     pub(super) fn filled(&self, dirs: &[PathBuf], scene: &Scene<'_>) -> Result<String, ToolError> {
         let file = format!("{}.txt", self.name);
         let own = dirs.iter().any(|dir| dir.join(&file).is_file());
-        let template = if own { state::read(dirs, &file)? } else { self.built_in.to_owned() };
+        let template = if own { template::read(dirs, &file)? } else { self.built_in.to_owned() };
         let rendered = render::render(&template, &scratchpad(scene.session), &variables(scene));
         let rendered = rendered.map_err(|error| ToolError::Refused(error.to_string()))?;
         if !rendered.missing.is_empty() {

@@ -2,13 +2,25 @@
 
 use crate::tools::ToolSpec;
 use crate::tools::action::Action;
+use crate::tools::admin::health::Health;
+use crate::tools::admin::memory_stats::MemoryStats;
 use crate::tools::context::Context;
-use crate::tools::health::Health;
-use crate::tools::ingest_status::IngestStatus;
-use crate::tools::memory_stats::MemoryStats;
+use crate::tools::ingest::ingest_status::IngestStatus;
+use crate::tools::ingest::observe::Observe;
+use crate::tools::memos::add::MemoAdd;
+use crate::tools::memos::delete::MemoDelete;
+use crate::tools::memos::expand::MemoExpand;
+use crate::tools::memos::list::MemoList;
+use crate::tools::memos::recall::MemoRecall;
 use crate::tools::moment_retrieval::recall_observation_of_instance::RecallObservationOfInstance;
 use crate::tools::moment_retrieval::retrieve_from_text_with_time::RetrieveFromTextWithTime;
+use crate::tools::notes::delete::MemoryDelete;
+use crate::tools::notes::forget::MemoryForget;
+use crate::tools::notes::load::MemoryLoad;
+use crate::tools::notes::save::MemorySave;
 use crate::tools::object_retrieval::determine_unique_instances::DetermineUniqueInstances;
+use crate::tools::object_retrieval::get_record_count::GetRecordCount;
+use crate::tools::object_retrieval::inspect_memory_record::InspectMemoryRecord;
 use crate::tools::object_retrieval::memory_search_instance::MemorySearchInstance;
 use crate::tools::object_retrieval::real_world_search_instance::RealWorldSearchInstance;
 use crate::tools::object_retrieval::recall_all::RecallAll;
@@ -18,8 +30,12 @@ use crate::tools::object_retrieval::report_search_result::ReportSearchResult;
 use crate::tools::object_retrieval::search_current_target::SearchCurrentTarget;
 use crate::tools::object_retrieval::start_task::StartTask;
 use crate::tools::object_retrieval::watch_goals::WatchGoals;
+use crate::tools::state::get::StateGet;
+use crate::tools::state::merge::StateMerge;
+use crate::tools::state::prompt_render::PromptRender;
+use crate::tools::state::set::StateSet;
+use crate::tools::state::update_from_reply::StateUpdateFromReply;
 use crate::tools::tool::AnyTool;
-use crate::tools::untyped;
 
 /// Every tool of the memory. A new one is a file of this folder and a line here.
 pub(crate) const TOOLS: &[&dyn AnyTool<Context>] = &[
@@ -32,25 +48,25 @@ pub(crate) const TOOLS: &[&dyn AnyTool<Context>] = &[
     &RealWorldSearchInstance,
     &SearchCurrentTarget,
     &ReportSearchResult,
-    &untyped::INSPECT_MEMORY_RECORD,
-    &untyped::GET_RECORD_COUNT,
+    &InspectMemoryRecord,
+    &GetRecordCount,
     &RetrieveFromTextWithTime,
     &RecallObservationOfInstance,
-    &untyped::MEMORY_SAVE,
-    &untyped::MEMORY_LOAD,
-    &untyped::MEMORY_DELETE,
-    &untyped::MEMORY_FORGET,
-    &untyped::MEMO_ADD,
-    &untyped::MEMO_DELETE,
-    &untyped::MEMO_RECALL,
-    &untyped::MEMO_EXPAND,
-    &untyped::MEMO_LIST,
-    &untyped::STATE_SET,
-    &untyped::STATE_MERGE,
-    &untyped::STATE_GET,
-    &untyped::STATE_UPDATE_FROM_REPLY,
-    &untyped::PROMPT_RENDER,
-    &untyped::OBSERVE,
+    &MemorySave,
+    &MemoryLoad,
+    &MemoryDelete,
+    &MemoryForget,
+    &MemoAdd,
+    &MemoDelete,
+    &MemoRecall,
+    &MemoExpand,
+    &MemoList,
+    &StateSet,
+    &StateMerge,
+    &StateGet,
+    &StateUpdateFromReply,
+    &PromptRender,
+    &Observe,
     &IngestStatus,
     &MemoryStats,
     &Health,

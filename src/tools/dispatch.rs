@@ -2,7 +2,7 @@
 
 use crate::tools::context::Context;
 use crate::tools::tool::{AnyTool, Arguments, find, is_brief_call};
-use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec, catalog, inspect};
+use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec, catalog, frames};
 
 /// The memory's tools over a running memory.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl ToolBox for Tools {
     }
 
     fn resource(&self, uri: &str) -> Result<Option<Image>, ToolError> {
-        inspect::resource(&self.context, uri)
+        frames::resource(&self.context, uri)
     }
 
     fn close_session(&self, session: &str) {

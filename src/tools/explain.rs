@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::base::RecordId;
+use crate::base::score::Score;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::{Certainty, Fit};
 use crate::index::phrases::ObjectQuery;
@@ -13,7 +14,6 @@ use crate::search::plan::SegmentAction;
 use crate::search::{Explained, SegmentReport, WEIGHTS};
 use crate::store::segment_meta::SegmentNumber;
 use crate::tools::args::{Kind, Param};
-use crate::tools::reply::rounded;
 
 pub(crate) const EXPLAIN: Param = Param::optional(
     "explain",
@@ -49,13 +49,13 @@ fn ranking(explained: &Explained, zone: Zone) -> (Map<String, Value>, Vec<String
         .map(|hit| {
             json!({
                 "id": hit.id.0,
-                "score": rounded(hit.score),
-                "dense": rounded(hit.dense),
-                "lexical": rounded(hit.lexical),
+                "score": Score(hit.score),
+                "dense": Score(hit.dense),
+                "lexical": Score(hit.lexical),
             })
         })
         .collect();
-    let weights = json!({"dense": rounded(dense), "lexical": rounded(lexical)});
+    let weights = json!({"dense": Score(dense), "lexical": Score(lexical)});
     let explanation = json!({"weights": weights, "scores": scores, "pieces": pieces});
     let lines = explained.segments.iter().map(|it| format!("{}: {}", name(it), why(it)));
     (object(explanation), lines.collect())

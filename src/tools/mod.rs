@@ -4,28 +4,25 @@
 //! bridge, the command line and the tests only carry calls to [`ToolBox`].
 
 pub(crate) mod action;
+mod admin;
 mod area;
 pub(crate) mod args;
 pub(crate) mod catalog;
 pub mod context;
 pub mod dispatch;
 mod explain;
-mod health;
-mod ingest_status;
-mod inspect;
-mod memory_stats;
+mod frames;
+mod ingest;
 mod memos;
 mod moment_retrieval;
 mod notes;
 pub(crate) mod object_retrieval;
-mod observe;
 pub(crate) mod recall;
 mod record;
 pub(crate) mod reply;
 mod schema;
 pub(crate) mod state;
 pub(crate) mod tool;
-mod untyped;
 
 use serde_json::{Map, Value};
 

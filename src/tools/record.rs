@@ -71,6 +71,12 @@ impl RecordReply {
         }
     }
 
+    /// The same where the frame is not kept.
+    pub(crate) fn without_image(self) -> Self {
+        let line = format!("{} (no image kept)", self.line);
+        Self { image: None, line, ..self }
+    }
+
     /// Records in their order.
     pub(crate) fn list(records: &[Record], zone: Zone) -> Vec<Self> {
         records.iter().map(|it| Self::of(it, zone)).collect()

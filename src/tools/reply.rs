@@ -1,36 +1,10 @@
-//! How records are told: as the JSON that programs read, and as short lines
-//! that a language model reads.
-
-use serde_json::{Map, Value, json};
+//! Replies in words: records, counts and what the memory holds, as short lines that a
+//! language model reads.
 
 use crate::base::time::{Window, Zone};
 use crate::memory::episodic::Recalled;
 use crate::store::Record;
 use crate::tools::context::Context;
-
-/// A record as every tool gives it; see the tool contract.
-pub(crate) fn record_json(record: &Record, zone: Zone) -> Map<String, Value> {
-    let Record { id, meta, end_at, caption, confidence, layer, image } = record;
-    let mut json = Map::new();
-    json.insert("id".to_owned(), json!(id.0));
-    json.insert("time".to_owned(), json!(zone.format(meta.taken_at)));
-    json.insert("timestamp".to_owned(), json!(meta.taken_at.seconds()));
-    json.insert("end_time".to_owned(), json!(zone.format(*end_at)));
-    json.insert("caption".to_owned(), json!(caption));
-    if let Some(confidence) = confidence {
-        json.insert("confidence".to_owned(), json!(rounded(*confidence)));
-    }
-    json.insert("position".to_owned(), json!(meta.pose.map(|pose| pose.position)));
-    json.insert("theta".to_owned(), json!(meta.pose.and_then(|pose| pose.heading)));
-    json.insert("frame_id".to_owned(), json!(meta.frame_id));
-    json.insert("map_id".to_owned(), json!(meta.map_id));
-    json.insert("source".to_owned(), json!(meta.source));
-    if let Some(layer) = layer {
-        json.insert("layer".to_owned(), json!(layer));
-    }
-    json.insert("image".to_owned(), json!(image.map(|_| image_uri(record))));
-    json
-}
 
 /// The resource that holds a record's frame.
 pub(crate) fn image_uri(record: &Record) -> String {
@@ -39,11 +13,6 @@ pub(crate) fn image_uri(record: &Record) -> String {
 
 /// What the URI of every stored frame starts with; the record's id follows.
 pub(crate) const FRAME_URI: &str = "engram://frames/";
-
-/// Four digits say all that a score or a confidence can.
-pub(crate) fn rounded(share: f32) -> f64 {
-    (f64::from(share) * 1e4).round() / 1e4
-}
 
 /// Captions below this are more likely wrong than right, and the text says so.
 const UNSURE_BELOW: f32 = 0.5;
@@ -100,6 +69,19 @@ pub(crate) fn holdings(context: &Context) -> String {
             zone.format(last)
         ),
     }
+}
+
+/// `1 day`, `3 days`.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// The beginning of a text, its further lines indented.
+pub(crate) fn indented_excerpt(text: &str, chars_max: usize) -> String {
+    let cut: String = text.chars().take(chars_max).collect();
+    let dots = if cut.len() < text.len() { "…" } else { "" };
+    format!("{}{dots}", cut.replace('\n', "\n  "))
 }
 
 /// `12482` as `12,482`.

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::action::Action;
 use crate::tools::args::{self, Args, Param, SESSION};
-use crate::tools::context::Context;
 use crate::tools::reply::Text;
 use crate::tools::{Hints, Image, ToolError, ToolReply, ToolSpec, Toolset, schema};
 
@@ -26,7 +25,7 @@ use crate::tools::{Hints, Image, ToolError, ToolReply, ToolSpec, Toolset, schema
 /// schema; a key that may be absent is an `Option` with `skip_serializing_if`. What only
 /// the text says is a field with `#[serde(skip)]`.
 ///
-/// `Context` is what the tool works on: the memory's [`Context`] here, the
+/// `Context` is what the tool works on: the memory's `context::Context` here, the
 /// agent with its planner one layer up.
 pub(crate) trait Tool: Sync + 'static {
     type Context: ToolContext;
@@ -177,55 +176,4 @@ pub(crate) fn find<C>(
 /// Whether a call of a tool is brief: a session that the call names is written.
 pub(crate) fn is_brief_call<C>(tool: &dyn AnyTool<C>, values: &Arguments) -> bool {
     tool.is_brief() && !values.contains_key(SESSION.name)
-}
-
-/// A tool that still makes its JSON by hand.
-pub(crate) struct Untyped {
-    pub(crate) name: &'static str,
-    pub(crate) aliases: &'static [&'static str],
-    pub(crate) is_brief: bool,
-    pub(crate) action: Option<Action>,
-    pub(crate) params: &'static [Param],
-    pub(crate) spec: fn() -> ToolSpec,
-    pub(crate) check: fn(&Args, &Context, SessionName<'_>) -> Result<(), ToolError>,
-    pub(crate) call: fn(&Args, &Context, SessionName<'_>) -> Result<ToolReply, ToolError>,
-}
-
-impl AnyTool<Context> for Untyped {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        self.aliases
-    }
-
-    fn spec(&self) -> ToolSpec {
-        (self.spec)()
-    }
-
-    fn is_brief(&self) -> bool {
-        self.is_brief
-    }
-
-    fn action(&self) -> Option<Action> {
-        self.action
-    }
-
-    fn check(&self, context: &Context, own: &str, values: Arguments) -> Result<(), ToolError> {
-        let args = Args::new(self.params, values)?;
-        let session = args.session(own)?;
-        (self.check)(&args, context, session)
-    }
-
-    fn call(
-        &self,
-        context: &Context,
-        own: &str,
-        values: Arguments,
-    ) -> Result<ToolReply, ToolError> {
-        let args = Args::new(self.params, values)?;
-        let session = args.session(own)?;
-        (self.call)(&args, context, session)
-    }
 }

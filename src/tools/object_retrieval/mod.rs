@@ -1,7 +1,9 @@
 //! Object retrieval: the tools from a task in words to the goals of the robot.
 
 pub(crate) mod determine_unique_instances;
+pub(crate) mod get_record_count;
 pub(crate) mod goal;
+pub(crate) mod inspect_memory_record;
 pub(crate) mod memory_search_instance;
 pub(crate) mod real_world_search_instance;
 pub(crate) mod recall_all;
@@ -18,6 +20,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::tools::args::Kind;
+use crate::tools::reply::counted;
 
 /// A task, query or description.
 pub(crate) const TEXT: Kind = Kind::Text { bytes_max: 2_000 };
@@ -29,10 +32,4 @@ enum Known {
     Yes,
     No,
     Unknown,
-}
-
-/// "1 day", "3 days"
-fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }

@@ -1,0 +1,252 @@
+//! `observe`: a frame or a ready caption goes into memory.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
+use crate::base::picture::Limits;
+use crate::base::pose::Pose;
+use crate::ingest::{ObserveError, Observed, ObservedState};
+use crate::retrieval::sessions::SessionName;
+use crate::store::NewObservation;
+use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::context::Context;
+use crate::tools::reply::Text;
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
+
+pub(crate) struct Observe;
+
+/// Longest caption: several times what the wordiest captioner writes.
+const CAPTION_BYTES_MAX: usize = 8_000;
+
+const NAME: Kind = Kind::Text { bytes_max: NAME_BYTES_MAX };
+
+/// An observation.
+pub(crate) struct Request {
+    meta: FrameMeta,
+    content: Content,
+}
+
+enum Content {
+    Image(Vec<u8>),
+    Caption { caption: String, confidence: Option<f32>, layer: Option<String> },
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Reply {
+    frame: Option<u64>,
+    id: Option<u64>,
+    state: State,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Stored,
+    Merged,
+    Pending,
+}
+
+impl Tool for Observe {
+    type Context = Context;
+    type Request = Request;
+    type Reply = Reply;
+
+    const NAME: &'static str = "observe";
+    const TITLE: &'static str = "Put an observation into memory";
+    const DESCRIPTION: &'static str = "Takes a camera frame (image or image_path), which is \
+        captioned in the background, or a ready caption, which is stored at once. When it answers, \
+        the observation is safe on disk.";
+    const TOOLSET: Toolset = Toolset::Ingest;
+    const HINTS: Hints = Hints::ADDS;
+    const PARAMS: &'static [Param] = &[
+        Param::optional("image", Kind::Base64, "A JPEG or PNG frame, base64."),
+        Param::optional(
+            "image_path",
+            Kind::Text { bytes_max: 4096 },
+            "Absolute path of a JPEG or PNG frame on the robot's disk.",
+        ),
+        Param::optional(
+            "caption",
+            Kind::Text { bytes_max: CAPTION_BYTES_MAX },
+            "What was seen, in words; stored as it is.",
+        ),
+        Param::optional("time", Kind::Time, "When it was seen; now where absent."),
+        Param::optional("position", Kind::Position, "Where the robot stood, metres in frame_id."),
+        Param::optional("theta", Kind::Number, "Where the robot looked, radians; needs position."),
+        Param::optional(
+            "frame_id",
+            NAME,
+            "Coordinate frame of the position; \"map\" where absent.",
+        ),
+        Param::optional("map_id", NAME, "Map that the coordinate frame belongs to."),
+        Param::optional("source", NAME, "Camera or other origin; \"default\" where absent."),
+        Param::optional(
+            "confidence",
+            Kind::Number,
+            "How likely a ready caption is right, from 0 to 1; it counts as sure where absent.",
+        ),
+        Param::optional("layer", NAME, "Kind of a ready caption, such as \"body_status\"."),
+    ];
+
+    fn parse(
+        args: &Args,
+        context: &Context,
+        session: SessionName<'_>,
+    ) -> Result<Request, ToolError> {
+        let reading = context.reading(session.name);
+        let content = content(args, context.options.image_limits)?;
+        let meta = FrameMeta {
+            taken_at: args.time("time", reading)?.unwrap_or(reading.now),
+            pose: pose(args)?,
+            frame_id: args.text("frame_id")?.unwrap_or("map").to_owned(),
+            map_id: args.text("map_id")?.unwrap_or_default().to_owned(),
+            source: args.text("source")?.unwrap_or("default").to_owned(),
+        };
+        meta.check().map_err(|error| refused(format!("argument {error}")))?;
+        Ok(Request { meta, content })
+    }
+
+    fn run(context: &Context, _: SessionName<'_>, request: Request) -> Result<Reply, ToolError> {
+        let Request { meta, content } = request;
+        match content {
+            Content::Caption { caption, confidence, layer } => {
+                store(context, NewObservation { meta, caption, confidence, layer })
+            }
+            Content::Image(image) => {
+                let observed = context.ingest.observe_frame(&meta, &image);
+                observed.map(Reply::of).map_err(|error| refusal(&error))
+            }
+        }
+    }
+}
+
+fn store(context: &Context, observation: NewObservation) -> Result<Reply, ToolError> {
+    let records = context.episodic.remember_observations(vec![observation]);
+    let records = records.map_err(|error| ToolError::Fault(error.to_string()))?;
+    let id = records.first().map(|record| record.id.0);
+    Ok(Reply { frame: None, id, state: State::Stored })
+}
+
+impl Reply {
+    fn of(observed: Observed) -> Self {
+        let (state, record) = match observed.state {
+            ObservedState::Pending => (State::Pending, None),
+            ObservedState::Merged { record } => (State::Merged, record),
+        };
+        Self { frame: Some(observed.ticket.0), id: record.map(|id| id.0), state }
+    }
+}
+
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        let Self { frame, id, state } = self;
+        let frame = frame.unwrap_or_default();
+        text.line(&match (state, id) {
+            (State::Stored, id) => format!("stored as #{}", id.unwrap_or_default()),
+            (State::Merged, Some(id)) => format!("merged into #{id} (frame {frame})"),
+            (State::Merged, None) => format!("merged into frame {frame}, which is pending"),
+            (State::Pending, _) => format!("frame {frame} is on disk and waits for its caption"),
+        });
+    }
+}
+
+fn content(args: &Args, limits: Limits) -> Result<Content, ToolError> {
+    let (image, path, caption) =
+        (args.text("image")?, args.text("image_path")?, args.text("caption")?);
+    let layer = args.text("layer")?.map(str::to_owned);
+    let confidence = confidence(args)?;
+    match (image, path, caption) {
+        (None, None, Some(caption)) => {
+            Ok(Content::Caption { caption: caption.to_owned(), confidence, layer })
+        }
+        (Some(_), None, None) | (None, Some(_), None) if layer.is_some() => Err(refused(
+            "argument \"layer\" goes with \"caption\" only; a frame has no layer".to_owned(),
+        )),
+        (Some(_), None, None) | (None, Some(_), None) if confidence.is_some() => Err(refused(
+            "argument \"confidence\" goes with \"caption\" only; the captioner says how sure it is \
+             of a frame"
+                .to_owned(),
+        )),
+        (Some(image), None, None) => STANDARD.decode(image.trim()).map(Content::Image).map_err(|error| {
+            refused(format!("argument \"image\" is no base64 ({error}); accepted is a JPEG or PNG file in base64"))
+        }),
+        (None, Some(path), None) => read(Path::new(path), limits.bytes_max).map(Content::Image),
+        (None, None, None) => Err(refused(
+            "one of the arguments \"image\", \"image_path\" and \"caption\" is needed; none came".to_owned(),
+        )),
+        _ => Err(refused(
+            "only one of the arguments \"image\", \"image_path\" and \"caption\" is accepted; several came".to_owned(),
+        )),
+    }
+}
+
+fn confidence(args: &Args) -> Result<Option<f32>, ToolError> {
+    let Some(given) = args.number("confidence")? else { return Ok(None) };
+    if !(0.0..=1.0).contains(&given) {
+        return Err(refused(format!(
+            "argument \"confidence\" is {given}; accepted is a number from 0 to 1"
+        )));
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
+    let given = given as f32;
+    Ok(Some(given))
+}
+
+/// Reads a regular file of at most `bytes_max`.
+fn read(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ToolError> {
+    let refusal = |reason: String| {
+        refused(format!(
+            "argument \"image_path\" is {:?}: {reason}; accepted is the absolute path of a JPEG or PNG file of at most {bytes_max} bytes",
+            path.display()
+        ))
+    };
+    if !path.is_absolute() {
+        return Err(refusal("not an absolute path".to_owned()));
+    }
+    // Asked before it is opened: opening a FIFO would wait for a writer.
+    let metadata = std::fs::metadata(path).map_err(|error| refusal(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(refusal("not a regular file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
+    let file = File::open(path).map_err(|error| refusal(error.to_string()))?;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| refusal(error.to_string()))?;
+    if bytes.len() > bytes_max {
+        return Err(refusal("the file is larger".to_owned()));
+    }
+    Ok(bytes)
+}
+
+fn pose(args: &Args) -> Result<Option<Pose>, ToolError> {
+    let (position, theta) = (args.position("position")?, args.number("theta")?);
+    match (position, theta) {
+        (None, None) => Ok(None),
+        (None, Some(theta)) => Err(refused(format!(
+            "argument \"theta\" is {theta} without \"position\"; accepted is a heading with its position"
+        ))),
+        (Some(position), heading) => Pose::new(position, heading)
+            .map(Some)
+            .map_err(|error| refused(format!("argument {error}"))),
+    }
+}
+
+fn refusal(error: &ObserveError) -> ToolError {
+    match error {
+        ObserveError::Image(_) | ObserveError::Name(_) | ObserveError::Time { .. } => {
+            refused(format!("argument {error}"))
+        }
+        ObserveError::SpoolFull { .. } | ObserveError::ImagesFull { .. } => {
+            ToolError::Refused(error.to_string())
+        }
+        ObserveError::Store(_) => ToolError::Fault(error.to_string()),
+    }
+}

@@ -1,0 +1,98 @@
+//! `memo_add`: an answer that a user rated up is kept.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::memory::memos::NewMemo;
+use crate::retrieval::sessions::SessionName;
+use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::context::Context;
+use crate::tools::memos::{MESSAGE_BYTES_MAX, PROMPT, StatusReply, refusal};
+use crate::tools::reply::Text;
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
+
+pub(crate) struct MemoAdd;
+
+/// Messages of one memo.
+const MESSAGES_MAX: usize = 16;
+
+/// Where a memo comes from where its adder says nothing.
+const DEFAULT_SOURCE: &str = "uprated_by_user";
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Reply {
+    id: u64,
+    status: StatusReply,
+}
+
+impl Tool for MemoAdd {
+    type Context = Context;
+    type Request = NewMemo;
+    type Reply = Reply;
+
+    const NAME: &'static str = "memo_add";
+    const TITLE: &'static str = "Keep an answer that was rated up";
+    const DESCRIPTION: &'static str = "Keeps the <reasoning>, <sql> and <chart> of an assistant's \
+        messages that a user rated up, as a <memo> for later prompts; a <dataframe> is left out. \
+        RecalledMemo a moment later.";
+    const TOOLSET: Toolset = Toolset::Memos;
+    const HINTS: Hints = Hints::ADDS;
+    const PARAMS: &'static [Param] = &[
+        Param::required("user_message", PROMPT, "The user's prompt that the message answered."),
+        Param::optional(
+            "message",
+            Kind::Text { bytes_max: MESSAGE_BYTES_MAX },
+            "The message rated up, with its <reasoning>, <sql> or <chart>.",
+        ),
+        Param::optional(
+            "messages",
+            Kind::Texts { most: MESSAGES_MAX, bytes_max: MESSAGE_BYTES_MAX },
+            "Several messages rated up together, instead of message.",
+        ),
+        Param::optional(
+            "message_ids",
+            Kind::Names { most: MESSAGES_MAX },
+            "Ids of the messages, for memo_delete.",
+        ),
+        Param::optional(
+            "source",
+            Kind::Text { bytes_max: 128 },
+            "Where it comes from; \"uprated_by_user\" where absent.",
+        ),
+    ];
+
+    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<NewMemo, ToolError> {
+        let messages = messages(args)?;
+        Ok(NewMemo {
+            user_message: args.required_text("user_message")?.to_owned(),
+            messages,
+            message_ids: args.names("message_ids")?,
+            source: args.text("source")?.unwrap_or(DEFAULT_SOURCE).to_owned(),
+        })
+    }
+
+    fn run(context: &Context, _: SessionName<'_>, memo: NewMemo) -> Result<Reply, ToolError> {
+        let id = context.memos.add(memo, context.clock.now()).map_err(|error| refusal(&error))?;
+        Ok(Reply { id, status: StatusReply::Queued })
+    }
+}
+
+fn messages(args: &Args) -> Result<Vec<String>, ToolError> {
+    match (args.text("message")?, args.texts("messages")?) {
+        (Some(message), messages) if messages.is_empty() => Ok(vec![message.to_owned()]),
+        (None, messages) if !messages.is_empty() => Ok(messages),
+        (message, _) => {
+            let came = if message.is_some() { "both" } else { "none" };
+            Err(refused(format!(
+                "one of the arguments \"message\" and \"messages\" is accepted; {came} came"
+            )))
+        }
+    }
+}
+
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        text.line(&format!("memo #{} is {}", self.id, self.status.word()));
+    }
+}

@@ -1,0 +1,29 @@
+//! Notes: what an agent wants to keep, in words.
+
+pub(super) mod delete;
+pub(super) mod forget;
+pub(super) mod load;
+pub(super) mod save;
+
+use uuid::Uuid;
+
+use crate::memory::notes::NotesError;
+use crate::tools::ToolError;
+use crate::tools::args::{Kind, refused};
+
+/// A query, which is embedded whole, up to the model's own length.
+const QUERY: Kind = Kind::Text { bytes_max: 2_000 };
+
+fn texts(ids: &[Uuid]) -> Vec<String> {
+    ids.iter().map(Uuid::to_string).collect()
+}
+
+fn refusal(error: &NotesError) -> ToolError {
+    match error {
+        NotesError::MetadataTooLarge { .. } | NotesError::OwnName(_) => {
+            refused(format!("argument \"metadata\": {error}"))
+        }
+        NotesError::Full => ToolError::Refused(error.to_string()),
+        NotesError::Store(_) | NotesError::Model(_) => ToolError::Fault(error.to_string()),
+    }
+}

@@ -1,0 +1,72 @@
+//! `memory_save`: a text is kept.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::memory::notes::NewNote;
+use crate::retrieval::sessions::SessionName;
+use crate::tools::args::{Args, Kind, Param};
+use crate::tools::context::Context;
+use crate::tools::notes::refusal;
+use crate::tools::reply::Text;
+use crate::tools::tool::{self, Tool};
+use crate::tools::{Hints, ToolError, Toolset};
+
+pub(crate) struct MemorySave;
+
+/// Where a note goes whose saver names no area.
+const DEFAULT_AREA: &str = "main";
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Reply {
+    id: String,
+}
+
+impl Tool for MemorySave {
+    type Context = Context;
+    type Request = NewNote;
+    type Reply = Reply;
+
+    const NAME: &'static str = "memory_save";
+    const TITLE: &'static str = "Keep a piece of information";
+    const DESCRIPTION: &'static str = "Persists a text in long-term memory, where memory_load \
+        finds it by meaning. For what has a clear, long-term purpose. Returns its id.";
+    const TOOLSET: Toolset = Toolset::Notes;
+    const HINTS: Hints = Hints::ADDS;
+    const PARAMS: &'static [Param] = &[
+        Param::required(
+            "text",
+            Kind::Text { bytes_max: 16 << 10 },
+            "The information to keep: descriptive and rich in keywords, to be found again.",
+        ),
+        Param::optional(
+            "area",
+            Kind::Text { bytes_max: 128 },
+            "Which part of the memory; \"main\" where absent.",
+        ),
+        Param::optional(
+            "metadata",
+            Kind::Object,
+            "Facts to filter by, such as {\"year\": 2024, \"tags\": [\"lab\"]}.",
+        ),
+    ];
+
+    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<NewNote, ToolError> {
+        Ok(NewNote {
+            text: args.required_text("text")?.to_owned(),
+            area: args.text("area")?.unwrap_or(DEFAULT_AREA).to_owned(),
+            metadata: args.object("metadata")?.unwrap_or_default(),
+        })
+    }
+
+    fn run(context: &Context, _: SessionName<'_>, note: NewNote) -> Result<Reply, ToolError> {
+        let id = context.notes.save(note, context.clock.now()).map_err(|error| refusal(&error))?;
+        Ok(Reply { id: id.to_string() })
+    }
+}
+
+impl tool::Reply for Reply {
+    fn write(&self, text: &mut Text) {
+        text.line(&format!("saved as {}", self.id));
+    }
+}
