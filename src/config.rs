@@ -574,22 +574,7 @@ fn insert_at(table: &mut Table, path: &[&str], value: &Value) {
 
 /// The known name with the fewest edits from `name`.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> String {
-    known.min_by_key(|candidate| edits(name, candidate)).cloned().unwrap_or_default()
-}
-
-/// Levenshtein distance, two rows at a time.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut next = vec![i + 1];
-        for ((to, above), pair) in b.iter().zip(row.iter().skip(1)).zip(row.iter()) {
-            let left = next.last().copied().unwrap_or(i);
-            next.push((above + 1).min(left + 1).min(pair + usize::from(from != *to)));
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
+    known.min_by_key(|candidate| strsim::levenshtein(name, candidate)).cloned().unwrap_or_default()
 }
 
 impl fmt::Display for Origin {

@@ -4,10 +4,12 @@
 //! Knows no other module, no I/O, and of the outside world only the clock.
 
 pub mod area;
+pub mod backoff;
 pub mod caption;
 pub mod embedding;
 pub mod frame;
 pub mod notify;
+pub mod panic;
 pub mod phrase_time;
 pub mod picture;
 pub mod pose;

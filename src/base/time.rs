@@ -6,7 +6,8 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{
-    DateTime, Local, LocalResult, NaiveDateTime, TimeDelta, TimeZone as _, Timelike as _, Utc,
+    DateTime, Local, LocalResult, NaiveDate, NaiveDateTime, TimeDelta, TimeZone as _,
+    Timelike as _, Utc,
 };
 use serde::{Deserialize, Serialize};
 
@@ -266,6 +267,11 @@ impl Zone {
         hour as usize
     }
 
+    /// Calendar day in this zone.
+    pub fn day(self, time: Timestamp) -> NaiveDate {
+        self.wall(time).date()
+    }
+
     /// What a clock in this zone shows.
     pub fn wall(self, time: Timestamp) -> NaiveDateTime {
         let utc = DateTime::from_timestamp_micros(time.micros()).unwrap_or_default();
@@ -354,6 +360,13 @@ mod tests {
         assert_eq!(berlin().hour(time("2025-01-03 00:14:07")), 0);
         assert_eq!(berlin().hour(time("2025-07-03T21:59:59Z")), 23);
         assert_eq!(Zone::from_name("UTC").unwrap().hour(time("2025-07-03 10:14:07")), 8);
+    }
+
+    #[test]
+    fn days_are_those_of_the_zone() {
+        let time = berlin().parse("2025-07-03T22:30:00Z", now()).unwrap();
+        assert_eq!(berlin().day(time).to_string(), "2025-07-04");
+        assert_eq!(Zone::from_name("UTC").unwrap().day(time).to_string(), "2025-07-03");
     }
 
     #[test]

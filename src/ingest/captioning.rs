@@ -6,11 +6,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 use log::warn;
 
 use crate::base::FrameTicket;
+use crate::base::backoff::Backoff;
 use crate::base::caption::Caption;
 use crate::base::notify::Notify;
 use crate::base::stop::Stop;
@@ -42,7 +42,7 @@ pub(super) struct Captioning<C> {
     stop: Stop,
     progress: Arc<Progress>,
     wake: Notify,
-    pauses: Pauses,
+    backoff: Backoff,
     /// How often the captioner died over the frame in this run.
     deaths: Option<(FrameTicket, u32)>,
     /// A caption that the memory did not take yet: not made twice.
@@ -67,9 +67,9 @@ impl<C: Captioner> Captioning<C> {
         options: &Options,
     ) -> Self {
         let Parts { store, episodic, captioner, clock, stop } = parts;
-        let pauses = Pauses::new(options.retry_pause_min, options.retry_pause_max);
+        let backoff = Backoff::new(options.retry_pause_min, options.retry_pause_max);
         let (deaths, unkept) = (None, None);
-        Self { store, episodic, captioner, clock, stop, progress, wake, pauses, deaths, unkept }
+        Self { store, episodic, captioner, clock, stop, progress, wake, backoff, deaths, unkept }
     }
 
     pub(super) fn run(mut self) {
@@ -88,7 +88,7 @@ impl<C: Captioner> Captioning<C> {
                 }
                 Next::Pause => {
                     self.progress.set_captioning(false);
-                    self.stop.sleep(self.pauses.next());
+                    self.stop.sleep(self.backoff.next_pause());
                 }
             }
         }
@@ -96,7 +96,7 @@ impl<C: Captioner> Captioning<C> {
     }
 
     fn made_progress(&mut self) {
-        self.pauses.reset();
+        self.backoff.reset();
         self.progress.set_captioning(true);
     }
 
@@ -226,27 +226,4 @@ fn trim_to_bound(caption: &str) -> Option<&str> {
         .rev()
         .find(|at| caption.is_char_boundary(*at))?;
     caption.get(..end).filter(|caption| !caption.is_empty())
-}
-
-/// Pauses that double up to a bound.
-struct Pauses {
-    min: Duration,
-    max: Duration,
-    next: Duration,
-}
-
-impl Pauses {
-    fn new(min: Duration, max: Duration) -> Self {
-        Self { min, max, next: min }
-    }
-
-    fn next(&mut self) -> Duration {
-        let pause = self.next;
-        self.next = (pause * 2).min(self.max);
-        pause
-    }
-
-    fn reset(&mut self) {
-        self.next = self.min;
-    }
 }

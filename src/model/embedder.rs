@@ -4,11 +4,11 @@
 //! only, and a question would wait longer for another thread to wake than for
 //! its vector. A panic in the model is that request's error.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::base::embedding::Embedding;
+use crate::base::panic::panic_text;
 use crate::model::calibration::Calibration;
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
 
@@ -62,21 +62,15 @@ impl EmbedderHandle {
         texts: &[&str],
     ) -> Result<Vec<Embedding>, ModelError> {
         let vectors = catch_unwind(AssertUnwindSafe(|| self.model.embed(role, texts)))
-            .unwrap_or_else(|panic| Err(ModelError::Failed(panic_text(panic.as_ref()))))?;
+            .unwrap_or_else(|panic| {
+                Err(ModelError::Failed(format!("it panicked: {}", panic_text(panic.as_ref()))))
+            })?;
         if vectors.len() == texts.len() { Ok(vectors) } else { Err(incomplete()) }
     }
 }
 
 fn incomplete() -> ModelError {
     ModelError::Failed("it did not answer every text".to_owned())
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("it panicked: {}", text.unwrap_or("without a message"))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use log::{error, info, warn};
 
+use crate::base::backoff::Backoff;
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::search::Corpus;
@@ -90,20 +91,19 @@ struct Work {
 
 impl Work {
     fn run(self) {
-        let mut pause = RETRY_MIN;
+        let mut backoff = Backoff::new(RETRY_MIN, RETRY_MAX);
         while !self.stop.is_asked() {
             match self.step() {
                 Ok(Compaction::Nothing | Compaction::Stopped) => {
                     self.corpus.wake.wait_for(CHECK_INTERVAL)
                 }
                 Ok(kept) => {
-                    pause = RETRY_MIN;
+                    backoff.reset();
                     log_step(kept);
                 }
                 Err(error) => {
                     error!(error:%; "the index could not be kept; its records are found all the same");
-                    self.stop.sleep(pause);
-                    pause = (pause * 2).min(RETRY_MAX);
+                    self.stop.sleep(backoff.next_pause());
                 }
             }
         }

@@ -20,6 +20,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use crate::base::panic::panic_text;
+
 /// How long a call takes, as far as one can say before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
@@ -126,15 +128,5 @@ impl Calls {
 }
 
 fn panicked(panic: Box<dyn Any + Send>) -> String {
-    format!("panicked: {}", panic_text(panic))
-}
-
-fn panic_text(panic: Box<dyn Any + Send>) -> String {
-    match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(panic) => match panic.downcast::<&'static str>() {
-            Ok(text) => (*text).to_owned(),
-            Err(_) => "with a value that is no text".to_owned(),
-        },
-    }
+    format!("panicked: {}", panic_text(panic.as_ref()))
 }

@@ -9,6 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::NaiveDate;
+
 use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::mention::fit::fit;
@@ -371,8 +373,7 @@ impl<'a> Grouping<'a> {
                 *hour += 1;
             }
         }
-        let day = |it: &Timestamp| zone.format(*it).chars().take(10).collect::<String>();
-        let days: BTreeSet<String> = visits.iter().map(|it| day(&it.first)).collect();
+        let days: BTreeSet<NaiveDate> = visits.iter().map(|it| zone.day(it.first)).collect();
         let sure: f32 = seen.iter().filter_map(|at| sureness.get(at)).sum();
         #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
         let confidence = separability * sure / seen.len().max(1) as f32;

@@ -6,6 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::NaiveDate;
+
 use crate::base::RecordId;
 use crate::base::phrase_time::When;
 use crate::base::pose::metres_between;
@@ -237,11 +239,10 @@ fn as_f64(number: usize) -> f64 {
 /// What stands on its shelf all day is not used more for being seen more often: it
 /// counts once a day and place, and people with it count more.
 fn count_uses(visits: &[&Visit], features: &BTreeMap<RecordId, RecordFeatures>, zone: Zone) -> f64 {
-    let mut occasions: Vec<(String, usize)> = Vec::new();
+    let mut occasions: Vec<(NaiveDate, usize)> = Vec::new();
     let mut with_people = 0;
     for visit in visits {
-        let day = zone.format(visit.first).chars().take(10).collect::<String>();
-        let occasion = (day, visit.place);
+        let occasion = (zone.day(visit.first), visit.place);
         if occasions.last() != Some(&occasion) {
             occasions.push(occasion);
         }

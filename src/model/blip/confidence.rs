@@ -1,8 +1,8 @@
-//! How likely a caption is right, from how likely its words were.
+//! Confidence of a caption, from the log probabilities of its words.
 //!
-//! Pure but for reading the model's file: a captioner that was calibrated on
-//! captions with known truth brings `confidence.json`, the logistic regression of
-//! "every word is right" on two features.
+//! Platt scaling: a captioner that was calibrated on captions with known truth brings
+//! `confidence.json`, the logistic regression of "every word is right" on two features.
+//! Reads that one file; the rest depends on its arguments only.
 
 use serde::Deserialize;
 

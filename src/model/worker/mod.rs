@@ -3,7 +3,6 @@
 //!
 //! The daemon's side is here; the worker's is [`child`].
 
-mod backoff;
 pub mod child;
 pub mod process;
 mod protocol;
@@ -13,15 +12,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::base::backoff::Backoff;
 use crate::base::caption::Caption;
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::model::weights;
-use crate::model::worker::backoff::Backoff;
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::{WaitOutcome, Worker, WorkerCommand};
 use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
 use crate::model::{CaptionError, Captioner, Fingerprint, ModelError, ModelIdentity};
+
+/// Pause before a restart; doubled with every failure in a row, up to the longest.
+const RESTART_PAUSE_MIN: Duration = Duration::from_millis(250);
+const RESTART_PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// How often a wait looks whether the daemon stops.
 const STOP_CHECK: Duration = Duration::from_millis(50);
@@ -97,7 +100,7 @@ impl WorkerCaptioner {
             identity,
             worker: None,
             ready: false,
-            backoff: Backoff::default(),
+            backoff: Backoff::new(RESTART_PAUSE_MIN, RESTART_PAUSE_MAX),
             rest_until: None,
             starts: 0,
         };
@@ -204,12 +207,12 @@ impl WorkerCaptioner {
     }
 
     fn note_failure(&mut self) {
-        let pause = self.backoff.failed();
+        let pause = self.backoff.next_pause();
         self.rest_until = self.clock.tick().checked_add(pause);
     }
 
     fn note_success(&mut self) {
-        self.backoff.succeeded();
+        self.backoff.reset();
         self.rest_until = None;
     }
 }
