@@ -1,8 +1,8 @@
 //! Settings: defaults < file < environment < flags, each value with its origin.
 //!
-//! `config/default.toml` is the one list of keys, defaults and their meaning.
-//! Reads the file it is told to, and neither the environment nor the command
-//! line: those come in as plain text from `cli`.
+//! `config/default.toml` is the one list of keys, defaults and their meaning. Reads the file it
+//! is given, and neither the environment nor the command line: those come in as plain text from
+//! `cli`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,10 +21,10 @@ use crate::tools::Toolset;
 /// Every key with its default and a comment, as shipped.
 pub const DEFAULTS: &str = include_str!("../config/default.toml");
 
-/// What an environment variable of ours starts with.
+/// Prefix of engram's environment variables.
 pub const ENVIRONMENT_PREFIX: &str = "ENGRAM_";
 
-/// Where a value came from.
+/// Origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     Default,
@@ -33,24 +33,24 @@ pub enum Origin {
     Flag(String),
 }
 
-/// What overrides the defaults.
+/// Overrides of the defaults.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     pub file: Option<PathBuf>,
-    /// All variables of the environment; those of other programs are passed over.
+    /// All environment variables; those of other programs are ignored.
     pub environment: Vec<(String, String)>,
     /// Flag as typed, key, value.
     pub flags: Vec<(String, String, String)>,
 }
 
-/// The settings in force.
+/// Effective settings.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub settings: Settings,
     values: BTreeMap<String, (Value, Origin)>,
 }
 
-/// Why there are no settings.
+/// Errors of the settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("the configuration file {path} cannot be read: {reason}")]
@@ -202,7 +202,7 @@ pub struct LogSettings {
 }
 
 impl Config {
-    /// Lays the overrides over the defaults and checks every value.
+    /// Applies the overrides to the defaults and checks every value.
     pub fn load(overrides: &Overrides) -> Result<Self, ConfigError> {
         let mut values = defaults();
         if let Some(path) = &overrides.file {
@@ -279,7 +279,7 @@ impl Config {
         Ok(self.endpoint()?.map(options))
     }
 
-    /// A refusal of `key`'s value with the place that it came from.
+    /// Refusal of `key`'s value, with its origin.
     pub fn refusal(&self, key: &str, accepted: String) -> ConfigError {
         let (found, origin) = match self.values.get(key) {
             Some((value, origin)) => (value.to_string(), origin.clone()),
@@ -289,7 +289,7 @@ impl Config {
     }
 }
 
-/// Where the machine keeps things, as the environment says.
+/// Directories of this machine, by the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     /// `$XDG_STATE_HOME`, or what stands for it.
@@ -346,12 +346,12 @@ impl Config {
         })
     }
 
-    /// Where models are looked for by name, in this order.
+    /// Search path of models by name.
     pub fn models_dirs(&self, places: &Places) -> Vec<PathBuf> {
         shared_dirs(&self.settings.models.dir, "models", "models", places)
     }
 
-    /// Where prompt templates are looked for by name, in this order.
+    /// Search path of prompt templates by name.
     pub fn prompts_dirs(&self, places: &Places) -> Vec<PathBuf> {
         shared_dirs(&self.settings.prompts.dir, "prompts", "config/prompts", places)
     }
@@ -442,7 +442,7 @@ fn variable_of(key: &str) -> String {
     format!("{ENVIRONMENT_PREFIX}{}", key.replace('.', "_").to_uppercase())
 }
 
-/// Lays a value that came as text: read as the default's type.
+/// Applies a value that came as text, parsed as the default's type.
 fn lay_text(
     values: &mut BTreeMap<String, (Value, Origin)>,
     key: &str,
@@ -547,7 +547,7 @@ fn check_ranges(values: &BTreeMap<String, (Value, Origin)>) -> Result<(), Config
     Ok(())
 }
 
-/// The tree of tables that the flat keys stand for.
+/// Nested tables of the flat keys.
 fn nested(values: &BTreeMap<String, (Value, Origin)>) -> Table {
     let mut root = Table::new();
     for (key, (value, _)) in values {
@@ -572,7 +572,7 @@ fn insert_at(table: &mut Table, path: &[&str], value: &Value) {
     }
 }
 
-/// The known name with the fewest edits from `name`.
+/// Known name with the least Levenshtein distance.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> String {
     known.min_by_key(|candidate| strsim::levenshtein(name, candidate)).cloned().unwrap_or_default()
 }

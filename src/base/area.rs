@@ -1,11 +1,11 @@
-//! A place and what lies around it, in the coordinates of one map.
+//! Area around a place, in the coordinates of one map.
 
 use crate::base::pose::POSITION_LIMIT_METRES;
 
-/// All places within a distance of a centre.
+/// Sphere around a centre, or a vertical cylinder where the centre has no height.
 ///
-/// A pose of another coordinate frame or map, or none, is never inside:
-/// coordinates of two maps do not compare.
+/// A pose of another coordinate frame or map, or none, is never inside: coordinates of two maps
+/// do not compare.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Area {
     x: f64,
@@ -16,7 +16,7 @@ pub struct Area {
     map_id: String,
 }
 
-/// Why an area was refused.
+/// Errors of an area.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BadArea {
     #[error(
@@ -30,8 +30,8 @@ pub enum BadArea {
 }
 
 impl Area {
-    /// Metres; without `z` heights do not count. `map_id` is empty where there
-    /// is one map only, as in a frame's own.
+    /// `radius` in metres; without `z` heights do not count. `map_id` is empty where there is
+    /// one map only, as in a frame's own.
     pub fn new(
         (x, y, z): (f64, f64, Option<f64>),
         radius_metres: f64,
@@ -39,7 +39,7 @@ impl Area {
         map_id: &str,
     ) -> Result<Self, BadArea> {
         for (axis, value) in [('x', x), ('y', y), ('z', z.unwrap_or(0.0))] {
-            // Also false for what is no number.
+            // Also false for NaN.
             let is_near = value.abs() <= POSITION_LIMIT_METRES;
             if !is_near {
                 return Err(BadArea::Centre { axis, value });
@@ -53,7 +53,7 @@ impl Area {
         Ok(Self { x, y, z, radius_metres, frame_id, map_id })
     }
 
-    /// Where it was asked for.
+    /// Centre as it was given.
     pub fn centre(&self) -> (f64, f64, Option<f64>) {
         (self.x, self.y, self.z)
     }
@@ -75,7 +75,7 @@ impl Area {
         self.distance_metres(position) <= self.radius_metres
     }
 
-    /// From the centre to a position of this area's frame and map.
+    /// Distance from the centre to a position of this area's frame and map.
     pub fn distance_metres(&self, position: [f64; 3]) -> f64 {
         self.length(position)
     }

@@ -1,16 +1,16 @@
-//! The sentence that a captioner says of an image.
+//! Caption of an image.
 
-/// A caption, and how sure its captioner is of it.
+/// Caption with its captioner's confidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Caption {
     pub text: String,
-    /// How likely the text is right, from 0 to 1; `None` of a captioner that
-    /// does not say.
+    /// Probability that the text is right, from 0 to 1; `None` for a captioner without
+    /// calibration.
     pub confidence: Option<f32>,
 }
 
 impl Caption {
-    /// A caption whose captioner says no more than the words.
+    /// Caption without a confidence.
     pub fn unrated(text: &str) -> Self {
         Self { text: text.to_owned(), confidence: None }
     }

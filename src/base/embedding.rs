@@ -1,10 +1,10 @@
-//! A text's vector, checked once where it enters.
+//! Embedding of a text, checked once where it enters.
 
 /// Unit-length, finite vector of one embedding model's dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding(Box<[f32]>);
 
-/// Why a vector was refused.
+/// Errors of a vector.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BadVector {
     #[error("the vector has {found} components, this memory's embedder makes {expected}")]

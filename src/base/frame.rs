@@ -1,9 +1,9 @@
-//! What a camera saw, before anybody said what it shows.
+//! Metadata of a camera's frame, before its caption.
 
 use crate::base::pose::Pose;
 use crate::base::time::Timestamp;
 
-/// When, where and by which camera a frame was taken.
+/// Time, pose and camera of a frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrameMeta {
     pub taken_at: Timestamp,
@@ -20,7 +20,7 @@ pub struct FrameMeta {
 /// Most bytes of `source`, `frame_id` and `map_id`, so that a record stays small.
 pub const NAME_BYTES_MAX: usize = 128;
 
-/// Why a frame's `source`, `frame_id` or `map_id` was refused.
+/// Errors of a frame's `source`, `frame_id` or `map_id`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
     #[error("{field} is empty, accepted is a name of 1 to {NAME_BYTES_MAX} bytes")]
@@ -32,7 +32,7 @@ pub enum BadName {
 }
 
 impl FrameMeta {
-    /// Checks the names: short, on one line, and a source there is.
+    /// Checks the names: short, on one line, and `source` not empty.
     pub fn check(&self) -> Result<(), BadName> {
         if self.source.is_empty() {
             return Err(BadName::Empty { field: "source" });

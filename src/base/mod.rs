@@ -1,5 +1,5 @@
-//! The words every layer shares: ids, time, caption, embedding, pose, area,
-//! stop, notify.
+//! Types shared by all layers: ids, time, caption, embedding, pose, area, stop,
+//! notify, backoff.
 //!
 //! Knows no other module, no I/O, and of the outside world only the clock.
 

@@ -1,13 +1,13 @@
-//! Decodes a camera's image within limits, so that no file can take the memory.
+//! Decoding of camera images within limits, so that no file can exhaust the memory.
 
 use std::io::Cursor;
 
 use image::{ImageError, ImageFormat, ImageReader, Limits as DecoderLimits, RgbImage};
 
-/// How large an image may be before it is refused undecoded.
+/// Size limits, checked before decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Of the encoded file.
+    /// Bytes of the encoded file.
     pub bytes_max: usize,
     /// Width times height.
     pub pixels_max: u64,
@@ -20,7 +20,7 @@ impl Default for Limits {
     }
 }
 
-/// Why an image was refused.
+/// Refusals of an image.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadImage {
     #[error("the image is empty")]
@@ -43,7 +43,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Looks at the magic bytes only.
+    /// From the magic bytes only.
     pub fn of(image: &[u8]) -> Option<Self> {
         if image.starts_with(&[0xFF, 0xD8, 0xFF]) {
             Some(Self::Jpeg)

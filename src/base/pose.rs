@@ -1,4 +1,4 @@
-//! Where the robot stood when a frame was taken.
+//! Pose of the robot at a frame.
 
 /// The robot's pose in the frame of reference that the observation names.
 ///
@@ -12,7 +12,7 @@ pub struct Pose {
     pub heading: Option<f64>,
 }
 
-/// Why a pose was refused.
+/// Errors of a pose.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BadPose {
     #[error("position[{axis}] is {value}, accepted are finite metres within ±{limit}", limit = POSITION_LIMIT_METRES)]
@@ -21,14 +21,14 @@ pub enum BadPose {
     Heading { value: f64 },
 }
 
-/// Far beyond any map; keeps arithmetic on positions exact to a millimetre.
+/// Largest coordinate: far beyond any map, and positions stay exact to a millimetre.
 pub const POSITION_LIMIT_METRES: f64 = 1e9;
 
 impl Pose {
     /// Checks the numbers and brings the heading into (−π, π].
     pub fn new(position: [f64; 3], heading: Option<f64>) -> Result<Self, BadPose> {
         for (axis, value) in position.into_iter().enumerate() {
-            // Also false for what is no number.
+            // Also false for NaN.
             let is_near = value.abs() <= POSITION_LIMIT_METRES;
             if !is_near {
                 return Err(BadPose::Position { axis, value });

@@ -1,9 +1,9 @@
-//! A flag that asks threads to end, and that they can sleep on.
+//! Stop flag that threads can sleep on.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// StopState, one-way request to stop.
+/// One-way stop request, shared by its clones.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<StopState>);
 
@@ -14,7 +14,7 @@ struct StopState {
 }
 
 impl Stop {
-    /// Asks everyone who holds a clone to end; wakes the sleepers.
+    /// Requests the stop; wakes the sleepers.
     pub fn ask(&self) {
         *self.lock() = true;
         self.0.changed.notify_all();
@@ -24,7 +24,7 @@ impl Stop {
         *self.lock()
     }
 
-    /// Sleeps for `pause` or until asked to stop; returns whether it was asked.
+    /// Sleeps for `pause` or until the stop; returns whether it was requested.
     pub fn sleep(&self, pause: Duration) -> bool {
         let guard = self.lock();
         let waited = self.0.changed.wait_timeout_while(guard, pause, |asked| !*asked);

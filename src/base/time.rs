@@ -1,4 +1,4 @@
-//! Moments, windows of time, the clock, and how times are written.
+//! Timestamps, time windows, the clock, and time formats.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -21,7 +21,7 @@ const LATEST_MICROS: i64 = 253_402_300_799_999_999;
 
 impl Timestamp {
     pub const EPOCH: Self = Self(0);
-    /// The last one there is.
+    /// Last representable moment.
     pub const LATEST: Self = Self(LATEST_MICROS);
 
     /// `None` before 1970 or after the year 9999.
@@ -47,7 +47,7 @@ impl Timestamp {
         self.0 as f64 / 1e6
     }
 
-    /// The last whole `step` since 1970 that is not after it.
+    /// Rounded down to a whole `step` since 1970.
     #[must_use]
     pub fn floor(self, step: Duration) -> Self {
         let step = i64::try_from(step.as_micros()).unwrap_or(i64::MAX).max(1);
@@ -59,14 +59,14 @@ impl Timestamp {
         Duration::from_micros(u64::try_from(self.0 - earlier.0).unwrap_or(0))
     }
 
-    /// Held at the representable range.
+    /// Clamped to the representable range.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         let micros = i64::try_from(duration.as_micros()).unwrap_or(LATEST_MICROS);
         Self(self.0.saturating_add(micros).min(LATEST_MICROS))
     }
 
-    /// Held at 1970.
+    /// Clamped to 1970.
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
         let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
@@ -127,13 +127,13 @@ impl Window {
         self.start.is_none() && self.end.is_none()
     }
 
-    /// Whether something that lasted from `first` to `last` touches the window.
+    /// Whether the span from `first` to `last` overlaps the window.
     pub fn touches(&self, first: Timestamp, last: Timestamp) -> bool {
         self.start.is_none_or(|start| last >= start) && self.end.is_none_or(|end| first <= end)
     }
 }
 
-/// Where the present comes from, so that tests and replays can set it.
+/// Source of the present time, so that tests and replays can set it.
 pub trait Clock: Send + Sync + fmt::Debug {
     /// Wall clock.
     fn now(&self) -> Timestamp;
@@ -158,7 +158,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A wall clock that stands where it was put; for tests and replays.
+/// Clock that stands still until it is set; for tests and replays.
 #[derive(Debug)]
 pub struct StandingClock(Mutex<Timestamp>);
 
@@ -195,7 +195,7 @@ pub enum Zone {
 #[error("{0:?} is no time zone; accepted are IANA names such as \"Europe/Berlin\" or \"UTC\"")]
 pub struct UnknownZone(pub String);
 
-/// Why a text is no time. The message shows the accepted forms.
+/// Errors of a time's text. The message shows the accepted forms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadTime {
     #[error("{text:?} is no time; accepted are {TIME_FORMS}")]
@@ -272,7 +272,7 @@ impl Zone {
         self.wall(time).date()
     }
 
-    /// What a clock in this zone shows.
+    /// Wall time in this zone.
     pub fn wall(self, time: Timestamp) -> NaiveDateTime {
         let utc = DateTime::from_timestamp_micros(time.micros()).unwrap_or_default();
         match self {
@@ -281,8 +281,8 @@ impl Zone {
         }
     }
 
-    /// When a clock in this zone shows that: the first time where it does so twice, the
-    /// moment of the change where it never does; held at the representable range.
+    /// Moment of a wall time in this zone: the first where it occurs twice, the moment of the
+    /// clock change where it does not occur; clamped to the representable range.
     pub fn moment(self, wall: NaiveDateTime) -> Timestamp {
         // Clocks are set forward by an hour; more, once, where a zone crossed the date line.
         let later = |halves: i64| wall.checked_add_signed(TimeDelta::minutes(30 * halves));

@@ -1,7 +1,7 @@
-//! A directory of recorded frames as a source.
+//! Frame source over a directory of recorded frames.
 //!
-//! Reads one file at a time, and none that lies outside the directory, whatever
-//! a sidecar or a symbolic link says: a sidecar may come from somewhere else.
+//! Reads one file at a time, and none outside the directory, whatever a sidecar or a symbolic
+//! link says: a sidecar may come from somewhere else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use crate::capture::FrameSource;
 use crate::capture::SourceFrame;
 use crate::capture::is_image_name;
 
-/// The announced frames of one directory, in order of time.
+/// Announced frames of one directory, in the order of time.
 #[derive(Debug)]
 pub struct DirectorySource {
     /// Canonical.
@@ -33,8 +33,8 @@ impl DirectorySource {
         Self { root, frames: frames.into_iter(), limits }
     }
 
-    /// Leaves out the frames that are not newer than the `newest` one known of
-    /// their camera, without reading them; returns how many.
+    /// Skips frames that are not newer than the `newest` known one of their camera, without
+    /// reading them; returns their count.
     pub fn skip_known(&mut self, newest: &BTreeMap<String, Timestamp>) -> usize {
         let before = self.frames.len();
         let is_new = |frame: &AnnouncedFrame| {
@@ -45,7 +45,7 @@ impl DirectorySource {
         before - self.frames.len()
     }
 
-    /// Images that lie beside announced ones and that `sidecar` does not name.
+    /// Images in the directory that `sidecar` does not name.
     pub fn unannounced(&self, sidecar: &str) -> Option<FrameFault> {
         let announced: BTreeSet<&str> =
             self.frames.as_slice().iter().map(|frame| frame.file.as_str()).collect();
@@ -75,7 +75,7 @@ impl DirectorySource {
             .collect()
     }
 
-    /// Where `file` really lies, if that is within the directory.
+    /// Canonical path of `file`, if it is within the directory.
     fn path_of(&self, file: &str) -> Result<PathBuf, Unreadable> {
         let relative = Path::new(file);
         if !relative.components().all(|it| matches!(it, Component::Normal(_) | Component::CurDir)) {

@@ -1,12 +1,12 @@
-//! Decides which frames are worth a caption of their own.
+//! Keyframe gate: decides which frames get a caption of their own.
 //!
-//! Pure: sees times, poses and how much a picture changed, never the camera.
-//! A robot that stands still sends the same view again and again; such frames
-//! become one record with a start and an end.
+//! Pure: sees times, poses and the change of the picture, never the camera. A robot that stands
+//! still sends the same view again and again; such frames become one record with a start and an
+//! end.
 //!
-//! Invariant: a frame is merged only into a keyframe whose view it shares, so
-//! slow drift ends in a new keyframe: everything but the pause is measured from
-//! the keyframe, not from the frame before.
+//! Invariant: a frame is merged only into a keyframe whose view it shares, so that slow drift
+//! ends in a new keyframe: everything but the pause is measured from the keyframe, not from the
+//! frame before.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
 use crate::base::time::Timestamp;
 
-/// When two frames count as one view.
+/// Thresholds within which two frames are one view.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Longest pause between two frames of one view. A robot that looks twice a
@@ -54,26 +54,25 @@ impl Default for Options {
     }
 }
 
-/// The newest keyframe of a camera.
+/// Newest keyframe of a camera.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LastKeyframe<'a> {
     pub taken_at: Timestamp,
-    /// Of the last frame that was merged into it; its own where there is none.
+    /// Time of the last frame merged into it; its own where there is none.
     pub last_at: Timestamp,
     pub view: Viewpoint<'a>,
 }
 
-/// A frame of the same camera that has just come.
+/// Next frame of the same camera.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arrival<'a> {
     pub taken_at: Timestamp,
     pub view: Viewpoint<'a>,
-    /// Of its picture against the keyframe's; `None` where the two cannot be
-    /// compared.
+    /// Change of its picture against the keyframe's; `None` where the two cannot be compared.
     pub change: Option<f32>,
 }
 
-/// From where a frame looks.
+/// Camera viewpoint of a frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Viewpoint<'a> {
     pub pose: Option<Pose>,
@@ -87,23 +86,23 @@ impl<'a> Viewpoint<'a> {
     }
 }
 
-/// What becomes of a frame.
+/// Decision about a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// It is a keyframe and gets a caption.
+    /// Keyframe with a caption of its own.
     Keep,
-    /// It lengthens the keyframe before it.
+    /// Extends the keyframe before it.
     Merge,
 }
 
-/// A frame that is not newer than the last one of its camera.
+/// Frame that is not newer than the last one of its camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the frame is not newer than the last one of its source")]
 pub struct OutOfOrder {
     pub last_at: Timestamp,
 }
 
-/// Decides about a frame by the camera's newest keyframe.
+/// Compares a frame with the camera's newest keyframe.
 pub fn decide(
     options: &Options,
     keyframe: Option<&LastKeyframe<'_>>,
@@ -120,8 +119,8 @@ pub fn decide(
     Ok(if is_same_view { Decision::Merge } else { Decision::Keep })
 }
 
-/// Poses of two maps cannot be compared; what is known of one frame and not of
-/// the other may have changed. Where neither has a pose the picture decides.
+/// Whether two viewpoints are within the thresholds. Poses of two maps do not compare; a pose
+/// known of one frame only counts as a change; without any pose the picture decides.
 fn is_near(options: &Options, keyframe: &Viewpoint<'_>, arrival: &Viewpoint<'_>) -> bool {
     if (keyframe.frame_id, keyframe.map_id) != (arrival.frame_id, arrival.map_id) {
         return false;

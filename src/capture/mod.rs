@@ -1,4 +1,4 @@
-//! Where frames come from, and which of them are worth a caption.
+//! Frame sources, and the gate that selects keyframes.
 //!
 //! Knows files and pixels; nothing of what becomes of a frame.
 
@@ -15,22 +15,22 @@ use crate::base::picture::Limits;
 use crate::base::time::Zone;
 use crate::capture::directory::DirectorySource;
 
-/// Something that gives frames one after the other.
+/// Source of frames, one after the other.
 ///
-/// Contract of every source:
+/// Contract:
 /// - frames of one `meta.source` come in strictly growing time;
 /// - a frame that cannot be had is a [`FrameFault`], and the source goes on behind it;
 /// - after the first `None` there is nothing more;
-/// - the image is as it was encoded and not looked at: it may be damaged.
+/// - the image is as it was encoded and not decoded: it may be damaged.
 pub trait FrameSource {
     fn next_frame(&mut self) -> Option<Result<SourceFrame, FrameFault>>;
 
-    /// How often [`FrameSource::next_frame`] will give something; `None` where
-    /// that cannot be known (a live camera).
+    /// Count of further results of [`FrameSource::next_frame`]; `None` where it cannot be known
+    /// (a live camera).
     fn remaining(&self) -> Option<usize>;
 }
 
-/// A frame as its source has it.
+/// Frame as its source has it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceFrame {
     /// For people: the file's name within its directory, say.
@@ -40,7 +40,7 @@ pub struct SourceFrame {
     pub image: Vec<u8>,
 }
 
-/// A frame that a sidecar announces.
+/// Frame that a sidecar announces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnnouncedFrame {
     /// Path relative to the frames' directory, with `/`.
@@ -48,7 +48,7 @@ pub struct AnnouncedFrame {
     pub meta: FrameMeta,
 }
 
-/// One thing that was wrong and left out; the rest went on.
+/// Fault of one frame or line, which is left out while the rest goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameFault {
     /// `frames.jsonl:17`, or the name of a frame.
@@ -62,7 +62,7 @@ impl fmt::Display for FrameFault {
     }
 }
 
-/// The first faults in full and the number of all.
+/// First faults in full, and the count of all.
 #[must_use]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FrameFaults {
@@ -90,19 +90,19 @@ impl FrameFaults {
     }
 }
 
-/// How a directory of frames is read.
+/// Options of a directory of frames.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Times and poses; found by name in the directory where `None`.
+    /// Sidecar with times and poses; found by name in the directory where `None`.
     pub sidecar: Option<PathBuf>,
     pub defaults: Defaults,
     pub limits: Limits,
 }
 
-/// What holds for a frame whose line does not say.
+/// Defaults of fields that a frame's line leaves out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Defaults {
-    /// Of wall times without an offset.
+    /// Zone of wall times without an offset.
     pub zone: Zone,
     pub source: String,
     pub frame_id: String,
@@ -120,7 +120,7 @@ impl Default for Defaults {
     }
 }
 
-/// Why a directory of frames cannot be read at all.
+/// Errors that make a directory of frames unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     #[error("no directory of frames at {path:?}: {reason}")]

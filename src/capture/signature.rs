@@ -1,6 +1,6 @@
-//! A thumbnail by which two frames of a standing camera are told apart.
+//! Thumbnail signature that measures the change between two frames of a standing camera.
 //!
-//! Knows pixels only; what a difference means is the gate's to say.
+//! Knows pixels only; the gate decides what a change means.
 
 use image::RgbImage;
 
@@ -13,8 +13,8 @@ pub struct Signature(Box<[u8]>);
 
 const GRID: u32 = 32;
 const CHANNELS: usize = 3;
-/// Largest change of all cells together that passes for another exposure, in
-/// levels of 255; beyond it somebody switched the light.
+/// Largest common change that counts as exposure, in levels of 255; beyond it somebody switched
+/// the light.
 const EXPOSURE_MAX: i16 = 32;
 const BYTES: usize = (GRID * GRID) as usize * CHANNELS;
 
@@ -29,7 +29,7 @@ impl Signature {
         Self(means.into_boxed_slice())
     }
 
-    /// A signature that was stored; `None` when this build makes them otherwise.
+    /// Signature from its stored bytes; `None` where another build made them differently.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         (bytes.len() == BYTES).then(|| Self(bytes.into()))
     }
@@ -38,10 +38,9 @@ impl Signature {
         &self.0
     }
 
-    /// The largest change of any cell in any channel, as a share of the full
-    /// range: 0 for none, 1 for black to white. A small change common to the
-    /// whole picture (exposure, white balance) is taken out before. The largest
-    /// and not the mean: one object fills few cells.
+    /// Largest change of any cell in any channel, as a share of the full range: 0 for none, 1
+    /// for black to white. A small change common to the whole picture (exposure, white balance)
+    /// is subtracted first. The maximum and not the mean: one object fills few cells.
     pub fn change_since(&self, earlier: &Self) -> f32 {
         let changes = (0..CHANNELS).map(|channel| largest_change(&self.0, &earlier.0, channel));
         f32::from(changes.max().unwrap_or(u8::MAX)) / f32::from(u8::MAX)
@@ -64,8 +63,8 @@ fn mean_colour(image: &RgbImage, row: u32, column: u32) -> [u8; CHANNELS] {
     sums.map(|sum| u8::try_from((sum + count / 2) / count.max(1)).unwrap_or(u8::MAX))
 }
 
-/// The pixels of one cell along one side; at least one, also where the picture
-/// has fewer pixels than the grid has cells.
+/// Pixel range of one cell along one side; at least one, also where the picture has fewer
+/// pixels than the grid has cells.
 fn span(cell: u32, pixels: u32) -> std::ops::Range<u32> {
     let at = |cell: u32| {
         let edge = u64::from(cell) * u64::from(pixels) / u64::from(GRID);

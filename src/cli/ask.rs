@@ -1,4 +1,5 @@
-//! `engram ask`: has the daemon find the object of a request, and prints how.
+//! `engram ask`: has the daemon find the object of a request, and prints the goals and the
+//! calls.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,7 +28,7 @@ pub(super) struct Flags {
     json: bool,
 }
 
-/// Prints where to go and the calls that told so; a task that is refused fails.
+/// Prints the goals and the calls that led to them; a refused task is a failure.
 #[expect(clippy::print_stderr, reason = "the command's result")]
 pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(socket, ClientOptions::default())?;

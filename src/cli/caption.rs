@@ -22,7 +22,7 @@ use crate::daemon;
 use crate::model::worker::WorkerCaptioner;
 use crate::model::{CaptionError, Captioner as _};
 
-/// Folders within folders that are looked into.
+/// Directory depth that is searched.
 const DEPTH_MAX: usize = 16;
 
 /// What to caption, and how to say it.
@@ -75,7 +75,7 @@ pub(super) fn run(config: &Config, places: &Places, flags: &Flags) -> anyhow::Re
     Ok(if all_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Why an image has no caption.
+/// Failures of an image.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error("the file cannot be read: {0}")]

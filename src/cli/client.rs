@@ -1,7 +1,7 @@
-//! A small blocking MCP client, for the commands that ask a running daemon.
+//! Blocking MCP client, for the commands that call a running daemon.
 //!
-//! Speaks the stateless revision of MCP, where a call is one line out and one
-//! line back with no handshake before it.
+//! Speaks the stateless revision of MCP, where a call is one line out and one line back with no
+//! handshake before it.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -16,10 +16,10 @@ use crate::base::time::{Clock as _, SystemClock};
 
 const PROTOCOL_VERSION: &str = "2026-07-28";
 
-/// Room made for one read.
+/// Read buffer size.
 const READ_BYTES: usize = 16 << 10;
 
-/// Bounds on one call.
+/// Limits of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientOptions {
     /// From the first byte sent to the last byte of the answer. A little more
@@ -35,7 +35,7 @@ impl Default for ClientOptions {
     }
 }
 
-/// Why a call gave no reply.
+/// Errors of a call.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     #[error("no daemon listens at {path:?}; start one with `engram serve`")]
@@ -61,7 +61,7 @@ pub enum ClientError {
     Refused { code: i64, message: String },
 }
 
-/// What a tool answered.
+/// Reply of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     /// An object that fits the tool's output schema; empty for an error.
@@ -79,11 +79,10 @@ pub struct ReplyImage {
     pub bytes: Vec<u8>,
 }
 
-/// A connection to a running daemon.
+/// Connection to a running daemon.
 ///
-/// After [`ClientError::Late`] the connection can still be used: the late
-/// answer is passed over. After any other error but [`ClientError::Refused`]
-/// it cannot.
+/// After [`ClientError::Late`] it can still be used: the late reply is skipped. After any other
+/// error but [`ClientError::Refused`] it cannot.
 #[derive(Debug)]
 pub struct Client {
     stream: UnixStream,
@@ -214,8 +213,8 @@ impl Client {
     }
 }
 
-/// Put together by hand: the arguments may be an image of megabytes, and
-/// `json!` would copy it.
+/// Concatenated by hand: the arguments may hold an image of megabytes, which `json!` would
+/// copy.
 fn request_line(id: u64, method: &str, mut params: Map<String, Value>) -> String {
     params.insert("_meta".to_owned(), meta());
     let params = Value::Object(params);

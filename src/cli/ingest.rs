@@ -1,9 +1,9 @@
 //! `engram ingest DIR`: sends a directory of recorded frames to the daemon.
 //!
-//! Reads the frames here and sends each with the `observe` tool, oldest first.
-//! What the daemon has already is passed over, so that a run that was broken off
-//! is finished by running it again. One wrong frame or line is reported and the
-//! rest goes on; only a daemon that fails ends the run.
+//! Reads the frames here and sends each with the `observe` tool, oldest first. Frames that the
+//! daemon already has are skipped, so that an interrupted run is finished by running it again.
+//! A faulty frame or line is reported and the rest goes on; only a daemon that fails ends the
+//! run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -53,7 +53,7 @@ pub struct Flags {
     no_wait: bool,
 }
 
-/// What became of the frames.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     /// Taken in, to be captioned.
@@ -74,20 +74,19 @@ pub struct Report {
     pub stuck: Option<String>,
 }
 
-/// Between two looks at how far the daemon is.
+/// Interval of the progress polls.
 const POLL: Duration = Duration::from_millis(200);
-/// So many looks without any progress, the daemon saying that it does not
-/// caption, and waiting ends: a minute.
+/// Polls without progress, while the daemon says that it does not caption, that end the wait: a
+/// minute.
 const POLLS_STUCK_MAX: u32 = 300;
-/// So many internal errors in a row are the daemon's fault, not the frames'.
+/// Internal errors in a row that count as the daemon's fault, not the frames'.
 const ERRORS_IN_A_ROW_MAX: u32 = 3;
-/// Frames sent between two looks, for the progress bar.
+/// Frames sent between two polls.
 const FRAMES_A_LOOK: u64 = 50;
 /// Refusals that the report prints.
 const REFUSALS_SHOWN: usize = 20;
 
-/// Sends the frames and prints what became of them; fails when nothing could be
-/// ingested.
+/// Sends the frames and prints the outcome; fails when nothing could be ingested.
 pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(socket, ClientOptions::default())?;
     let report = send(&mut client, flags)?;
@@ -331,7 +330,7 @@ impl Patience {
     }
 }
 
-/// How far the daemon is, from `ingest_status`.
+/// Progress of the daemon, from `ingest_status`.
 #[derive(Debug, Clone, PartialEq)]
 struct Standing {
     pending: u64,

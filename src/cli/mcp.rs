@@ -1,8 +1,8 @@
 //! `engram mcp`: lets an agent host that speaks MCP over stdio use the daemon.
 //!
-//! Carries bytes between stdio and the socket and looks at none of them, so it
-//! serves every revision of MCP that the daemon does. Only where toolsets were picked
-//! it adds them to each `tools/list`, which is where the daemon looks for them.
+//! Copies bytes between stdio and the socket without parsing them, so it serves every revision
+//! of MCP that the daemon does. With toolsets chosen it adds them to each `tools/list`, where
+//! the daemon reads them.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::net::Shutdown;

@@ -1,5 +1,5 @@
-//! A daemon of this program in a directory of its own, for commands that show or
-//! measure one; knows nothing of what is asked of it.
+//! Daemon of this program in a temporary directory, for commands that demonstrate or measure
+//! one; knows nothing of what it is asked.
 
 use std::fs;
 use std::path::{Path, PathBuf};

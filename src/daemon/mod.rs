@@ -1,8 +1,8 @@
-//! Starts the parts of the memory in order, and stops them in the reverse one.
+//! Start and stop order of the daemon's parts.
 //!
 //! Start: models loaded, store opened and checked → corpus filled → captioning resumed →
-//! socket. Only when all of it stands can a client connect. What does not need one another
-//! is done beside one another: a robot's memory is asked for as soon as it is switched on.
+//! socket. A client can connect only when all parts run. Independent parts start in parallel: a
+//! robot's memory is needed as soon as it is switched on.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -40,7 +40,7 @@ use crate::store::{self, CheckedStore, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
 use crate::tools::dispatch::Tools;
 
-/// Why the daemon did not start.
+/// Errors of the start.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
     #[error(transparent)]
@@ -61,7 +61,7 @@ pub enum DaemonError {
     Server(#[from] ServerError),
 }
 
-/// A running memory.
+/// Running daemon.
 #[derive(Debug)]
 pub struct Daemon {
     server: Server,
@@ -132,7 +132,7 @@ impl Daemon {
     /// this; frames that wait for their caption wait for the next start.
     pub fn stop(self) -> Result<(), DaemonError> {
         let Self { server, ingest, store, goals } = self;
-        // Those who wait for a goal would hold up the server's end.
+        // Clients that wait for a goal would delay the server's end.
         goals.close();
         server.stop();
         ingest.stop();
@@ -142,7 +142,7 @@ impl Daemon {
     }
 }
 
-/// Does `own` while a thread of that name does `others`.
+/// Runs `own` while a thread of that name runs `others`.
 fn beside<T: Send, U>(
     name: &str,
     others: impl FnOnce() -> T + Send,
@@ -162,8 +162,8 @@ pub fn open_embedder(config: &Config, places: &Places) -> Result<EmbedderHandle,
     Ok(EmbedderHandle::new(bert::load(&config.embedder_dir(places)?)?))
 }
 
-/// The embedder with its scale of similarity: the one that the store kept for
-/// it, else fitted now, once for an embedder.
+/// Calibrated embedder: with the calibration kept in the store, else fitted now, once per
+/// embedder.
 fn calibrated(embedder: EmbedderHandle, store: &Store) -> Result<EmbedderHandle, DaemonError> {
     let fitted_on = calibration_pairs::checksum();
     if let Some(knots) = store.calibration(fitted_on)? {
@@ -186,7 +186,7 @@ pub fn store_options(config: &Config, places: &Places) -> store::Options {
     }
 }
 
-/// What of the records is kept; a setting of 0 keeps everything.
+/// Retention of records; a setting of 0 keeps everything.
 fn kept(config: &Config) -> compaction::Options {
     let settings = &config.settings.memory;
     let (days, records) = (settings.retention_days, settings.records_max);
@@ -197,7 +197,7 @@ fn kept(config: &Config) -> compaction::Options {
     }
 }
 
-/// How the captioner in `model` is run and supervised.
+/// Options of the supervised captioner in `model`.
 pub fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worker::Options {
     let settings = &config.settings.captioner;
     let memory_limit = settings.memory_limit_mb << 20;
@@ -215,7 +215,7 @@ pub fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worke
     }
 }
 
-/// Images that are taken in.
+/// Limits of accepted images.
 pub fn image_limits(config: &Config) -> Limits {
     let settings = &config.settings.ingest;
     Limits {

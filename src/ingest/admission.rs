@@ -1,7 +1,7 @@
-//! What a frame must pass to be taken in, and where it goes then.
+//! Admission of frames: checks, keyframe gate, then the spool.
 //!
-//! Called by many threads at once; frames are looked at side by side and
-//! admitted one after the other.
+//! Called by many threads at once; frames are decoded in parallel and admitted one after the
+//! other.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -26,8 +26,8 @@ pub(super) struct Admission {
     gate: gate::Options,
     ahead_max: Duration,
     zone: Zone,
-    /// Held from reading a source's keyframe to replacing it: of two frames that
-    /// come at once, the second is judged by the first.
+    /// Held from reading a source's keyframe to replacing it: of two concurrent frames, the
+    /// second is compared with the first.
     admitting: Mutex<()>,
 }
 
@@ -47,12 +47,12 @@ impl Admission {
         self.clock.now()
     }
 
-    /// Checks a frame and puts it on disk, or lengthens what it repeats.
+    /// Checks a frame and spools it, or extends the record that it repeats.
     pub(super) fn admit(&self, meta: &FrameMeta, image: &[u8]) -> Result<Observed, ObserveError> {
         meta.check()?;
         self.check_clock(meta.taken_at)?;
-        // In whole, though a header would do: what the captioner cannot read is
-        // better refused to the one who sent it than set aside an hour later.
+        // Decoded in full, though a header would do: an image that the captioner cannot read is
+        // better refused to its sender than set aside an hour later.
         let signature = Signature::of(&picture::decode(image, self.limits)?);
         let _admitting = self.admitting.lock().unwrap_or_else(PoisonError::into_inner);
         let keyframe = self.keyframe(&meta.source)?;
@@ -66,7 +66,7 @@ impl Admission {
         }
     }
 
-    /// A damaged keyframe is as good as none: the next one takes its place.
+    /// A damaged keyframe counts as none: the next one replaces it.
     fn keyframe(&self, source: &str) -> Result<Option<Keyframe>, StoreError> {
         match self.store.keyframe(source) {
             Err(damaged) if damaged.concerns_one_value() => {
@@ -114,7 +114,7 @@ impl Admission {
         Ok(Observed { ticket, state: ObservedState::Merged { record } })
     }
 
-    /// With the fraction, or two times of one second would look the same.
+    /// With microseconds, or two times of one second would look the same.
     fn format_micros(&self, time: Timestamp) -> String {
         format!("{}.{:06}", self.zone.format(time), time.micros() % 1_000_000)
     }

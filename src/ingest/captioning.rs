@@ -1,8 +1,8 @@
-//! The thread that turns spooled frames into records, the oldest first.
+//! Captioning thread: turns spooled frames into records, the oldest first.
 //!
-//! One frame at a time and strictly in the order of tickets, so that record ids
-//! follow the spool: whatever goes wrong with the first frame is settled before
-//! the second is looked at. Every pause is bounded and ends when asked to stop.
+//! One frame at a time and strictly in the order of tickets, so that record ids follow the
+//! spool: a failure of the first frame is settled before the second is read. Every pause is
+//! bounded and ends at a stop.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,17 +21,15 @@ use crate::memory::episodic::Episodic;
 use crate::model::{CaptionError, Captioner};
 use crate::store::{PendingFrame, Store, StoreError};
 
-/// Over so many deaths of the captioner in one run a frame is set aside: once
-/// may be chance.
+/// Crashes of the captioner in one run at which a frame is set aside: one may be chance.
 const DEATHS_MAX: u32 = 2;
 
-/// So often a frame's image is given to the captioner at all. Attempts are
-/// counted on disk before they are made: this ends a frame over which the whole
-/// process dies, and is above [`DEATHS_MAX`] because most processes that end in
-/// mid-caption were ended by somebody.
+/// Attempts at which a frame is set aside. They are counted on disk before they are made: this
+/// ends a frame that crashes the whole process, and is above [`DEATHS_MAX`] because most
+/// processes that end in mid-caption were ended by somebody.
 const ATTEMPTS_MAX: u32 = 5;
 
-/// Longest caption kept; the wordiest captioners write a tenth of it.
+/// Longest caption kept; the longest of known captioners are a tenth of it.
 const CAPTION_BYTES_MAX: usize = 8_000;
 
 pub(super) struct Captioning<C> {
@@ -43,13 +41,13 @@ pub(super) struct Captioning<C> {
     progress: Arc<Progress>,
     wake: Notify,
     backoff: Backoff,
-    /// How often the captioner died over the frame in this run.
+    /// Crashes of the captioner over one frame in this run.
     deaths: Option<(FrameTicket, u32)>,
-    /// A caption that the memory did not take yet: not made twice.
+    /// Caption that could not be committed yet, so that it is not computed twice.
     unkept: Option<(FrameTicket, Caption)>,
 }
 
-/// What to do after a step.
+/// Action after a step.
 enum Next {
     /// Look for the next frame.
     GoOn,
@@ -74,8 +72,8 @@ impl<C: Captioner> Captioning<C> {
 
     pub(super) fn run(mut self) {
         while !self.stop.is_asked() {
-            // A panic is a fault of ours; the frame's attempt is counted on disk,
-            // so that it cannot come back for ever.
+            // A panic is a bug; the frame's attempt is counted on disk, so that it cannot
+            // repeat for ever.
             let next = catch_unwind(AssertUnwindSafe(|| self.step())).unwrap_or_else(|_panic| {
                 self.report("captioning panicked; the log has the message".to_owned());
                 Next::Pause
@@ -148,11 +146,11 @@ impl<C: Captioner> Captioning<C> {
         }
     }
 
-    /// Decides what a failed caption says about the frame.
+    /// Consequence of a failed caption for its frame.
     fn judge(&mut self, ticket: FrameTicket, failure: &CaptionError) -> Result<Next, StoreError> {
         match failure {
             CaptionError::BadImage(_) => self.set_aside(ticket, &failure.to_string()),
-            // Whatever a worker that was being stopped answers is no evidence.
+            // A worker's failure during a stop is no evidence against the frame.
             CaptionError::Died(_) | CaptionError::Hung(_) | CaptionError::Unavailable(_)
                 if self.stop.is_asked() =>
             {
@@ -186,7 +184,7 @@ impl<C: Captioner> Captioning<C> {
         Ok(Next::GoOn)
     }
 
-    /// Puts the captioned frame into memory.
+    /// Commits a captioned frame to the memory.
     fn keep(&mut self, ticket: FrameTicket, caption: Caption) -> Result<Next, StoreError> {
         match self.episodic.remember_frame(ticket, &caption) {
             Ok(_record) => {

@@ -1,14 +1,13 @@
-//! Frames in: each is checked and compared at the door, spooled to disk, and
+//! Ingest of frames: each is checked, compared with its predecessor, spooled to disk, and
 //! captioned into memory by one thread, in the order of arrival.
 //!
-//! Knows neither sockets nor tools. Promises: a frame that was acknowledged
-//! survives `kill -9` and is captioned once, by this process or the next; the
-//! same frames and models give the same records under the same ids; a frame
-//! over which the captioner dies again and again is set aside with its reason
-//! and the rest goes on.
+//! Knows neither sockets nor tools. Guarantees: an acknowledged frame survives `kill -9` and is
+//! captioned once, by this process or the next; the same frames and models give the same
+//! records under the same ids; a frame over which the captioner crashes repeatedly is set aside
+//! with its reason while the rest goes on.
 //!
-//! Bounds: the spool by the store's options (then frames are refused), an image
-//! by its limits, one frame at a time in the captioner, retries by their pause.
+//! Bounds: the spool by the store's options (then frames are refused), an image by its limits,
+//! one frame at a time in the captioner, retries by their backoff.
 
 mod admission;
 mod captioning;
@@ -36,7 +35,7 @@ use crate::memory::episodic::Episodic;
 use crate::model::{Captioner, ModelIdentity};
 use crate::store::{SetAside, Store, StoreError};
 
-/// How frames are taken in.
+/// Options of ingest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     pub limits: Limits,
@@ -44,10 +43,9 @@ pub struct Options {
     /// How far a frame's time may lie ahead of the clock: clocks of robot and
     /// camera differ, and a frame of next year would shut its source for a year.
     pub ahead_max: Duration,
-    /// In which refusals show times.
+    /// Time zone of refusals.
     pub zone: Zone,
-    /// Pause after a captioner that does not start or a memory that fails;
-    /// doubled each time up to `retry_pause_max`.
+    /// Backoff after a captioner that does not start or a memory that fails.
     pub retry_pause_min: Duration,
     pub retry_pause_max: Duration,
 }
@@ -65,7 +63,7 @@ impl Default for Options {
     }
 }
 
-/// What ingest works with.
+/// Parts that ingest is built from.
 #[derive(Debug)]
 pub struct Parts<C> {
     pub store: Store,
@@ -77,7 +75,7 @@ pub struct Parts<C> {
     pub stop: Stop,
 }
 
-/// What became of a frame that was taken in.
+/// Outcome of an accepted frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observed {
     /// Of the frame itself, or of the one that it was merged into.
@@ -87,18 +85,18 @@ pub struct Observed {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObservedState {
-    /// On disk; its caption follows.
+    /// Spooled; its caption follows.
     Pending,
-    /// It shows what an earlier frame shows, whose record now lasts until this
-    /// one; `None` while that frame waits for its caption.
+    /// Repeats an earlier frame, whose record now ends with this one; `None` while that frame
+    /// waits for its caption.
     Merged { record: Option<RecordId> },
 }
 
-/// Stands in the refusals that pass when frames are captioned, so that a client
-/// can tell them from those that do not.
+/// Part of every refusal that passes once frames are captioned, so that a client can tell it
+/// from permanent ones.
 pub const TRY_AGAIN: &str = "send it again when some are captioned";
 
-/// Why a frame was not taken in. Nothing of it is kept.
+/// Refusals of a frame. Nothing of it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObserveError {
     #[error("\"image\": {0}")]
@@ -129,7 +127,7 @@ impl From<StoreError> for ObserveError {
     }
 }
 
-/// How ingest stands.
+/// Status of ingest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IngestStatus {
     /// Frames taken in since the store was made; `merged` of them into others.
@@ -139,9 +137,9 @@ pub struct IngestStatus {
     pub captioned: u64,
     /// Set aside without a caption.
     pub failed: u64,
-    /// Refused at the door since this process started.
+    /// Refused at admission since this process started.
     pub refused: u64,
-    /// Whether pending frames make progress.
+    /// Whether pending frames are being captioned.
     pub captioning: bool,
     pub captioner: ModelIdentity,
     pub captioner_pid: Option<u32>,
@@ -156,7 +154,7 @@ pub struct IngestStatus {
 /// Most frames in [`IngestStatus::set_aside`]: enough to see what they have in common.
 const SET_ASIDE_SHOWN: usize = 10;
 
-/// Takes frames in and has them captioned.
+/// Ingest pipeline.
 #[derive(Debug)]
 pub struct Ingest {
     store: Store,
@@ -170,7 +168,7 @@ pub struct Ingest {
 }
 
 impl Ingest {
-    /// Goes on with the frames that the spool still holds.
+    /// Starts with the frames that the spool still holds.
     pub fn start<C: Captioner + 'static>(
         parts: Parts<C>,
         options: Options,
@@ -199,7 +197,7 @@ impl Ingest {
         Ok(Self { store, episodic, admission, progress, stop, wake, captioner: identity, thread })
     }
 
-    /// Takes a frame in. It is on disk when this returns.
+    /// Accepts a frame. It is on disk when this returns.
     pub fn observe_frame(&self, meta: &FrameMeta, image: &[u8]) -> Result<Observed, ObserveError> {
         let observed = self.admission.admit(meta, image);
         match &observed {
@@ -215,12 +213,12 @@ impl Ingest {
         self.store.pending_count()
     }
 
-    /// What it counts as captioned is searchable when it returns.
+    /// Records counted as captioned are searchable when it returns.
     pub fn status(&self) -> IngestStatus {
         let (counters, pending) = (self.store.counters(), self.store.pending_count());
         self.episodic.settle();
         let shown = self.progress.snapshot();
-        // A part that cannot be read is left out and said, the rest still helps.
+        // A part that cannot be read is left out and reported as the last error.
         let mut last_error = shown.last_error;
         let mut noted =
             |error: StoreError| last_error = Some((self.admission.now(), error.to_string()));

@@ -1,4 +1,4 @@
-//! What the captioning thread shows of itself to whoever asks for the status.
+//! Progress of captioning, shared by the captioning thread with whoever asks for the status.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,7 +58,7 @@ impl Progress {
     }
 
     fn lock(&self) -> MutexGuard<'_, ProgressSnapshot> {
-        // Each field is whole by itself, whatever became of the last holder.
+        // Each field is consistent by itself, so a poisoned lock does no harm.
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,5 @@
-//! Domains of the memory: what the robot saw (`episodic`), what an agent wants to
-//! keep (`notes`), what users rated up (`memos`), and what an agent carries from
-//! step to step (`state`).
+//! Memory domains: what the robot saw (`episodic`), notes that agents keep (`notes`), answers
+//! that users rated up (`memos`), and working state of agents (`state`).
 //!
 //! The domains do not know each other.
 
@@ -12,7 +11,7 @@ pub mod state;
 use crate::model::embedder::EmbedderHandle;
 use crate::store::EmbeddingSpace;
 
-/// The space of the vectors that an embedder makes.
+/// Embedding space of an embedder.
 pub fn embedding_space(embedder: &EmbedderHandle) -> EmbeddingSpace {
     let identity = embedder.identity();
     EmbeddingSpace {

@@ -17,7 +17,7 @@ use crate::model::threads::multiply_on_one_thread;
 use crate::model::weights::ModelDir;
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
 
-/// Texts that are computed together; more gain nothing on one thread and take memory.
+/// Batch size; more gain nothing on one thread and take memory.
 const BATCH_TEXTS_MAX: usize = 32;
 
 /// Loads the text embedder in `path`: `config.json` with model type "bert",
@@ -93,7 +93,7 @@ impl BertEmbedder {
         Ok(encoding.get_ids().to_vec())
     }
 
-    /// One vector for each of `texts`, which are equally long.
+    /// Pooled vectors of `texts`, which are equally long.
     fn pooled(&self, texts: &[&[u32]]) -> candle_core::Result<Vec<Vec<f32>>> {
         let hidden = self.encoder.forward(texts)?;
         let pooled = match self.sentence.pooling {
@@ -104,8 +104,8 @@ impl BertEmbedder {
     }
 }
 
-/// Places of texts of one length each, so that none is padded and no attention
-/// needs a mask: a text's vector then depends on nothing beside it.
+/// Batches of texts of one length each, so that none is padded and no attention needs a mask: a
+/// text's vector then does not depend on the others.
 fn batches(tokens: &[Vec<u32>]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = Range { start: 0, end: tokens.len() }.collect();
     let length = |at: &usize| tokens.get(*at).map(Vec::len);

@@ -1,23 +1,23 @@
-//! Puts the cosines of any embedder on one scale, that of all-MiniLM-L6-v2.
+//! Calibration of cosines: one scale for all embedders, that of all-MiniLM-L6-v2.
 //!
-//! Pure: pairs of cosines in, a map out. Thresholds such as "at least 0.6" mean
-//! the same for every embedder only on a common scale: one model gives unrelated
-//! texts a cosine of .1, another one of .7.
+//! Pure: pairs of cosines in, a monotone map out (isotonic regression by pool adjacent
+//! violators). Thresholds such as "at least 0.6" mean the same for every embedder only on a
+//! common scale: one model gives unrelated texts a cosine of .1, another .7.
 
-/// Pairs of texts that share a knot: enough that one odd pair moves it little.
+/// Pairs per knot: enough that one odd pair moves it little.
 const PAIRS_A_KNOT: usize = 8;
 
-/// A map from an embedder's cosine to the reference's that never falls.
+/// Monotone map from an embedder's cosine to the reference's.
 ///
-/// Straight between its knots, which lie on the isotonic regression of the
-/// pairs that it was fitted on; −1 stays −1 and 1 stays 1.
+/// Piecewise linear between its knots, which lie on the isotonic regression of the fitted
+/// pairs; −1 stays −1 and 1 stays 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// By cosine, strictly rising; the reference's never fall.
+    /// By own cosine, strictly rising; the reference's never fall.
     knots: Vec<Knot>,
 }
 
-/// Where the embedder says `own`, the reference says `reference`.
+/// Point of the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knot {
     pub own: f32,
@@ -42,8 +42,8 @@ impl Default for Calibration {
 }
 
 impl Calibration {
-    /// The map that fits `pairs`, each the cosines of the same two texts in both
-    /// models. Pairs that are not finite are left out.
+    /// Fits the map to `pairs`, each the cosines of the same two texts in both models. Pairs
+    /// that are not finite are left out.
     pub fn fit(pairs: &[Knot]) -> Self {
         let mut pairs: Vec<Knot> = pairs.iter().copied().filter(|knot| knot.is_valid()).collect();
         pairs.sort_by(|a, b| a.own.total_cmp(&b.own).then(a.reference.total_cmp(&b.reference)));
@@ -55,8 +55,7 @@ impl Calibration {
         Self::through(blocks.iter().map(Block::knot))
     }
 
-    /// The map through `knots`, with the ends that every map has. Whatever would
-    /// make it fall is left out.
+    /// Map through `knots`, with the fixed ends. Knots that would make it fall are left out.
     pub fn through(knots: impl IntoIterator<Item = Knot>) -> Self {
         let mut rising = vec![LEAST];
         for knot in knots.into_iter().filter(|knot| knot.is_valid()) {
@@ -74,7 +73,7 @@ impl Calibration {
         &self.knots
     }
 
-    /// What the reference would say of texts whose cosine is `own` here.
+    /// Cosine of the reference for texts whose cosine is `own` here.
     pub fn reference_cosine(&self, own: f32) -> f32 {
         let own = own.clamp(-1.0, 1.0);
         let above = self.knots.partition_point(|knot| knot.own <= own);
@@ -87,14 +86,14 @@ impl Calibration {
         left.reference + share * (right.reference - left.reference)
     }
 
-    /// How alike texts of this cosine are: from 0 to 1, and .6 of any embedder
-    /// is a cosine of .2 of the reference.
+    /// Similarity of texts of this cosine, from 0 to 1: .6 of any embedder is a cosine of .2 of
+    /// the reference.
     pub fn similarity(&self, own: f32) -> f32 {
         f32::midpoint(1.0, self.reference_cosine(own))
     }
 }
 
-/// Neighbouring pairs that the map takes together.
+/// Pooled neighbouring pairs.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     own: f64,
@@ -118,8 +117,7 @@ impl Block {
     }
 }
 
-/// Joins the last blocks until the reference rises again: the isotonic
-/// regression by pooling adjacent violators.
+/// Pools adjacent violators: joins the last blocks until the reference rises again.
 fn pool(blocks: &mut Vec<Block>) {
     while let [.., before, last] = blocks.as_mut_slice()
         && before.reference_mean() >= last.reference_mean()

@@ -1,5 +1,5 @@
-//! Fits an embedder's scale of similarity on pairs of texts whose cosine by the
-//! reference is known (see [`Calibration`]).
+//! Fit of an embedder's [`Calibration`] on pairs of texts whose cosine by the reference is
+//! known.
 
 use serde::Deserialize;
 
@@ -7,13 +7,14 @@ use crate::model::calibration::{Calibration, Knot};
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
 
-/// Pairs as people write them, by their cosine, with that of all-MiniLM-L6-v2.
+/// Pairs as people write them, with their cosine by all-MiniLM-L6-v2, in its order.
 const PAIRS: &str = include_str!("../../models/caption-embedder/probe_pairs.jsonl");
 
-/// Of so many pairs one is embedded: a start must not wait for a thousand texts.
+/// Sampling step: one of four pairs is embedded, since a start must not wait for a thousand
+/// texts.
 const TAKEN_OF: usize = 4;
 
-/// Texts that are embedded together.
+/// Batch size.
 const BATCH: usize = 32;
 
 #[derive(Deserialize)]
@@ -23,7 +24,7 @@ struct Pair {
     cosine: f32,
 }
 
-/// The scale of `embedder`: what notes and questions say on both sides.
+/// Calibration of `embedder` between queries and passages.
 pub fn fit(embedder: &EmbedderHandle) -> Result<Calibration, ModelError> {
     let pairs = pairs()?;
     let mut knots = Vec::with_capacity(pairs.len());
@@ -39,7 +40,7 @@ pub fn fit(embedder: &EmbedderHandle) -> Result<Calibration, ModelError> {
     Ok(Calibration::fit(&knots))
 }
 
-/// Changes when the pairs do, and with them every scale.
+/// Checksum of the pairs: with other pairs each kept calibration is fitted again.
 pub fn checksum() -> u32 {
     crc32fast::hash(PAIRS.as_bytes())
 }

@@ -1,8 +1,8 @@
-//! The text embedder, for any number of threads to ask.
+//! Text embedder, shared by any number of threads.
 //!
-//! Whoever asks computes, on the spot and beside the others: the model is read
-//! only, and a question would wait longer for another thread to wake than for
-//! its vector. A panic in the model is that request's error.
+//! The caller computes, in parallel with others: the model is read only, and a query would wait
+//! longer for another thread to wake than for its vector. A panic in the model is that
+//! request's error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::base::panic::panic_text;
 use crate::model::calibration::Calibration;
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
 
-/// A shared embedder; clones ask the same model.
+/// Shared embedder; clones use the same model.
 #[derive(Debug, Clone)]
 pub struct EmbedderHandle {
     model: Arc<dyn Embedder>,
@@ -28,25 +28,24 @@ impl EmbedderHandle {
         self.model.identity()
     }
 
-    /// Components of every vector.
+    /// Dimension of its vectors.
     pub fn dimension(&self) -> usize {
         self.model.dimension()
     }
 
-    /// A handle of the same model with this scale of similarity; without it,
-    /// cosines are taken as they are.
+    /// The same model with a calibration; without one, cosines are taken as they are.
     #[must_use]
     pub fn calibrated(self, calibration: Calibration) -> Self {
         Self { calibration: Arc::new(calibration), ..self }
     }
 
-    /// How alike two texts are, from 0 to 1, on a scale that means the same for
-    /// every embedder (see [`Calibration`]); thresholds are on this scale.
+    /// Similarity of two texts, from 0 to 1, on the scale common to all embedders (see
+    /// [`Calibration`]); thresholds are on this scale.
     pub fn similarity(&self, a: &Embedding, b: &Embedding) -> f32 {
         self.calibration.similarity(a.cosine(b))
     }
 
-    /// The scale itself, for whoever has the cosine already.
+    /// Calibration, for callers that have the cosine already.
     pub fn calibration(&self) -> &Calibration {
         &self.calibration
     }

@@ -1,11 +1,11 @@
-//! The network of BERT, laid out for one short text at a time on one thread.
+//! BERT encoder, laid out for one short text at a time on one thread.
 //!
-//! candle-transformers has a `BertModel` too; for a query of ten words to the
-//! default embedder this one takes two thirds of its time (release build, both
-//! in one run: .62 against .94 ms at best, on a busy machine). Weights are turned at loading, so that a product
-//! with a few rows reads them in order instead of repacking them at every call;
-//! queries, keys and values are one product; texts of one length need no mask;
-//! and what works row by row is done in place.
+//! candle-transformers has a `BertModel` too; for a query of ten words to the default embedder
+//! this one takes two thirds of its time (release build, both in one run: .62 against .94 ms at
+//! best, on a busy machine). Weights are transposed at loading, so that a product with a few
+//! rows reads them in order instead of repacking them at every call; queries, keys and values
+//! are one product; texts of one length need no mask; and row-wise operations are done in
+//! place.
 
 use candle_core::{Result, Tensor};
 use candle_nn::VarBuilder;
@@ -58,8 +58,7 @@ impl Encoder {
         })
     }
 
-    /// The last layer's vectors, texts × tokens × width, of texts that are
-    /// equally long.
+    /// Vectors of the last layer, texts × tokens × width, for texts of equal length.
     pub(crate) fn forward(&self, texts: &[&[u32]]) -> Result<Tensor> {
         let length = texts.first().map_or(0, |text| text.len());
         let shape = (texts.len(), length, ());
@@ -124,7 +123,7 @@ impl EncoderLayer {
     }
 }
 
-/// Beside each other, the queries scaled already.
+/// Side by side, the queries scaled already.
 fn queries_keys_values(config: &Config, weights: &VarBuilder<'_>) -> Result<Linear> {
     let width = config.hidden_size;
     let part = |name: &str| Linear::load_turned(width, width, &weights.pp(name));

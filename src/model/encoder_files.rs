@@ -1,5 +1,5 @@
-//! What models of the BERT family have in their directories: the network's
-//! measures, the tokenizer and the weights under today's names.
+//! Files of models of the BERT family: configuration, tokenizer, and weights under current
+//! names.
 
 use candle_nn::VarBuilder;
 use serde_json::json;
@@ -14,11 +14,11 @@ use crate::model::weights::ModelDir;
 /// [`Tensors::held`] or [`Tensors::left`].
 pub(super) type Keep = fn(&Tensors, &str, (usize, usize)) -> candle_core::Result<EmbeddingTable>;
 
-/// Read and fitting to each other.
+/// Files read and checked against each other.
 pub(super) struct EncoderFiles {
     pub(super) config: Config,
     pub(super) tokenizer: Tokenizer,
-    /// The vectors of tokens.
+    /// Embedding table of tokens.
     pub(super) words: EmbeddingTable,
     /// Those of the encoder without the prefix that a whole language model gives them.
     pub(super) weights: VarBuilder<'static>,
@@ -62,8 +62,7 @@ fn config_of(dir: &ModelDir) -> Result<Config, ModelError> {
     Ok(config)
 }
 
-/// Takes the prefix of a whole language model off, and gives the tensors of old
-/// conversions the names of today.
+/// Strips the prefix of a whole language model, and renames the tensors of old conversions.
 fn with_current_names(mut tensors: Tensors) -> Tensors {
     tensors.rename(|name| {
         let name = name.strip_prefix("bert.").unwrap_or(&name);

@@ -1,15 +1,14 @@
-//! What a transformer does to each row by itself, in place and on the calling
-//! thread.
+//! Row-wise operations of a transformer, in place and on the calling thread.
 //!
-//! candle's own norm and softmax make a new tensor and hand its rows to rayon;
-//! for the dozen rows of a question that costs more than the arithmetic.
+//! candle's own norm and softmax allocate a tensor and hand its rows to rayon; for the dozen
+//! rows of a query that costs more than the arithmetic.
 
 use candle_core::{CpuStorage, InplaceOp1, InplaceOp2, InplaceOp3, Layout, Result, bail};
 
 /// Adds one row (the right-hand side) to every row.
 pub(super) struct AddRow;
 
-/// Makes each row of the last dimension sum to one, as softmax does.
+/// Softmax over the last dimension.
 pub(super) struct SoftmaxRows;
 
 /// Layer normalisation; the right-hand sides are weight and bias.
@@ -17,8 +16,8 @@ pub(super) struct NormRows {
     pub(super) epsilon: f32,
 }
 
-/// x Φ(x). candle's own calls the C library's `erf` for each number, which takes
-/// as long as a product with the weights.
+/// GELU, x Φ(x). candle's own calls the C library's `erf` for each number, which takes as long
+/// as a product with the weights.
 pub(super) struct Gelu;
 
 impl InplaceOp2 for AddRow {
@@ -106,7 +105,7 @@ fn rows(x: &mut [f32], width: usize) -> std::slice::ChunksExactMut<'_, f32> {
     x.chunks_exact_mut(width.max(1))
 }
 
-/// Sums eight numbers side by side, which the compiler may not do by itself.
+/// Sums eight lanes, which the compiler may not do by itself.
 fn sum(numbers: impl ExactSizeIterator<Item = f32>) -> f32 {
     let mut lanes = [0.0_f32; 8];
     for (at, x) in numbers.enumerate() {
@@ -137,8 +136,8 @@ fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
 }
 
-/// The rational approximation of Eigen and XLA, without a branch, so that the
-/// compiler makes vector code of a loop over it; exact to 5e-7.
+/// Error function by the rational approximation of Eigen and XLA, without a branch, so that the
+/// compiler vectorises it; exact to 5e-7.
 fn erf(x: f32) -> f32 {
     const P: [f32; 7] = [
         -2.726_142_3e-10,

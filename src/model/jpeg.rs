@@ -1,10 +1,9 @@
-//! Decodes an image to the very pixels that vision models were trained on:
-//! those of libjpeg-turbo, which Pillow, `OpenCV` and torchvision all decode JPEG
-//! with.
+//! JPEG decoding to the very pixels that vision models were trained on: those of libjpeg-turbo,
+//! which Pillow, `OpenCV` and torchvision all use.
 //!
-//! The `image` crate's decoder rounds otherwise and differs by up to 4 levels,
-//! which turns one in fifteen captions of a small model. mozjpeg is a fork of
-//! libjpeg-turbo: the same pixels on every file tried, from a C compiler alone.
+//! The `image` crate's decoder rounds differently, by up to 4 levels, which changes one in
+//! fifteen captions of a small model. mozjpeg is a fork of libjpeg-turbo: the same pixels on
+//! every file tried, from a C compiler alone.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

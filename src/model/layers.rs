@@ -1,5 +1,4 @@
-//! What transformers are made of, laid out for one thread of a processor. Knows
-//! no model.
+//! Layers of transformers, laid out for one thread. Knows no model.
 
 use candle_core::{Error, Result, Tensor, bail};
 use candle_nn::VarBuilder;
@@ -7,7 +6,7 @@ use serde::Deserialize;
 
 use crate::model::in_place::{AddRow, Gelu, NormRows, SoftmaxRows};
 
-/// Multiplies rows by weights and adds a bias.
+/// Linear layer.
 pub(super) struct Linear {
     /// Inputs × outputs, in whichever order they lie in memory.
     weight: Tensor,
@@ -20,8 +19,8 @@ impl Linear {
         Self { weight, bias }
     }
 
-    /// Turned over in memory, so that a product with a few rows reads the weights
-    /// in order instead of repacking them at every call.
+    /// Transposed in memory, so that a product with a few rows reads the weights in order
+    /// instead of repacking them at every call.
     pub(super) fn load_turned(
         inputs: usize,
         outputs: usize,
@@ -48,7 +47,7 @@ impl Linear {
         Ok(Self { weight: (self.weight * factor)?, bias: (self.bias * factor)? })
     }
 
-    /// One product instead of several of the same rows; results lie side by side.
+    /// Several layers of the same input as one product; results lie side by side.
     pub(super) fn side_by_side(parts: &[Self]) -> Result<Self> {
         let weights: Vec<&Tensor> = parts.iter().map(|part| &part.weight).collect();
         let biases: Vec<&Tensor> = parts.iter().map(|part| &part.bias).collect();
@@ -114,7 +113,7 @@ impl Activation {
     }
 }
 
-/// Attention of the rows of one sequence, in heads.
+/// Multi-head attention within one sequence.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Heads {
     count: usize,
@@ -126,7 +125,7 @@ impl Heads {
         Self { count, width: width / count }
     }
 
-    /// What queries are multiplied with.
+    /// Scale of the queries.
     #[expect(clippy::cast_precision_loss, reason = "widths are small")]
     pub(super) fn scale(self) -> f64 {
         (self.width as f64).sqrt().recip()
@@ -137,7 +136,7 @@ impl Heads {
         rows.reshape((rows.dim(0)?, self.count, self.width))?.transpose(0, 1)
     }
 
-    /// What each query finds, as rows × width; all three are split already.
+    /// Attention output, as rows × width; all three are split already.
     pub(super) fn attend(self, queries: &Tensor, keys: &Tensor, values: &Tensor) -> Result<Tensor> {
         let shares = (queries * self.scale())?.matmul(&keys.t()?)?;
         shares.inplace_op1(&SoftmaxRows)?;

@@ -1,4 +1,4 @@
-//! The models, behind traits that know nothing of machine learning.
+//! Models behind traits that know nothing of machine learning.
 //!
 //! Only this module names candle and tokenizers.
 
@@ -32,7 +32,7 @@ use serde::Deserialize;
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 
-/// Which model made a vector or a caption.
+/// Identity of the model that made a vector or a caption.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelIdentity {
     /// Name of the model's directory, for people.
@@ -51,7 +51,7 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// What a text is for; some models want to be told.
+/// Role of a text; some models need it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextRole {
     /// A question, asked of the memory.
@@ -60,10 +60,10 @@ pub enum TextRole {
     Passage,
 }
 
-/// Turns text into vectors, for many threads at once.
+/// Text embedder, for many threads at once.
 ///
-/// The same text and role always give the same vector, alone or in a batch
-/// (to float rounding). Text beyond the model's length is cut, never refused.
+/// The same text and role always give the same vector, alone or in a batch (to float rounding).
+/// Text beyond the model's length is cut, never refused.
 pub trait Embedder: Send + Sync + fmt::Debug {
     fn identity(&self) -> &ModelIdentity;
 
@@ -74,19 +74,19 @@ pub trait Embedder: Send + Sync + fmt::Debug {
     fn embed(&self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError>;
 }
 
-/// Tells what the words of a request in everyday language say, for many threads at once.
+/// Tagger of requests in everyday language, for many threads at once.
 ///
-/// Text beyond the model's length says nothing; it is never refused.
+/// Text beyond the model's length gets no tags; it is never refused.
 pub trait RequestTagger: Send + Sync + fmt::Debug {
     fn identity(&self) -> &ModelIdentity;
 
     fn tag(&self, request: &str) -> Result<Tagged, ModelError>;
 }
 
-/// What the words of a request say, and the whole of it.
+/// Tags of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tagged {
-    /// In the order of the text; what says nothing of the thing is in none.
+    /// Spans in the order of the text, without words that say nothing of the thing.
     pub spans: Vec<Span>,
     pub order: Superlative,
     pub tense: Tense,
@@ -96,32 +96,32 @@ pub struct Tagged {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     pub role: Role,
-    /// In bytes of the request.
+    /// Byte range in the request.
     pub at: Range<usize>,
 }
 
-/// What a word says of the thing that is looked for.
+/// Role of a word in the description of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Nothing.
     None,
-    /// What it is called: "red mug".
+    /// Name: "red mug".
     Thing,
-    /// What it is like, said apart from its name: "the one that is *red*".
+    /// Attribute apart from the name: "the one that is *red*".
     Attribute,
-    /// What it was beside, on or in.
+    /// Surroundings: beside, on or in.
     Place,
-    /// Which one it is not, or what it was not beside, on or in.
+    /// Exclusion: which one it is not, or what it was not beside, on or in.
     Not,
-    /// What somebody did with it.
+    /// Action of somebody with it.
     Deed,
-    /// What it is nearest to.
+    /// Anchor of "nearest to".
     Near,
     Time,
 }
 
-/// Which of several is meant, by how often or when.
+/// Choice among several, by count or time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Superlative {
@@ -133,7 +133,7 @@ pub enum Superlative {
     Earliest,
 }
 
-/// Whether a request tells of an occasion or of what is so as a rule.
+/// Tense: a single occasion, or a habit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tense {
@@ -143,21 +143,21 @@ pub enum Tense {
     Habit,
 }
 
-/// Says in a sentence what an encoded image (JPEG or PNG) shows. Belongs to one thread.
+/// Captioner of encoded images (JPEG or PNG). Belongs to one thread.
 pub trait Captioner: Send {
     fn identity(&self) -> &ModelIdentity;
 
-    /// Blocks until the caption is there or the captioner's own deadline passed.
+    /// Blocks until the caption is there or the captioner's own deadline has passed.
     fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError>;
 
-    /// Process that captions, if it is another than this one: for memory figures.
+    /// Id of the captioning process, if it is another one: for memory figures.
     fn process_id(&self) -> Option<u32>;
 
-    /// How often that process had to be started again.
+    /// Restarts of that process.
     fn restarts(&self) -> u64;
 }
 
-/// Why there is no caption, by what the caller should do.
+/// Failures of a caption, by what the caller should do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaptionError {
     /// This image never gets one.
@@ -174,7 +174,7 @@ pub enum CaptionError {
     Unavailable(String),
 }
 
-/// Why a model does not load or run.
+/// Errors of loading or running a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     #[error("no model at {path}: {reason}")]

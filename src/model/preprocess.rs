@@ -1,5 +1,4 @@
-//! Turns a camera's image into the numbers that a vision model was trained on,
-//! as its `preprocessor_config.json` says.
+//! Preprocessing of an image for a vision model, by its `preprocessor_config.json`.
 
 use candle_core::{Device, Tensor};
 use image::RgbImage;
@@ -13,7 +12,7 @@ use crate::model::weights::ModelDir;
 /// Pillow's number for bicubic.
 const BICUBIC: u32 = 3;
 
-/// Exact square size, then levels to 0..1, then mean and deviation per channel.
+/// Resize to an exact square, then levels to 0..1, then mean and deviation per channel.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Preprocessor {
     side: u32,

@@ -1,5 +1,5 @@
-//! The reader of requests: a small BERT that gives each token a role, and the whole
-//! request an order and a tense.
+//! Request reader: a small BERT that tags each token with a role, and classifies the order and
+//! tense of the whole request.
 
 use std::fmt;
 use std::ops::Range;
@@ -22,12 +22,12 @@ use crate::model::{
 };
 
 /// Opens the reader in `path`: a BERT as [`crate::model::bert::load`] takes it, whose
-/// `config.json` also names its labels in `roles`, `orders` and `tenses`, and whose
-/// weights have a layer for each: `roles`, `order`, `tense`.
+/// `config.json` also lists its labels in `roles`, `orders` and `tenses`, and whose weights
+/// have a layer for each: `roles`, `order`, `tense`.
 ///
-/// That the files are there and whole is known now; the network is read when the first request
-/// comes: a robot that is asked for no objects goes without. The vectors of tokens, half of
-/// the weights, stay in their file.
+/// Files are checked now; the network is read with the first request, since a robot that is
+/// never asked for objects does without it. The embedding table, half of the weights, stays in
+/// its file.
 pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
     multiply_on_one_thread();
     let dir = ModelDir::open(path)?;
@@ -43,7 +43,7 @@ pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
     Ok(Box::new(RequestReader { identity, labels, dir, files, network: OnceLock::new() }))
 }
 
-/// What the numbers mean that the model labels with.
+/// Labels of the model's outputs.
 #[derive(Debug, Deserialize)]
 struct LabelSets {
     roles: Vec<Role>,
@@ -131,7 +131,7 @@ impl Network {
     }
 }
 
-/// For each row the answer with the highest number.
+/// Label with the highest logit of each row.
 fn argmax<T: Copy>(rows: &Tensor, labels: &[T], none: T) -> candle_core::Result<Vec<T>> {
     let best = |row: &Vec<f32>| {
         let best = row.iter().zip(labels).max_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -140,22 +140,22 @@ fn argmax<T: Copy>(rows: &Tensor, labels: &[T], none: T) -> candle_core::Result<
     Ok(rows.to_vec2()?.iter().map(best).collect())
 }
 
-/// One piece of a word, or a sign.
+/// Tagged word piece or sign.
 struct TaggedToken {
-    /// Number of the word; none has what begins and ends a text.
+    /// Number of the word; `None` for the special tokens.
     word: Option<u32>,
     /// In bytes.
     at: Range<usize>,
     role: Role,
 }
 
-/// Puts the tokens of one role together that stand beside each other.
+/// Merges adjacent tokens of one role into spans.
 fn spans(request: &str, tokens: impl Iterator<Item = TaggedToken>) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut before: Option<(u32, Role)> = None;
     for TaggedToken { word, at, role } in tokens {
         let Some(word) = word else { continue };
-        // All pieces of a word have the role of the first one.
+        // All pieces of a word take the role of the first.
         let role = before.filter(|(last, _)| *last == word).map_or(role, |(_, role)| role);
         before = Some((word, role));
         if role == Role::None || at.is_empty() {
@@ -171,7 +171,7 @@ fn spans(request: &str, tokens: impl Iterator<Item = TaggedToken>) -> Vec<Span> 
     spans
 }
 
-/// Whether what stands between two tokens parts no words: "hand-made", "dog's".
+/// Whether the text between two tokens joins them: "hand-made", "dog's".
 fn joins(between: &str) -> bool {
     between.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '\'' | '’'))
 }

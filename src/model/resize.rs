@@ -1,8 +1,7 @@
-//! Resizes an image exactly as Pillow does with `BICUBIC`, which is what vision
-//! models were trained behind.
+//! Bicubic resizing exactly as Pillow does it, on which vision models were trained.
 //!
-//! Pillow's filter differs from those of the `image` crate where it matters:
-//! weights in fixed point, and rounding to bytes between the two passes.
+//! Pillow's filter differs from those of the `image` crate where it matters: weights in fixed
+//! point, and rounding to bytes between the two passes.
 
 use image::RgbImage;
 
@@ -45,7 +44,7 @@ fn transpose(image: &RgbImage) -> RgbImage {
     RgbImage::from_fn(image.height(), image.width(), |x, y| *image.get_pixel(y, x))
 }
 
-/// The pixels of a row that make one new pixel, and how much of each.
+/// Filter taps of one new pixel: source pixels and their weights.
 struct FilterTaps {
     first: usize,
     weights: Vec<i32>,
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_of_a_window_sum_to_one() {
+    fn weights_of_a_tap_sum_to_one() {
         for tap in filter_taps(640, 128).iter().chain(&filter_taps(20, 128)) {
             let sum: i32 = tap.weights.iter().sum();
             assert!((sum - (1 << PRECISION_BITS)).abs() < 64, "{sum}");

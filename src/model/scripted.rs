@@ -1,5 +1,5 @@
-//! Models without weights, for the tests of other layers: deterministic, instant,
-//! and failing on demand.
+//! Scripted models without weights, for the tests of other layers: deterministic, instant, and
+//! failing on demand.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,8 +14,8 @@ use crate::model::{
     CaptionError, Captioner, Embedder, Fingerprint, ModelError, ModelIdentity, TextRole,
 };
 
-/// Embeds a text as the sum of one fixed random direction per stemmed word, so
-/// that texts are as near as the words that they share, in any order.
+/// Embedder by bag of words: a text's vector is the sum of one fixed random direction per
+/// stemmed word, so that similarity is the share of common words.
 pub struct ScriptedEmbedder {
     identity: ModelIdentity,
     dimension: usize,
@@ -23,7 +23,7 @@ pub struct ScriptedEmbedder {
 }
 
 impl ScriptedEmbedder {
-    /// From about 64 dimensions on, unrelated words are nearly at right angles.
+    /// From about 64 dimensions on, unrelated words are nearly orthogonal.
     pub fn new(dimension: usize) -> Self {
         Self::named("scripted-embedder", dimension)
     }

@@ -1,5 +1,4 @@
-//! What makes a text encoder a sentence embedder, as sentence-transformers
-//! writes it down: pooling, longest text, and what to put before a text.
+//! Sentence-transformers' settings around a text encoder: pooling, longest text, prompts.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -21,7 +20,7 @@ pub(crate) struct SentenceSettings {
     passage_prefix: String,
 }
 
-/// How the vectors of a text's tokens become one.
+/// Pooling of token vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pooling {
     Mean,
@@ -64,7 +63,7 @@ impl SentenceSettings {
         Ok(())
     }
 
-    /// The text as the encoder wants it.
+    /// Text with its prompt prefix.
     pub(crate) fn prepared(&self, role: TextRole, text: &str) -> String {
         let prefix = match role {
             TextRole::Query => &self.query_prefix,
@@ -148,8 +147,7 @@ fn pooling_of(dir: &ModelDir) -> Result<Pooling, ModelError> {
     Ok(pooling)
 }
 
-/// Reads both ways of writing it: `pooling_mode: "mean"`, and the older
-/// `pooling_mode_mean_tokens: true`.
+/// Both spellings: `pooling_mode: "mean"`, and the older `pooling_mode_mean_tokens: true`.
 fn pooling_mode(dir: &ModelDir, name: &str) -> Result<Pooling, ModelError> {
     let file: Map<String, Value> = dir.settings(name, &Value::Null)?;
     let mut modes: Vec<&str> = Vec::new();

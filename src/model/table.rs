@@ -1,5 +1,5 @@
-//! A table of vectors, one for each token, of which a text needs a few rows. Knows
-//! where it lies, not what it is for.
+//! Embedding table of tokens, of which a text needs a few rows. Knows where it is stored, not
+//! what it is for.
 
 use std::fs::Metadata;
 use std::io;
@@ -29,16 +29,16 @@ impl EmbeddingTable {
     }
 }
 
-/// A table that is read row by row: of the system's memory it takes what its file does,
-/// which is given back when others need it.
+/// Table read row by row from its file: it takes the system's page cache, which is given back
+/// when others need memory.
 #[derive(Debug, Clone)]
 pub(crate) struct FileTable {
     stored: Stored,
     opened: Version,
 }
 
-/// Of a file: one that is replaced stays as it is for whoever has it open, one that is
-/// written over does not.
+/// Version of the file: one that is replaced stays as it is for whoever has it open, one that
+/// is overwritten does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Version {
     bytes: u64,

@@ -1,5 +1,5 @@
-//! The weights of a model in their safetensors files, read one by one when a network
-//! asks for them. Knows tensors, not what they are for.
+//! Weights in safetensors files, read one by one when a network asks for them. Knows tensors,
+//! not what they are for.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,7 +18,7 @@ use safetensors::tensor::{Metadata, TensorInfo};
 
 use crate::model::table::{EmbeddingTable, FileTable};
 
-/// Names of ten thousand tensors fit several times over.
+/// Header limit: names of ten thousand tensors fit several times over.
 const HEADER_BYTES_MAX: u64 = 16 << 20;
 /// Of a file that are read at once; a multiple of the size of any number.
 ///
@@ -26,7 +26,7 @@ const HEADER_BYTES_MAX: u64 = 16 << 20;
 /// allocator keeps as much in reserve for good.
 const READ_BYTES: usize = 64 << 10;
 
-/// A model's weights by name, before a model takes what it needs of them.
+/// Weights of a model by name.
 #[derive(Debug, Default)]
 pub(crate) struct Tensors(HashMap<String, StoredWeight>);
 
@@ -46,7 +46,7 @@ pub(super) struct Stored {
 }
 
 impl Tensors {
-    /// Takes in what a file holds; that it is as long as its header says is known then.
+    /// Adds the tensors of a file, and checks that it is as long as its header says.
     pub(super) fn add_file(&mut self, path: &Path) -> io::Result<()> {
         let mut file = File::open(path)?;
         let (metadata, data_start) = metadata_of(&mut file)?;
@@ -60,7 +60,7 @@ impl Tensors {
         Ok(())
     }
 
-    /// Gives every tensor another name.
+    /// Renames every tensor.
     pub(crate) fn rename(&mut self, renamed: impl Fn(String) -> String) {
         // The order in which a map gives its entries does not show in another map.
         #[expect(clippy::iter_over_hash_type, reason = "from map to map")]
@@ -69,8 +69,8 @@ impl Tensors {
         }
     }
 
-    /// Makes `name` mean the weights of `target`, without a second copy, where a file
-    /// leaves out what its model ties together.
+    /// Makes `name` an alias of `target`, without a second copy, where a file leaves out tied
+    /// weights.
     pub(crate) fn alias(&mut self, name: &str, target: &str) -> Result<()> {
         if self.0.contains_key(name) || !self.0.contains_key(target) {
             return Ok(());
@@ -81,8 +81,7 @@ impl Tensors {
         Ok(())
     }
 
-    /// A table that is held in memory, in half precision where it is so in its file: it
-    /// is widened row by row.
+    /// Table in memory, in half precision where the file has it so: it is widened row by row.
     pub(crate) fn held(&self, name: &str, shape: (usize, usize)) -> Result<EmbeddingTable> {
         let dtype = match self.0.get(name) {
             Some(StoredWeight::Stored(it)) => DType::try_from(it.info.dtype)?,
@@ -93,7 +92,7 @@ impl Tensors {
         self.shaped(shape.into(), name, dtype).map(EmbeddingTable::InMemory)
     }
 
-    /// A table that stays in its file, for a model that is asked now and then.
+    /// Table left in its file, for a model that is seldom used.
     pub(crate) fn left(&self, name: &str, shape: (usize, usize)) -> Result<EmbeddingTable> {
         match self.weight(shape.into(), name)? {
             StoredWeight::Stored(it) => FileTable::of(it.clone()).map(EmbeddingTable::InFile),
@@ -101,7 +100,7 @@ impl Tensors {
         }
     }
 
-    /// All else as f32, each read when it is asked for.
+    /// All other weights as f32, each read when it is asked for.
     pub(crate) fn into_builder(self) -> VarBuilder<'static> {
         VarBuilder::from_backend(Box::new(self), DType::F32, Device::Cpu)
     }
@@ -209,7 +208,7 @@ impl Stored {
     }
 }
 
-/// The JSON at a safetensors file's beginning, after its eight bytes of length.
+/// JSON header of a safetensors file, after its eight bytes of length.
 pub(super) fn header_of(file: &mut File, file_length: u64) -> io::Result<Vec<u8>> {
     let mut length = [0; 8];
     file.rewind()?;

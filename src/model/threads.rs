@@ -1,9 +1,8 @@
-//! Keeps candle to the thread that computes.
+//! Keeps candle on the calling thread.
 //!
-//! By default it spreads every larger product over all cores, and some row-wise
-//! operations over rayon's global pool. For one short text or one image that is
-//! slower than one thread (dozens of operations, each handed over and waited
-//! for), and it takes the cores from whoever else works.
+//! By default it spreads every larger product over all cores, and some row-wise operations over
+//! rayon's global pool. For one short text or one image that is slower than one thread (dozens
+//! of operations, each handed over and waited for), and it takes the cores from others.
 
 use std::thread;
 
@@ -14,8 +13,8 @@ pub(super) fn multiply_on_one_thread() {
     gemm::set_threading_threshold(usize::MAX);
 }
 
-/// The same, and the calling thread becomes a rayon pool of one, where candle's
-/// row-wise operations run on the spot.
+/// Also makes the calling thread a rayon pool of one, where candle's row-wise operations run in
+/// place.
 pub(super) fn compute_on_this_thread_only() {
     multiply_on_one_thread();
     if let Err(error) = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
@@ -23,10 +22,10 @@ pub(super) fn compute_on_this_thread_only() {
     }
 }
 
-/// Lets whoever waits for this core go first.
+/// Yields the core.
 ///
-/// A captioner has low priority, but the kernel takes a core from it at the next timer
-/// tick only: 4 ms at 250 Hz, which a question that woke meanwhile would wait for.
+/// A captioner has low priority, but the kernel takes a core from it at the next timer tick
+/// only: 4 ms at 250 Hz, which a query that woke meanwhile would wait for.
 pub(super) fn step_aside() {
     thread::yield_now();
 }

@@ -1,6 +1,6 @@
-//! Opens a model's directory as Hugging Face lays it out: `config.json`,
-//! `tokenizer.json`, and weights in one `model.safetensors` or in several with
-//! an index. Knows files, not what kind of model they make.
+//! Model directory as Hugging Face lays it out: `config.json`, `tokenizer.json`, and weights in
+//! one `model.safetensors` or in several with an index. Knows files, not what kind of model
+//! they make.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -22,7 +22,7 @@ use crate::model::{Fingerprint, ModelError, ModelIdentity};
 const WEIGHTS: &str = "model.safetensors";
 const WEIGHTS_INDEX: &str = "model.safetensors.index.json";
 
-/// Besides the weights, what decides a model's answers; absent ones are passed over.
+/// Settings files that determine a model's answers; absent ones are skipped.
 const SETTINGS: [&str; 10] = [
     "1_Pooling/config.json",
     "confidence.json",
@@ -57,7 +57,7 @@ pub fn identity(path: &Path) -> Result<ModelIdentity, ModelError> {
     ModelDir::open(path)?.identity()
 }
 
-/// A directory that has what a model needs.
+/// Checked directory of a model.
 #[derive(Debug)]
 pub(crate) struct ModelDir {
     path: PathBuf,

@@ -67,7 +67,7 @@ fn parse_line(line: &str, defaults: &Defaults) -> Result<AnnouncedFrame, BadLine
     Ok(AnnouncedFrame { file: file.to_owned(), meta })
 }
 
-/// The field's value; `None` where it is absent or null.
+/// Value of a field; `None` where it is absent or null.
 fn given<'a>(fields: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     fields.get(field).filter(|value| !value.is_null())
 }

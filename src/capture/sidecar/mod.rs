@@ -1,12 +1,12 @@
-//! Reads when and where the frames of a directory were taken.
+//! Sidecar files: times and poses of the frames of a directory.
 //!
-//! Two forms, told apart by the file's ending:
+//! Two formats, by the file's ending:
 //! - `.jsonl`: one JSON object a line, see [`jsonl`];
-//! - `.csv`, `.txt`: the order of TUM RGB-D trajectories, see [`tum`].
+//! - `.csv`, `.txt`: the column order of TUM RGB-D trajectories, see [`tum`].
 //!
-//! A line that is wrong is reported with its number and left out, and so is one
-//! that is not newer than the line before it of the same camera: the order of
-//! the lines is the order of time. Does not look at the frames themselves.
+//! A faulty line is reported with its number and left out, and so is one that is not
+//! newer than the line before it of the same camera: the order of the lines is the
+//! order of time. Does not read the frames themselves.
 
 mod jsonl;
 mod tum;
@@ -27,20 +27,20 @@ use crate::capture::Defaults;
 use crate::capture::FrameFault;
 use crate::capture::FrameFaults;
 
-/// Names under which a sidecar is found, in this order.
+/// Sidecar names, in the order of preference.
 pub const NAMES: [&str; 4] = ["frames.jsonl", "frames.csv", "trajectory.txt", "groundtruth.txt"];
 
-/// About a million lines; read in whole.
+/// Size limit, about a million lines; a sidecar is read in whole.
 const BYTES_MAX: u64 = 128 << 20;
 
-/// What a sidecar announces, in its own order.
+/// Frames of a sidecar, in its own order, with its faults.
 #[derive(Debug, PartialEq)]
 pub struct Listing {
     pub frames: Vec<AnnouncedFrame>,
     pub faults: FrameFaults,
 }
 
-/// The sidecar that lies in `dir` under one of [`NAMES`].
+/// Sidecar in `dir` under one of [`NAMES`].
 pub fn find(dir: &Path) -> Result<PathBuf, CaptureError> {
     NAMES
         .iter()
@@ -82,7 +82,7 @@ impl SidecarText {
         Ok(Self { name, bytes })
     }
 
-    /// Its lines that are not blank and no `#` comment, with their numbers.
+    /// Numbered lines, without blank ones and `#` comments.
     fn lines(&self) -> impl Iterator<Item = (usize, Result<&str, BadLine>)> {
         let bytes = self.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.bytes);
         bytes
@@ -100,7 +100,7 @@ impl SidecarText {
     }
 }
 
-/// Why a line was left out.
+/// Faults of a line.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 enum BadLine {
     #[error("the line is not UTF-8")]
@@ -125,7 +125,7 @@ enum BadLine {
     Backward { time: String, last: String, source_name: String },
 }
 
-/// What a message shows of a text that a line holds.
+/// Text of a line, quoted and cut for a message.
 fn quote(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
     if text.chars().count() <= SHOWN_MAX {
@@ -158,8 +158,7 @@ impl Chronology {
     }
 }
 
-/// The time with the fraction that `Zone::format` leaves out, or the message
-/// would show two equal times.
+/// Time with microseconds, or a message would show two equal times.
 fn format_micros(time: Timestamp, zone: Zone) -> String {
     format!("{}.{:06}", zone.format(time), time.micros() % 1_000_000)
 }

@@ -31,7 +31,8 @@ use crate::capture::sidecar::{BadLine, Chronology, Listing, SidecarText, quote};
 
 const COLUMNS: [&str; 9] = ["timestamp", "tx", "ty", "tz", "qx", "qy", "qz", "qw", "file"];
 
-/// As the data sets' own `associate.py` has it: half a frame at 25 Hz.
+/// Largest time between a frame and its pose, as in the data sets' own `associate.py`: half a
+/// frame at 25 Hz.
 const POSE_GAP_MAX: Duration = Duration::from_millis(20);
 
 pub(super) fn read(path: &Path, dir: &Path, defaults: &Defaults) -> Result<Listing, CaptureError> {
@@ -77,7 +78,7 @@ fn rows(text: &SidecarText, defaults: &Defaults) -> (Vec<PoseRow>, FrameFaults) 
     (rows, faults)
 }
 
-/// In exactly the known order; another order would be read wrongly.
+/// Columns in exactly the known order; another order would be read wrongly.
 fn is_header(line: &str) -> bool {
     let columns = columns_of(line, COLUMNS.len());
     columns.len() >= 8 && columns.iter().zip(COLUMNS).all(|(a, b)| a.eq_ignore_ascii_case(b))
@@ -178,7 +179,7 @@ fn meta(taken_at: Timestamp, pose: Option<Pose>, defaults: &Defaults) -> FrameMe
     }
 }
 
-/// The frames that a trajectory without file names is about, in order of time.
+/// Frames of a trajectory without file names, in the order of time.
 fn timed_files(
     dir: &Path,
     defaults: &Defaults,
@@ -212,7 +213,7 @@ fn time_from_name(prefix: &str, name: &str) -> Option<(Timestamp, String)> {
     Some((Timestamp::from_seconds(seconds)?, format!("{prefix}{name}")))
 }
 
-/// The lines `timestamp file` of an `rgb.txt`.
+/// Lines `timestamp file` of an `rgb.txt`.
 fn associate_files(
     text: &SidecarText,
     defaults: &Defaults,
@@ -262,7 +263,7 @@ fn join_poses(
     frames
 }
 
-/// The row nearest to `time`, the earlier of two; `rows` go forward in time.
+/// Row nearest to `time`, the earlier of two; `rows` are in the order of time.
 fn nearest(rows: &[PoseRow], time: Timestamp) -> Option<&PoseRow> {
     let after = rows.partition_point(|row| row.time < time);
     let before = after.checked_sub(1).and_then(|at| rows.get(at));

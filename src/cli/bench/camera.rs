@@ -1,5 +1,5 @@
-//! Others who work with the daemon while it is asked: a camera that keeps the
-//! captioner busy, and someone who hands in ready captions.
+//! Background load on the daemon under measurement: a camera that keeps the captioner busy, and
+//! a client that submits ready captions.
 
 use std::io::Cursor;
 use std::path::Path;

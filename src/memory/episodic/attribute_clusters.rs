@@ -1,7 +1,8 @@
-//! Which looks name the same thing by its attributes: what is red is not blue, what
-//! is called "mug" may be either, and a single odd colour among many is a misdetection.
+//! Clusters mentions of one kind of thing by their attributes: red is not blue, a bare "mug"
+//! may be either, and a single odd colour among many is a misdetection.
 //!
-//! Pure.
+//! Pure. Leader clustering: attribute sets come in order of specificity and support, and each
+//! joins the one cluster that it fits or begins its own.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use crate::base::time::Timestamp;
 use crate::index::mention::fit::{Fit, fit};
 use crate::index::mention::{Attribute, AttributeKind};
 
-/// A thing as one caption names it.
+/// Mention with its attributes, record, place and time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AttributedMention {
     /// Number of the record, in the order of time.
@@ -19,31 +20,31 @@ pub(super) struct AttributedMention {
     pub(super) at: Timestamp,
     /// Number of the place.
     pub(super) place: usize,
-    /// Without those that change from day to day or count; see [`lasting_attributes`].
+    /// Lasting ones only; see [`lasting_attributes`].
     pub(super) attributes: Vec<Attribute>,
 }
 
-/// How well a name fits the cluster that it was counted to; later is better.
+/// Fit of a mention in its cluster; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ClusterFit {
-    /// Called something else, among many that are not.
+    /// Contradicts the cluster, which far more mentions support.
     Misdetection,
-    /// Nothing against it.
+    /// Compatible with the cluster.
     Possible,
-    /// Named so.
+    /// Has all attributes of the cluster.
     Full,
 }
 
-/// What is named alike, as far as attributes tell.
+/// Mentions that may be of one kind of object.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct AttributeCluster {
-    /// Everything that names of it say.
+    /// Union of the members' attributes.
     pub(super) attributes: Vec<Attribute>,
-    /// Numbers of the names, with how well each fits.
+    /// Numbers of the mentions, with the fit of each.
     pub(super) members: Vec<(usize, ClusterFit)>,
 }
 
-/// The attributes that stay with a thing: its colour, not whether it is open.
+/// Attributes that last: colour, material, size and pattern, not state or number.
 pub(super) fn lasting_attributes(attributes: &[Attribute]) -> Vec<Attribute> {
     let stays = |it: &&Attribute| match it.kind {
         AttributeKind::Colour
@@ -58,14 +59,14 @@ pub(super) fn lasting_attributes(attributes: &[Attribute]) -> Vec<Attribute> {
     lasting
 }
 
-/// One set of attributes, with the numbers of the names that say it.
+/// Mentions with one and the same attribute set.
 #[derive(Debug)]
 struct AttributeVariant {
     attributes: Vec<Attribute>,
     members: Vec<usize>,
 }
 
-/// Divides names into clusters, those with most names first.
+/// Clusters of `names`, the largest first.
 pub(super) fn cluster_by_attributes(names: &[AttributedMention]) -> Vec<AttributeCluster> {
     let mut clusters: Vec<AttributeCluster> = Vec::new();
     let mut unsure: Vec<AttributeVariant> = Vec::new();
@@ -114,10 +115,10 @@ pub(super) fn cluster_by_attributes(names: &[AttributedMention]) -> Vec<Attribut
     clusters
 }
 
-/// So many times as many names must speak against a variant to make it a misdetection.
+/// Ratio of mentions at which a smaller set counts as a misdetection of a larger cluster.
 const RARE: usize = 5;
 
-/// Those that name a colour first, then those with most names.
+/// Attribute sets, those with a colour first, then the most frequent.
 fn variants(names: &[AttributedMention]) -> Vec<AttributeVariant> {
     let mut variants: Vec<AttributeVariant> = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -137,17 +138,17 @@ fn variants(names: &[AttributedMention]) -> Vec<AttributeVariant> {
     variants
 }
 
-/// How a variant compares with a cluster.
+/// Compatibility of an attribute set with a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Closeness {
-    /// Nothing that one says is denied by the other.
+    /// No contradiction.
     Same,
-    /// Colours that one eye calls this and another that.
+    /// Confusable colours.
     Near,
     Apart,
 }
 
-/// Materials that are named in place of a colour.
+/// Materials that captions name in place of a colour.
 const BARE: &[&str] =
     &["wooden", "metal", "glass", "cardboard", "wicker", "bamboo", "stone", "brass", "copper"];
 
@@ -178,7 +179,7 @@ impl AttributeCluster {
         if shared(AttributeKind::Colour) { Closeness::Same } else { Closeness::Near }
     }
 
-    /// Whether one sentence names both: then they are two things.
+    /// Whether one sentence mentions both, which makes them two objects.
     fn is_beside(&self, variant: &AttributeVariant, names: &[AttributedMention]) -> bool {
         let place = |at: usize| names.get(at).map(|it| (it.record, it.sentence));
         let own: BTreeSet<_> = self.members.iter().map(|(at, _)| place(*at)).collect();
@@ -186,7 +187,7 @@ impl AttributeCluster {
     }
 }
 
-/// Whether each name of a variant stands alone between two of the cluster at its place.
+/// Whether each mention of a variant stands alone between two of the cluster at its place.
 fn is_misdetection(
     cluster: Option<&AttributeCluster>,
     variant: &AttributeVariant,
@@ -222,8 +223,8 @@ fn add_variant(
     }
 }
 
-/// Gives each name that fits several clusters to the one seen there nearest in time;
-/// those seen where none was become a cluster of their own.
+/// Assigns each mention that fits several clusters to the one seen at its place nearest in
+/// time; those without such a cluster begin one of their own.
 fn assign_by_place(
     clusters: &mut Vec<AttributeCluster>,
     variant: AttributeVariant,
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_tell_apart_and_what_is_unsaid_does_not() {
+    fn colours_separate_clusters_and_missing_attributes_do_not() {
         check(
             &[("a red mug", 0), ("a blue mug", 0), ("a red mug", 1)],
             &[&["red mug 0", "red mug 2"], &["blue mug 1"]],
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_several_is_the_one_seen_there() {
+    fn an_ambiguous_mention_joins_the_cluster_seen_at_its_place() {
         check(
             &[("a red mug", 0), ("a blue mug", 1), ("a mug", 1), ("a mug", 0), ("a mug", 2)],
             &[&["red mug 0", "mug 3"], &["blue mug 1", "mug 2"], &["mug 4"]],
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_odd_colour_among_many_is_a_slip() {
+    fn a_single_odd_colour_among_many_is_a_misdetection() {
         let mut seen = vec![("a red mug", 0); 6];
         seen.insert(3, ("a blue mug", 0));
         let all = [
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_colour_elsewhere_or_beside_or_at_the_end_is_no_slip() {
+    fn an_odd_colour_elsewhere_beside_or_last_begins_a_cluster() {
         for odd in [("a blue mug", 1), ("a red mug and a blue mug", 0)] {
             let mut seen = vec![("a red mug", 0); 6];
             seen.insert(3, odd);
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn near_colours_are_one_where_one_is_rare_and_two_where_both_are_common() {
+    fn confusable_colours_are_merged_only_where_one_is_rare() {
         let mut seen = vec![("a blue mug", 0); 5];
         seen.push(("a turquoise mug", 1));
         assert_eq!(clusters_of(&seen).len(), 1);

@@ -1,26 +1,26 @@
-//! Decides whether a caption shows what a query describes: attributes bound to
-//! the right thing, synonyms accepted, nothing contradicted.
+//! Match of one caption with a query: attributes bound to their noun, synonyms accepted, no
+//! contradiction.
 //!
-//! Pure. The index decides the same of all captions at once from their phrases
-//! (`search/sightings.rs`); this one says of a caption why.
+//! Pure. The index decides the same for all captions at once from their phrases
+//! (`search/sightings.rs`); this explains one caption.
 
 use crate::index::mention::Mention;
 use crate::index::mention::fit::{Certainty, Fit, fit};
 use crate::index::phrases::{ObjectQuery, SceneQuery};
 
-/// Why a caption counts as showing the wanted thing.
+/// Match of a caption with a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaptionMatch {
     pub certainty: Certainty,
-    /// The caption's phrases that matched, the wanted thing first.
+    /// The caption's phrases that matched, the target first.
     pub matched: Vec<String>,
 }
 
-/// Whether `caption` shows the thing that is wanted.
+/// Matches a caption's mentions with a query.
 ///
-/// What is around it raises the certainty and excludes nothing, since a query says
-/// more than a caption does ("the book I read on the *train*"). `None` where the
-/// thing is not there, or is there with an attribute that excludes the wanted one.
+/// Surroundings raise the certainty and exclude nothing, since a query says more than a caption
+/// does ("the book I read on the *train*"). `None` where the target is missing or has a
+/// contradicting attribute.
 pub fn match_caption(caption: &[Mention], wanted: &SceneQuery) -> Option<CaptionMatch> {
     let (target, phrase) = best_fit(caption, &wanted.target)?;
     let mut matched = vec![phrase];
@@ -45,7 +45,7 @@ fn best_fit(caption: &[Mention], wanted: &ObjectQuery) -> Option<(Fit, String)> 
         .iter()
         .filter(|seen| wanted.names(seen))
         .filter_map(|seen| Some((fit(&seen.attributes, &wanted.attributes)?, seen.phrase.clone())));
-    // The first of equals: `max_by_key` would take the last.
+    // Ties go to the first: `max_by_key` would take the last.
     fits.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn synonyms_and_plurals_are_the_same_thing() {
+    fn synonyms_and_plurals_match() {
         check(
             "two white cups on a shelf",
             "white mug",
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unsaid_colour_is_possible_a_different_one_is_not() {
+    fn a_missing_colour_is_possible_and_a_different_one_excludes() {
         check("a mug on a desk", "red mug", Some((Certainty::Possible, &["mug"])));
         check("a striped mug on a desk", "red mug", Some((Certainty::Possible, &["striped mug"])));
         check("a green mug on a desk", "red mug", None);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_fitting_of_several_decides() {
+    fn the_best_of_several_mentions_decides() {
         check(
             "a mug, a blue mug and a red mug",
             "red mug",
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_named_or_nothing_there_is_not_shown() {
+    fn empty_queries_and_captions_do_not_match() {
         check("a red mug", "something red", None);
         check("", "red mug", None);
     }

@@ -1,15 +1,16 @@
-//! How many objects alike there are, and which one each sighting is of: as few as
-//! explain where things were seen, and when.
+//! Data association: how many identical objects there are, and which detection is of which. The
+//! fewest objects that explain places and times at the least cost.
 //!
-//! Pure. A thing that stands elsewhere hours later was carried there; one that would
-//! have to be carried to and fro while a robot drives by is two.
+//! Pure. Greedy nearest-neighbour assignment for each number of objects, and the number with
+//! the least total of transition costs and object costs. A thing that stands elsewhere hours
+//! later was carried; one that would have to move to and fro while the robot drives by is two.
 
 use std::time::Duration;
 
 use crate::base::pose::metres_between;
 use crate::base::time::Timestamp;
 
-/// A sighting of one or several things that look alike.
+/// Detection of one or several identical things.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Detection {
     pub(super) first: Timestamp,
@@ -17,34 +18,34 @@ pub(super) struct Detection {
     /// Number of the place.
     pub(super) place: usize,
     pub(super) position: Option<[f64; 3]>,
-    /// How many of them are seen at once, at least one.
+    /// Things seen at once, at least one.
     pub(super) copies: usize,
 }
 
-/// Most things that are told apart by where they were; with more of them a frame
-/// decides, which shows several at once.
+/// Most objects separated by place and time alone; more only where one frame shows more at
+/// once.
 const TRACKS_MAX: usize = 6;
 
-/// What another object costs, in the unit of [`move_cost`]: less than a thing that
-/// jumps at once, more than one that was carried within a few minutes.
+/// Cost of another object, in the unit of [`move_cost`]: less than a jump within seconds, more
+/// than a move within minutes.
 const OBJECT_COST: f64 = 2.5;
-/// What it costs beside for each further round of the robot: two that stay are both
-/// seen in most of them, while one is carried before its eyes now and then.
+/// Cost of another object per further round of the robot: two that stay are both seen in most
+/// rounds, while one is carried in view only now and then.
 const ROUND_COST: f64 = 0.3;
-/// A round ends where the thing is not seen for so long.
+/// Pause that separates two rounds.
 const ROUND_GAP: Duration = Duration::from_secs(3_600);
 
-/// How unlikely it is that somebody carried a thing within so many seconds.
+/// Cost of a move within so many seconds.
 const MOVE_COSTS: &[(u64, f64)] = &[(120, 3.0), (10 * 60, 2.0), (30 * 60, 1.0), (3_600, 0.25)];
-/// The same for a longer time.
+/// Cost of a move over a longer time.
 const LATE_MOVE_COST: f64 = 0.02;
 
-/// Places so near that one may be the other, seen from elsewhere.
+/// Distance below which two places may be one seen from elsewhere, and its cost factor.
 const NEAR_METRES: f64 = 1.5;
 const NEAR_FACTOR: f64 = 0.25;
 
-/// Which detections are of one object: the numbers of the detections of each, ascending, the
-/// object seen first at the front. `detections` are in the order of time.
+/// Tracks: the numbers of the detections of each object, ascending, the object seen first at
+/// the front. `detections` are in the order of time.
 pub(super) fn associate(detections: &[Detection]) -> Vec<Vec<usize>> {
     let copies = detections.iter().map(|detection| detection.copies).max().unwrap_or(0);
     let most = copies.max(TRACKS_MAX.min(copies + 3));
@@ -64,9 +65,8 @@ pub(super) fn associate(detections: &[Detection]) -> Vec<Vec<usize>> {
     best.map(|(_, assigned)| assigned).unwrap_or_default()
 }
 
-/// Gives each detection to the object that was last seen there, else to a new one where
-/// there may be more, else to the one that had most time to be carried. What that
-/// costs, and the detections of each.
+/// Cost and tracks of an assignment to at most so many objects: each detection goes to the
+/// object last seen there, else to a new one, else to the one with the cheapest move.
 fn assign(detections: &[Detection], objects: usize) -> (f64, Vec<Vec<usize>>) {
     let mut tracks: Vec<Vec<usize>> = Vec::new();
     let mut total = 0.0;
@@ -80,7 +80,7 @@ fn assign(detections: &[Detection], objects: usize) -> (f64, Vec<Vec<usize>>) {
                     if last.place == detection.place { 0.0 } else { move_cost(last, detection) };
                 Some((cost, last.last, track))
             });
-            // Of equals the one that was seen there last.
+            // Ties go to the object seen there last.
             let cheapest = costs.min_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
             let track = match cheapest {
                 Some((cost, _, track)) if cost == 0.0 || tracks.len() >= objects => {
@@ -111,7 +111,7 @@ fn move_cost(from: &Detection, to: &Detection) -> f64 {
     }
 }
 
-/// The times at which sightings of one object are apart enough to be of two visits.
+/// Pause that separates two visits.
 pub(super) const VISIT_GAP: Duration = Duration::from_secs(30 * 60);
 
 #[cfg(test)]
@@ -136,19 +136,19 @@ mod tests {
     const HOUR: u64 = 60;
 
     #[test]
-    fn a_thing_that_is_elsewhere_a_day_later_was_carried() {
+    fn a_thing_elsewhere_hours_later_is_one_object() {
         check(&[(0, 'a', 1), (24 * HOUR, 'b', 1)], &[&[0, 1]]);
         check(&[(0, 'a', 1), (5, 'b', 1)], &[&[0, 1]]);
         check(&[(0, 'a', 1), (6 * HOUR, 'b', 1), (12 * HOUR, 'a', 1)], &[&[0, 1, 2]]);
     }
 
     #[test]
-    fn what_is_at_two_places_at_once_is_two() {
+    fn detections_at_two_places_at_once_are_two_objects() {
         check(&[(0, 'a', 1), (1, 'b', 1)], &[&[0], &[1]]);
     }
 
     #[test]
-    fn what_comes_and_goes_while_the_robot_drives_by_is_two() {
+    fn detections_that_alternate_within_rounds_are_several_objects() {
         let rounds = [(0, 'a', 1), (4, 'b', 1), (120, 'a', 1), (124, 'b', 1)];
         check(&rounds, &[&[0, 2], &[1, 3]]);
         let three =
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_favourite_is_one_however_often_it_is_carried() {
+    fn a_thing_carried_often_is_one_object() {
         let seen: Vec<(u64, char, usize)> =
             (0..40).zip("abc".chars().cycle()).map(|(at, c)| (at * 2 * HOUR, c, 1)).collect();
         let all: Vec<usize> = (0..40).collect();
@@ -171,12 +171,12 @@ mod tests {
     }
 
     #[test]
-    fn two_in_one_frame_are_two() {
+    fn two_in_one_frame_are_two_objects() {
         check(&[(0, 'a', 2), (60, 'a', 1)], &[&[0, 1], &[0]]);
     }
 
     #[test]
-    fn of_two_the_one_that_had_time_was_carried() {
+    fn the_object_with_more_time_is_the_one_that_moved() {
         // One stays at a; the other goes from b to c over night.
         let seen = [
             (0, 'a', 1),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_seen_is_nothing() {
+    fn no_detections_give_no_tracks() {
         check(&[], &[]);
     }
 }

@@ -1,5 +1,5 @@
-//! Which objects the records show, which of them a request means, and where one that
-//! was never seen may be.
+//! Instance queries of the memory: the objects that records show, the one that a request means,
+//! and likely places of one that was never seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::model::TextRole;
 use crate::search::Filter;
 use crate::store::Record;
 
-/// What [`Episodic::list_sightings`] found.
+/// Sightings of a description, and their count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SightingList {
     /// In the order of time; of more than were asked for the newest.
@@ -33,37 +33,37 @@ pub struct SightingList {
     pub total: u64,
 }
 
-/// A place where a thing may be that was never seen.
+/// Likely place of a thing that was never seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LikelyPlace {
     /// As captions call it.
     pub words: String,
     /// The newest record of it that has a position.
     pub record: Record,
-    /// What was seen there that is most like the thing.
+    /// Thing seen there that is most similar.
     pub like: Option<String>,
     /// Higher is likelier; no probability.
     pub score: f32,
 }
 
-/// Most places where the robot stood, and newest looks at each, that are asked about
-/// slips, and newest sightings that say how often a thing is seen: each is a record read.
+/// Most viewpoints and newest observations of each that are read as evidence against
+/// misdetections, and newest sightings that give the prior.
 const VIEWPOINTS_MAX: usize = 32;
 const OBSERVATIONS_MAX: usize = 128;
 const SIGHTINGS_MAX: usize = 256;
-/// Newest records in which places are looked for.
+/// Newest records searched for places.
 const PLACES_FROM_RECORDS: usize = 2_000;
-/// Most places, and most things seen there, that are compared with a thing.
+/// Most places, and most things seen there, compared with a thing.
 const PLACES_MAX: usize = 48;
 const NOUNS_MAX: usize = 128;
-/// Share of a place's name in its score; the rest is what was seen there.
+/// Weight of a place's name in its score; the rest is what was seen there.
 const NAME_SHARE: f32 = 0.4;
-/// Records that show what a place is named after.
+/// Sightings of the anchor of "nearest to".
 const ANCHORS_MAX: usize = 8;
 
 impl Episodic {
-    /// Every record within `filter` that shows what `query` describes, as surely as
-    /// the surest of [`Episodic::last_seen`]; of more than `k` the newest.
+    /// Sightings within `filter` of what `query` describes, with the best certainty that
+    /// [`Episodic::last_seen`] finds; of more than `k` the newest.
     pub fn list_sightings(
         &self,
         query: &str,
@@ -78,8 +78,8 @@ impl Episodic {
         Ok(SightingList { sightings, total })
     }
 
-    /// The physical objects that records show of what `thing` names first; see
-    /// [`instances::group`]. None where `thing` names nothing.
+    /// Physical objects that `records` show of the first noun phrase in `thing`; see
+    /// [`instances::group`]. None where `thing` has no noun phrase.
     pub fn instances(
         &self,
         thing: &str,
@@ -93,8 +93,8 @@ impl Episodic {
         Ok(instances::group(records, &history, &target, zone))
     }
 
-    /// What was seen before and after at the places of `records`, and where else that
-    /// which is wanted was seen; nothing where no caption is in doubt.
+    /// Observations at the places of `records`, and other sightings of the target; empty where
+    /// no caption is unsure.
     pub(super) fn place_history(
         &self,
         records: &[Record],
@@ -116,8 +116,7 @@ impl Episodic {
         Ok(PlaceHistory::of(self.store.records(&ids)?, wanted))
     }
 
-    /// As [`Episodic::instances`], those first that the reference means most likely;
-    /// its times are as of `now`.
+    /// As [`Episodic::instances`], ranked by the reference; its times are as of `now`.
     pub fn rank_instances(
         &self,
         reference: &Reference,
@@ -159,7 +158,7 @@ impl Episodic {
         self.vocabulary.scene_query(words).map(|wanted| wanted.target)
     }
 
-    /// Where the robot stood when it last saw a thing.
+    /// Positions of the robot at the last sightings of a thing.
     fn viewpoints_of(&self, what: &str) -> Result<Vec<[f64; 3]>, MemoryError> {
         let seen = match self.last_seen(what, &Filter::default(), ANCHORS_MAX) {
             Ok(seen) => seen,
@@ -170,9 +169,9 @@ impl Episodic {
         Ok(poses.map(|pose| pose.position).collect())
     }
 
-    /// Up to `k` places of the memory where a thing that was never seen is likely to
-    /// be kept, the likeliest first: those in the rooms where people keep such things,
-    /// whose names, and what was seen there, are most alike to it in meaning.
+    /// Up to `k` likely places of a thing that was never seen, best first: by commonsense
+    /// rooms, and by the similarity of the thing with the place's name and with what was seen
+    /// there.
     pub fn likely_places(&self, thing: &str, k: usize) -> Result<Vec<LikelyPlace>, MemoryError> {
         let newest = self.corpus.newest(&Filter::default(), PLACES_FROM_RECORDS, &[]);
         let records = self.store.records(&newest)?;
@@ -188,7 +187,7 @@ impl Episodic {
         let wanted = mentions(thing).into_iter().next();
         let wanted = wanted.map_or_else(|| thing.to_owned(), |it| it.singular_head());
         let wanted = self.embedder.embed(TextRole::Passage, &wanted)?;
-        // From the scale of thresholds, where unrelated is a half, to 0..1.
+        // From the scale of thresholds, where unrelated texts have .5, to 0..1.
         let alike = |it: &Embedding| (2.0 * self.embedder.similarity(it, &wanted) - 1.0).max(0.0);
         let likeness: BTreeMap<&str, f32> =
             nouns.iter().copied().zip(seen.iter().map(alike)).collect();
@@ -213,7 +212,7 @@ impl Episodic {
     }
 }
 
-/// The places where the robot stood, at the times that tell of what it saw there.
+/// Filters around the viewpoints of `records`, over the times that are evidence.
 fn history_filters<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Filter> {
     struct Viewpoint<'a> {
         at: &'a Record,
@@ -243,7 +242,7 @@ fn history_filters<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Filter>
     let area = |it: Viewpoint<'_>| {
         let [x, y, z] = it.position;
         let meta = &it.at.meta;
-        // Two that are near one viewpoint may be so far from each other.
+        // Two poses within reach of one viewpoint may be that far apart.
         let radius = 2.0 * VIEWPOINT_METRES;
         let area = Area::new((x, y, Some(z)), radius, &meta.frame_id, &meta.map_id).ok()?;
         let window =
@@ -254,8 +253,8 @@ fn history_filters<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Filter>
     viewpoints.into_iter().filter_map(area).collect()
 }
 
-/// What was seen at each place, without the names of the place itself and what one
-/// unsure caption alone says.
+/// Things seen at each place, without its own name and without single mentions of unsure
+/// captions.
 fn contents(
     records: &[Record],
     places: &[(String, &Record, usize)],

@@ -1,11 +1,10 @@
-//! Groups sightings into distinct physical objects: the same mug on Monday's desk
-//! and Tuesday's sink is one, mugs of two colours are two, and so are two alike in
-//! one frame. Sightings that are likelier slips of the captioner do not count (`sighting_confidence`).
+//! Groups sightings into distinct physical objects: the same mug on Monday's desk and Tuesday's
+//! sink is one, mugs of two colours are two, and so are two alike in one frame. Misdetections
+//! do not count (`sighting_confidence`).
 //!
-//! Pure. What tells objects apart: attributes (`attribute_clusters`), how many are seen at once
-//! and whether one could have been carried about in the time (`data_association`). It is
-//! about the records that it is given: to say which mug is used most it must be
-//! given all that show a mug, not the eight that answer best.
+//! Pure. Objects are told apart by their attributes (`attribute_clusters`), then by data
+//! association over place and time (`data_association`). The result is about the records given:
+//! which mug is used most needs all records that show a mug, not the eight that answer best.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,27 +28,27 @@ use crate::store::Record;
 pub struct Instance {
     /// As captions mostly call it, with what they say of it: "purple book".
     pub desc: String,
-    /// That name it, in the order of time.
+    /// Records that mention it, in the order of time.
     pub records: Vec<RecordId>,
-    /// Occasions on which it was seen, in the order of time, without those that are
-    /// likelier slips of the captioner, unless all are.
+    /// Visits on which it was seen, in the order of time, without misdetections unless all may
+    /// be some.
     pub visits: Vec<Visit>,
     pub days_seen: usize,
     pub first_seen: Timestamp,
     pub last_seen: Timestamp,
-    /// Where it was seen, the most frequent place first.
+    /// Places where it was seen, the most frequent first.
     pub places: Vec<Place>,
-    /// What was seen with it, the most frequent first; at most [`SEEN_WITH_MAX`].
+    /// Things seen with it, the most frequent first; at most [`SEEN_WITH_MAX`].
     pub seen_with: Vec<String>,
     /// Visits by the hour of the day in which they began.
     pub hours: [usize; 24],
-    /// How sure it is, from 0 to 1, that these records show one object.
+    /// Confidence, from 0 to 1, that these records show one object.
     pub confidence: f32,
-    /// How likely the surest of its sightings is no slip.
+    /// Existence probability of its surest sighting.
     pub existence: f32,
 }
 
-/// An occasion on which an object was seen: at one place, without a long pause.
+/// Visit of the robot on which an object was seen: at one place, without a long pause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Visit {
     pub first: Timestamp,
@@ -57,26 +56,27 @@ pub struct Visit {
     /// Number of the place in [`Instance::places`].
     pub place: usize,
     pub records: Vec<RecordId>,
-    /// How likely it was there.
+    /// Existence probability of the object on this visit.
     pub existence: f32,
 }
 
 impl Instance {
-    /// Whether it is likelier that it was seen than that all its sightings are slips.
+    /// Whether it is more likely that the object exists than that all its sightings are
+    /// misdetections.
     pub fn is_likely_real(&self) -> bool {
         self.existence >= EXISTENCE_MIN
     }
 
-    /// Whether a record is of an occasion that counts.
+    /// Whether a record belongs to a visit that counts.
     pub fn was_seen_in(&self, record: RecordId) -> bool {
         self.visits.iter().any(|it| it.records.contains(&record))
     }
 }
 
-/// Where an object was seen.
+/// Place at which an object was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
-    /// Where the robot stood when it saw it there last.
+    /// Position of the robot at the last sighting there.
     pub position: Option<[f64; 3]>,
     /// Visits.
     pub count: usize,
@@ -86,23 +86,23 @@ pub struct Place {
     pub record: RecordId,
 }
 
-/// Most things told to have been seen with an object.
+/// Most things listed as seen with an object.
 pub const SEEN_WITH_MAX: usize = 5;
 
-/// Most records that are grouped at once; of more the newest count.
+/// Most records grouped at once; of more the newest.
 pub const RECORDS_MAX: usize = 5_000;
 
-/// Distance within which the robot stands at one place, whatever captions say.
+/// Radius of one place, whatever captions say.
 const PLACE_METRES: f64 = 1.0;
-/// The same where captions name one piece of furniture in one room.
+/// Radius of one place where captions name one piece of furniture in one room.
 const NAMED_PLACE_METRES: f64 = 3.0;
 
-/// Times the confidence where nothing but places and times tell objects apart.
+/// Confidence factor where only places and times separate objects.
 const SEPARABILITY_BY_PLACE: f32 = 0.8;
 
-/// The objects that `records` show of what is wanted, the one seen on most occasions
-/// first, those last that may be slips. Days and hours are those of `zone`; `history` says
-/// what was seen around them.
+/// Objects of the target that `records` show, those with most visits first, possible
+/// misdetections last. Days and hours are those of `zone`; `history` holds the observations
+/// around the sightings.
 pub fn group(
     records: &[Record],
     history: &PlaceHistory,
@@ -121,17 +121,17 @@ pub fn group(
     found
 }
 
-/// A wanted thing as a caption names it.
+/// Mention of the target in a caption.
 #[derive(Debug, Clone)]
 pub(super) struct TargetMention {
     /// Number of the sentence.
     sentence: usize,
     mention: Mention,
-    /// Those that last; see [`lasting_attributes`].
+    /// Lasting ones only; see [`lasting_attributes`].
     pub(super) attributes: Vec<Attribute>,
 }
 
-/// What a caption names of what is wanted.
+/// Mentions of the target in a caption.
 pub(super) fn find_mentions(caption: &str, target: &ObjectQuery) -> Vec<TargetMention> {
     let mut found = Vec::new();
     for (sentence, text) in caption.split(['.', ';', '!', '?']).enumerate() {
@@ -151,16 +151,17 @@ pub(super) fn find_mentions(caption: &str, target: &ObjectQuery) -> Vec<TargetMe
     found
 }
 
-/// All that captions say of the wanted things.
+/// Records under grouping, with every mention of the target.
 struct Grouping<'a> {
     /// In the order of time.
     records: Vec<&'a Record>,
-    /// Number of each record's place.
+    /// Place number of each record.
     places: Vec<usize>,
     names: Vec<AttributedMention>,
-    /// The mention behind each name.
+    /// Mention behind each name.
     named: Vec<Mention>,
-    /// How likely those names are right that say what a caption took for another thing.
+    /// Existence probability of relabelled names, which stand for the object that was
+    /// misdetected.
     relabelled: BTreeMap<usize, f32>,
     history: &'a PlaceHistory,
     target: &'a ObjectQuery,
@@ -191,8 +192,9 @@ impl<'a> Grouping<'a> {
         grouping
     }
 
-    /// A thing that a caption names and that was hardly there, at a place where another of
-    /// its kind always is but now, is that one: "a red mug" is the blue one.
+    /// Relabels misdetections: a mention that is most likely false, at a place where every
+    /// other visit shows another thing of the kind, is that thing ("a red mug" is the blue
+    /// one).
     fn relabel_misdetections(&mut self) {
         let mut spellings: Vec<(Vec<Attribute>, Vec<usize>)> = Vec::new();
         for (at, name) in self.names.iter().enumerate() {
@@ -229,7 +231,7 @@ impl<'a> Grouping<'a> {
         }
     }
 
-    /// The objects of a kind.
+    /// Objects of one cluster.
     fn objects(&self, cluster: &AttributeCluster, zone: Zone) -> Vec<Instance> {
         let (detections, of_record) = self.detections(cluster);
         let existences = self.existences(cluster);
@@ -246,9 +248,9 @@ impl<'a> Grouping<'a> {
         tracks.iter().filter_map(object).collect()
     }
 
-    /// The detections at a kind with the record of each. Of one record the sentence counts
-    /// that names most of them: another one may speak of the same. A captioner that is not
-    /// sure may name one twice: two are seen on two occasions, in captions that are rather right.
+    /// Detections of a cluster, with the record of each. Of one record the sentence with most
+    /// mentions counts, since another may speak of the same thing. Two alike in an unsure
+    /// caption count only where another visit shows two as well.
     fn detections(&self, cluster: &AttributeCluster) -> (Vec<Detection>, Vec<usize>) {
         let mut copies: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
         for (at, _) in &cluster.members {
@@ -285,7 +287,7 @@ impl<'a> Grouping<'a> {
         (detections, of_record)
     }
 
-    /// How likely each record of a kind is no slip of the captioner.
+    /// Existence probability by record of a cluster.
     fn existences(&self, cluster: &AttributeCluster) -> BTreeMap<usize, f32> {
         let mut named: BTreeSet<usize> = BTreeSet::new();
         let mut existences: BTreeMap<usize, f32> = BTreeMap::new();
@@ -311,7 +313,7 @@ impl<'a> Grouping<'a> {
         existences
     }
 
-    /// How sure each record of a kind shows it.
+    /// Confidence by record that it shows the cluster.
     fn sureness(
         &self,
         cluster: &AttributeCluster,
@@ -332,7 +334,7 @@ impl<'a> Grouping<'a> {
         sureness
     }
 
-    /// What names of the kind say most often.
+    /// Most frequent description of the cluster.
     fn description(&self, cluster: &AttributeCluster) -> String {
         let mut counts: BTreeMap<(ClusterFit, usize), BTreeMap<String, usize>> = BTreeMap::new();
         for (at, quality) in &cluster.members {
@@ -341,14 +343,14 @@ impl<'a> Grouping<'a> {
             let phrases = counts.entry((*quality, said)).or_default();
             *phrases.entry(describe(mention)).or_default() += 1;
         }
-        // Of the surest that say most; of those the most frequent, then the first.
+        // Among the best fits with most attributes, the most frequent, then the first.
         let phrases = counts.into_iter().next_back().map(|(_, phrases)| phrases);
         let phrases = phrases.into_iter().flatten();
         let best = phrases.reduce(|best, next| if next.1 > best.1 { next } else { best });
         best.map(|(phrase, _)| phrase).unwrap_or_default()
     }
 
-    /// The object that the records `seen` show; they are in the order of time.
+    /// Object of the records `named`, which are in the order of time.
     fn instance(
         &self,
         desc: &str,
@@ -377,7 +379,7 @@ impl<'a> Grouping<'a> {
         let sure: f32 = seen.iter().filter_map(|at| sureness.get(at)).sum();
         #[expect(clippy::cast_precision_loss, reason = "at most some thousands")]
         let confidence = separability * sure / seen.len().max(1) as f32;
-        // The visits do not speak for each other again: each has counted the others.
+        // The maximum, not a product: each visit's probability has already counted the others.
         let existence = visits.iter().map(|it| it.existence).fold(0.0, f32::max);
         Some(Instance {
             desc: desc.to_owned(),
@@ -495,7 +497,7 @@ fn in_its_pot<'a>(
     (named, &pot.attributes)
 }
 
-/// A thing as one of it is called: "purple book" of "two open purple books".
+/// Description of a single one: "purple book" of "two open purple books".
 fn describe(mention: &Mention) -> String {
     let mut words: Vec<String> = Vec::new();
     for attribute in &mention.attributes {
@@ -508,7 +510,7 @@ fn describe(mention: &Mention) -> String {
     words.join(" ")
 }
 
-/// "two red mugs" are two.
+/// Number of things in a mention: "two red mugs" are two.
 fn count_named(mention: &Mention) -> usize {
     const NUMBERS: &[&str] =
         &["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
@@ -517,7 +519,7 @@ fn count_named(mention: &Mention) -> usize {
     at.map_or(1, |at| at + 2)
 }
 
-/// Number of each record's place; records of one place have one number.
+/// Place number of each record: leader clustering by position and by the captions' words.
 fn places(records: &[&Record]) -> Vec<usize> {
     struct Known<'a> {
         record: &'a Record,
@@ -551,7 +553,7 @@ fn places(records: &[&Record]) -> Vec<usize> {
     numbers
 }
 
-/// Metres between two records of one place; `None` where they are of two.
+/// Metres between two records of one place; `None` where they are of two places.
 fn same_place_distance(
     a: &Record,
     a_words: Option<&PlaceWords>,

@@ -1,6 +1,6 @@
-//! When a thing was seen: the newest and the first records that really show it,
-//! how often, and at which times of day. Decided from the phrases of all captions,
-//! never the newest of the most similar; only what is returned is read.
+//! Last, first and all sightings of a thing, how often, and at which hours. Decided from the
+//! noun phrases of all captions, never the newest of the most similar; only the records
+//! returned are read.
 
 use std::collections::BTreeMap;
 
@@ -17,25 +17,25 @@ use crate::search::sightings::ObjectSightings;
 use crate::search::{Filter, Query};
 use crate::store::Record;
 
-/// A record that shows the wanted thing, and how surely.
+/// Record that shows the target, with its certainty.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sighting {
     pub recalled: Recalled,
     pub certainty: Certainty,
 }
 
-/// Why these records were found, or none.
+/// Explanation of the sightings found, or of their absence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SightingExplanation {
-    /// The query, cut into things, each with the nouns that mean it.
+    /// Query as noun phrases, each with the stems of its synonyms.
     pub wanted: SceneQuery,
     pub evidence: SightingEvidence,
 }
 
-/// How often and when a thing was seen.
+/// Count, span and daily hours of sightings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SightingTimes {
-    /// The same for all sightings: the surest there are.
+    /// Of all sightings: the best there is.
     pub certainty: Certainty,
     /// Records that show it.
     pub count: u64,
@@ -45,17 +45,15 @@ pub struct SightingTimes {
     pub hours: [u64; 24],
 }
 
-/// Sightings beyond those asked for, in the place of slips.
+/// Sightings read beyond `k`, to replace misdetections.
 const MISDETECTION_SPARE: usize = 16;
 
 impl Episodic {
-    /// The `k` newest records within `filter` that show what `query` describes,
-    /// newest first.
+    /// The `k` newest sightings within `filter` of what `query` describes, newest first.
     ///
-    /// Only the surest are returned: records that show the thing in its named
-    /// surroundings where there are any, else those that show it with all its
-    /// attributes, else those that show it with nothing against it. Of those, records
-    /// that are likelier slips of an unsure captioner are passed over where not all are.
+    /// Only those of the best certainty: records that show the thing in its named surroundings
+    /// where there are any, else those that show it with all its attributes, else those without
+    /// a contradiction. Misdetections are passed over unless all may be some.
     pub fn last_seen(
         &self,
         query: &str,
@@ -69,7 +67,7 @@ impl Episodic {
         self.without_misdetections(sightings, &wanted, k)
     }
 
-    /// The first `k` sightings that are no slips, of [`MISDETECTION_SPARE`] more; all where all may be.
+    /// First `k` sightings without misdetections; all where all may be some.
     fn without_misdetections(
         &self,
         mut sightings: Vec<Sighting>,
@@ -86,7 +84,7 @@ impl Episodic {
         Ok(sightings)
     }
 
-    /// As [`Episodic::last_seen`], with what was looked for and what it went by.
+    /// As [`Episodic::last_seen`], with the query as it was read and the evidence of the index.
     pub fn last_seen_explained(
         &self,
         query: &str,
@@ -101,7 +99,7 @@ impl Episodic {
         Ok((sightings, SightingExplanation { wanted, evidence }))
     }
 
-    /// As [`Episodic::last_seen`], the first ones, oldest first.
+    /// As [`Episodic::last_seen`], the oldest ones, oldest first.
     pub fn first_seen(
         &self,
         query: &str,
@@ -113,8 +111,8 @@ impl Episodic {
         self.sightings(query, filter, &wanted, seen)
     }
 
-    /// How often what `query` describes was seen within `filter`, and when; hours are
-    /// those of `zone`. `None` where it never was. Reads no record.
+    /// Count and times of the sightings of what `query` describes within `filter`; hours are
+    /// those of `zone`. `None` where there is none. Reads no record.
     pub fn habits(
         &self,
         query: &str,
@@ -175,7 +173,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// To it a cup is a mug. Counts what it embeds as passages.
+    /// Embedder to which a cup is a mug; counts the passages embedded.
     #[derive(Debug)]
     struct Synonyms(ScriptedEmbedder, Arc<AtomicUsize>);
 
@@ -241,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn sightings_are_those_that_a_look_at_each_record_finds() {
+    fn sightings_equal_those_of_a_scan_of_all_records() {
         let dir = tempfile::tempdir().unwrap();
         let (memory, _) = open(dir.path());
         let records = memory.remember_observations(household()).unwrap();
@@ -291,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn never_the_newest_of_the_most_similar() {
+    fn similar_records_of_other_things_are_never_sightings() {
         let dir = tempfile::tempdir().unwrap();
         let (memory, _) = open(dir.path());
         let captions =
@@ -314,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sighting_that_is_likelier_a_slip_is_passed_over_where_there_is_another() {
+    fn misdetections_are_passed_over_where_there_is_a_real_sighting() {
         let last = |seen: &[(&str, f32)]| {
             let dir = tempfile::tempdir().unwrap();
             let (memory, _) = open(dir.path());
@@ -336,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_start_no_noun_is_embedded_again() {
+    fn known_nouns_are_not_embedded_again_after_a_restart() {
         let dir = tempfile::tempdir().unwrap();
         let (memory, passages) = open(dir.path());
         memory.remember_observations(vec![observation(1, "a red cup on a desk")]).unwrap();

@@ -1,7 +1,7 @@
-//! What the robot saw, when and where: records go in, recollections come out.
+//! Episodic memory: what the robot saw, when and where.
 //!
-//! Keeps store and search corpus in step: a record is searchable exactly when
-//! its batch is on disk. Knows nothing of tools, sessions or cameras.
+//! Keeps store and search corpus in step: a record is searchable exactly when its batch is on
+//! disk. Knows nothing of tools, sessions or cameras.
 
 mod attribute_clusters;
 pub mod caption_match;
@@ -36,7 +36,7 @@ use crate::search::status::IndexStatus;
 use crate::search::{Corpus, CorpusError, Explained, Filter, Query};
 use crate::store::{Merged, NewObservation, Record, Store, StoreError};
 
-/// Why the memory cannot answer or keep something.
+/// Errors of the episodic memory.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     #[error(transparent)]
@@ -47,7 +47,7 @@ pub enum MemoryError {
     Corpus(#[from] CorpusError),
     #[error("the thread that keeps the index cannot be started: {0}")]
     Thread(std::io::Error),
-    /// The query names nothing that could be seen.
+    /// The query has no noun phrase.
     #[error(
         "{0:?} names no thing that a record could show; accepted is a description such as 'a red mug'"
     )]
@@ -60,11 +60,11 @@ pub struct Recalled {
     pub record: Record,
     /// 0..1, higher is better; compares between queries.
     pub score: f32,
-    /// The caption's phrases that name what the query names.
+    /// The caption's phrases that the query shares.
     pub matched: Vec<String>,
 }
 
-/// The records of what was seen, with everything needed to find them.
+/// Records of what was seen, with the index over them.
 #[derive(Debug)]
 pub struct Episodic {
     store: Store,
@@ -94,7 +94,7 @@ impl Episodic {
         Ok(Self { store, corpus, embedder, vocabulary, compactor })
     }
 
-    /// Keeps what a pending frame shows. On disk and searchable when it returns.
+    /// Commits the caption of a pending frame. On disk and searchable when it returns.
     pub fn remember_frame(
         &self,
         ticket: FrameTicket,
@@ -108,8 +108,8 @@ impl Episodic {
         Ok(record)
     }
 
-    /// Keeps observations that bring their own caption, all or none. On disk
-    /// and searchable when it returns.
+    /// Commits observations that bring their own caption, all or none. On disk and searchable
+    /// when it returns.
     pub fn remember_observations(
         &self,
         observations: Vec<NewObservation>,
@@ -143,8 +143,8 @@ impl Episodic {
         self.corpus.settle();
     }
 
-    /// Forgets records for good: gone from the disk with their images, and from every
-    /// search, when it returns. Returns those that were there.
+    /// Deletes records for good: from the disk with their images, and from every search, when
+    /// it returns. Returns those that existed.
     pub fn forget(&self, ids: &[RecordId]) -> Result<Vec<RecordId>, MemoryError> {
         let mut changes = self.corpus.changes();
         let gone = self.store.delete_records(ids)?;
@@ -166,7 +166,7 @@ impl Episodic {
                     similar.push(record.id);
                 }
                 Ok(_) => {}
-                // What cannot be read cannot be recalled either.
+                // A record that cannot be read cannot be recalled either.
                 Err(error) if error.concerns_one_value() => {
                     log::error!(error:%; "a record cannot be read and is passed over");
                 }
@@ -219,12 +219,12 @@ impl Episodic {
         Ok(self.store.image(ticket)?)
     }
 
-    /// The model that makes the vectors.
+    /// Identity of the embedder.
     pub fn embedder(&self) -> &ModelIdentity {
         self.embedder.identity()
     }
 
-    /// What the memory takes on disk.
+    /// Bytes on disk.
     pub fn disk_bytes(&self) -> Result<u64, MemoryError> {
         Ok(self.store.disk_bytes()?)
     }
@@ -234,7 +234,7 @@ impl Episodic {
         self.compactor.is_settled()
     }
 
-    /// The pieces of the index and what they take.
+    /// Segments of the index and their size.
     pub fn index(&self) -> IndexStatus {
         self.corpus.status()
     }

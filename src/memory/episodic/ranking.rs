@@ -1,7 +1,7 @@
-//! Which of several objects a request means: the one used most, seen last, nearest
-//! to something.
+//! Ranks objects by a request's criteria: used most, seen last, nearest to something.
 //!
-//! Pure.
+//! Pure. A lexicographic order: real objects first, then the criterion, then the number of
+//! visits.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,40 +20,39 @@ use crate::memory::episodic::noun_phrases::is_person;
 use crate::memory::episodic::place::place_of;
 use crate::store::Record;
 
-/// What singles one out.
+/// Criteria of a request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RankingCriteria {
     pub by: RankBy,
-    /// What it was beside, on or in.
+    /// Things that it was beside, on or in.
     pub around: Vec<ObjectQuery>,
-    /// What somebody did with it.
+    /// Verb of what somebody did with it.
     pub doing: Option<String>,
-    /// When that was; any of them.
+    /// Times of that; any of them.
     pub when: Vec<When>,
 }
 
-/// The order in which objects come.
+/// Criterion of the order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum RankBy {
-    /// Those that fit the request on most occasions.
+    /// Most visits that satisfy the constraints.
     #[default]
     MostOften,
     LeastOften,
     Latest,
     Earliest,
-    /// Nearest to where the robot stood when it saw the thing that is named.
+    /// Nearest to the robot's positions at the sightings of an anchor.
     NearestTo(Vec<[f64; 3]>),
 }
 
-/// Of two persons' verbs one can be seen ("reading"), the other one cannot.
+/// Verbs whose action no picture shows; "reading" can be seen, "using" cannot.
 const INVISIBLE_VERBS: &[&str] =
     &["use", "used", "uses", "using", "need", "needed", "have", "had", "own"];
 
-/// How much more a visit with a person says of use than one without.
+/// Weight of a visit with a person as a sign of use.
 const PERSON_WEIGHT: f64 = 2.0;
 
-/// Puts the objects that `criteria` mean first. Where nothing of what they say was ever
-/// seen, that part of it does not count.
+/// Sorts `instances` by `criteria`. A constraint that no visit satisfies is dropped.
 pub fn rank(
     instances: &mut Vec<Instance>,
     records: &BTreeMap<RecordId, Record>,
@@ -75,7 +74,7 @@ pub fn rank(
             RankBy::Earliest => a.first.cmp(&b.first),
             RankBy::NearestTo(_) => a.metres.total_cmp(&b.metres),
         };
-        // What may be nothing but slips comes after all that was seen.
+        // Possible misdetections come last.
         other
             .is_likely_real()
             .cmp(&one.is_likely_real())
@@ -88,12 +87,12 @@ pub fn rank(
     *instances = scored.into_iter().map(|(_, instance)| instance).collect();
 }
 
-/// What one record says of the criteria.
+/// Features of one record for the criteria.
 struct RecordFeatures {
-    /// How many of the things around it are there, and how surely.
+    /// Match count with the things around it, 2 for a full and 1 for a possible match.
     around: usize,
     has_person: bool,
-    /// Somebody does what the criteria say.
+    /// Whether the caption says that somebody does it.
     is_done: bool,
 }
 
@@ -128,14 +127,14 @@ fn verb_stem(word: &str) -> &str {
         .unwrap_or(word)
 }
 
-/// Which parts of the criteria can be asked for: those that some visit fulfils.
+/// Constraints that at least one visit satisfies.
 #[derive(Debug, Clone, Copy)]
 struct ActiveConstraints {
     when: bool,
-    /// How many of the things around it, and how surely, at least.
+    /// Least match count with the things around it.
     around: usize,
     done: bool,
-    /// A person where the deed itself is seen nowhere or cannot be.
+    /// A person, where the action is seen nowhere or cannot be seen.
     person: bool,
 }
 
@@ -180,7 +179,7 @@ fn is_in_time(visit: &Visit, criteria: &RankingCriteria, zone: Zone) -> bool {
     criteria.when.iter().any(|when| when.holds(visit.first, visit.last, zone))
 }
 
-/// How an object stands among the others.
+/// Sort key of an object.
 struct RankKey {
     often: f64,
     visits: usize,
@@ -203,11 +202,12 @@ impl RankKey {
             .iter()
             .filter(|it| constraints.are_met_by(it, features, criteria, zone))
             .collect();
-        // What is seldom used is seldom out, whoever passes by.
+        // Least used is counted by visits: a thing seldom used is seldom out, whoever passes
+        // by.
         let is_use = criteria.by != RankBy::LeastOften
             && criteria.doing.as_deref().is_some_and(|doing| INVISIBLE_VERBS.contains(&doing));
         let often = if is_use { count_uses(&met, features, zone) } else { expected_count(&met) };
-        // One that never fits comes after all that do.
+        // An object without a matching visit comes last.
         let never = met.is_empty();
         Self {
             often,
@@ -222,7 +222,7 @@ impl RankKey {
     }
 }
 
-/// How many of the visits were such, most likely.
+/// Expected number of real visits.
 fn expected_count(visits: &[&Visit]) -> f64 {
     visits.iter().map(|it| f64::from(it.existence)).sum()
 }
@@ -236,8 +236,8 @@ fn as_f64(number: usize) -> f64 {
     number as f64
 }
 
-/// What stands on its shelf all day is not used more for being seen more often: it
-/// counts once a day and place, and people with it count more.
+/// Occasions of use: visits count once a day and place, since a thing on its shelf is seen all
+/// day, and visits with a person count more.
 fn count_uses(visits: &[&Visit], features: &BTreeMap<RecordId, RecordFeatures>, zone: Zone) -> f64 {
     let mut occasions: Vec<(NaiveDate, usize)> = Vec::new();
     let mut with_people = 0;
@@ -252,15 +252,14 @@ fn count_uses(visits: &[&Visit], features: &BTreeMap<RecordId, RecordFeatures>, 
     as_f64(occasions.len()) + PERSON_WEIGHT * as_f64(with_people)
 }
 
-/// Metres from where the object was last seen to the nearest anchor.
+/// Metres from the object's last position to the nearest anchor.
 fn nearest(instance: &Instance, anchors: &[[f64; 3]], records: &BTreeMap<RecordId, Record>) -> f64 {
     let positions = instance.records.iter().rev().filter_map(|id| records.get(id)?.meta.pose);
     let Some(last) = positions.map(|pose| pose.position).next() else { return f64::INFINITY };
     anchors.iter().map(|anchor| metres_between(*anchor, last)).fold(f64::INFINITY, f64::min)
 }
 
-/// Names of the places that records show, with the newest record of each and how
-/// many show it; the most frequent first.
+/// Place names in `records`, each with its newest record and count; the most frequent first.
 pub fn places<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<(String, &'a Record, usize)> {
     let mut found: BTreeMap<String, (&Record, usize)> = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn by_how_often_and_when() {
+    fn objects_are_ranked_by_count_time_and_distance() {
         let by = |by| RankingCriteria { by, ..RankingCriteria::default() };
         // Of equally many visits those on more days come first.
         check(&by(RankBy::MostOften), &["blue mug", "red mug", "green mug"]);
@@ -320,13 +319,13 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_on_its_shelf_is_not_used_for_being_seen() {
+    fn sightings_on_a_shelf_do_not_count_as_use() {
         let used = RankingCriteria { doing: Some("use".to_owned()), ..RankingCriteria::default() };
         check(&used, &["blue mug", "red mug", "green mug"]);
     }
 
     #[test]
-    fn what_was_around_and_when_count_where_they_were_seen_at_all() {
+    fn constraints_count_only_where_some_visit_satisfies_them() {
         let around = |thing: &str| RankingCriteria {
             around: vec![sought(thing)],
             ..RankingCriteria::default()
@@ -346,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deed_that_is_seen_decides() {
+    fn an_action_seen_in_a_caption_decides() {
         let mut seen = SEEN.to_vec();
         seen.push((2 * DAY, 5.0, "a person drinking from a green mug"));
         let mut found = grouped(&seen, "mug");

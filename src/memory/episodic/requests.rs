@@ -1,5 +1,4 @@
-//! Reads what people ask for: the model of requests tells what each word says, and
-//! [`Reference`] puts it together.
+//! Reader of requests: a tagging model labels the words, and [`Reference`] puts them together.
 
 use std::sync::Arc;
 
@@ -7,10 +6,10 @@ use crate::base::phrase_time;
 use crate::memory::episodic::reference::Reference;
 use crate::model::{ModelError, RequestTagger};
 
-/// Longest request that is read; what is beyond is left out.
+/// Longest request read; the rest is cut off.
 const REQUEST_CHARS_MAX: usize = 1_000;
 
-/// The reader of requests; clones ask the same model.
+/// Clones share the model.
 #[derive(Debug, Clone)]
 pub struct Requests {
     tagger: Arc<dyn RequestTagger>,
@@ -21,7 +20,7 @@ impl Requests {
         Self { tagger: tagger.into() }
     }
 
-    /// What a request refers to.
+    /// Reference of a request.
     pub fn read(&self, request: &str) -> Result<Reference, ModelError> {
         let end = request.char_indices().nth(REQUEST_CHARS_MAX).map_or(request.len(), |(at, _)| at);
         let request = request.get(..end).unwrap_or_default();

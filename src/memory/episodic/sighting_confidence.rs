@@ -1,11 +1,11 @@
-//! How sure it is that a thing was where a caption names it. A captioner slips once in a
-//! while, and a thing that lies somewhere is seen there again and again: what one unsure
-//! caption says is weighed against the observations at the same place before and after, and
-//! against how often the thing was seen at all.
+//! Existence probability of a sighting: whether a thing was there that an unsure caption names.
+//! A captioner misdetects now and then, and a thing that lies somewhere is detected there again
+//! and again, so one unsure caption is weighed against the observations from the same viewpoint
+//! before and after, and against how often the thing was seen at all.
 //!
-//! Pure. The existence filters of robot maps (Rosen et al. 2016, "Towards lifelong
-//! feature-based mapping") weigh so whether a landmark is still there. A caption that is
-//! sure of itself is believed, whatever the others say.
+//! Pure. A persistence filter over landmarks (Rosen et al. 2016, "Towards lifelong
+//! feature-based mapping"), with the rule of succession as its prior. A caption that is sure of
+//! itself counts as certain, whatever the others say.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,28 +21,28 @@ use crate::memory::episodic::noun_phrases::things_in;
 use crate::memory::episodic::place::{PlaceWords, is_one_place, place_of};
 use crate::store::Record;
 
-/// Below it, it is likelier that a thing was not there than that it was.
+/// Existence probability below which a sighting counts as a misdetection.
 pub(super) const EXISTENCE_MIN: f32 = 0.5;
 
-/// The observations at one place that may tell of each other.
+/// Time span around a visit within which other visits are evidence.
 pub(super) const HISTORY_SPAN: Duration = Duration::from_secs(24 * 3_600);
-/// Poses of one place: the robot comes back to nearly the same one.
+/// Pose tolerance of one viewpoint: the robot comes back to nearly the same pose.
 pub(super) const VIEWPOINT_METRES: f64 = 1.0;
 const VIEWPOINT_RADIANS: f64 = 0.6;
 
-/// How often the next observation shows again what a caption names: a thing that is there, and
-/// a slip, which the same scene may cause again. In development households it is .72 and
+/// Probability that the next observation repeats a mention: of a thing that is there, and of a
+/// misdetection, which the same scene may cause again. In development households it is .72 and
 /// .36 of the next observations, two or three hours apart.
 pub(super) const REDETECTION_RATE: f32 = 0.7;
 const MISDETECTION_REPEAT_RATE: f32 = 0.4;
 
-/// What was seen at the places where a thing may have been.
+/// Observations from the viewpoints where a target may have been.
 #[derive(Debug, Default)]
 pub struct PlaceHistory {
     /// In the order of time.
     all: Vec<Observation>,
     by_record: BTreeMap<RecordId, usize>,
-    /// The visits to each viewpoint, in the order of time.
+    /// Visits by viewpoint, in the order of time.
     viewpoints: Vec<Vec<ViewpointVisit>>,
 }
 
@@ -51,9 +51,9 @@ struct Observation {
     viewpoint: usize,
     /// Number of the visit to the viewpoint.
     visit: usize,
-    /// How likely one thing that the caption names is right.
+    /// Probability that one mention of the caption is right.
     confidence: f32,
-    /// The wanted things that it names.
+    /// Mentions of the target.
     named: Vec<TargetMention>,
 }
 
@@ -65,7 +65,8 @@ struct ViewpointVisit {
 }
 
 impl PlaceHistory {
-    /// What `records` show of `wanted`; what no camera saw shows nothing.
+    /// Groups the camera's `records` by viewpoint and visit; records of other layers are no
+    /// observations.
     pub fn of(mut records: Vec<Record>, wanted: &ObjectQuery) -> Self {
         records.retain(|it| it.layer.is_none());
         records.sort_by_key(|it| (it.meta.taken_at, it.id));
@@ -107,8 +108,8 @@ impl PlaceHistory {
         history
     }
 
-    /// How likely each of `records`, whose captions all name one kind of thing with these
-    /// attributes, really shows it.
+    /// Existence probability of each of `records`, whose captions all mention one kind of thing
+    /// with these attributes.
     pub(super) fn existences(
         &self,
         records: &BTreeSet<RecordId>,
@@ -124,7 +125,7 @@ impl PlaceHistory {
         records.iter().map(existence).collect()
     }
 
-    /// Those of `records` that name a wanted thing, of which each name is likelier a slip.
+    /// Records whose every mention of the target is more likely a misdetection than a sighting.
     pub(super) fn find_misdetections(&self, records: &[Record]) -> BTreeSet<RecordId> {
         let mut spellings: Vec<(&[Attribute], BTreeSet<RecordId>)> = Vec::new();
         for record in records {
@@ -151,8 +152,8 @@ impl PlaceHistory {
             .collect()
     }
 
-    /// What a caption took for a thing with these attributes that was not there: the only
-    /// thing of its kind that the observations before and after show there and this visit does not.
+    /// Object that a misdetected mention most likely was: the only other thing of its kind that
+    /// the visits before and after show and this visit does not.
     pub(super) fn find_confused_object(
         &self,
         record: RecordId,
@@ -187,7 +188,8 @@ impl PlaceHistory {
         likely.all(|it| are_alike(&it.attributes, &first.attributes)).then_some(first)
     }
 
-    /// The visits on which the thing is named, with the surest caption and the observations.
+    /// Visits on which the thing is mentioned, with the surest caption and the count of
+    /// observations.
     fn sightings(&self, records: &BTreeSet<RecordId>, attributes: &[Attribute]) -> VisitSightings {
         let given: BTreeSet<usize> =
             records.iter().filter_map(|id| self.by_record.get(id)).copied().collect();
@@ -203,7 +205,8 @@ impl PlaceHistory {
         sightings
     }
 
-    /// The odds of the surest caption of a visit, times those of everything around it.
+    /// Existence probability of one visit's sighting: the odds of its surest caption, times the
+    /// likelihood ratios of the neighbouring visits and of the prior.
     fn existence(&self, at: (usize, usize), sightings: &VisitSightings) -> f32 {
         let (viewpoint, number) = at;
         let visits = self.viewpoints.get(viewpoint).map(Vec::as_slice).unwrap_or_default();
@@ -229,8 +232,8 @@ impl PlaceHistory {
                 (1.0 - REDETECTION_RATE) / (1.0 - MISDETECTION_REPEAT_RATE)
             };
         }
-        // As the rule of succession has it: what was never seen but now, in so many observations
-        // at its place, is hardly real.
+        // Rule of succession as the prior: a thing never seen before, in so many observations
+        // of its place, is hardly real.
         let looked = as_f32(visits.iter().filter(|it| is_telling(it)).count()) - 1.0;
         let others = sightings.iter().filter(|(other, _)| **other != at);
         let seen: f32 = others.map(|(_, it)| it.confidence).sum();
@@ -245,12 +248,13 @@ impl Observation {
     }
 }
 
-/// Whether nothing that one says is denied by the other.
+/// Whether no attribute of one contradicts the other.
 fn are_alike(a: &[Attribute], b: &[Attribute]) -> bool {
     fit(a, b).is_some() && fit(b, a).is_some()
 }
 
-/// Whether two visits to a viewpoint are so near in time that one tells of the other.
+/// Whether two visits to a viewpoint are near enough in time for one to be evidence of the
+/// other.
 fn is_telling_of(one: &ViewpointVisit, other: &ViewpointVisit) -> bool {
     one.first.since(other.last) <= HISTORY_SPAN && other.first.since(one.last) <= HISTORY_SPAN
 }
@@ -258,7 +262,7 @@ fn is_telling_of(one: &ViewpointVisit, other: &ViewpointVisit) -> bool {
 /// By viewpoint and visit.
 type VisitSightings = BTreeMap<(usize, usize), VisitSighting>;
 
-/// What one visit shows of a thing.
+/// Evidence of one visit for a thing.
 #[derive(Debug, Default)]
 struct VisitSighting {
     confidence: f32,
@@ -270,12 +274,12 @@ fn as_f32(number: usize) -> f32 {
     number as f32
 }
 
-/// Whether a record's captioner leaves a doubt of what it says.
+/// Whether a caption has a confidence below 1.
 pub(super) fn is_unsure(record: &Record) -> bool {
     record.confidence.is_some_and(|it| it < 1.0)
 }
 
-/// A caption that is wrong is mostly wrong in one of the things that it names.
+/// Confidence of a single mention: a wrong caption is mostly wrong in one of its mentions.
 fn mention_confidence(record: &Record) -> f32 {
     let Some(confidence) = record.confidence else { return 1.0 };
     let things = things_in(&record.caption).len().max(1);
@@ -290,7 +294,7 @@ fn is_one_viewpoint(
 ) -> bool {
     let (Some(from), Some(to)) = (a.meta.pose, b.meta.pose) else { return false };
     let said = a_words.zip(b_words);
-    // Another camera looks elsewhere from there.
+    // Another camera on the same robot has another view.
     let (one, other) = (&a.meta, &b.meta);
     one.source == other.source
         && (&one.map_id, &one.frame_id) == (&other.map_id, &other.frame_id)
@@ -310,7 +314,8 @@ mod tests {
     const NONE: &str = "a laptop on a wooden desk in the office";
     const AWAY: &str = "a red mug on a white shelf in the kitchen";
 
-    /// That the last of `seen` shows a red mug, where all captions are as sure.
+    /// Existence probability of the last of `seen` as a red mug, with one confidence for all
+    /// captions.
     fn existence(seen: &[Seen], confidence: Option<f32>) -> f32 {
         let mut records = records(seen);
         for record in &mut records {
@@ -328,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caption_alone_is_believed_as_far_as_it_believes_itself() {
+    fn a_single_sighting_has_the_confidence_of_its_caption() {
         for confidence in [0.2, 0.6, 0.9] {
             let alone = existence(&rounds(&[RED]), Some(confidence));
             assert!((alone - confidence).abs() < 1e-6, "{confidence}: {alone}");
@@ -336,14 +341,14 @@ mod tests {
     }
 
     #[test]
-    fn a_caption_that_is_sure_or_has_no_doubts_is_believed_whatever_others_say() {
+    fn sightings_of_sure_captions_are_certain_whatever_other_visits_show() {
         let against = rounds(&[NONE, BLUE, BLUE, NONE, BLUE, RED]);
         assert!((existence(&against, None) - 1.0).abs() < f32::EPSILON);
         assert!((existence(&against, Some(1.0)) - 1.0).abs() < f32::EPSILON);
     }
 
     #[test]
-    fn what_is_seen_again_and_again_is_believed_and_what_is_named_once_is_not() {
+    fn repeated_sightings_are_real_and_single_ones_are_misdetections() {
         assert!(existence(&rounds(&[RED, RED, RED, RED]), Some(0.6)) > 0.62);
         assert!(existence(&rounds(&[BLUE, NONE, BLUE, RED]), Some(0.6)) < 0.3);
         // Its kind was seen elsewhere: it may have been brought.
@@ -358,20 +363,20 @@ mod tests {
     }
 
     #[test]
-    fn a_new_thing_is_believed_where_its_caption_is_nearly_sure() {
+    fn a_new_thing_is_real_where_its_caption_is_nearly_sure() {
         assert!(existence(&rounds(&[NONE, NONE, NONE, RED]), Some(0.95)) > EXISTENCE_MIN);
         assert!(existence(&rounds(&[NONE, NONE, NONE, RED]), Some(0.6)) < EXISTENCE_MIN);
     }
 
     #[test]
-    fn another_look_of_the_same_visit_that_shows_none_speaks_against_it() {
+    fn another_observation_of_the_visit_without_the_thing_lowers_its_probability() {
         let one = existence(&[(0, 0.0, RED)], Some(0.8));
         let two = existence(&[(0, 0.0, NONE), (1, 0.0, RED)], Some(0.8));
         assert!(two < one - 0.1, "{two} {one}");
     }
 
     #[test]
-    fn looks_of_another_place_or_day_say_nothing_of_this_one() {
+    fn observations_of_another_place_or_day_are_no_evidence() {
         let alone = existence(&[(0, 0.0, RED)], Some(0.7));
         let kitchen = "a laptop on a white shelf in the kitchen";
         for seen in [

@@ -1,8 +1,8 @@
-//! Which nouns name the same kind of thing: one word in two forms, or synonyms by
-//! their vectors ("mug" and "cup", "sofa" and "couch").
+//! Vocabulary of all captions: which nouns name the same kind of thing, as forms of one word or
+//! as synonyms by their vectors ("mug" and "cup", "sofa" and "couch").
 //!
-//! A noun's vector is made once, when a caption first mentions it, and kept in the
-//! store: no question waits for more than its own words.
+//! A noun is embedded once, when a caption first mentions it, and its vector kept in the store:
+//! a query embeds no more than its own words.
 
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -18,16 +18,15 @@ use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
 use crate::store::Store;
 
-/// Least similarity of two bare nouns that count as synonyms, on the scale that is
-/// the same for every embedder: a cosine of .65 in all-MiniLM-L6-v2's space, above
-/// which of 30 pairs of synonyms and 33 of different household things lie 15 and none.
+/// Similarity threshold of synonyms, on the scale common to all embedders: a cosine of .65 in
+/// all-MiniLM-L6-v2's space, above which of 30 pairs of synonyms and 33 of different household
+/// things lie 15 and none.
 const SYNONYMS_LEAST: f32 = 0.825;
 
 /// Nouns embedded at a time.
 const AT_ONCE: usize = 32;
 
-/// The phrases of `caption` whose thing is named in `wanted` by the same word,
-/// each once.
+/// Noun phrases of `caption` whose noun is also one of `wanted`, each once.
 pub(super) fn same_noun_phrases(caption: &str, wanted: &[Mention]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for mention in mentions(caption) {
@@ -39,7 +38,7 @@ pub(super) fn same_noun_phrases(caption: &str, wanted: &[Mention]) -> Vec<String
     found
 }
 
-/// The nouns of all captions.
+/// Nouns of all captions, with their vectors.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     embedder: EmbedderHandle,
@@ -48,8 +47,7 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads the nouns that are kept; of `mentioned`, by their stems, those that are
-    /// not are embedded.
+    /// Reads the kept nouns, and embeds those of `mentioned` (by stem) that are new.
     pub(super) fn open(
         embedder: EmbedderHandle,
         store: Store,
@@ -69,7 +67,7 @@ impl Vocabulary {
         vocabulary
     }
 
-    /// Learns the nouns of captions.
+    /// Embeds and keeps the new nouns of captions.
     pub(super) fn learn_from(&self, captions: &[&str]) {
         let mut mentioned = BTreeMap::new();
         for mention in captions.iter().flat_map(|caption| mentions(caption)) {
@@ -81,8 +79,8 @@ impl Vocabulary {
         self.learn(mentioned);
     }
 
-    /// What a query wants: the first thing it names, and the others around it.
-    /// `None` where it names none.
+    /// Query as noun phrases: the first as the target, the others around it. `None` where there
+    /// is none.
     pub(super) fn scene_query(&self, query: &str) -> Option<SceneQuery> {
         let mut things = mentions(query).into_iter().map(|mention| self.object_query(mention));
         Some(SceneQuery { target: things.next()?, around: things.collect() })

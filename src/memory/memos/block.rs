@@ -1,9 +1,8 @@
-//! The `<memo>` block: made from an assistant's messages, and found again behind
-//! each `<recall>`.
+//! The `<memo>` block: built from an assistant's messages, and found again for each `<recall>`.
 //!
-//! Pure. A memo is text that a model wrote and a model will read: whatever in it
-//! looks like one of the delimiters is escaped, so that no memo can end its own
-//! block, open another, or ask for a recall.
+//! Pure. A memo is text that a model wrote and a model will read: anything in it that looks
+//! like one of the delimiters is escaped, so that no memo can end its own block, open another,
+//! or ask for a recall.
 
 /// Sections that a memo keeps.
 const KEPT: [&str; 3] = ["reasoning", "sql", "chart"];
@@ -20,7 +19,7 @@ pub struct Section<'a> {
     pub text: &'a str,
 }
 
-/// The messages hold nothing that a memo could keep.
+/// Messages without a section to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "holds none of <reasoning>…</reasoning>, <sql>…</sql> and <chart>…</chart>; accepted is a \
@@ -28,7 +27,7 @@ pub struct Section<'a> {
 )]
 pub struct NothingToKeep;
 
-/// The block of these messages: their kept sections in order.
+/// Block of these messages: their kept sections in order.
 pub fn block(messages: &[String]) -> Result<String, NothingToKeep> {
     let lines: Vec<String> = messages
         .iter()
@@ -41,9 +40,8 @@ pub fn block(messages: &[String]) -> Result<String, NothingToKeep> {
     Ok(format!("<{MEMO}>\n{}</{MEMO}>", lines.concat()))
 }
 
-/// The kept sections of a message or of a block, in order, without blank ones. A
-/// tag that is not closed opens nothing; what stands in a `<dataframe>` is passed
-/// over with it.
+/// Kept sections of a message or a block, in order, without blank ones. A tag that is not
+/// closed opens nothing; the content of a `<dataframe>` is skipped with it.
 pub fn sections(text: &str) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let mut rest = text;
@@ -70,8 +68,8 @@ fn first_opening(text: &str) -> Option<(usize, &'static str)> {
     tags.filter_map(|tag| Some((text.find(&format!("<{tag}>"))?, tag))).min()
 }
 
-/// The queries in a model's output, in order: what stands in each
-/// `<recall>…</recall>`. A tag that is not closed, and a blank query, are none.
+/// Queries in a model's output, in order: the content of each `<recall>…</recall>`. A tag that
+/// is not closed, and a blank query, are none.
 pub fn recalls(text: &str) -> Vec<&str> {
     let (open, close) = (format!("<{RECALL}>"), format!("</{RECALL}>"));
     let closed = text.split(&close);

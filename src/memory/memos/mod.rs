@@ -1,9 +1,9 @@
-//! What users rated up, found again for the next question like it: shared by all
-//! users of the memory.
+//! Memos: answers that users rated up, found again as examples for similar questions and shared
+//! by all users of the memory.
 //!
-//! A memo is kept at once and queued for its vector, which a thread of its own
-//! makes; until then it can be deleted but not found. Knows nothing of tools or
-//! sessions. A change is on disk when the call that made it returns.
+//! A memo is kept at once and queued for its vector, which a background thread computes; until
+//! then it can be deleted but not found. Knows nothing of tools or sessions. A change is on
+//! disk when the call that made it returns.
 
 pub mod block;
 
@@ -24,23 +24,23 @@ use crate::model::{ModelError, TextRole};
 use crate::store::memos::{Memo, MemoCounters, MemoRecall, MemoUse};
 use crate::store::{Store, StoreError};
 
-/// Most memos at once: each recall looks at all of them.
+/// Most memos at once: each recall scans all of them.
 pub const MEMOS_MAX: usize = 10_000;
 /// Memos that may wait for their vector.
 pub const QUEUE_MAX: usize = 256;
-/// Recalls whose answers are remembered; the oldest is forgotten.
+/// Recalls logged with their answers; the oldest is dropped.
 pub const RECALLS_MAX: u64 = 1_000;
 
-/// What a part of a memo weighs in its vector. A query for an example is most of
-/// all a query for its sql.
+/// Weights of a memo's parts in its vector: a query for an example is above all a query for its
+/// sql.
 const PROMPT_WEIGHT: f32 = 1.0;
 const REASONING_WEIGHT: f32 = 1.0;
 const SQL_WEIGHT: f32 = 2.0;
 
-/// Uses at which a memo counts as half as useful as one that is used for ever.
+/// Uses at which a memo's usefulness reaches one half.
 const USES_HALF: f32 = 4.0;
 
-/// Why memos are not kept or found.
+/// Errors of memos.
 #[derive(Debug, thiserror::Error)]
 pub enum MemosError {
     #[error(transparent)]
@@ -57,17 +57,17 @@ pub enum MemosError {
     Thread(io::Error),
 }
 
-/// A message that a user rated up.
+/// Messages that a user rated up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMemo {
-    /// The prompt that the messages answered.
+    /// Prompt that the messages answered.
     pub user_message: String,
     pub messages: Vec<String>,
     pub message_ids: Vec<String>,
     pub source: String,
 }
 
-/// How far a memo is.
+/// Progress of a memo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoStatus {
     /// Kept, not found yet.
@@ -75,7 +75,7 @@ pub enum MemoStatus {
     Stored,
 }
 
-/// Which memos to delete.
+/// Memos to delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemoSelector {
     Id(u64),
@@ -83,7 +83,7 @@ pub enum MemoSelector {
     Message(String),
 }
 
-/// What a deletion removed.
+/// Memos that a deletion removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeletedMemos {
     pub stored: Vec<u64>,
@@ -91,25 +91,24 @@ pub struct DeletedMemos {
     pub queued: Vec<u64>,
 }
 
-/// How memos are ranked; by similarity alone by default.
+/// Ranking of memos; by similarity alone by default.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MemoRanking {
-    /// Days after which a memo counts half.
+    /// Half-life of a memo's score, in days.
     pub half_life_days: Option<f32>,
-    /// From 0 to 1: how much of the score depends on how often a memo answered.
+    /// Weight of past use in the score, from 0 to 1.
     pub usage_weight: f32,
 }
 
-/// A memo that answers a query.
+/// Memo that answers a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecalledMemo {
     pub memo: Memo,
-    /// 0..1, higher is better: the similarity, times what the ranking makes of age
-    /// and use.
+    /// 0..1, higher is better: similarity times recency times use.
     pub score: f32,
 }
 
-/// A memo as it is listed.
+/// Memo in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedMemo {
     pub memo: Memo,
@@ -117,7 +116,7 @@ pub struct ListedMemo {
     pub uses: MemoUse,
 }
 
-/// The memos, and the thread that makes their vectors.
+/// Memos, and the thread that computes their vectors.
 #[derive(Debug)]
 pub struct Memos {
     index: Arc<MemoIndex>,
@@ -136,7 +135,7 @@ struct MemoIndex {
     writing: Mutex<MemoCounters>,
 }
 
-/// What a recall needs of a memo.
+/// Entry of the in-memory index.
 #[derive(Debug)]
 struct IndexedMemo {
     /// `None` while it is queued.
@@ -155,7 +154,7 @@ impl Memos {
             match entry {
                 Ok((memo, vector)) => {
                     let uses = match store.memo_use(memo.id) {
-                        // How often it was used is not worth a memo.
+                        // A damaged use count is no reason to lose a memo.
                         Err(error) if error.concerns_one_value() => MemoUse::default(),
                         uses => uses?,
                     };
@@ -180,7 +179,7 @@ impl Memos {
         Ok(Self { index, thread: Some(thread) })
     }
 
-    /// Keeps what users rated up, and queues it for its vector.
+    /// Keeps a memo and queues it for its vector.
     pub fn add(&self, memo: NewMemo, now: Timestamp) -> Result<u64, MemosError> {
         let NewMemo { user_message, messages, message_ids, source } = memo;
         let content = block::block(&messages)?;
@@ -227,8 +226,8 @@ impl Memos {
         Ok(deleted)
     }
 
-    /// The `k` memos that best answer a query, best first, equal ones in the order
-    /// in which they were added. Notes which memos those were.
+    /// The `k` memos that best answer a query, best first, ties in the order of creation. Logs
+    /// the recall.
     pub fn recall(
         &self,
         query: &str,
@@ -397,10 +396,9 @@ impl IndexedMemo {
     }
 }
 
-/// Gives the queued memos their vectors until it is asked to stop.
+/// Computes the vectors of queued memos until it is asked to stop.
 ///
-/// A memo whose vector cannot be made stays queued; it is tried again when the
-/// thread is woken next.
+/// A memo whose vector fails stays queued, and is tried again at the next wake.
 fn make_vectors(index: &MemoIndex) {
     while !index.stop.is_asked() {
         let mut done = 0;
@@ -414,15 +412,14 @@ fn make_vectors(index: &MemoIndex) {
     }
 }
 
-/// The weighted sum of the vectors of a memo's parts: the user's prompt, the
-/// reasoning, and the sql.
+/// Weighted sum of the vectors of the user's prompt, the reasoning and the sql.
 fn embed(embedder: &EmbedderHandle, memo: &Memo) -> Result<Embedding, ModelError> {
     let mut parts = vec![(PROMPT_WEIGHT, memo.user_message.as_str())];
     for section in block::sections(&memo.content) {
         match section.tag {
             "reasoning" => parts.push((REASONING_WEIGHT, section.text)),
             "sql" => parts.push((SQL_WEIGHT, section.text)),
-            // How a chart looks says nothing of what it answers.
+            // A chart's layout says nothing of what it answers.
             _ => {}
         }
     }

@@ -1,8 +1,8 @@
-//! What an agent wanted to keep, in words, found again by meaning.
+//! Notes: texts that agents keep, found again by meaning.
 //!
-//! Searches every note exactly: what passes the filter and is similar enough is
-//! found, however many there are. Knows nothing of tools or sessions. A change is
-//! on disk, and seen by the next search, when the call that made it returns.
+//! Exact search: every note that passes the filter and is similar enough is found, however many
+//! there are. Knows nothing of tools or sessions. A change is on disk, and seen by the next
+//! search, when the call that made it returns.
 
 pub mod filter;
 mod passages;
@@ -24,17 +24,17 @@ use crate::model::{ModelError, TextRole};
 use crate::store::notes::Note;
 use crate::store::{Store, StoreError};
 
-/// Most notes at once: each search looks at all of them.
+/// Most notes at once: each search scans all of them.
 pub const NOTES_MAX: usize = 20_000;
 /// Most bytes of a note's metadata as JSON.
 pub const METADATA_BYTES_MAX: usize = 4_096;
-/// Names that a filter reads and no metadata may have.
+/// Names of built-in fields, which no metadata may use.
 pub const OWN_NAMES: [&str; 5] = ["id", "area", "text", "time", "timestamp"];
 
-/// Notes embedded anew at a time, after a reindex.
+/// Batch of notes that are embedded again after a reindex.
 const BATCH: usize = 32;
 
-/// Why notes are not kept or found.
+/// Errors of notes.
 #[derive(Debug, thiserror::Error)]
 pub enum NotesError {
     #[error(transparent)]
@@ -59,7 +59,7 @@ pub struct NewNote {
     pub metadata: Map<String, Value>,
 }
 
-/// A note that answers a query.
+/// Note that answers a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredNote {
     pub note: Note,
@@ -67,18 +67,18 @@ pub struct ScoredNote {
     pub score: f32,
 }
 
-/// What a search found, and what it passed over.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoteSearch {
     /// Best first.
     pub found: Vec<ScoredNote>,
-    /// Notes that the filter let pass.
+    /// Count of notes that passed the filter.
     pub passed: usize,
-    /// The best score of those.
+    /// Best score among those.
     pub best: Option<f32>,
 }
 
-/// The notes with everything needed to find them.
+/// Notes, and the index over them.
 #[derive(Debug)]
 pub struct Notes {
     store: Store,
@@ -89,7 +89,7 @@ pub struct Notes {
     writing: Mutex<()>,
 }
 
-/// All of a note but its text, which stays on disk.
+/// Index entry of a note: all but its text, which stays on disk.
 #[derive(Debug)]
 struct IndexedNote {
     vectors: Vec<Embedding>,
@@ -187,8 +187,8 @@ impl Notes {
         Ok(scored.into_iter().filter(|it| it.0 >= threshold).map(|it| it.2).collect())
     }
 
-    /// Removes the notes of these ids and says which there were, each once, in
-    /// the order of `ids`.
+    /// Deletes the notes of these ids and returns those that existed, each once, in the order
+    /// of `ids`.
     pub fn delete(&self, ids: &[Uuid]) -> Result<Vec<Uuid>, NotesError> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = Vec::new();
@@ -212,7 +212,7 @@ impl Notes {
         self.len() == 0
     }
 
-    /// What the filter lets pass, best first.
+    /// Scores of all notes that pass the filter, best first.
     fn score_all(
         &self,
         query: &str,
@@ -258,7 +258,7 @@ impl IndexedNote {
         passages.fold(0.0, f32::max)
     }
 
-    /// What a filter reads under a name.
+    /// Value of a filter's name for this note.
     fn field(&self, name: &str, id: Uuid, zone: Zone) -> Option<Cow<'_, Value>> {
         match name {
             "id" => Some(Cow::Owned(json!(id.to_string()))),

@@ -1,14 +1,14 @@
-//! Cuts a text into passages that an embedder reads whole.
+//! Splits a text into passages that fit an embedder's window.
 //!
-//! Pure. An embedder passes over what lies beyond its length, and what it never
-//! read is never found; each passage gets a vector of its own.
+//! Pure. An embedder ignores text beyond its length, and such text would never be found; each
+//! passage has a vector of its own.
 
 /// Most bytes of a passage: the 256 tokens of a common text model are about as
 /// many characters of English as this.
 const PASSAGE_BYTES_MAX: usize = 1_000;
 
-/// The passages in order; one where the text is short. They end with a sentence,
-/// a line or a word where there is one to end with.
+/// Passages in order; one where the text is short. They end with a line, a sentence or a word
+/// where there is one.
 pub(crate) fn passages(text: &str) -> Vec<&str> {
     let mut passages = Vec::new();
     let mut rest = text.trim();

@@ -1,8 +1,7 @@
-//! What an agent carries from one step to the next: one JSON object a named
-//! agent, rendered into its prompts.
+//! Working state of agents: one JSON object per named agent, rendered into its prompts.
 //!
-//! Knows nothing of models, tools or files. A change is on disk when the call
-//! that made it returns.
+//! Knows nothing of models, tools or files. A change is on disk when the call that made it
+//! returns.
 
 pub mod render;
 pub mod reply;
@@ -16,12 +15,12 @@ use crate::memory::state::reply::BadMemoryReply;
 use crate::store::state::AgentState;
 use crate::store::{Store, StoreError};
 
-/// Most bytes of one agent's memory as JSON.
+/// Most bytes of one agent's state as JSON.
 pub const MEMORY_BYTES_MAX: usize = 64 << 10;
 /// Agents with a memory at once; an agent goes when its memory is set to `{}`.
 pub const AGENTS_MAX: usize = 1_024;
 
-/// Why a state is not kept or rendered.
+/// Errors of working state.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     #[error(transparent)]
@@ -37,12 +36,12 @@ pub enum StateError {
     Reply(#[from] BadMemoryReply),
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// Ours: the store gave back something else than was put in.
+    /// A fault of the store, not of the caller.
     #[error("the memory of agent {agent:?} is no JSON object: {reason}")]
     Unreadable { agent: String, reason: String },
 }
 
-/// The agents' memories.
+/// States by agent.
 #[derive(Debug)]
 pub struct State {
     store: Store,
@@ -72,8 +71,8 @@ impl State {
         self.put(agent, memory)
     }
 
-    /// Lays `changes` over the agent's memory and returns the whole: objects are
-    /// merged key by key, anything else, null included, replaces what was there.
+    /// Merges `changes` into the agent's memory and returns the whole: objects are merged key
+    /// by key, anything else, null included, replaces the old value.
     pub fn merge(
         &self,
         agent: &str,
@@ -97,7 +96,7 @@ impl State {
         Ok(memory)
     }
 
-    /// Renders a template with the agent's memory. What is missing is logged.
+    /// Renders a template with the agent's memory; missing names are logged.
     pub fn render(
         &self,
         agent: &str,
@@ -106,7 +105,7 @@ impl State {
     ) -> Result<Rendered, StateError> {
         let rendered = render::render(template, &self.get(agent)?, variables)?;
         for missing in &rendered.missing {
-            log::warn!(agent, missing; "a template names what nobody gave");
+            log::warn!(agent, missing; "a template names a value that is not there");
         }
         Ok(rendered)
     }
@@ -127,7 +126,7 @@ impl State {
     }
 }
 
-/// As deep as JSON is read, which is 128 levels.
+/// Recursive, to the depth that JSON is parsed: 128 levels.
 fn merge(memory: &mut Map<String, Value>, changes: Map<String, Value>) {
     for (key, change) in changes {
         match (memory.get_mut(&key), change) {

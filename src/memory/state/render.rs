@@ -1,32 +1,31 @@
-//! Templates with places for an agent's memory, and how values read in them.
+//! Prompt templates with placeholders for an agent's memory, and the rendering of values.
 //!
-//! Pure. Values are spelled as Python spells them (`True`, `None`, `1.0`), since
-//! the prompts that models were tuned on were rendered by Python.
+//! Pure. Values are spelled as Python spells them (`True`, `None`, `1.0`), since the prompts
+//! that models were tuned on were rendered by Python.
 //!
-//! One pass: what stands in a value is never looked at again, so that a value
-//! that holds `$name` or `$memory[…]` stays as it is.
+//! One pass: a value is never scanned again, so that one that holds `$name` or `$memory[…]`
+//! stays as it is.
 
 use serde_json::{Map, Number, Value};
 
-/// Containers within each other that are rendered; deeper ones are cut short.
+/// Nesting depth that is rendered; deeper containers are cut short.
 pub const DEPTH_MAX: usize = 8;
 /// Most bytes of a rendered text: a short template can name a long value often.
 pub const RENDERED_BYTES_MAX: usize = 1 << 20;
 
-/// What stands for what is empty, null or missing.
+/// Rendering of empty, null and missing values.
 const NONE: &str = "None";
-/// What stands for containers beyond [`DEPTH_MAX`].
+/// Rendering of containers beyond [`DEPTH_MAX`].
 const CUT: &str = "...";
 /// Name under which templates reach the memory: `$memory[key]`.
 const MEMORY: &str = "memory";
 
-/// A template with everything filled in.
+/// Rendered template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
     pub text: String,
-    /// What the template names and nobody gave, each once, in the order of the
-    /// template: `memory[a][b]` rendered as `None`, and variables, which stay
-    /// as they are written.
+    /// Names without a value, each once, in the order of the template: `memory[a][b]`, rendered
+    /// as `None`, and variables, which stay as they are written.
     pub missing: Vec<String>,
 }
 
@@ -83,7 +82,7 @@ impl Rendered {
     }
 }
 
-/// What a `$` begins.
+/// Placeholder that a `$` begins.
 enum Placeholder<'a> {
     Memory(Path<'a>),
     Variable { name: &'a str, written: &'a str },
@@ -91,7 +90,8 @@ enum Placeholder<'a> {
 }
 
 impl<'a> Placeholder<'a> {
-    /// Reads the place at the start of `text`, which is a `$`, and what follows it.
+    /// Parses the placeholder at the start of `text`, which is a `$`, and returns it with the
+    /// rest.
     fn read(text: &'a str) -> (Self, &'a str) {
         let after = text.strip_prefix('$').unwrap_or(text);
         if let Some(rest) = after.strip_prefix('$') {

@@ -1,7 +1,7 @@
-//! Finds the `memory` block in what a language model answered.
+//! Parser of the `memory` block in a language model's reply.
 //!
-//! Pure. Models wrap their JSON in code fences and sentences; what counts is
-//! the first JSON object that has a `memory`.
+//! Pure. Models wrap their JSON in code fences and sentences; the first JSON object that has a
+//! `memory` counts.
 
 use serde_json::{Deserializer, Map, Value};
 
@@ -11,7 +11,7 @@ const STARTS_MAX: usize = 64;
 /// Keys that a refusal names.
 const KEYS_SHOWN_MAX: usize = 8;
 
-/// Why a reply gives no memory, as the model that wrote it should read it.
+/// Errors of a reply, worded for the model that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadMemoryReply {
     #[error("the reply holds no JSON object; accepted is {{\"memory\": {{…}}}}")]

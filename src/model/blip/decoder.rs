@@ -1,8 +1,7 @@
-//! The half of BLIP that speaks: a text decoder that looks at an image while it
-//! takes one word after another. Knows tokens, not words.
+//! BLIP's text decoder, with cross attention on an image. Knows tokens, not words.
 //!
-//! What does not change from word to word is computed once: the keys and values
-//! of the image, and those of the words before.
+//! Key-value caching: the keys and values of the image, and those of the tokens so far, are
+//! computed once.
 
 use candle_core::{Device, Result, Tensor};
 use candle_nn::VarBuilder;
@@ -46,7 +45,7 @@ impl Decoder {
         })
     }
 
-    /// A caption of the image whose vectors are `seen`, before its first word.
+    /// Begins a caption of the image with these patch vectors.
     pub(super) fn begin(&self, seen: &Tensor) -> Result<CaptionDecoding<'_>> {
         let image = self.layers.iter().map(|layer| layer.image.keys_and_values(seen));
         let image = image.collect::<Result<_>>()?;
@@ -55,18 +54,18 @@ impl Decoder {
     }
 }
 
-/// A caption under way.
+/// Decoding of one caption.
 pub(super) struct CaptionDecoding<'a> {
     decoder: &'a Decoder,
-    /// By layer, of the image.
+    /// Image cache by layer.
     image: Vec<KeyValueCache>,
-    /// By layer, of the words so far.
+    /// Token cache by layer.
     said: Vec<Option<KeyValueCache>>,
     length: usize,
 }
 
 impl CaptionDecoding<'_> {
-    /// Takes the next word and returns the scores of all words to follow it.
+    /// Appends a token and returns the logits of the next one.
     pub(super) fn next_logits(&mut self, token: u32) -> Result<Tensor> {
         let Decoder { words, positions, norm, layers, .. } = self.decoder;
         let word = words.index_select(&Tensor::new(&[token], &Device::Cpu)?, 0)?;
@@ -96,7 +95,7 @@ impl Decoder {
     }
 }
 
-/// Keys and values, head by head.
+/// Keys and values, split by heads.
 struct KeyValueCache {
     keys: Tensor,
     values: Tensor,
@@ -151,7 +150,7 @@ struct Attention {
 }
 
 impl Attention {
-    /// `inputs` is the width of what is looked at.
+    /// `inputs` is the width of the attended rows.
     fn load(config: &Config, inputs: usize, weights: &VarBuilder<'_>) -> Result<Self> {
         let width = config.hidden_size;
         let (inner, output) = (weights.pp("self"), weights.pp("output"));
@@ -165,7 +164,7 @@ impl Attention {
         })
     }
 
-    /// Keys and values of what these rows are.
+    /// Keys and values of these rows.
     fn keys_and_values(&self, rows: &Tensor) -> Result<KeyValueCache> {
         Ok(KeyValueCache {
             keys: self.heads.split(&self.keys.forward(rows)?)?,

@@ -1,5 +1,5 @@
-//! The BLIP captioner, from a directory as `transformers` saves it, on one CPU
-//! thread: an image goes in, the most likely words come out one after another.
+//! BLIP captioner, from a directory as `transformers` saves it, with greedy decoding on one CPU
+//! thread.
 
 mod confidence;
 mod decoder;
@@ -49,7 +49,7 @@ struct BlipCaptioner {
     decoder: Decoder,
 }
 
-/// Where captions begin and end.
+/// Token ids and length limit of captions.
 #[derive(Debug, Clone, Copy)]
 struct TokenSettings {
     begin: u32,
@@ -125,8 +125,8 @@ impl BlipCaptioner {
         self.preprocessor.pixels(&picture).map_err(|error| failed(&error))
     }
 
-    /// The likeliest token after the likeliest token, until the end or the limit,
-    /// and the logarithm of the probability of each, the end among them.
+    /// Greedy decoding until the end token or the limit: the tokens, and the log probability of
+    /// each, the end among them.
     fn tokens(&self, pixels: &Tensor) -> candle_core::Result<(Vec<u32>, Vec<f32>)> {
         let TokenSettings { begin, end, tokens_max } = self.words;
         let seen = self.vision.forward(pixels)?;
@@ -150,8 +150,7 @@ fn failed(error: &dyn fmt::Display) -> CaptionError {
     CaptionError::Died(error.to_string())
 }
 
-/// The token of the highest score, the first of several, and the logarithm of
-/// its share in the softmax of all.
+/// Token with the highest logit, the first of several, and its log softmax.
 fn likeliest(scores: &[f32]) -> (u32, f32) {
     let first = (0, f32::NEG_INFINITY);
     let (token, highest) = (0..)

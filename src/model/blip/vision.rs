@@ -1,5 +1,4 @@
-//! The half of BLIP that looks: a vision transformer, from pixels to one vector
-//! a patch. Knows nothing of words.
+//! BLIP's vision transformer: from pixels to one vector a patch. Knows nothing of words.
 
 use candle_core::{Result, Tensor};
 use candle_nn::VarBuilder;
@@ -9,11 +8,11 @@ use crate::model::layers::{Activation, Heads, Linear, Norm};
 use crate::model::threads::step_aside;
 
 pub(super) struct Vision {
-    /// To a side.
+    /// Patches along one side.
     patches: usize,
     patch_size: usize,
     patch: Linear,
-    /// Stands for the whole image, before the patches.
+    /// Class token, before the patches.
     class: Tensor,
     positions: Tensor,
     layers: Vec<VisionLayer>,
@@ -43,8 +42,7 @@ impl Vision {
         })
     }
 
-    /// One row for the whole image and one a patch, from pixels of shape
-    /// 1 × 3 × side × side.
+    /// Class token and patch vectors, from pixels of shape 1 × 3 × side × side.
     pub(super) fn forward(&self, pixels: &Tensor) -> Result<Tensor> {
         let patches = self.patch.forward(&self.patches(pixels)?)?;
         let mut x = (Tensor::cat(&[&self.class, &patches], 0)? + &self.positions)?;
@@ -54,8 +52,7 @@ impl Vision {
         self.norm.apply(x)
     }
 
-    /// One row of numbers a patch: a convolution that steps by its own size is
-    /// a product with these.
+    /// Patches as rows: a convolution with a stride of its own size is a product with these.
     fn patches(&self, pixels: &Tensor) -> Result<Tensor> {
         let (count, size) = (self.patches, self.patch_size);
         pixels

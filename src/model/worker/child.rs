@@ -1,5 +1,5 @@
-//! The worker's side: loads the captioner, answers one request after another on
-//! its pipes, and ends when they are closed.
+//! Worker's side: loads the captioner, answers requests on its pipes, and ends when they are
+//! closed.
 
 use std::fs;
 use std::io;
@@ -16,10 +16,10 @@ use crate::model::worker::protocol;
 use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
 use crate::model::{CaptionError, Captioner, ModelError};
 
-/// Added to the priority number: the daemon's answers go first.
+/// Niceness: the daemon's answers go first.
 const NICENESS: i32 = 10;
-/// Of 1000: when memory runs out, the kernel ends this process before the
-/// memory itself, and a caption is late instead of a recall lost.
+/// OOM score, of 1000: when memory runs out, the kernel ends this process before the daemon,
+/// and a caption is late instead of a recall lost.
 const OOM_SCORE: &str = "800";
 
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub struct ChildOptions {
     pub memory_bytes_max: Option<u64>,
 }
 
-/// Why the worker ended other than by its pipe's end.
+/// Errors that end the worker.
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
     #[error("the pipe to the daemon failed: {0}")]
@@ -83,8 +83,8 @@ fn serve(
     Ok(())
 }
 
-/// Makes this process the one that waits, goes without memory, and ends with
-/// its parent. What the system does not allow is left: captions come all the same.
+/// Lowers the priority of this process, makes it the first to go when memory runs out, and ties
+/// it to its parent. What the system does not allow is skipped: captions come all the same.
 fn step_back(memory_bytes_max: Option<u64>) {
     warn_of("die with the daemon", set_parent_death_signal());
     warn_of("lower its priority", rustix::process::nice(NICENESS).map_err(Into::into));

@@ -1,5 +1,5 @@
-//! The captioner in a process of its own, supervised: a model that crashes,
-//! hangs or eats the memory costs one restart, never the daemon.
+//! Supervised captioner in a process of its own: a model that crashes, hangs or exhausts the
+//! memory costs one restart, never the daemon.
 //!
 //! The daemon's side is here; the worker's is [`child`].
 
@@ -26,7 +26,7 @@ use crate::model::{CaptionError, Captioner, Fingerprint, ModelError, ModelIdenti
 const RESTART_PAUSE_MIN: Duration = Duration::from_millis(250);
 const RESTART_PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// How often a wait looks whether the daemon stops.
+/// Interval at which a wait checks the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone)]
@@ -34,9 +34,9 @@ pub struct Options {
     pub command: WorkerCommand,
     /// The model that `command` loads, for its identity.
     pub model: PathBuf,
-    /// For loading the model.
+    /// Deadline of loading the model.
     pub start_deadline: Duration,
-    /// For one caption.
+    /// Deadline of one caption.
     pub caption_deadline: Duration,
     pub start: Start,
 }
@@ -66,12 +66,11 @@ impl WorkerCommand {
     }
 }
 
-/// A [`Captioner`] that lives in another process.
+/// [`Captioner`] in another process.
 ///
-/// A worker that died, hung or did not start is started again with the next
-/// frame, after a pause that doubles from 250 ms to 30 s and falls back with
-/// the first answer. Make and use it on one thread that lasts: the kernel ends
-/// the worker together with the thread that started it. Dropping it ends the
+/// A worker that died, hung or did not start is started again with the next frame, after an
+/// exponential backoff that the first answer resets. Make and use it on one thread that lasts:
+/// the kernel ends the worker together with the thread that started it. Dropping it ends the
 /// worker within a second.
 #[derive(Debug)]
 pub struct WorkerCaptioner {
@@ -83,7 +82,7 @@ pub struct WorkerCaptioner {
     /// Whether `worker` has said that its model is loaded.
     ready: bool,
     backoff: Backoff,
-    /// No start before this.
+    /// Earliest time of the next start.
     rest_until: Option<Instant>,
     starts: u64,
 }
@@ -112,7 +111,7 @@ impl WorkerCaptioner {
         Ok(captioner)
     }
 
-    /// Brings a worker up that waits for a frame.
+    /// Makes sure that a worker runs and has loaded its model.
     fn make_ready(&mut self) -> Result<(), CaptionError> {
         if self.worker.as_mut().is_some_and(Worker::has_ended) {
             let how = self.end_worker();
@@ -151,7 +150,7 @@ impl WorkerCaptioner {
         }
     }
 
-    /// Takes the worker's first message.
+    /// Reads the worker's first message.
     fn greet(&mut self) -> Result<(), CaptionError> {
         let deadline = self.options.start_deadline;
         let reason = match self.wait(deadline)? {
@@ -199,7 +198,7 @@ impl WorkerCaptioner {
         }
     }
 
-    /// Ends the worker and tells how it went.
+    /// Ends the worker and returns how it ended.
     fn end_worker(&mut self) -> String {
         self.note_failure();
         self.ready = false;

@@ -1,5 +1,5 @@
-//! One running worker, seen from the daemon: the process and the threads that
-//! talk with it. Knows nothing of captions, deadlines or restarts.
+//! One worker process, seen from the daemon, with the threads that talk to it. Knows nothing of
+//! captions, deadlines or restarts.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -17,19 +17,19 @@ use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use crate::model::worker::protocol;
 use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
 
-/// How long a worker may take to end after its pipe was closed.
+/// Time for a worker to end after its pipe was closed.
 const FAREWELL: Duration = Duration::from_millis(500);
 const FAREWELL_STEP: Duration = Duration::from_millis(10);
 
 /// Longer lines of the worker's stderr are cut.
 const STDERR_LINE_BYTES_MAX: u64 = 1024;
-/// Later lines are read and dropped, so that a babbling worker fills no log.
+/// Lines logged per worker; later ones are dropped, so that none fills the log.
 const STDERR_LINES_MAX: usize = 200;
-/// Of what the worker said since it last took a request, this much explains its
-/// end: a panic's first lines matter, its backtrace does not.
+/// Bytes of the worker's last stderr output that explain its end: a panic's first lines matter,
+/// its backtrace does not.
 const WORDS_BYTES_MAX: usize = 300;
 
-/// What to run as the worker.
+/// Command line of the worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerCommand {
     pub program: PathBuf,
@@ -45,11 +45,11 @@ pub(crate) struct Worker {
     words: Arc<Mutex<String>>,
 }
 
-/// What came of waiting for a reply.
+/// Outcome of waiting for a reply.
 #[derive(Debug, PartialEq)]
 pub(crate) enum WaitOutcome {
     Reply(WorkerReply),
-    /// The worker is gone or talks nonsense; nothing more will come.
+    /// The worker ended or sent an invalid message; nothing more will come.
     Ended,
     /// Nothing yet.
     Nothing,
@@ -116,7 +116,7 @@ impl Worker {
         }
     }
 
-    /// Ends the process at once, if it has not ended, and tells how it went.
+    /// Kills the process, if it has not ended, and returns how it ended.
     pub(crate) fn kill(mut self) -> String {
         // The reason that the process gave itself, if it is about to end.
         let status = self.wait_for_exit().or_else(|| {
@@ -180,9 +180,9 @@ impl Drop for Worker {
     }
 }
 
-/// Passes the worker's first message on, then requests and replies in turn,
-/// until either side ends. Writing to a stopped process blocks, so this has a
-/// thread of its own, which ends with the process.
+/// Thread that passes the worker's first message on, then requests and replies in turn, until
+/// either side ends. Writing to a stopped process blocks, so this has a thread of its own,
+/// which ends with the process.
 fn converse(
     mut stdin: ChildStdin,
     mut stdout: ChildStdout,
@@ -206,7 +206,7 @@ fn converse(
     }
 }
 
-/// Carries the worker's stderr to the log and remembers what it said last.
+/// Thread that copies the worker's stderr to the log and keeps its last lines.
 fn listen(stderr: ChildStderr, words: &Mutex<String>) {
     let mut lines = BufReader::new(stderr);
     let mut line = Vec::new();

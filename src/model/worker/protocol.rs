@@ -1,8 +1,7 @@
-//! What the daemon and its caption worker say to each other: one message after
-//! another over a pipe, each a length of four bytes and that many of bincode.
+//! Messages between the daemon and its caption worker: length-prefixed bincode over a pipe.
 //!
-//! Both ends are the same binary, so there is one version and no negotiation:
-//! the worker's first message says who it is, and the daemon checks it.
+//! Both ends are the same binary, so there is one version and no negotiation: the worker's
+//! first message names its version, and the daemon checks it.
 
 use std::io;
 use std::io::{Read, Write};
@@ -10,7 +9,7 @@ use std::io::{Read, Write};
 use bincode::config;
 use bincode::{Decode, Encode};
 
-/// Counts up with every change of the messages.
+/// Protocol version, raised with every change of the messages.
 pub(crate) const VERSION: u32 = 2;
 
 /// Longest message: twice the largest image that [`crate::base::picture`] accepts.
@@ -23,13 +22,13 @@ pub(crate) enum WorkerRequest {
 
 #[derive(Debug, PartialEq, Encode, Decode)]
 pub(crate) enum WorkerReply {
-    /// First, once the model is loaded.
+    /// First message, once the model is loaded.
     Hello {
         version: u32,
         name: String,
         fingerprint: String,
     },
-    /// First and last: the model does not load.
+    /// First and last message: the model does not load.
     NoModel {
         reason: String,
     },
@@ -51,7 +50,7 @@ pub(crate) fn write(to: &mut impl Write, message: &impl Encode) -> io::Result<()
     to.flush()
 }
 
-/// The next message; `None` when the other side closed the pipe between two.
+/// Next message; `None` when the other side closed the pipe between two.
 pub(crate) fn read<T: Decode<()>>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut length = [0; 4];
     if from.read(&mut length[..1])? == 0 {
