@@ -215,6 +215,45 @@ fn the_planner_makes_the_calls_of_the_examples() {
     insta::assert_snapshot!(talk.written);
 }
 
+/// First line of the text of the newest reply, as a trace has it.
+fn newest_headline(talk: &Talk) -> String {
+    let reply = talk.written.lines().last().unwrap().strip_prefix("< ").unwrap();
+    let reply: serde_json::Value = serde_json::from_str(reply).unwrap();
+    let text = reply["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    let first = text.lines().next().unwrap();
+    first.strip_suffix(" at:").unwrap_or(first).trim_end_matches(':').to_owned()
+}
+
+#[test]
+fn a_trace_leads_to_the_same_goals_when_its_calls_are_made_again() {
+    let mut talk = Talk::new(&[]);
+    household(&mut talk);
+    for task in [
+        "Bring me a book",
+        "Bring me the book I was reading yesterday",
+        "Bring me the mug that I use the most",
+        "the mug next to the laptop",
+        "the red mug next to the laptop",
+        "bring me a mug other than the blue one",
+        "What was I reading yesterday morning?",
+        "what I left on the sofa two days ago",
+        "something",
+    ] {
+        let now = "2025-01-03 12:00:00";
+        let planned = talk.call("retrieve_object", json!({"task": task, "now": now}));
+        talk.call("start_task", json!({"task": task, "now": now, "session": "again"}));
+        let mut last = json!(null);
+        for step in planned["trace"].as_array().unwrap() {
+            let mut arguments = step["arguments"].clone();
+            arguments["session"] = json!("again");
+            last = talk.call(step["tool"].as_str().unwrap(), arguments);
+            assert_eq!(step["result"], json!(newest_headline(&talk)), "{task}: {step}");
+        }
+        assert_eq!(last["goals"], planned["goals"], "{task}");
+        assert_eq!(last["target"], planned["target"], "{task}");
+    }
+}
+
 #[test]
 fn the_planner_goes_where_the_thing_was_seen_last() {
     let mut talk = Talk::new(&[]);

@@ -1,6 +1,7 @@
 //! The tools over a real store with scripted models: what a call means, and what
 //! its reply looks like.
 
+use std::cell::Cell;
 use std::io::Cursor;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -22,6 +23,7 @@ use engram::memory::state::State;
 use engram::model::embedder::EmbedderHandle;
 use engram::model::request_reader;
 use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
+use engram::model::{ModelError, ModelIdentity, RequestTagger, Tagged};
 use engram::retrieval::sessions::Sessions;
 use engram::store::{Options, Store};
 use engram::tools::context::{self, Context, Domains};
@@ -35,8 +37,28 @@ use crate::running::wait_for;
 /// The shipped reader of requests, loaded once for all tests.
 static REQUESTS: LazyLock<Requests> = LazyLock::new(|| {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/request-reader");
-    Requests::new(request_reader::load(&dir).unwrap())
+    Requests::new(Box::new(CountingTagger(request_reader::load(&dir).unwrap())))
 });
+
+thread_local! {
+    /// Requests that calls of this thread have had read.
+    static READS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts what it is asked.
+#[derive(Debug)]
+struct CountingTagger(Box<dyn RequestTagger>);
+
+impl RequestTagger for CountingTagger {
+    fn identity(&self) -> &ModelIdentity {
+        self.0.identity()
+    }
+
+    fn tag(&self, request: &str) -> Result<Tagged, ModelError> {
+        READS.set(READS.get() + 1);
+        self.0.tag(request)
+    }
+}
 
 /// 2025-01-03 12:00:00 UTC.
 const NOON: f64 = 1_735_905_600.0;
@@ -194,6 +216,21 @@ fn a_recall_explains_itself_when_asked_to() {
     assert_eq!(plain.get("explanation"), None);
     let stats = memory.ask("memory_stats", json!({}));
     assert_eq!((&stats["index"]["tail"], &stats["index"]["tombstones"]), (&json!(2), &json!(0)));
+}
+
+#[test]
+fn a_plan_reads_its_request_once() {
+    let memory = Memory::new();
+    memory.observe(&[
+        "a laptop on a wooden desk in the office",
+        "a red mug on a white counter in the kitchen",
+        "a blue mug on a grey sofa in the living room",
+    ]);
+    for task in ["bring me the mug next to the laptop", "the mug that I use the most", "a mug"] {
+        READS.set(0);
+        memory.ask("retrieve_object", json!({"task": task}));
+        assert_eq!(READS.get(), 1, "{task}");
+    }
 }
 
 #[test]
