@@ -130,11 +130,11 @@ impl AnswerReply {
 
 impl tool::Reply for StepReply {
     fn write(&self, text: &mut Text) {
-        for CallReply { tool, arguments, error, text: told, .. } in &self.calls {
+        for CallReply { tool, arguments, error, text: result, .. } in &self.calls {
             text.line(&format!("{}:", shown(tool, arguments)));
             match error {
                 Some(error) => text.line(error),
-                None => told.lines().for_each(|line| text.line(line)),
+                None => result.lines().for_each(|line| text.line(line)),
             }
         }
         if let Some(AnswerReply { moment_ids, .. }) = &self.answer {
@@ -226,8 +226,8 @@ fn carry(tools: &Tools, session: SessionName<'_>, calls: Vec<Call>) -> Result<St
             Err(error) if is_alone => return Err(error),
             Err(error) => Err(error.to_string()),
         };
-        let told = outcome.as_ref().map_or_else(Clone::clone, |reply| reply.text.clone());
-        steps.push(Step { call: shown(tool, &arguments), result: told });
+        let result = outcome.as_ref().map_or_else(Clone::clone, |reply| reply.text.clone());
+        steps.push(Step { call: shown(tool, &arguments), result });
         made.push(Made { tool, arguments, why: current_task.clone(), outcome });
         scratchpad = Scratchpad { history_summary, current_task };
     }

@@ -132,7 +132,7 @@ fn by_rules(
 }
 
 /// A reply that came over the socket, in words.
-pub fn told(reply: Map<String, Value>) -> Result<Vec<String>, serde_json::Error> {
+pub fn describe(reply: Map<String, Value>) -> Result<Vec<String>, serde_json::Error> {
     Ok(lines(&serde_json::from_value(Value::Object(reply))?))
 }
 

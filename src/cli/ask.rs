@@ -47,7 +47,7 @@ pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
     if flags.json {
         say(&serde_json::to_string_pretty(&Value::Object(reply.structured))?)?;
     } else {
-        say(&retrieve_object::told(reply.structured)?.join("\n"))?;
+        say(&retrieve_object::describe(reply.structured)?.join("\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,8 @@
 //!
 //! Typed requests in, typed replies out. Sessions hold what the calls of one caller
 //! share: the task, the working memory of the newest recall, the target and the goals of
-//! its search. Knows no JSON, no names of arguments and no texts of replies.
+//! its search. Knows no JSON, no names of arguments and no texts of replies; its only English
+//! are descriptions to recall by, the reasons of goals and the purposes of a plan's calls.
 
 pub mod goal_board;
 mod grounding;

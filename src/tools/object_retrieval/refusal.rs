@@ -18,59 +18,47 @@ pub(crate) fn refusal_naming(
     error: RetrievalError,
     description: &'static str,
 ) -> ToolError {
-    let sentence = match error {
-        RetrievalError::Memory(error) => return memory_refusal(&error, description),
-        RetrievalError::Model(_) | RetrievalError::Store(_) => {
-            return ToolError::Fault(error.to_string());
-        }
+    match error {
+        RetrievalError::Memory(error) => memory_refusal(&error, description),
+        RetrievalError::Model(_) | RetrievalError::Store(_) => ToolError::Fault(error.to_string()),
         RetrievalError::NoGoal { .. } => {
-            return ToolError::Refused(format!("{error}: {}", reply::holdings(context)));
+            ToolError::Refused(format!("{error}: {}", reply::holdings(context)))
         }
-        RetrievalError::PlanTooLong(most) => {
-            return ToolError::Refused(format!(
-                "the task needs more than {most} calls, which is more than a plan has"
-            ));
-        }
-        RetrievalError::NoWorkingMemory => {
-            "the working memory of this session is empty; accepted is a call after a recall, such \
-             as recall_all"
-                .to_owned()
-        }
-        RetrievalError::NothingToSearchFor => {
-            "there is neither a task nor a working memory in this session; accepted is a call \
-             after start_task or a recall, or with the argument \"instance_desc\""
-                .to_owned()
-        }
-        RetrievalError::NoCandidate { number, candidates } => format!(
+        RetrievalError::PlanTooLong(most) => ToolError::Refused(format!(
+            "the task needs more than {most} calls, which is more than a plan has"
+        )),
+        RetrievalError::NoCandidate { number, candidates } => refused(format!(
             "argument \"instance\" is {number}; accepted is a number from 1 to {candidates}, of an \
              object in the newest reply of determine_unique_instances"
-        ),
-        RetrievalError::NoRecord(id) => format!(
+        )),
+        RetrievalError::NoRecord(id) => refused(format!(
             "argument \"record_id\" is {id}, which does not exist; {}",
             reply::holdings(context)
-        ),
-        RetrievalError::NoPosition(id) => format!(
+        )),
+        RetrievalError::NoPosition(id) => refused(format!(
             "argument \"record_id\" is {id}, whose position is not known; accepted is a record \
              with a position"
-        ),
-        RetrievalError::NoSearch => {
-            "this session has no real-world search instance; accepted is a call after \
-             create_or_update_real_world_search_instance"
-                .to_owned()
-        }
-        RetrievalError::SearchEnded(state) => format!(
+        )),
+        RetrievalError::SearchEnded(state) => refused(format!(
             "the search of this session {}; accepted is a call after \
              create_or_update_real_world_search_instance",
             end_of(state)
-        ),
-        RetrievalError::NotUnderWay => {
-            "no search of this session is under way; accepted is a report after \
-             search_current_target_instance_in_real_world"
-                .to_owned()
-        }
-    };
-    refused(sentence)
+        )),
+        RetrievalError::NoWorkingMemory => refused(NO_WORKING_MEMORY.to_owned()),
+        RetrievalError::NothingToSearchFor => refused(NOTHING_TO_SEARCH_FOR.to_owned()),
+        RetrievalError::NoSearch => refused(NO_SEARCH.to_owned()),
+        RetrievalError::NotUnderWay => refused(NOT_UNDER_WAY.to_owned()),
+    }
 }
+
+const NO_WORKING_MEMORY: &str = "the working memory of this session is empty; accepted is a call \
+    after a recall, such as recall_all";
+const NOTHING_TO_SEARCH_FOR: &str = "there is neither a task nor a working memory in this session; \
+    accepted is a call after start_task or a recall, or with the argument \"instance_desc\"";
+const NO_SEARCH: &str = "this session has no real-world search instance; accepted is a call after \
+    create_or_update_real_world_search_instance";
+const NOT_UNDER_WAY: &str = "no search of this session is under way; accepted is a report after \
+    search_current_target_instance_in_real_world";
 
 /// What the caller can mend names the argument that it came from.
 pub(super) fn memory_refusal(error: &MemoryError, description: &str) -> ToolError {
