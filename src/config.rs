@@ -214,7 +214,7 @@ impl Config {
         }
         check_ranges(&values)?;
         let settings =
-            nested(&values).try_into().map_err(|error: toml::de::Error| ConfigError::BadValue {
+            nest(&values).try_into().map_err(|error: toml::de::Error| ConfigError::BadValue {
                 key: "(the whole)".to_owned(),
                 found: error.message().to_owned(),
                 origin: Origin::Default,
@@ -548,7 +548,7 @@ fn check_ranges(values: &BTreeMap<String, (Value, Origin)>) -> Result<(), Config
 }
 
 /// Nested tables of the flat keys.
-fn nested(values: &BTreeMap<String, (Value, Origin)>) -> Table {
+fn nest(values: &BTreeMap<String, (Value, Origin)>) -> Table {
     let mut root = Table::new();
     for (key, (value, _)) in values {
         let path: Vec<&str> = key.split('.').collect();

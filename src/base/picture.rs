@@ -83,15 +83,15 @@ pub fn decode(image: &[u8], limits: Limits) -> Result<RgbImage, BadImage> {
         reader.limits(decoder_limits);
         reader
     };
-    let (width, height) = reader().into_dimensions().map_err(damaged)?;
+    let (width, height) = reader().into_dimensions().map_err(bad_image)?;
     if u64::from(width) * u64::from(height) > limits.pixels_max {
         return Err(BadImage::TooManyPixels { width, height, max: limits.pixels_max });
     }
-    Ok(reader().decode().map_err(damaged)?.into_rgb8())
+    Ok(reader().decode().map_err(bad_image)?.into_rgb8())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "used as a function in `map_err`")]
-fn damaged(error: ImageError) -> BadImage {
+fn bad_image(error: ImageError) -> BadImage {
     BadImage::Damaged(error.to_string())
 }
 

@@ -36,7 +36,7 @@ impl Pose {
         }
         let heading = match heading {
             Some(value) if !value.is_finite() => return Err(BadPose::Heading { value }),
-            Some(value) => Some(wrapped(value)),
+            Some(value) => Some(wrap_radians(value)),
             None => None,
         };
         Ok(Self { position, heading })
@@ -50,7 +50,7 @@ impl Pose {
     /// Smallest turn between the two headings in radians, in 0..=π; `None`
     /// where either is unknown.
     pub fn turn_radians(&self, other: &Self) -> Option<f64> {
-        Some(wrapped(self.heading? - other.heading?).abs())
+        Some(wrap_radians(self.heading? - other.heading?).abs())
     }
 }
 
@@ -70,7 +70,7 @@ pub fn heading_of_quaternion([x, y, z, w]: [f64; 4]) -> Option<f64> {
     Some((2.0 * (w * z + x * y)).atan2(w * w + x * x - y * y - z * z))
 }
 
-fn wrapped(radians: f64) -> f64 {
+fn wrap_radians(radians: f64) -> f64 {
     use std::f64::consts::{PI, TAU};
     let turned = radians.rem_euclid(TAU);
     if turned > PI { turned - TAU } else { turned }

@@ -85,10 +85,10 @@ enum Failure {
 }
 
 /// A file to caption, or why it cannot even be looked for.
-type Found = (PathBuf, io::Result<()>);
+type FoundFile = (PathBuf, io::Result<()>);
 
 /// A path that is named is taken as it is; in directories, what is called an image.
-fn collect(path: &Path, depth: usize, found: &mut Vec<Found>) {
+fn collect(path: &Path, depth: usize, found: &mut Vec<FoundFile>) {
     match fs::metadata(path) {
         Ok(it) if it.is_dir() => match images_in(path, depth, found) {
             Ok(()) => {}
@@ -99,7 +99,7 @@ fn collect(path: &Path, depth: usize, found: &mut Vec<Found>) {
     }
 }
 
-fn images_in(dir: &Path, depth: usize, found: &mut Vec<Found>) -> io::Result<()> {
+fn images_in(dir: &Path, depth: usize, found: &mut Vec<FoundFile>) -> io::Result<()> {
     if depth == 0 {
         return Err(io::Error::other(format!("it lies more than {DEPTH_MAX} directories deep")));
     }

@@ -152,7 +152,7 @@ impl Client {
 
     fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> Result<(), ClientError> {
         while !bytes.is_empty() {
-            let left = self.left(deadline)?;
+            let left = self.time_left(deadline)?;
             self.stream.set_write_timeout(Some(left)).map_err(ClientError::Broken)?;
             match self.stream.write(bytes) {
                 Ok(0) => return Err(ClientError::Closed),
@@ -177,7 +177,7 @@ impl Client {
             if searched > self.options.reply_bytes_max {
                 return Err(ClientError::TooLong(self.options.reply_bytes_max));
             }
-            let left = self.left(deadline)?;
+            let left = self.time_left(deadline)?;
             self.stream.set_read_timeout(Some(left)).map_err(ClientError::Broken)?;
             let room = searched.max(READ_BYTES);
             self.unread.resize(searched + room, 0);
@@ -191,7 +191,7 @@ impl Client {
         }
     }
 
-    fn left(&self, deadline: Instant) -> Result<Duration, ClientError> {
+    fn time_left(&self, deadline: Instant) -> Result<Duration, ClientError> {
         let left = deadline.saturating_duration_since(self.clock.tick());
         // A socket takes a timeout of zero for none at all.
         if left.is_zero() { Err(ClientError::Late(self.options.call_deadline)) } else { Ok(left) }

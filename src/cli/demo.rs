@@ -18,24 +18,24 @@ use crate::config::{Config, Places};
 const FRAMES: &str = "household-captioner/flat";
 
 /// A question in a person's words, and the call that an agent makes of it.
-struct Question {
+struct DemoQuestion {
     words: &'static str,
     tool: &'static str,
     arguments: fn() -> Value,
 }
 
-const QUESTIONS: &[Question] = &[
-    Question {
+const QUESTIONS: &[DemoQuestion] = &[
+    DemoQuestion {
         words: "Where are my keys?",
         tool: "recall_last_seen",
         arguments: || json!({"query": "a set of keys"}),
     },
-    Question {
+    DemoQuestion {
         words: "Where did I leave the red mug?",
         tool: "recall_last_seen",
         arguments: || json!({"query": "red mug"}),
     },
-    Question {
+    DemoQuestion {
         words: "What lay on the desk on the morning of the second day?",
         tool: "recall_best_match",
         arguments: || {
@@ -43,7 +43,7 @@ const QUESTIONS: &[Question] = &[
                 "search_start_time": "2025-01-02 06:00:00", "search_end_time": "2025-01-02 12:00:00"})
         },
     },
-    Question {
+    DemoQuestion {
         words: "When was somebody cooking?",
         tool: "retrieve_from_text_with_time",
         arguments: || {
@@ -51,12 +51,12 @@ const QUESTIONS: &[Question] = &[
                 "start_time": "2025-01-01 00:00:00", "end_time": "2025-01-03 23:59:59"})
         },
     },
-    Question {
+    DemoQuestion {
         words: "How often did you look around on the third day?",
         tool: "get_record_count_within_time_range",
         arguments: || json!({"search_start_time": "2025-01-03 00:00:00", "search_end_time": "2025-01-03 23:59:59"}),
     },
-    Question {
+    DemoQuestion {
         words: "Remember: the door code changed to 4711.",
         tool: "observe",
         arguments: || {
@@ -64,12 +64,12 @@ const QUESTIONS: &[Question] = &[
                 "source": "owner"})
         },
     },
-    Question {
+    DemoQuestion {
         words: "What is the code of the door?",
         tool: "recall_best_match",
         arguments: || json!({"query": "what is the door code", "k": 1}),
     },
-    Question {
+    DemoQuestion {
         words: "Where is my umbrella?",
         tool: "recall_last_seen",
         arguments: || json!({"query": "an umbrella"}),
@@ -118,8 +118,8 @@ fn show_models(client: &mut Client) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn ask(client: &mut Client, question: &Question) -> anyhow::Result<()> {
-    let Question { words, tool, arguments } = question;
+fn ask(client: &mut Client, question: &DemoQuestion) -> anyhow::Result<()> {
+    let DemoQuestion { words, tool, arguments } = question;
     let Value::Object(arguments) = arguments() else { bail!("{tool} takes an object") };
     let started = SystemClock.tick();
     let reply = client.call(tool, arguments)?;

@@ -56,7 +56,7 @@ pub(super) fn run(config: &Config, flags: &Flags) -> anyhow::Result<ExitCode> {
         Some(reply) => read(reply)?,
     };
     let memory = reply::memory_of(&reply)
-        .with_context(|| format!("the model answered {:?}", shortened(&reply)))?;
+        .with_context(|| format!("the model answered {:?}", shorten(&reply)))?;
     let rendered = render::render(&template, &memory, &variables)?;
     say(&format!("## Reply\n\n{}\n", reply.trim()))?;
     say(&format!("## Memory\n\n{}\n", serde_json::to_string_pretty(&memory)?))?;
@@ -114,7 +114,7 @@ fn picture(config: &Config, path: &Path) -> anyhow::Result<(&'static str, Vec<u8
 }
 
 /// The beginning of a long answer.
-fn shortened(text: &str) -> &str {
+fn shorten(text: &str) -> &str {
     text.char_indices().nth(400).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }
 

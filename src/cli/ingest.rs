@@ -55,7 +55,7 @@ pub struct Flags {
 
 /// Outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct IngestReport {
     /// Taken in, to be captioned.
     pub sent: u64,
     /// Taken in as a repetition of the one before.
@@ -96,7 +96,7 @@ pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
 
 /// Sends the frames and, unless told otherwise, waits until they are captioned.
 /// Progress goes to standard error where that is a terminal.
-pub fn send(client: &mut Client, flags: &Flags) -> anyhow::Result<Report> {
+pub fn send(client: &mut Client, flags: &Flags) -> anyhow::Result<IngestReport> {
     let mut call = |tool: &str, arguments| client.call(tool, arguments);
     Run::new(&mut call, ProgressBar::no_length(), POLL).ingest(flags)
 }
@@ -129,14 +129,14 @@ impl Flags {
     }
 }
 
-impl Report {
+impl IngestReport {
     /// Whether nothing at all could be ingested.
     pub(super) fn is_failure(&self) -> bool {
         self.sent == 0 && self.merged == 0 && self.known == 0
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for IngestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { sent, merged, known, captioned, failed, pending, refused, stuck } = self;
         writeln!(f, "{sent} frames sent, {merged} merged into others, {known} known already")?;
@@ -157,22 +157,22 @@ impl fmt::Display for Report {
     }
 }
 
-type Call<'a> = dyn FnMut(&str, Map<String, Value>) -> Result<Reply, ClientError> + 'a;
+type ToolCaller<'a> = dyn FnMut(&str, Map<String, Value>) -> Result<Reply, ClientError> + 'a;
 
 struct Run<'a> {
-    call: &'a mut Call<'a>,
+    call: &'a mut ToolCaller<'a>,
     poll: Duration,
     bar: ProgressBar,
-    report: Report,
+    report: IngestReport,
     errors_in_a_row: u32,
 }
 
 impl<'a> Run<'a> {
-    fn new(call: &'a mut Call<'a>, bar: ProgressBar, poll: Duration) -> Self {
-        Self { call, poll, bar, report: Report::default(), errors_in_a_row: 0 }
+    fn new(call: &'a mut ToolCaller<'a>, bar: ProgressBar, poll: Duration) -> Self {
+        Self { call, poll, bar, report: IngestReport::default(), errors_in_a_row: 0 }
     }
 
-    fn ingest(mut self, flags: &Flags) -> anyhow::Result<Report> {
+    fn ingest(mut self, flags: &Flags) -> anyhow::Result<IngestReport> {
         let (mut source, faults) = capture::open_directory(&flags.dir, &flags.capture()?)?;
         self.report.refused = faults;
         let before = self.standing()?;
@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
 
     fn show_standing(&mut self, before: &Standing, now: &Standing) {
         self.count(before, now);
-        let Report { merged, captioned, failed, .. } = &self.report;
+        let IngestReport { merged, captioned, failed, .. } = &self.report;
         let refused = self.report.refused.total();
         self.bar.set_message(format!(
             "{merged} merged, {captioned} captioned, {failed} failed, {refused} refused"

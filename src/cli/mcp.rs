@@ -27,11 +27,11 @@ const CHUNK_BYTES: usize = 64 << 10;
 pub struct Flags {
     /// List the tools of these toolsets only, with commas between them; a small model
     /// chooses better among few
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = known)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_toolset)]
     toolsets: Vec<&'static str>,
 }
 
-fn known(name: &str) -> Result<&'static str, String> {
+fn parse_toolset(name: &str) -> Result<&'static str, String> {
     Toolset::named(name.trim())
         .map(Toolset::name)
         .ok_or_else(|| format!("accepted are {}", Toolset::ALL.map(Toolset::name).join(", ")))

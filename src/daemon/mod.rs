@@ -19,7 +19,7 @@ use crate::base::stop::Stop;
 use crate::base::time::{Clock, SystemClock};
 use crate::capture::gate;
 use crate::config::{Config, ConfigError, Places};
-use crate::ingest::{self, Ingest, Parts};
+use crate::ingest::{self, Ingest, IngestParts};
 use crate::memory::embedding_space;
 use crate::memory::episodic::requests::Requests;
 use crate::memory::episodic::{Episodic, MemoryError};
@@ -83,11 +83,17 @@ impl Daemon {
         let (embedder, found) = beside("embedder-load", load_embedder, find_store)?;
         let embedder = EmbedderHandle::new(embedder?);
         let store = found?.into_store(&embedding_space(&embedder))?;
-        let embedder = calibrated(embedder, &store)?;
+        let embedder = calibrate(embedder, &store)?;
         let memos = Memos::open(store.clone(), embedder.clone())?;
         let notes = Notes::open(store.clone(), embedder.clone(), config.zone()?)?;
-        let open_episodic =
-            || Episodic::open_keeping(store.clone(), embedder, kept(config), Arc::clone(&clock));
+        let open_episodic = || {
+            Episodic::open_keeping(
+                store.clone(),
+                embedder,
+                retention_options(config),
+                Arc::clone(&clock),
+            )
+        };
         let load_reader = || request_reader::load(&reader_dir);
         let (reader, episodic) = beside("reader-load", load_reader, open_episodic)?;
         let (requests, episodic) = (Requests::new(reader?), Arc::new(episodic?));
@@ -103,7 +109,7 @@ impl Daemon {
             prompts_dirs: config.prompts_dirs(places),
             image_limits: image_limits(config),
         };
-        let parts = Parts {
+        let parts = IngestParts {
             store: store.clone(),
             episodic: Arc::clone(&episodic),
             captioner,
@@ -164,16 +170,16 @@ pub fn open_embedder(config: &Config, places: &Places) -> Result<EmbedderHandle,
 
 /// Calibrated embedder: with the calibration kept in the store, else fitted now, once per
 /// embedder.
-fn calibrated(embedder: EmbedderHandle, store: &Store) -> Result<EmbedderHandle, DaemonError> {
+fn calibrate(embedder: EmbedderHandle, store: &Store) -> Result<EmbedderHandle, DaemonError> {
     let fitted_on = calibration_pairs::checksum();
     if let Some(knots) = store.calibration(fitted_on)? {
         let knots = knots.into_iter().map(|(own, reference)| Knot { own, reference });
-        return Ok(embedder.calibrated(Calibration::through(knots)));
+        return Ok(embedder.with_calibration(Calibration::through(knots)));
     }
     let calibration = calibration_pairs::fit(&embedder)?;
     let knots = calibration.knots().iter().map(|knot| (knot.own, knot.reference)).collect();
     store.put_calibration(fitted_on, knots)?;
-    Ok(embedder.calibrated(calibration))
+    Ok(embedder.with_calibration(calibration))
 }
 
 pub fn store_options(config: &Config, places: &Places) -> store::Options {
@@ -187,7 +193,7 @@ pub fn store_options(config: &Config, places: &Places) -> store::Options {
 }
 
 /// Retention of records; a setting of 0 keeps everything.
-fn kept(config: &Config) -> compaction::Options {
+fn retention_options(config: &Config) -> compaction::Options {
     let settings = &config.settings.memory;
     let (days, records) = (settings.retention_days, settings.records_max);
     compaction::Options {

@@ -16,7 +16,7 @@ use crate::base::notify::Notify;
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::ingest::progress::Progress;
-use crate::ingest::{Options, Parts};
+use crate::ingest::{IngestParts, Options};
 use crate::memory::episodic::Episodic;
 use crate::model::{CaptionError, Captioner};
 use crate::store::{PendingFrame, Store, StoreError};
@@ -59,12 +59,12 @@ enum Next {
 
 impl<C: Captioner> Captioning<C> {
     pub(super) fn new(
-        parts: Parts<C>,
+        parts: IngestParts<C>,
         progress: Arc<Progress>,
         wake: Notify,
         options: &Options,
     ) -> Self {
-        let Parts { store, episodic, captioner, clock, stop } = parts;
+        let IngestParts { store, episodic, captioner, clock, stop } = parts;
         let backoff = Backoff::new(options.retry_pause_min, options.retry_pause_max);
         let (deaths, unkept) = (None, None);
         Self { store, episodic, captioner, clock, stop, progress, wake, backoff, deaths, unkept }

@@ -65,7 +65,7 @@ impl Default for Options {
 
 /// Parts that ingest is built from.
 #[derive(Debug)]
-pub struct Parts<C> {
+pub struct IngestParts<C> {
     pub store: Store,
     pub episodic: Arc<Episodic>,
     /// Returns from a caption soon after `stop` is asked, or [`Ingest::stop`]
@@ -170,17 +170,17 @@ pub struct Ingest {
 impl Ingest {
     /// Starts with the frames that the spool still holds.
     pub fn start<C: Captioner + 'static>(
-        parts: Parts<C>,
+        parts: IngestParts<C>,
         options: Options,
     ) -> Result<Self, io::Error> {
-        let Parts { store, episodic, captioner, clock, stop } = parts;
+        let IngestParts { store, episodic, captioner, clock, stop } = parts;
         let progress = Arc::new(Progress::new(&captioner));
         let wake = Notify::default();
         let identity = captioner.identity().clone();
         let admission =
             Admission::new(store.clone(), Arc::clone(&episodic), Arc::clone(&clock), &options);
         let captioning = Captioning::new(
-            Parts {
+            IngestParts {
                 store: store.clone(),
                 episodic: Arc::clone(&episodic),
                 captioner,

@@ -75,7 +75,7 @@ impl Rig {
             retry_pause_max: Duration::from_millis(4),
             ..Options::default()
         };
-        let parts = Parts { store: store.clone(), episodic, captioner, clock, stop };
+        let parts = IngestParts { store: store.clone(), episodic, captioner, clock, stop };
         let ingest = Ingest::start(parts, options).unwrap();
         Self { ingest, store }
     }

@@ -27,7 +27,7 @@ pub fn load(path: &Path) -> Result<Box<dyn Embedder>, ModelError> {
     multiply_on_one_thread();
     let dir = ModelDir::open(path)?;
     let identity = dir.identity()?;
-    let files = EncoderFiles::read(&dir, Tensors::held)?;
+    let files = EncoderFiles::read(&dir, Tensors::table_in_memory)?;
     let encoder = Encoder::load(&files).map_err(|error| dir.unusable(&error))?;
     let EncoderFiles { config, mut tokenizer, words: _, weights: _ } = files;
     let sentence = SentenceSettings::read(&dir, config.max_position_embeddings)?;
@@ -73,9 +73,9 @@ impl Embedder for BertEmbedder {
         for batch in batches(&tokens) {
             let ids: Vec<&[u32]> =
                 batch.iter().filter_map(|at| tokens.get(*at)).map(Vec::as_slice).collect();
-            let pooled = self.pooled(&ids).map_err(|error| failed(&error))?;
+            let pooled = self.pool(&ids).map_err(|error| to_error(&error))?;
             for (at, raw) in batch.into_iter().zip(pooled) {
-                let vector = Embedding::new(raw, self.dimension).map_err(|bad| failed(&bad))?;
+                let vector = Embedding::new(raw, self.dimension).map_err(|bad| to_error(&bad))?;
                 vectors.push((at, vector));
             }
         }
@@ -88,13 +88,13 @@ impl BertEmbedder {
     fn tokens(&self, role: TextRole, text: &str) -> Result<Vec<u32>, ModelError> {
         let encoding = self
             .tokenizer
-            .encode_fast(self.sentence.prepared(role, text), true)
-            .map_err(|error| failed(&error))?;
+            .encode_fast(self.sentence.with_prompt(role, text), true)
+            .map_err(|error| to_error(&error))?;
         Ok(encoding.get_ids().to_vec())
     }
 
     /// Pooled vectors of `texts`, which are equally long.
-    fn pooled(&self, texts: &[&[u32]]) -> candle_core::Result<Vec<Vec<f32>>> {
+    fn pool(&self, texts: &[&[u32]]) -> candle_core::Result<Vec<Vec<f32>>> {
         let hidden = self.encoder.forward(texts)?;
         let pooled = match self.sentence.pooling {
             Pooling::Mean => hidden.mean(1)?,
@@ -117,7 +117,7 @@ fn batches(tokens: &[Vec<u32>]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-fn failed(error: &dyn fmt::Display) -> ModelError {
+fn to_error(error: &dyn fmt::Display) -> ModelError {
     ModelError::Failed(error.to_string())
 }
 

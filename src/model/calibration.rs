@@ -47,12 +47,12 @@ impl Calibration {
     pub fn fit(pairs: &[Knot]) -> Self {
         let mut pairs: Vec<Knot> = pairs.iter().copied().filter(|knot| knot.is_valid()).collect();
         pairs.sort_by(|a, b| a.own.total_cmp(&b.own).then(a.reference.total_cmp(&b.reference)));
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<PooledBlock> = Vec::new();
         for group in pairs.chunks(PAIRS_A_KNOT) {
-            blocks.push(Block::of(group));
+            blocks.push(PooledBlock::of(group));
             pool(&mut blocks);
         }
-        Self::through(blocks.iter().map(Block::knot))
+        Self::through(blocks.iter().map(PooledBlock::knot))
     }
 
     /// Map through `knots`, with the fixed ends. Knots that would make it fall are left out.
@@ -95,13 +95,13 @@ impl Calibration {
 
 /// Pooled neighbouring pairs.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+struct PooledBlock {
     own: f64,
     reference: f64,
     pairs: f64,
 }
 
-impl Block {
+impl PooledBlock {
     fn of(pairs: &[Knot]) -> Self {
         let sum = |of: fn(&Knot) -> f32| pairs.iter().map(|it| f64::from(of(it))).sum::<f64>();
         Self { own: sum(|it| it.own), reference: sum(|it| it.reference), pairs: pairs.len() as f64 }
@@ -118,7 +118,7 @@ impl Block {
 }
 
 /// Pools adjacent violators: joins the last blocks until the reference rises again.
-fn pool(blocks: &mut Vec<Block>) {
+fn pool(blocks: &mut Vec<PooledBlock>) {
     while let [.., before, last] = blocks.as_mut_slice()
         && before.reference_mean() >= last.reference_mean()
     {

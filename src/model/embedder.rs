@@ -35,7 +35,7 @@ impl EmbedderHandle {
 
     /// The same model with a calibration; without one, cosines are taken as they are.
     #[must_use]
-    pub fn calibrated(self, calibration: Calibration) -> Self {
+    pub fn with_calibration(self, calibration: Calibration) -> Self {
         Self { calibration: Arc::new(calibration), ..self }
     }
 

@@ -18,7 +18,7 @@ use crate::model::table::EmbeddingTable;
 
 /// As in `config.json`.
 #[derive(Debug, Clone, Copy, Deserialize)]
-pub(crate) struct Config {
+pub(crate) struct BertConfig {
     pub(crate) vocab_size: usize,
     pub(crate) hidden_size: usize,
     pub(crate) num_hidden_layers: usize,
@@ -84,17 +84,17 @@ struct EncoderLayer {
 }
 
 impl EncoderLayer {
-    fn load(config: &Config, weights: &VarBuilder<'_>) -> Result<Self> {
+    fn load(config: &BertConfig, weights: &VarBuilder<'_>) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let attention = weights.pp("attention");
         Ok(Self {
             heads: config.num_attention_heads,
             queries_keys_values: queries_keys_values(config, &attention.pp("self"))?,
-            attended: Linear::load_turned(width, width, &attention.pp("output.dense"))?,
+            attended: Linear::load_transposed(width, width, &attention.pp("output.dense"))?,
             attended_norm: norm_of(config, &attention.pp("output"))?,
-            widened: Linear::load_turned(width, inner, &weights.pp("intermediate.dense"))?,
+            widened: Linear::load_transposed(width, inner, &weights.pp("intermediate.dense"))?,
             activation: config.hidden_act,
-            narrowed: Linear::load_turned(inner, width, &weights.pp("output.dense"))?,
+            narrowed: Linear::load_transposed(inner, width, &weights.pp("output.dense"))?,
             narrowed_norm: norm_of(config, &weights.pp("output"))?,
         })
     }
@@ -124,13 +124,13 @@ impl EncoderLayer {
 }
 
 /// Side by side, the queries scaled already.
-fn queries_keys_values(config: &Config, weights: &VarBuilder<'_>) -> Result<Linear> {
+fn queries_keys_values(config: &BertConfig, weights: &VarBuilder<'_>) -> Result<Linear> {
     let width = config.hidden_size;
-    let part = |name: &str| Linear::load_turned(width, width, &weights.pp(name));
-    let queries = part("query")?.scaled(Heads::of(width, config.num_attention_heads).scale())?;
+    let part = |name: &str| Linear::load_transposed(width, width, &weights.pp(name));
+    let queries = part("query")?.scale_by(Heads::of(width, config.num_attention_heads).scale())?;
     Linear::side_by_side(&[queries, part("key")?, part("value")?])
 }
 
-fn norm_of(config: &Config, weights: &VarBuilder<'_>) -> Result<Norm> {
+fn norm_of(config: &BertConfig, weights: &VarBuilder<'_>) -> Result<Norm> {
     Norm::load(config.hidden_size, config.layer_norm_eps, &weights.pp("LayerNorm"))
 }

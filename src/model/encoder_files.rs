@@ -6,17 +6,17 @@ use serde_json::json;
 use tokenizers::Tokenizer;
 
 use crate::model::ModelError;
-use crate::model::encoder::Config;
+use crate::model::encoder::BertConfig;
 use crate::model::table::EmbeddingTable;
 use crate::model::tensors::Tensors;
 use crate::model::weights::ModelDir;
 
-/// [`Tensors::held`] or [`Tensors::left`].
+/// [`Tensors::table_in_memory`] or [`Tensors::table_in_file`].
 pub(super) type Keep = fn(&Tensors, &str, (usize, usize)) -> candle_core::Result<EmbeddingTable>;
 
 /// Files read and checked against each other.
 pub(super) struct EncoderFiles {
-    pub(super) config: Config,
+    pub(super) config: BertConfig,
     pub(super) tokenizer: Tokenizer,
     /// Embedding table of tokens.
     pub(super) words: EmbeddingTable,
@@ -44,7 +44,7 @@ impl EncoderFiles {
     }
 }
 
-fn config_of(dir: &ModelDir) -> Result<Config, ModelError> {
+fn config_of(dir: &ModelDir) -> Result<BertConfig, ModelError> {
     // What `transformers` leaves out of a file where it is the default.
     let defaults = json!({
         "vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12,
@@ -52,7 +52,7 @@ fn config_of(dir: &ModelDir) -> Result<Config, ModelError> {
         "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12,
     });
     let file = dir.config("bert", &defaults)?;
-    let config: Config = serde_json::from_value(file)
+    let config: BertConfig = serde_json::from_value(file)
         .map_err(|error| dir.unusable(&format!("config.json: {error}")))?;
     let heads = config.num_attention_heads;
     if heads == 0 || !config.hidden_size.is_multiple_of(heads) {

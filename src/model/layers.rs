@@ -21,7 +21,7 @@ impl Linear {
 
     /// Transposed in memory, so that a product with a few rows reads the weights in order
     /// instead of repacking them at every call.
-    pub(super) fn load_turned(
+    pub(super) fn load_transposed(
         inputs: usize,
         outputs: usize,
         weights: &VarBuilder<'_>,
@@ -43,7 +43,7 @@ impl Linear {
         Ok(product)
     }
 
-    pub(super) fn scaled(self, factor: f64) -> Result<Self> {
+    pub(super) fn scale_by(self, factor: f64) -> Result<Self> {
         Ok(Self { weight: (self.weight * factor)?, bias: (self.bias * factor)? })
     }
 

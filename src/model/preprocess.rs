@@ -26,7 +26,7 @@ struct File {
     do_resize: bool,
     do_rescale: bool,
     do_normalize: bool,
-    size: Size,
+    size: SquareSize,
     resample: u32,
     rescale_factor: f32,
     image_mean: [f32; 3],
@@ -35,7 +35,7 @@ struct File {
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(untagged)]
-enum Size {
+enum SquareSize {
     Sides { height: u32, width: u32 },
     Side(u32),
 }
@@ -58,8 +58,8 @@ impl Preprocessor {
         };
         let refuse = |reason: String| Err(dir.unusable(&format!("{NAME}: {reason}")));
         let (height, width) = match file.size {
-            Size::Sides { height, width } => (height, width),
-            Size::Side(both) => (both, both),
+            SquareSize::Sides { height, width } => (height, width),
+            SquareSize::Side(both) => (both, both),
         };
         if !file.do_resize || (height, width) != (side, side) {
             return refuse(format!("size {height}x{width}, the model takes {side}x{side}"));

@@ -33,7 +33,7 @@ pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
     let dir = ModelDir::open(path)?;
     let identity = dir.identity()?;
     let labels = dir.settings("config.json", &Value::Null)?;
-    let mut files = EncoderFiles::read(&dir, Tensors::left)?;
+    let mut files = EncoderFiles::read(&dir, Tensors::table_in_file)?;
     let cut = TruncationParams {
         max_length: files.config.max_position_embeddings,
         ..TruncationParams::default()
@@ -86,15 +86,16 @@ impl RequestTagger for RequestReader {
             Network::load(&self.files, &self.labels).map_err(|error| self.dir.unusable(&error))
         });
         let network = network.as_ref().map_err(Clone::clone)?;
-        let tokens = self.files.tokenizer.encode(request, true).map_err(|error| failed(&error))?;
-        network.classify(request, &tokens, &self.labels).map_err(|error| failed(&error))
+        let tokens =
+            self.files.tokenizer.encode(request, true).map_err(|error| to_error(&error))?;
+        network.classify(request, &tokens, &self.labels).map_err(|error| to_error(&error))
     }
 }
 
 impl Network {
     fn load(files: &EncoderFiles, labels: &LabelSets) -> candle_core::Result<Self> {
         let layer = |name: &str, outputs| {
-            Linear::load_turned(files.config.hidden_size, outputs, &files.weights.pp(name))
+            Linear::load_transposed(files.config.hidden_size, outputs, &files.weights.pp(name))
         };
         Ok(Self {
             encoder: Encoder::load(files)?,
@@ -176,7 +177,7 @@ fn joins(between: &str) -> bool {
     between.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '\'' | '’'))
 }
 
-fn failed(error: &dyn fmt::Display) -> ModelError {
+fn to_error(error: &dyn fmt::Display) -> ModelError {
     ModelError::Failed(error.to_string())
 }
 

@@ -64,7 +64,7 @@ impl SentenceSettings {
     }
 
     /// Text with its prompt prefix.
-    pub(crate) fn prepared(&self, role: TextRole, text: &str) -> String {
+    pub(crate) fn with_prompt(&self, role: TextRole, text: &str) -> String {
         let prefix = match role {
             TextRole::Query => &self.query_prefix,
             TextRole::Passage => &self.passage_prefix,
@@ -216,7 +216,7 @@ mod tests {
         let settings = read(model_dir(&[]).path()).unwrap();
         assert_eq!(settings.pooling, Pooling::Mean);
         assert_eq!(settings.tokens_max, 512);
-        assert_eq!(settings.prepared(TextRole::Query, "A mug"), "A mug");
+        assert_eq!(settings.with_prompt(TextRole::Query, "A mug"), "A mug");
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
             ("sentence_bert_config.json", lower),
         ]);
         let settings = read(dir.path()).unwrap();
-        assert_eq!(settings.prepared(TextRole::Query, "A mug"), "query: a mug");
-        assert_eq!(settings.prepared(TextRole::Passage, "A mug"), "passage: a mug");
+        assert_eq!(settings.with_prompt(TextRole::Query, "A mug"), "query: a mug");
+        assert_eq!(settings.with_prompt(TextRole::Passage, "A mug"), "passage: a mug");
     }
 }

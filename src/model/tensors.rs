@@ -82,7 +82,11 @@ impl Tensors {
     }
 
     /// Table in memory, in half precision where the file has it so: it is widened row by row.
-    pub(crate) fn held(&self, name: &str, shape: (usize, usize)) -> Result<EmbeddingTable> {
+    pub(crate) fn table_in_memory(
+        &self,
+        name: &str,
+        shape: (usize, usize),
+    ) -> Result<EmbeddingTable> {
         let dtype = match self.0.get(name) {
             Some(StoredWeight::Stored(it)) => DType::try_from(it.info.dtype)?,
             Some(StoredWeight::Shared(_)) | None => DType::F32,
@@ -93,7 +97,11 @@ impl Tensors {
     }
 
     /// Table left in its file, for a model that is seldom used.
-    pub(crate) fn left(&self, name: &str, shape: (usize, usize)) -> Result<EmbeddingTable> {
+    pub(crate) fn table_in_file(
+        &self,
+        name: &str,
+        shape: (usize, usize),
+    ) -> Result<EmbeddingTable> {
         match self.weight(shape.into(), name)? {
             StoredWeight::Stored(it) => FileTable::of(it.clone()).map(EmbeddingTable::InFile),
             StoredWeight::Shared(tensor) => Ok(EmbeddingTable::InMemory(tensor.clone())),
@@ -303,9 +311,9 @@ mod tests {
         };
         let expect: Vec<u32> = halves.iter().map(|it| widened(*it).to_bits()).collect();
         let ids: Vec<u32> = (0..u32::try_from(rows).unwrap()).collect();
-        let held = tensors.held("w", (rows, 2)).unwrap();
+        let held = tensors.table_in_memory("w", (rows, 2)).unwrap();
         assert!(matches!(&held, EmbeddingTable::InMemory(it) if it.dtype() == DType::F16));
-        let left = tensors.left("w", (rows, 2)).unwrap();
+        let left = tensors.table_in_file("w", (rows, 2)).unwrap();
         for table in [&held, &left] {
             assert_eq!(bits(table.rows(&ids).unwrap()), expect);
             let some = table.rows(&[7, 7, 2]).unwrap();
@@ -333,7 +341,7 @@ mod tests {
         let mut data: Vec<u8> = [0.5_f32, -3.0].iter().flat_map(|it| it.to_le_bytes()).collect();
         data.extend(7_i64.to_le_bytes());
         let (_dir, tensors) = tensors(header, &data);
-        for table in [tensors.held("f", (1, 2)), tensors.left("f", (1, 2))] {
+        for table in [tensors.table_in_memory("f", (1, 2)), tensors.table_in_file("f", (1, 2))] {
             let row = table.unwrap().rows(&[0]).unwrap();
             assert_eq!(row.to_vec2::<f32>().unwrap(), [[0.5, -3.0]]);
         }
@@ -345,7 +353,7 @@ mod tests {
     fn what_does_not_fit_is_named() {
         let (_dir, tensors) = two_halves();
         let said = |error: Error| error.to_string();
-        for table in [Tensors::held, Tensors::left] {
+        for table in [Tensors::table_in_memory, Tensors::table_in_file] {
             let wrong = said(table(&tensors, "w", (1, 2)).unwrap_err());
             assert!(wrong.contains("shape mismatch for w"), "{wrong}");
             let absent = said(table(&tensors, "v", (1, 2)).unwrap_err());
@@ -357,7 +365,7 @@ mod tests {
     fn a_file_that_is_written_over_while_it_is_open_is_an_error() {
         let (dir, tensors) = two_halves();
         let path = dir.path().join("model.safetensors");
-        let table = tensors.left("w", (2, 1)).unwrap();
+        let table = tensors.table_in_file("w", (2, 1)).unwrap();
         let read = || table.rows(&[1]).and_then(|it| it.to_vec2::<f32>());
         assert_eq!(read().unwrap(), [[-2.0]]);
         // Another file under the name is none of this model's.
@@ -370,7 +378,7 @@ mod tests {
         assert!(read().unwrap_err().to_string().contains("written over"));
         old.set_len(whole.len() as u64 - 1).unwrap();
         read().unwrap_err();
-        let error = tensors.held("w", (2, 1)).unwrap_err().to_string();
+        let error = tensors.table_in_memory("w", (2, 1)).unwrap_err().to_string();
         assert!(error.contains("tensor w"), "{error}");
     }
 }

@@ -185,10 +185,10 @@ impl ModelDir {
 
     fn shards(&self) -> Result<Vec<PathBuf>, ModelError> {
         #[derive(Deserialize)]
-        struct Index {
+        struct ShardIndex {
             weight_map: BTreeMap<String, String>,
         }
-        let index: Index = self.settings(WEIGHTS_INDEX, &Value::Null)?;
+        let index: ShardIndex = self.settings(WEIGHTS_INDEX, &Value::Null)?;
         let names: BTreeSet<String> = index.weight_map.into_values().collect();
         if let Some(name) = names.iter().find(|name| name.contains(['/', '\\'])) {
             return Err(self.unusable(&format!("{WEIGHTS_INDEX} names {name:?}, not a file name")));

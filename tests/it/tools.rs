@@ -13,7 +13,7 @@ use engram::agent::Agent;
 use engram::base::picture::Limits;
 use engram::base::stop::Stop;
 use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
-use engram::ingest::{self, Ingest, Parts};
+use engram::ingest::{self, Ingest, IngestParts};
 use engram::memory::embedding_space;
 use engram::memory::episodic::Episodic;
 use engram::memory::episodic::requests::Requests;
@@ -96,7 +96,7 @@ impl Memory {
         let state_domain = State::new(store.clone());
         let idle_max = Duration::from_secs(86_400);
         let sessions = Sessions::open(store.clone(), Arc::clone(&clock), idle_max).unwrap();
-        let parts = Parts {
+        let parts = IngestParts {
             store,
             episodic: Arc::clone(&episodic),
             captioner: adapted(captioner),

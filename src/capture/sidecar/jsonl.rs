@@ -68,19 +68,19 @@ fn parse_line(line: &str, defaults: &Defaults) -> Result<AnnouncedFrame, BadLine
 }
 
 /// Value of a field; `None` where it is absent or null.
-fn given<'a>(fields: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
+fn get_field<'a>(fields: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     fields.get(field).filter(|value| !value.is_null())
 }
 
 fn text_of<'a>(fields: &'a Map<String, Value>, field: &str) -> Result<Option<&'a str>, BadLine> {
-    given(fields, field)
+    get_field(fields, field)
         .map(|value| value.as_str().ok_or_else(|| bad_field(field, value, "a text")))
         .transpose()
 }
 
 fn time_of(fields: &Map<String, Value>, zone: Zone) -> Result<Timestamp, BadLine> {
-    let value =
-        given(fields, "time").ok_or(BadLine::Missing { field: "time", accepted: TIME_ACCEPTED })?;
+    let value = get_field(fields, "time")
+        .ok_or(BadLine::Missing { field: "time", accepted: TIME_ACCEPTED })?;
     let time = match value {
         Value::Number(seconds) => seconds.as_f64().and_then(Timestamp::from_seconds),
         // A time relative to now ('-10m') is no time of a recording.
@@ -106,7 +106,7 @@ fn pose_of(fields: &Map<String, Value>) -> Result<Option<Pose>, BadLine> {
 }
 
 fn heading_of(fields: &Map<String, Value>) -> Result<Option<f64>, BadLine> {
-    let theta = given(fields, "theta")
+    let theta = get_field(fields, "theta")
         .map(|value| {
             value.as_f64().ok_or_else(|| bad_field("theta", value, "a number of radians or null"))
         })
@@ -125,7 +125,7 @@ fn numbers_of<const N: usize>(
     field: &str,
 ) -> Result<Option<[f64; N]>, BadLine> {
     let accepted = if N == 3 { "[x, y, z] in metres or null" } else { "[x, y, z, w] or null" };
-    let Some(value) = given(fields, field) else { return Ok(None) };
+    let Some(value) = get_field(fields, field) else { return Ok(None) };
     let Some(items) = value.as_array().filter(|items| items.len() == N) else {
         return Err(bad_field(field, value, accepted));
     };

@@ -78,7 +78,7 @@ pub(in crate::cli) struct Flags {
 /// What was measured. Times of one search in microseconds, its query's encoding
 /// included; recall is the share of found neighbours that are as near as true ones.
 #[derive(Debug, Serialize)]
-struct Report {
+struct AnnReport {
     records: usize,
     dimension: usize,
     k: usize,
@@ -91,7 +91,7 @@ struct Report {
     /// From bytes to a segment that can be searched.
     open_seconds: f64,
     unfiltered: Vec<Point>,
-    windows: Vec<Window>,
+    windows: Vec<WindowFigures>,
 }
 
 #[derive(Debug, Serialize)]
@@ -102,7 +102,7 @@ struct Point {
 }
 
 #[derive(Debug, Serialize)]
-struct Window {
+struct WindowFigures {
     share: f64,
     #[serde(flatten)]
     figures: Figures,
@@ -155,7 +155,7 @@ pub(super) fn run(flags: &Flags) -> anyhow::Result<ExitCode> {
     );
     let queries: Vec<Embedding> = queries.read()?.collect::<Result<_, _>>()?;
     ensure!(!queries.is_empty(), "{} holds no query", flags.queries.display());
-    let bench = Bench { base: &base, queries: &queries, k: flags.k.min(base.len()) };
+    let bench = AnnBench { base: &base, queries: &queries, k: flags.k.min(base.len()) };
     let report = bench.run(flags)?;
     if flags.json {
         say(&serde_json::to_string_pretty(&report)?)?;
@@ -166,7 +166,7 @@ pub(super) fn run(flags: &Flags) -> anyhow::Result<ExitCode> {
 }
 
 #[derive(Debug)]
-struct Bench<'a> {
+struct AnnBench<'a> {
     base: &'a Vectors,
     queries: &'a [Embedding],
     k: usize,
@@ -175,8 +175,8 @@ struct Bench<'a> {
 /// The nearest that a query can find, and how near the last of them is.
 type Bars = Vec<f32>;
 
-impl Bench<'_> {
-    fn run(&self, flags: &Flags) -> anyhow::Result<Report> {
+impl AnnBench<'_> {
+    fn run(&self, flags: &Flags) -> anyhow::Result<AnnReport> {
         let dimension = self.base.dimension();
         let options = Options { threads: flags.threads, ..Options::default() };
         let started = SystemClock.tick();
@@ -192,16 +192,16 @@ impl Bench<'_> {
         let build_seconds = started.elapsed().as_secs_f64();
         let build_peak_bytes = peak_bytes();
 
-        let (bytes, encode) = timed(|| segment.to_bytes());
+        let (bytes, encode) = time(|| segment.to_bytes());
         let bytes_per_record = segment.memory_bytes() as f64 / segment.len() as f64;
         drop(segment);
-        let (segment, open) = timed(|| HnswIndex::from_bytes(&bytes));
+        let (segment, open) = time(|| HnswIndex::from_bytes(&bytes));
         let segment = segment.context("what was written cannot be read")?;
         drop(bytes);
 
         let all = vec![0..row_count(&segment); self.queries.len()];
         let bars = match &flags.truth {
-            Some(path) => self.given(&Neighbours::read(path)?, path)?,
+            Some(path) => self.bars_of_truth(&Neighbours::read(path)?, path)?,
             None => self.scan(&all)?,
         };
         let mut scratch = Scratch::default();
@@ -216,7 +216,7 @@ impl Bench<'_> {
         for percent in flags.shares.iter().copied().filter(|_| flags.windows) {
             windows.extend(self.window(&segment, percent, flags.every_way)?);
         }
-        Ok(Report {
+        Ok(AnnReport {
             records: segment.len(),
             dimension,
             k: self.k,
@@ -236,7 +236,7 @@ impl Bench<'_> {
         segment: &HnswIndex,
         percent: f64,
         every_way: bool,
-    ) -> anyhow::Result<Vec<Window>> {
+    ) -> anyhow::Result<Vec<WindowFigures>> {
         let ranges = self.ranges(percent / 100.0);
         let bars = self.scan(&ranges)?;
         let (rows, k) = (segment.len(), self.k);
@@ -268,7 +268,7 @@ impl Bench<'_> {
                 }
             })?;
             let (share, is_chosen) = (percent / 100.0, way == chosen);
-            found.push(Window { share, figures, plan: way.to_string(), chosen: is_chosen });
+            found.push(WindowFigures { share, figures, plan: way.to_string(), chosen: is_chosen });
         }
         Ok(found)
     }
@@ -294,7 +294,7 @@ impl Bench<'_> {
     }
 
     /// How near the last of the given neighbours is to each query.
-    fn given(&self, truth: &Neighbours, path: &std::path::Path) -> anyhow::Result<Bars> {
+    fn bars_of_truth(&self, truth: &Neighbours, path: &std::path::Path) -> anyhow::Result<Bars> {
         ensure!(
             truth.len() >= self.queries.len() && truth.each() >= self.k,
             "{} has {} neighbours of {} queries, needed are {} of {}",
@@ -376,7 +376,7 @@ impl Bench<'_> {
             .map(|(at, query)| search(at, query).into_iter().map(|it| it.row.0).collect())
             .collect();
         let mut times: Vec<Duration> =
-            each().map(|(at, query)| timed(|| search(at, query)).1).collect();
+            each().map(|(at, query)| time(|| search(at, query)).1).collect();
         let mut hits = 0_usize;
         self.compare(&found, |query, cosine| {
             hits += usize::from(bars.get(query).is_some_and(|bar| cosine >= bar - TIE));
@@ -385,10 +385,10 @@ impl Bench<'_> {
         // By nearest rank.
         let at = |percent: usize| {
             let rank = (percent * times.len()).div_ceil(100).saturating_sub(1);
-            times.get(rank).map_or(f64::NAN, |it| rounded(it.as_secs_f64() * 1e6, 1e2))
+            times.get(rank).map_or(f64::NAN, |it| round_to(it.as_secs_f64() * 1e6, 1e2))
         };
         let recall = hits as f64 / (self.k * self.queries.len()) as f64;
-        Ok(Figures { recall: rounded(recall, 1e5), p50_micros: at(50), p99_micros: at(99) })
+        Ok(Figures { recall: round_to(recall, 1e5), p50_micros: at(50), p99_micros: at(99) })
     }
 }
 
@@ -442,13 +442,13 @@ fn row_count(segment: &HnswIndex) -> u32 {
     u32::try_from(segment.len()).unwrap_or(u32::MAX)
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+fn time<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let started = SystemClock.tick();
     let result = work();
     (result, started.elapsed())
 }
 
-fn rounded(value: f64, steps: f64) -> f64 {
+fn round_to(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
 
@@ -460,9 +460,10 @@ fn peak_bytes() -> Option<u64> {
     Some(kibibytes * 1_024)
 }
 
-fn table(report: &Report) -> String {
-    let Report { records, dimension, k, build_seconds, build_peak_bytes, bytes_per_record, .. } =
-        report;
+fn table(report: &AnnReport) -> String {
+    let AnnReport {
+        records, dimension, k, build_seconds, build_peak_bytes, bytes_per_record, ..
+    } = report;
     let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let peak = build_peak_bytes
         .map_or_else(String::new, |it| format!(", {:.0} MiB at most", mebibytes(it)));
@@ -482,9 +483,9 @@ fn table(report: &Report) -> String {
     for Point { ef, figures } in &report.unfiltered {
         line(format!("ef {ef}"), figures);
     }
-    for Window { share, figures, plan, chosen } in &report.windows {
+    for WindowFigures { share, figures, plan, chosen } in &report.windows {
         let aside = if *chosen { "" } else { " (not chosen)" };
-        line(format!("{} %, {plan}{aside}", rounded(share * 100.0, 1e3)), figures);
+        line(format!("{} %, {plan}{aside}", round_to(share * 100.0, 1e3)), figures);
     }
     lines.join("\n")
 }

@@ -61,7 +61,7 @@ fn thousandths<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Er
 
 /// All sizes, and what they were measured with.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct RecallReport {
     pub(super) version: &'static str,
     pub(super) embedder: String,
     pub(super) dimension: usize,
@@ -69,12 +69,12 @@ pub(super) struct Report {
     /// A measurement.
     pub(super) questions: usize,
     pub(super) k: usize,
-    pub(super) sizes: Vec<Size>,
+    pub(super) sizes: Vec<SizeFigures>,
 }
 
 /// All that was measured at one size.
 #[derive(Debug, Serialize)]
-pub(super) struct Size {
+pub(super) struct SizeFigures {
     pub(super) records: usize,
     /// `None` where the store was there already.
     pub(super) fill_seconds: Option<f64>,
@@ -86,7 +86,7 @@ pub(super) struct Size {
     #[serde(serialize_with = "thousandths")]
     pub(super) first_answer_millis_max: f64,
     /// By share of the time that is searched, all of it first.
-    pub(super) windows: Vec<Window>,
+    pub(super) windows: Vec<WindowLatency>,
     /// Several clients at once.
     pub(super) together: Option<Together>,
     /// While the captioner works without a pause.
@@ -97,7 +97,7 @@ pub(super) struct Size {
     pub(super) inserting: Percentiles,
     #[serde(serialize_with = "thousandths")]
     pub(super) inserts_per_second: f64,
-    pub(super) parts: Parts,
+    pub(super) parts: RecallParts,
     /// That the records are divided into, but for the newest.
     pub(super) segments: usize,
     /// Of memory, for vectors, words and things mentioned together.
@@ -107,7 +107,7 @@ pub(super) struct Size {
     pub(super) disk_bytes: u64,
 }
 
-impl Size {
+impl SizeFigures {
     /// A recall over everything, one client, nothing else going on.
     pub(super) fn recall(&self) -> Percentiles {
         let nothing = Latencies::default;
@@ -116,7 +116,7 @@ impl Size {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Window {
+pub(super) struct WindowLatency {
     /// Of the records' time, 0 to 1.
     pub(super) share: f64,
     pub(super) recall: Percentiles,
@@ -134,7 +134,7 @@ pub(super) struct Together {
 /// one process without a socket, on the same store with the same questions.
 #[expect(clippy::struct_field_names, reason = "as JSON each says its unit")]
 #[derive(Debug, Serialize)]
-pub(super) struct Parts {
+pub(super) struct RecallParts {
     #[serde(serialize_with = "thousandths")]
     pub(super) embed_millis: f64,
     #[serde(serialize_with = "thousandths")]

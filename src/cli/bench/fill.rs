@@ -78,7 +78,7 @@ impl Remembering {
         Self { model, known: Mutex::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<String, Embedding>> {
+    fn lock_known(&self) -> MutexGuard<'_, HashMap<String, Embedding>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,18 +91,18 @@ impl Remembering {
             for texts in texts.chunks(share) {
                 let builder = Builder::new().name("embedding".to_owned());
                 let thread = builder.spawn_scoped(scope, || self.model.embed_batch(role, texts));
-                threads.push(thread.map_err(|error| failed(&format!("no thread: {error}")))?);
+                threads.push(thread.map_err(|error| to_error(&format!("no thread: {error}")))?);
             }
             let mut vectors = Vec::with_capacity(texts.len());
             for thread in threads {
-                vectors.extend(thread.join().map_err(|_panic| failed("it panicked"))??);
+                vectors.extend(thread.join().map_err(|_panic| to_error("it panicked"))??);
             }
             Ok(vectors)
         })
     }
 }
 
-fn failed(reason: &str) -> ModelError {
+fn to_error(reason: &str) -> ModelError {
     ModelError::Failed(reason.to_owned())
 }
 
@@ -120,13 +120,13 @@ impl Embedder for Remembering {
             return self.model.embed_batch(role, texts);
         }
         let mut fresh: Vec<&str> = {
-            let known = self.known();
+            let known = self.lock_known();
             texts.iter().copied().filter(|text| !known.contains_key(*text)).collect()
         };
         fresh.sort_unstable();
         fresh.dedup();
         let vectors = self.embed_fresh(role, &fresh)?;
-        let mut known = self.known();
+        let mut known = self.lock_known();
         let new: HashMap<&str, &Embedding> = fresh.iter().copied().zip(&vectors).collect();
         let found = texts
             .iter()
@@ -137,7 +137,7 @@ impl Embedder for Remembering {
                 known.insert(text.to_owned(), vector);
             }
         }
-        found.ok_or_else(|| failed("it did not answer every text"))
+        found.ok_or_else(|| to_error("it did not answer every text"))
     }
 }
 

@@ -20,7 +20,9 @@ use serde_json::{Map, Value, json};
 use crate::base::time::{Clock as _, SystemClock};
 use crate::cli::bench::ask::{Asker, K};
 use crate::cli::bench::camera;
-use crate::cli::bench::figures::{Latencies, Parts, Percentiles, Report, Size, Together, Window};
+use crate::cli::bench::figures::{
+    Latencies, Percentiles, RecallParts, RecallReport, SizeFigures, Together, WindowLatency,
+};
 use crate::cli::bench::fill;
 use crate::cli::bench::report;
 use crate::cli::bench::workload::Workload;
@@ -107,7 +109,7 @@ pub(super) fn run(flags: &Flags, common: &Common) -> anyhow::Result<ExitCode> {
     for records in &flags.records {
         workload.check(*records)?;
     }
-    let bench = Bench {
+    let bench = RecallBench {
         flags,
         common,
         config: &config,
@@ -116,7 +118,7 @@ pub(super) fn run(flags: &Flags, common: &Common) -> anyhow::Result<ExitCode> {
         interrupt: Interrupt::watch()?,
     };
     let embedder = daemon::open_embedder(&config, &places)?;
-    let report = Report {
+    let report = RecallReport {
         version: env!("CARGO_PKG_VERSION"),
         embedder: embedder.identity().name.clone(),
         dimension: embedder.dimension(),
@@ -139,7 +141,7 @@ pub(super) fn run(flags: &Flags, common: &Common) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-struct Bench<'a> {
+struct RecallBench<'a> {
     flags: &'a Flags,
     common: &'a Common,
     config: &'a Config,
@@ -148,8 +150,8 @@ struct Bench<'a> {
     interrupt: Interrupt,
 }
 
-impl Bench<'_> {
-    fn measure(&self, records: usize) -> anyhow::Result<Size> {
+impl RecallBench<'_> {
+    fn measure(&self, records: usize) -> anyhow::Result<SizeFigures> {
         let dir = tempfile::tempdir().context("no temporary directory")?;
         let state = state_dir(dir.path());
         fs::create_dir(&state)?;
@@ -174,7 +176,7 @@ impl Bench<'_> {
         for share in SHARES {
             self.step(&bar, &format!("{:.0} % of the time", share * 100.0))?;
             let recall = asker.ask(count, 2, share)?.percentiles();
-            windows.push(Window { share, recall });
+            windows.push(WindowLatency { share, recall });
         }
         let together = self.together(&asker, &bar)?;
         let stats = client.call("memory_stats", Map::new())?.structured;
@@ -200,7 +202,7 @@ impl Bench<'_> {
         bar.finish_and_clear();
         dir.close().context("the temporary directory was not removed")?;
         let index = stats.get("index").and_then(Value::as_object).cloned().unwrap_or_default();
-        Ok(Size {
+        Ok(SizeFigures {
             records,
             fill_seconds,
             first_answer_millis: starts.percentiles().p50_millis,
@@ -286,7 +288,7 @@ impl Bench<'_> {
     }
 
     /// Embedding, search and reading of the same questions, without a daemon.
-    fn parts(&self, state: &Path, whole_millis: f64) -> anyhow::Result<Parts> {
+    fn parts(&self, state: &Path, whole_millis: f64) -> anyhow::Result<RecallParts> {
         let embedder = daemon::open_embedder(self.config, self.places)?;
         let space = embedding_space(&embedder);
         let options = daemon::store_options(self.config, self.places);
@@ -302,7 +304,7 @@ impl Bench<'_> {
         }
         let [embed, recall, hydrate] =
             [embed, recall, hydrate].map(|it| it.percentiles().p50_millis);
-        Ok(Parts {
+        Ok(RecallParts {
             embed_millis: embed,
             search_millis: recall - embed - hydrate,
             hydrate_millis: hydrate,

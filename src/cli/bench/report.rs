@@ -1,10 +1,10 @@
 //! The table for people.
 
-use crate::cli::bench::figures::{Percentiles, Report, Size};
+use crate::cli::bench::figures::{Percentiles, RecallReport, SizeFigures};
 
 /// A table of Markdown, a column a size.
-pub(super) fn table(report: &Report) -> String {
-    let Report { version, embedder, dimension, cores, questions, k, sizes } = report;
+pub(super) fn table(report: &RecallReport) -> String {
+    let RecallReport { version, embedder, dimension, cores, questions, k, sizes } = report;
     let mut lines = vec![
         format!(
             "engram {version} on {cores} cores, {embedder} ({dimension} components): \
@@ -17,8 +17,9 @@ pub(super) fn table(report: &Report) -> String {
     ];
     let shares = sizes.first().map_or(&[][..], |it| it.windows.as_slice());
     for (index, window) in shares.iter().enumerate().skip(1) {
-        let figure =
-            |it: &Size| it.windows.get(index).map_or_else(String::new, |it| three(it.recall));
+        let figure = |it: &SizeFigures| {
+            it.windows.get(index).map_or_else(String::new, |it| three(it.recall))
+        };
         lines.push(row(
             &format!("within {:.0} % of the time", window.share * 100.0),
             sizes,
@@ -64,7 +65,7 @@ pub(super) fn table(report: &Report) -> String {
     lines.join("\n")
 }
 
-fn row(name: &str, sizes: &[Size], figure: impl Fn(&Size) -> String) -> String {
+fn row(name: &str, sizes: &[SizeFigures], figure: impl Fn(&SizeFigures) -> String) -> String {
     let figures: Vec<String> = sizes.iter().map(figure).collect();
     format!("| {name} | {} |", figures.join(" | "))
 }

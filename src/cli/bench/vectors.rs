@@ -81,7 +81,7 @@ impl Vectors {
 
     /// The vectors, scaled to unit length.
     pub(super) fn read(&self) -> anyhow::Result<impl Iterator<Item = anyhow::Result<Embedding>>> {
-        let mut file = BufReader::with_capacity(1 << 18, opened(&self.path)?);
+        let mut file = BufReader::with_capacity(1 << 18, open_file(&self.path)?);
         let head = if self.is_framed { 4 } else { 0 };
         let mut bytes = vec![0; head + self.dimension * 4];
         Ok((0..self.len).map(move |at| {
@@ -151,12 +151,12 @@ impl Neighbours {
     }
 }
 
-fn opened(path: &Path) -> anyhow::Result<File> {
+fn open_file(path: &Path) -> anyhow::Result<File> {
     File::open(path).with_context(|| format!("{} cannot be opened", path.display()))
 }
 
 fn size(path: &Path) -> anyhow::Result<u64> {
-    let file = opened(path)?.metadata()?;
+    let file = open_file(path)?.metadata()?;
     ensure!(file.is_file(), "{} is no file", path.display());
     Ok(file.len())
 }
@@ -165,7 +165,7 @@ fn first_length(path: &Path, bytes: u64) -> anyhow::Result<usize> {
     let shown = path.display();
     ensure!(bytes >= 4, "{shown} holds no vector");
     let mut head = [0; 4];
-    opened(path)?.read_exact(&mut head).with_context(|| format!("{shown} cannot be read"))?;
+    open_file(path)?.read_exact(&mut head).with_context(|| format!("{shown} cannot be read"))?;
     let found = i32::from_le_bytes(head);
     usize::try_from(found)
         .ok()

@@ -61,7 +61,7 @@ impl ScriptedDaemon {
         }))
     }
 
-    fn run(&mut self, dir: &TempDir, wait: bool) -> anyhow::Result<Report> {
+    fn run(&mut self, dir: &TempDir, wait: bool) -> anyhow::Result<IngestReport> {
         let flags = Flags { no_wait: !wait, ..Flags::of(dir.path().to_owned()) };
         let mut call = |tool: &str, arguments| self.call(tool, arguments);
         Run::new(&mut call, ProgressBar::hidden(), Duration::ZERO).ingest(&flags)
@@ -201,7 +201,7 @@ fn flags_without_more_are_those_of_a_bare_directory() {
 
 #[test]
 fn long_lists_of_refusals_are_cut() {
-    let mut report = Report::default();
+    let mut report = IngestReport::default();
     for n in 1..=25 {
         report.refused.push(FrameFault { place: n.to_string(), reason: "wrong".to_owned() });
     }

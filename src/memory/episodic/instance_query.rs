@@ -214,13 +214,13 @@ impl Episodic {
 
 /// Filters around the viewpoints of `records`, over the times that are evidence.
 fn history_filters<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Filter> {
-    struct Viewpoint<'a> {
+    struct ViewpointSpan<'a> {
         at: &'a Record,
         position: [f64; 3],
         first: Timestamp,
         last: Timestamp,
     }
-    let mut viewpoints: Vec<Viewpoint<'_>> = Vec::new();
+    let mut viewpoints: Vec<ViewpointSpan<'_>> = Vec::new();
     for record in records {
         let Some(pose) = record.meta.pose else { continue };
         let (position, first, last) = (pose.position, record.meta.taken_at, record.end_at);
@@ -236,10 +236,10 @@ fn history_filters<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Filter>
                     (viewpoint.first.min(first), viewpoint.last.max(last));
             }
             None if is_full => {}
-            None => viewpoints.push(Viewpoint { at: record, position, first, last }),
+            None => viewpoints.push(ViewpointSpan { at: record, position, first, last }),
         }
     }
-    let area = |it: Viewpoint<'_>| {
+    let area = |it: ViewpointSpan<'_>| {
         let [x, y, z] = it.position;
         let meta = &it.at.meta;
         // Two poses within reach of one viewpoint may be that far apart.

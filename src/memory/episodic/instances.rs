@@ -521,11 +521,11 @@ fn count_named(mention: &Mention) -> usize {
 
 /// Place number of each record: leader clustering by position and by the captions' words.
 fn places(records: &[&Record]) -> Vec<usize> {
-    struct Known<'a> {
+    struct KnownPlace<'a> {
         record: &'a Record,
         words: Option<PlaceWords>,
     }
-    let mut known: Vec<Known<'_>> = Vec::new();
+    let mut known: Vec<KnownPlace<'_>> = Vec::new();
     let mut numbers = Vec::with_capacity(records.len());
     for record in records {
         let words = place_of(&record.caption);
@@ -547,7 +547,7 @@ fn places(records: &[&Record]) -> Vec<usize> {
             numbers.push(at);
         } else {
             numbers.push(known.len());
-            known.push(Known { record, words });
+            known.push(KnownPlace { record, words });
         }
     }
     numbers

@@ -78,8 +78,8 @@ impl Captioner for BlipCaptioner {
 
     fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError> {
         let pixels = self.pixels(image)?;
-        let (tokens, log_probs) = self.tokens(&pixels).map_err(|error| failed(&error))?;
-        let text = self.tokenizer.decode(&tokens, true).map_err(|error| failed(&error))?;
+        let (tokens, log_probs) = self.tokens(&pixels).map_err(|error| to_error(&error))?;
+        let text = self.tokenizer.decode(&tokens, true).map_err(|error| to_error(&error))?;
         let confidence = self.confidence.map(|confidence| confidence.of(&log_probs));
         Ok(Caption { text, confidence })
     }
@@ -122,7 +122,7 @@ impl BlipCaptioner {
     fn pixels(&self, image: &[u8]) -> Result<Tensor, CaptionError> {
         let picture = jpeg::decode(image, self.limits)
             .map_err(|bad| CaptionError::BadImage(bad.to_string()))?;
-        self.preprocessor.pixels(&picture).map_err(|error| failed(&error))
+        self.preprocessor.pixels(&picture).map_err(|error| to_error(&error))
     }
 
     /// Greedy decoding until the end token or the limit: the tokens, and the log probability of
@@ -146,7 +146,7 @@ impl BlipCaptioner {
     }
 }
 
-fn failed(error: &dyn fmt::Display) -> CaptionError {
+fn to_error(error: &dyn fmt::Display) -> CaptionError {
     CaptionError::Died(error.to_string())
 }
 
