@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::base::time::Window;
 use crate::index::mention::fit::Certainty;
@@ -12,7 +11,7 @@ use crate::tools::ToolError;
 use crate::tools::area;
 use crate::tools::args::{Args, Kind, Param, TimeReading};
 use crate::tools::context::Context;
-use crate::tools::explain::{self, EXPLAIN};
+use crate::tools::explain::{EXPLAIN, ExplanationReply};
 use crate::tools::record::RecordReply;
 use crate::tools::reply::{self, Text};
 use crate::tools::tool;
@@ -75,12 +74,9 @@ pub(crate) struct RecallReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     why_empty: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    explanation: Option<Map<String, Value>>,
+    explanation: Option<ExplanationReply>,
     #[serde(skip)]
     order: String,
-    // Lines of the text that explain.
-    #[serde(skip)]
-    explained: Vec<String>,
 }
 
 // What the index held.
@@ -100,8 +96,6 @@ impl RecallReply {
     ) -> Self {
         let zone = context.options.zone;
         let Recall { found, order, explanation } = recall;
-        let explained = explanation.as_ref().map(|it| explain::explained(it, *order, zone));
-        let (explanation, explained) = explained.unzip();
         Self {
             records: found.iter().map(|it| RecordReply::of_recalled(it, zone)).collect(),
             session: session.to_owned(),
@@ -110,9 +104,8 @@ impl RecallReply {
                 pending: context.ingest.pending(),
             },
             why_empty: found.is_empty().then(why_empty),
-            explanation,
+            explanation: explanation.as_ref().map(|it| ExplanationReply::of(it, *order, zone)),
             order: order_words(*order, found.len()),
-            explained: explained.unwrap_or_default(),
         }
     }
 }
@@ -129,7 +122,8 @@ impl tool::Reply for RecallReply {
             text.line(&format!("{count} of {searchable} records{waiting}, {}:", self.order));
         }
         self.records.iter().for_each(|it| text.line(it.line()));
-        self.explained.iter().for_each(|line| text.whole_line(line));
+        let explained = self.explanation.iter().flat_map(ExplanationReply::lines);
+        explained.for_each(|line| text.whole_line(&line));
     }
 }
 

@@ -1,0 +1,157 @@
+//! Why records show an object, or none does: the phrases of captions that name it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::base::time::Zone;
+use crate::index::mention::fit::{Certainty, Fit};
+use crate::index::phrases::ObjectQuery;
+use crate::memory::episodic::last_seen::SightingExplanation;
+use crate::search::evidence::{ObjectEvidence, PhraseEvidence, SegmentEvidence};
+use crate::tools::explain::Extent;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EvidenceReply {
+    certainty: Option<CertaintyReply>,
+    things: Vec<ObjectReply>,
+    pieces: Vec<SegmentReply>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum CertaintyReply {
+    Possible,
+    Shown,
+    InPlace,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ObjectReply {
+    stems: Vec<String>,
+    attributes: Vec<String>,
+    phrases: Vec<PhraseReply>,
+    more_phrases: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct PhraseReply {
+    phrase: String,
+    fit: FitReply,
+    records: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum FitReply {
+    Full,
+    Possible,
+    Excluded,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct SegmentReply {
+    #[serde(flatten)]
+    extent: Extent,
+    rows: usize,
+    selected: usize,
+    in_place: u64,
+    shown: u64,
+    possible: u64,
+}
+
+impl EvidenceReply {
+    pub(super) fn of(
+        explained: &SightingExplanation,
+        certainty: Option<Certainty>,
+        zone: Zone,
+    ) -> Self {
+        let SightingExplanation { wanted, evidence } = explained;
+        let queries = [&wanted.target].into_iter().chain(&wanted.around);
+        let things = queries.zip(&evidence.things);
+        Self {
+            certainty: certainty.map(CertaintyReply::of),
+            things: things.map(|(query, found)| ObjectReply::of(query, found)).collect(),
+            pieces: evidence.segments.iter().map(|it| SegmentReply::of(it, zone)).collect(),
+        }
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.things.iter().map(ObjectReply::line).collect()
+    }
+}
+
+impl CertaintyReply {
+    fn of(certainty: Certainty) -> Self {
+        match certainty {
+            Certainty::Possible => Self::Possible,
+            Certainty::Shown => Self::Shown,
+            Certainty::InPlace => Self::InPlace,
+        }
+    }
+}
+
+impl ObjectReply {
+    fn of(query: &ObjectQuery, found: &ObjectEvidence) -> Self {
+        Self {
+            stems: query.stems.clone(),
+            attributes: query.attributes.iter().map(|it| it.word.clone()).collect(),
+            phrases: found.phrases.iter().map(PhraseReply::of).collect(),
+            more_phrases: found.more,
+        }
+    }
+
+    /// `"red mug, red cup": shown by "red mug" (3); possible in "mug" (2); not "blue mug" (1)`
+    fn line(&self) -> String {
+        let Self { stems, attributes, phrases: _, more_phrases } = self;
+        let names = stems.iter().map(|stem| [attributes.as_slice(), &[stem.clone()]].concat());
+        let names: Vec<String> = names.map(|words| words.join(" ")).collect();
+        let by_fit = [
+            (FitReply::Full, "shown by"),
+            (FitReply::Possible, "possible in"),
+            (FitReply::Excluded, "not"),
+        ];
+        let mut parts: Vec<String> =
+            by_fit.into_iter().filter_map(|(fit, intro)| self.part(fit, intro)).collect();
+        if parts.is_empty() {
+            parts.push("named by no caption within the filter".to_owned());
+        }
+        if *more_phrases > 0 {
+            parts.push(format!("{more_phrases} phrases more"));
+        }
+        format!("\"{}\": {}", names.join(", "), parts.join("; "))
+    }
+
+    fn part(&self, fit: FitReply, intro: &str) -> Option<String> {
+        let phrases = self.phrases.iter().filter(|it| it.fit == fit);
+        let listed: Vec<String> =
+            phrases.map(|it| format!("{:?} ({})", it.phrase, it.records)).collect();
+        (!listed.is_empty()).then(|| format!("{intro} {}", listed.join(", ")))
+    }
+}
+
+impl PhraseReply {
+    fn of(evidence: &PhraseEvidence) -> Self {
+        let PhraseEvidence { phrase, fit, records } = evidence;
+        let fit = match fit {
+            Some(Fit::Full) => FitReply::Full,
+            Some(Fit::Possible) => FitReply::Possible,
+            None => FitReply::Excluded,
+        };
+        Self { phrase: phrase.clone(), fit, records: *records }
+    }
+}
+
+impl SegmentReply {
+    fn of(evidence: &SegmentEvidence, zone: Zone) -> Self {
+        let SegmentEvidence { segment, records, span, rows, selected, shown } = evidence;
+        let rows_of = |certainty| shown.get(&certainty).copied().unwrap_or(0);
+        Self {
+            extent: Extent::of(*segment, *records, *span, zone),
+            rows: *rows,
+            selected: *selected,
+            in_place: rows_of(Certainty::InPlace),
+            shown: rows_of(Certainty::Shown),
+            possible: rows_of(Certainty::Possible),
+        }
+    }
+}
