@@ -16,6 +16,7 @@ use toml::{Table, Value};
 use crate::agent::endpoint::{self, Address};
 use crate::agent::model;
 use crate::base::time::Zone;
+use crate::base::wording::article;
 use crate::tools::Toolset;
 
 /// Every key with its default and a comment, as shipped.
@@ -245,7 +246,7 @@ impl Config {
     pub fn toolsets(&self) -> Result<Vec<Toolset>, ConfigError> {
         let set = &self.settings.tools.listed;
         let names = set.split(',').map(str::trim).filter(|name| !name.is_empty());
-        let named: Option<Vec<Toolset>> = names.map(Toolset::named).collect();
+        let named: Option<Vec<Toolset>> = names.map(Toolset::from_name).collect();
         match named {
             Some(none) if none.is_empty() => Ok(Toolset::ALL.to_vec()),
             Some(toolsets) => Ok(toolsets),
@@ -475,17 +476,13 @@ fn lay(
         (_, other) => other,
     };
     if current.type_str() != value.type_str() {
-        let accepted = format!("{} such as {current}", article(current.type_str()));
+        let kind = current.type_str();
+        let accepted = format!("{} {kind} such as {current}", article(kind));
         let found = value.to_string();
         return Err(ConfigError::BadValue { key: key.to_owned(), found, origin, accepted });
     }
     values.insert(key.to_owned(), (value, origin));
     Ok(())
-}
-
-fn article(kind: &str) -> String {
-    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} {kind}")
 }
 
 /// Smallest and largest accepted number of each key that has bounds.

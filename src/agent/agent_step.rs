@@ -16,7 +16,7 @@ use crate::base::time::Timestamp;
 use crate::retrieval::session::{Scratchpad, Session, Step};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::action::Role;
-use crate::tools::args::{self, Args, Kind, Param, refused};
+use crate::tools::args::{self, Args, Kind, Param, argument_error};
 use crate::tools::dispatch::Tools;
 use crate::tools::object_retrieval::refusal::refusal;
 use crate::tools::reply::Text;
@@ -175,7 +175,7 @@ pub(super) fn take(
     session: SessionName<'_>,
     reply: &str,
 ) -> Result<Stepped, ToolError> {
-    match reply::parse(reply).map_err(|error| refused(error.to_string()))? {
+    match reply::parse(reply).map_err(|error| argument_error(error.to_string()))? {
         Reply::Answer(answer) => {
             known_only(&tools.context().retrieval.session(session.name), &answer)?;
             let role = Role::MomentRetrieval;
@@ -206,7 +206,7 @@ fn known_only(session: &Session, answer: &Answer) -> Result<(), ToolError> {
     } else {
         format!("those that were, such as {}", listed(&mut returned.into_iter()))
     };
-    Err(refused(format!(
+    Err(argument_error(format!(
         "the reply's \"moment_ids\" has {}, which no call of this session returned; accepted are {accepted}",
         listed(&mut unknown.into_iter())
     )))

@@ -34,7 +34,7 @@ pub struct Agent {
 
 impl Agent {
     pub fn new(tools: Tools) -> Self {
-        Self { tools, catalog: listed(&Toolset::ALL), prompts: prompts::specs(), model: None }
+        Self { tools, catalog: specs(&Toolset::ALL), prompts: prompts::specs(), model: None }
     }
 
     /// Lets a language model plan, too.
@@ -46,7 +46,7 @@ impl Agent {
     /// Shows clients the tools of these toolsets only. Every tool can be called.
     #[must_use]
     pub fn listing(self, toolsets: &[Toolset]) -> Self {
-        Self { catalog: listed(toolsets), ..self }
+        Self { catalog: specs(toolsets), ..self }
     }
 }
 
@@ -54,8 +54,8 @@ impl Agent {
 const TOOLS: &[&dyn AnyTool<Agent>] = &[&AgentStep, &RetrieveObject];
 
 /// The tools of these toolsets, in the order in which clients see them listed.
-pub fn listed(toolsets: &[Toolset]) -> Vec<ToolSpec> {
-    let mut specs = tools::listed(toolsets);
+pub fn specs(toolsets: &[Toolset]) -> Vec<ToolSpec> {
+    let mut specs = tools::specs(toolsets);
     let own = TOOLS.iter().map(|tool| tool.spec());
     specs.extend(own.filter(|spec| toolsets.contains(&spec.toolset)));
     specs.sort_by_key(|spec| spec.toolset);
@@ -73,8 +73,8 @@ impl ToolBox for Agent {
         &self.catalog
     }
 
-    fn picked(&self, toolsets: &[Toolset]) -> Vec<ToolSpec> {
-        listed(toolsets)
+    fn specs_of(&self, toolsets: &[Toolset]) -> Vec<ToolSpec> {
+        specs(toolsets)
     }
 
     fn is_brief(&self, tool: &str, arguments: &Map<String, Value>) -> bool {

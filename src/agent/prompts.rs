@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::agent::agent_step;
 use crate::agent::prompt::{TEMPLATES, Template};
 use crate::retrieval::session::Session;
-use crate::tools::args::refused;
+use crate::tools::args::argument_error;
 use crate::tools::dispatch::Tools;
 use crate::tools::{PromptArgument, PromptSpec, ToolError};
 
@@ -54,21 +54,25 @@ pub(super) fn get(
 ) -> Result<String, ToolError> {
     let template = TEMPLATES.iter().find(|template| template.name == name).ok_or_else(|| {
         let known: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
-        refused(format!("there is no prompt {name:?}; accepted are {}", known.join(", ")))
+        argument_error(format!("there is no prompt {name:?}; accepted are {}", known.join(", ")))
     })?;
     let known = |name: &&String| ARGUMENTS.iter().any(|argument| argument.name == name.as_str());
     if let Some(unknown) = arguments.keys().find(|name| !known(name)) {
         let accepted: Vec<&str> = ARGUMENTS.iter().map(|argument| argument.name).collect();
         let accepted = accepted.join(", ");
-        return Err(refused(format!("unknown argument {unknown:?}; accepted are {accepted}")));
+        return Err(argument_error(format!(
+            "unknown argument {unknown:?}; accepted are {accepted}"
+        )));
     }
     let text = |name: &str| match arguments.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok((!text.trim().is_empty()).then_some(text.as_str())),
-        Some(other) => Err(refused(format!("argument {name:?} is {other}; accepted is a text"))),
+        Some(other) => {
+            Err(argument_error(format!("argument {name:?} is {other}; accepted is a text")))
+        }
     };
     let task = text(TASK)?.filter(|task| task.len() <= TASK_BYTES_MAX).ok_or_else(|| {
-        refused(format!(
+        argument_error(format!(
             "argument {TASK:?} is missing, empty or too long; accepted is a text of at most \
              {TASK_BYTES_MAX} bytes"
         ))
@@ -80,6 +84,6 @@ pub(super) fn get(
     };
     let reading = context.reading(session);
     let now = text(NOW)?.map(|now| reading.zone.parse(now, context.clock.now())).transpose();
-    let now = now.map_err(|error| refused(format!("argument {NOW:?}: {error}")))?;
+    let now = now.map_err(|error| argument_error(format!("argument {NOW:?}: {error}")))?;
     agent_step::filled(tools, session, task, now, &state, template.role)
 }

@@ -16,6 +16,7 @@ pub mod pose;
 pub mod score;
 pub mod stop;
 pub mod time;
+pub mod wording;
 
 use std::fmt;
 

@@ -32,7 +32,7 @@ pub struct Flags {
 }
 
 fn parse_toolset(name: &str) -> Result<&'static str, String> {
-    Toolset::named(name.trim())
+    Toolset::from_name(name.trim())
         .map(Toolset::name)
         .ok_or_else(|| format!("accepted are {}", Toolset::ALL.map(Toolset::name).join(", ")))
 }

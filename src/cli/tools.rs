@@ -20,7 +20,7 @@ pub(super) struct Flags {
 
 /// Prints the tools that the settings list; needs no daemon.
 pub(super) fn run(config: &Config, flags: &Flags) -> anyhow::Result<ExitCode> {
-    let specs = agent::listed(&config.toolsets()?);
+    let specs = agent::specs(&config.toolsets()?);
     if flags.openai {
         let functions: Value = specs.iter().map(function).collect();
         say(&serde_json::to_string_pretty(&functions)?)?;
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn functions_have_the_shape_that_openai_documents() {
-        for spec in agent::listed(&Toolset::ALL) {
+        for spec in agent::specs(&Toolset::ALL) {
             let function = function(&spec);
             assert_eq!(function["type"], "function");
             let it = function["function"].as_object().unwrap();

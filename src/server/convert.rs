@@ -85,7 +85,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Incoming, Refusal> {
             request_id(id).ok_or_else(|| invalid("the id is neither a string nor an integer"))?,
         ),
     };
-    sort(id.clone(), message).map_err(|error| {
+    classify(id.clone(), message).map_err(|error| {
         let ErrorData { code, message, data: _ } = error;
         Refusal { id, code, message: message.into_owned() }
     })
@@ -99,7 +99,7 @@ fn request_id(id: Value) -> Option<RequestId> {
     }
 }
 
-fn sort(id: Option<RequestId>, mut message: Map<String, Value>) -> Result<Incoming, ErrorData> {
+fn classify(id: Option<RequestId>, mut message: Map<String, Value>) -> Result<Incoming, ErrorData> {
     let invalid = |message| ErrorData::new(ErrorCode::INVALID_REQUEST, message, None);
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err(invalid("the member \"jsonrpc\" is not \"2.0\""));
@@ -126,7 +126,7 @@ fn notification(method: String, params: Option<Value>) -> Incoming {
     if method != "notifications/cancelled" {
         return Incoming::Nothing;
     }
-    let cancelled = serde_json::from_value::<CancelledNotification>(whole(method, params));
+    let cancelled = serde_json::from_value::<CancelledNotification>(message(method, params));
     match cancelled {
         Ok(cancelled) => match cancelled.params.request_id.clone() {
             Some(id) => Incoming::Cancel(id, cancelled),
@@ -192,13 +192,13 @@ fn typed<R>(method: String, params: Option<Value>) -> Result<ClientRequest, Erro
 where
     R: serde::de::DeserializeOwned + Into<ClientRequest>,
 {
-    match serde_json::from_value::<R>(whole(method, params)) {
+    match serde_json::from_value::<R>(message(method, params)) {
         Ok(request) => Ok(request.into()),
-        Err(error) => Err(invalid_params(format!("params: {}", shortened(&error.to_string())))),
+        Err(error) => Err(invalid_params(format!("params: {}", shorten(&error.to_string())))),
     }
 }
 
-fn whole(method: String, params: Option<Value>) -> Value {
+fn message(method: String, params: Option<Value>) -> Value {
     let mut message = Map::new();
     message.insert("method".to_owned(), Value::String(method));
     // An empty object where there are none: rmcp insists on one in places.
@@ -207,7 +207,7 @@ fn whole(method: String, params: Option<Value>) -> Value {
 }
 
 /// What a client sent, as far as an error message shows it.
-pub(super) fn shortened(text: &str) -> Cow<'_, str> {
+pub(super) fn shorten(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(SHOWN_CHARS_MAX) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
@@ -265,7 +265,7 @@ pub(super) fn toolsets(meta: &Map<String, Value>) -> Result<Option<Vec<Toolset>>
             return Err(refusal());
         }
     };
-    let toolsets: Option<Vec<Toolset>> = names.into_iter().map(Toolset::named).collect();
+    let toolsets: Option<Vec<Toolset>> = names.into_iter().map(Toolset::from_name).collect();
     toolsets.map(Some).ok_or_else(refusal)
 }
 

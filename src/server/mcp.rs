@@ -138,7 +138,7 @@ impl ServerHandler for Handler {
         let listed = match picked {
             None => self.shared.listed.clone(),
             Some(toolsets) => {
-                self.shared.tools.picked(&toolsets).iter().map(convert::tool).collect()
+                self.shared.tools.specs_of(&toolsets).iter().map(convert::tool).collect()
             }
         };
         Ok(ListToolsResult::with_all_items(listed)
@@ -163,7 +163,7 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let name = convert::shortened(&request.name).into_owned();
+        let name = convert::shorten(&request.name).into_owned();
         let what = format!("the prompt {name:?}");
         let arguments = request.arguments.unwrap_or_default();
         let tools = Arc::clone(&self.shared.tools);
@@ -232,7 +232,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let shown = convert::shortened(&uri).into_owned();
+        let shown = convert::shorten(&uri).into_owned();
         let what = format!("reading {shown:?}");
         let tools = Arc::clone(&self.shared.tools);
         let work = move || {
@@ -257,7 +257,7 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let text = format!("there is no method {:?}", convert::shortened(&request.method));
+        let text = format!("there is no method {:?}", convert::shorten(&request.method));
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 }
@@ -267,7 +267,7 @@ fn one_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor) {
         None => Ok(()),
         Some(cursor) => {
-            let shown = convert::shortened(&cursor);
+            let shown = convert::shorten(&cursor);
             Err(ErrorData::invalid_params(format!("params.cursor {shown:?} is unknown"), None))
         }
     }

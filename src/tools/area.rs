@@ -6,7 +6,7 @@ use crate::base::area::Area;
 use crate::base::frame::NAME_BYTES_MAX;
 use crate::base::pose::POSITION_LIMIT_METRES;
 use crate::tools::ToolError;
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 
 pub(crate) const AREA: Param = Param::optional(
     "area",
@@ -44,7 +44,7 @@ pub(super) fn schema() -> Value {
 pub(crate) fn area(args: &Args, map_id: Option<&str>) -> Result<Option<Area>, ToolError> {
     let Some(fields) = args.object(AREA.name)? else { return Ok(None) };
     if let Some(key) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(refused(format!(
+        return Err(argument_error(format!(
             "argument \"area\" has an unknown field {key:?}; accepted is {ACCEPTED}"
         )));
     }
@@ -55,18 +55,18 @@ pub(crate) fn area(args: &Args, map_id: Option<&str>) -> Result<Option<Area>, To
     if let (Some(own), Some(of_call)) = (own_map, map_id)
         && own != of_call
     {
-        return Err(refused(format!(
+        return Err(argument_error(format!(
             "argument \"area\": its map_id is {own:?} and argument \"map_id\" is {of_call:?}; \
              accepted is one map, as no record is of two"
         )));
     }
     let map_id = own_map.or(map_id).unwrap_or_default();
     let area = Area::new((x, y, z), radius, frame_id, map_id);
-    area.map(Some).map_err(|error| refused(format!("argument \"area\": {error}")))
+    area.map(Some).map_err(|error| argument_error(format!("argument \"area\": {error}")))
 }
 
 /// `within 2 m of (1.5, -3) in frame_id "map" of map_id "home"`, for who found nothing.
-pub(crate) fn told(area: &Area) -> String {
+pub(crate) fn describe(area: &Area) -> String {
     let (x, y, z) = area.centre();
     let centre = z.map_or_else(|| format!("({x}, {y})"), |z| format!("({x}, {y}, {z})"));
     format!(
@@ -78,22 +78,23 @@ pub(crate) fn told(area: &Area) -> String {
 }
 
 fn required(fields: &Map<String, Value>, key: &str) -> Result<f64, ToolError> {
-    number(fields, key)?
-        .ok_or_else(|| refused(format!("argument \"area\" has no {key:?}; accepted is {ACCEPTED}")))
+    number(fields, key)?.ok_or_else(|| {
+        argument_error(format!("argument \"area\" has no {key:?}; accepted is {ACCEPTED}"))
+    })
 }
 
 fn number(fields: &Map<String, Value>, key: &str) -> Result<Option<f64>, ToolError> {
     let Some(value) = field(fields, key) else { return Ok(None) };
     // Small models write "1.5" for 1.5.
     let number = value.as_f64().or_else(|| value.as_str().and_then(|it| it.trim().parse().ok()));
-    number.map(Some).ok_or_else(|| wrong(key, value, "a number of metres"))
+    number.map(Some).ok_or_else(|| wrong_field(key, value, "a number of metres"))
 }
 
 fn name<'a>(fields: &'a Map<String, Value>, key: &str) -> Result<Option<&'a str>, ToolError> {
     let Some(value) = field(fields, key) else { return Ok(None) };
     let name = value.as_str().filter(|it| it.len() <= NAME_BYTES_MAX);
     let accepted = || format!("a text of at most {NAME_BYTES_MAX} bytes");
-    name.map(Some).ok_or_else(|| wrong(key, value, &accepted()))
+    name.map(Some).ok_or_else(|| wrong_field(key, value, &accepted()))
 }
 
 /// As with arguments, null counts as absent.
@@ -101,9 +102,9 @@ fn field<'a>(fields: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
     fields.get(key).filter(|value| !value.is_null())
 }
 
-fn wrong(key: &str, value: &Value, accepted: &str) -> ToolError {
+fn wrong_field(key: &str, value: &Value, accepted: &str) -> ToolError {
     let shown: String = value.to_string().chars().take(80).collect();
-    refused(format!("argument \"area\": its {key:?} is {shown}; accepted is {accepted}"))
+    argument_error(format!("argument \"area\": its {key:?} is {shown}; accepted is {accepted}"))
 }
 
 #[cfg(test)]
@@ -113,7 +114,7 @@ mod tests {
     fn check(value: Value, map_id: Option<&str>) -> Result<String, String> {
         let args = Args::new(&[AREA], Map::from_iter([("area".to_owned(), value)])).unwrap();
         match area(&args, map_id) {
-            Ok(found) => Ok(found.map_or_else(|| "none".to_owned(), |it| told(&it))),
+            Ok(found) => Ok(found.map_or_else(|| "none".to_owned(), |it| describe(&it))),
             Err(ToolError::Argument(sentence)) => Err(sentence),
             Err(other) => panic!("{other:?}"),
         }

@@ -155,12 +155,14 @@ impl Args {
             let names: Vec<&str> =
                 params.iter().chain([&SESSION]).map(|param| param.name).collect();
             let accepted = names.join(", ");
-            return Err(refused(format!("unknown argument {name:?}; accepted are {accepted}")));
+            return Err(argument_error(format!(
+                "unknown argument {name:?}; accepted are {accepted}"
+            )));
         }
         let absent = params.iter().find(|it| it.required && !values.contains_key(it.name));
         if let Some(param) = absent {
-            let accepted = accepted(param.kind);
-            return Err(refused(format!(
+            let accepted = accepted_form(param.kind);
+            return Err(argument_error(format!(
                 "argument {:?} is missing or empty; accepted is {accepted}",
                 param.name
             )));
@@ -181,7 +183,7 @@ impl Args {
         let bytes_max = if let Kind::Text { bytes_max } = kind { bytes_max } else { usize::MAX };
         match value.as_str() {
             Some(text) if text.len() <= bytes_max => Ok((!text.trim().is_empty()).then_some(text)),
-            _ => Err(wrong(name, value, kind)),
+            _ => Err(wrong_value(name, value, kind)),
         }
     }
 
@@ -189,7 +191,7 @@ impl Args {
     pub(crate) fn required_text(&self, name: &str) -> Result<&str, ToolError> {
         let accepted = "a text that is not blank";
         self.text(name)?.ok_or_else(|| {
-            refused(format!("argument {name:?} is missing or empty; accepted is {accepted}"))
+            argument_error(format!("argument {name:?} is missing or empty; accepted is {accepted}"))
         })
     }
 
@@ -209,7 +211,7 @@ impl Args {
             .or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
         match whole {
             Some(number) if (least..=most).contains(&number) => Ok(number),
-            _ => Err(wrong(name, value, kind)),
+            _ => Err(wrong_value(name, value, kind)),
         }
     }
 
@@ -222,7 +224,7 @@ impl Args {
         let Some((kind, value)) = self.find(name) else { return Ok(None) };
         match value.as_f64() {
             Some(number) => Ok(Some(number)),
-            None => Err(wrong(name, value, kind)),
+            None => Err(wrong_value(name, value, kind)),
         }
     }
 
@@ -234,12 +236,12 @@ impl Args {
         let Some((kind, value)) = self.find(name) else { return Ok(None) };
         if let Some(seconds) = value.as_f64() {
             let time = Timestamp::from_seconds(seconds);
-            return time.map(Some).ok_or_else(|| wrong(name, value, kind));
+            return time.map(Some).ok_or_else(|| wrong_value(name, value, kind));
         }
-        let Some(text) = value.as_str() else { return Err(wrong(name, value, kind)) };
+        let Some(text) = value.as_str() else { return Err(wrong_value(name, value, kind)) };
         match reading.zone.parse(text, reading.now) {
             Ok(time) => Ok(Some(time)),
-            Err(error) => Err(refused(format!("argument {name:?}: {error}"))),
+            Err(error) => Err(argument_error(format!("argument {name:?}: {error}"))),
         }
     }
 
@@ -257,7 +259,7 @@ impl Args {
         });
         Window::new(first, last).map_err(|_backward| {
             let shown = |bound: Option<Timestamp>| bound.map_or_else(String::new, |it| reading.zone.format(it));
-            refused(format!(
+            argument_error(format!(
                 "argument {start:?} ({}) lies after {end:?} ({}); accepted is a start at or before the end",
                 shown(first),
                 shown(last)
@@ -277,7 +279,7 @@ impl Args {
         match numbers.as_deref() {
             Some(&[x, y]) => Ok(Some([x, y, 0.0])),
             Some(&[x, y, z]) => Ok(Some([x, y, z])),
-            _ => Err(wrong(name, value, kind)),
+            _ => Err(wrong_value(name, value, kind)),
         }
     }
 
@@ -286,13 +288,15 @@ impl Args {
         #[expect(clippy::cast_possible_truncation, reason = "checked to be finite")]
         let number = value.as_f64().map(|number| number as f32);
         let number = number.filter(|number| *number > 0.0 && number.is_finite());
-        number.map(Some).ok_or_else(|| wrong(name, value, kind))
+        number.map(Some).ok_or_else(|| wrong_value(name, value, kind))
     }
 
     /// The texts that are not blank; none where absent.
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, ToolError> {
         let Some((kind, value)) = self.find(name) else { return Ok(Vec::new()) };
-        let Kind::Texts { most, bytes_max } = kind else { return Err(wrong(name, value, kind)) };
+        let Kind::Texts { most, bytes_max } = kind else {
+            return Err(wrong_value(name, value, kind));
+        };
         let items = value.as_array().filter(|items| items.len() <= most);
         let texts: Option<Vec<&str>> =
             items.and_then(|items| items.iter().map(Value::as_str).collect());
@@ -302,7 +306,7 @@ impl Args {
                 let texts = texts.into_iter().filter(|text| !text.trim().is_empty());
                 texts.map(str::to_owned).collect()
             })
-            .ok_or_else(|| wrong(name, value, kind))
+            .ok_or_else(|| wrong_value(name, value, kind))
     }
 
     /// The default where absent.
@@ -314,7 +318,7 @@ impl Args {
                 .as_f64()
                 .or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()))
                 .filter(|share| (0.0..=1.0).contains(share))
-                .ok_or_else(|| wrong(name, value, kind))?,
+                .ok_or_else(|| wrong_value(name, value, kind))?,
         };
         #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
         let share = share as f32;
@@ -328,13 +332,13 @@ impl Args {
             return Ok(of.first().copied().unwrap_or_default());
         };
         let found = of.iter().find(|word| value.as_str() == Some(word)).copied();
-        found.ok_or_else(|| wrong(name, value, kind))
+        found.ok_or_else(|| wrong_value(name, value, kind))
     }
 
     /// The names, without those that are blank.
     pub(crate) fn names(&self, name: &str) -> Result<Vec<String>, ToolError> {
         let Some((kind, value)) = self.find(name) else { return Ok(Vec::new()) };
-        let Kind::Names { most } = kind else { return Err(wrong(name, value, kind)) };
+        let Kind::Names { most } = kind else { return Err(wrong_value(name, value, kind)) };
         let names: Option<Vec<&str>> = match value {
             Value::String(text) => Some(text.split(',').collect()),
             Value::Array(items) => items.iter().map(Value::as_str).collect(),
@@ -346,7 +350,7 @@ impl Args {
         });
         names
             .filter(|names| (1..=most).contains(&names.len()))
-            .ok_or_else(|| wrong(name, value, kind))
+            .ok_or_else(|| wrong_value(name, value, kind))
     }
 
     /// Models write an object as text, too.
@@ -357,7 +361,7 @@ impl Args {
             Value::String(text) => serde_json::from_str(text).ok(),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
         };
-        object.map(Some).ok_or_else(|| wrong(name, value, kind))
+        object.map(Some).ok_or_else(|| wrong_value(name, value, kind))
     }
 
     /// False where absent.
@@ -369,12 +373,12 @@ impl Args {
             Value::String(text) => text.trim().to_lowercase().parse().ok(),
             Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
         };
-        written.ok_or_else(|| wrong(name, value, kind))
+        written.ok_or_else(|| wrong_value(name, value, kind))
     }
 
     pub(crate) fn record_ids(&self, name: &str) -> Result<Vec<RecordId>, ToolError> {
         let Some((kind, value)) = self.find(name) else { return Ok(Vec::new()) };
-        let Kind::RecordIds { most } = kind else { return Err(wrong(name, value, kind)) };
+        let Kind::RecordIds { most } = kind else { return Err(wrong_value(name, value, kind)) };
         // One id, or ids as text, are what small models write.
         let written: Vec<Value> = match (value.as_array(), value.as_str()) {
             (Some(items), _) => items.clone(),
@@ -386,7 +390,7 @@ impl Args {
         };
         match written.iter().map(id).collect::<Option<Vec<RecordId>>>() {
             Some(ids) if (1..=most).contains(&ids.len()) => Ok(ids),
-            _ => Err(wrong(name, value, kind)),
+            _ => Err(wrong_value(name, value, kind)),
         }
     }
 
@@ -400,18 +404,21 @@ impl Args {
 }
 
 /// A refusal, as the one sentence that the caller reads.
-pub(crate) fn refused(sentence: String) -> ToolError {
+pub(crate) fn argument_error(sentence: String) -> ToolError {
     ToolError::Argument(sentence)
 }
 
-fn wrong(name: &str, value: &Value, kind: Kind) -> ToolError {
+fn wrong_value(name: &str, value: &Value, kind: Kind) -> ToolError {
     let written = value.to_string();
     let shown: String = written.chars().take(80).collect();
     let dots = if shown.len() < written.len() { "…" } else { "" };
-    refused(format!("argument {name:?} is {shown}{dots}; accepted is {}", accepted(kind)))
+    argument_error(format!(
+        "argument {name:?} is {shown}{dots}; accepted is {}",
+        accepted_form(kind)
+    ))
 }
 
-fn accepted(kind: Kind) -> String {
+fn accepted_form(kind: Kind) -> String {
     match kind {
         Kind::Text { bytes_max } => format!("a text of at most {bytes_max} bytes"),
         Kind::Whole { least, most, default } => {

@@ -28,11 +28,11 @@ impl Tools {
         tool: &str,
         arguments: Arguments,
     ) -> Result<(), ToolError> {
-        named(tool)?.check(&self.context, session, arguments)
+        tool_named(tool)?.check(&self.context, session, arguments)
     }
 }
 
-fn named(name: &str) -> Result<&'static dyn AnyTool<Context>, ToolError> {
+fn tool_named(name: &str) -> Result<&'static dyn AnyTool<Context>, ToolError> {
     find(catalog::TOOLS, name).ok_or_else(|| ToolError::UnknownTool(name.to_owned()))
 }
 
@@ -51,7 +51,7 @@ impl ToolBox for Tools {
         tool: &str,
         arguments: Arguments,
     ) -> Result<ToolReply, ToolError> {
-        named(tool)?.call(&self.context, session, arguments)
+        tool_named(tool)?.call(&self.context, session, arguments)
     }
 
     fn resource(&self, uri: &str) -> Result<Option<Image>, ToolError> {

@@ -101,13 +101,13 @@ impl Toolset {
     }
 
     /// The toolset of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|toolset| toolset.name() == name)
     }
 }
 
 /// The tools of these toolsets, in the order in which clients see them listed.
-pub fn listed(toolsets: &[Toolset]) -> Vec<ToolSpec> {
+pub fn specs(toolsets: &[Toolset]) -> Vec<ToolSpec> {
     catalog::all().into_iter().filter(|spec| toolsets.contains(&spec.toolset)).collect()
 }
 
@@ -176,7 +176,7 @@ pub trait ToolBox: Send + Sync + 'static {
 
     /// The tools of the toolsets that a client picked, whether or not the catalogue
     /// lists them.
-    fn picked(&self, toolsets: &[Toolset]) -> Vec<ToolSpec> {
+    fn specs_of(&self, toolsets: &[Toolset]) -> Vec<ToolSpec> {
         let of_them = |spec: &&ToolSpec| toolsets.contains(&spec.toolset);
         self.catalog().iter().filter(of_them).cloned().collect()
     }
@@ -227,13 +227,13 @@ mod tests {
     #[test]
     fn toolsets_have_names_and_hold_every_tool() {
         for toolset in Toolset::ALL {
-            assert_eq!(Toolset::named(toolset.name()), Some(toolset));
-            assert!(!listed(&[toolset]).is_empty(), "{toolset:?}");
+            assert_eq!(Toolset::from_name(toolset.name()), Some(toolset));
+            assert!(!specs(&[toolset]).is_empty(), "{toolset:?}");
         }
-        assert_eq!(Toolset::named("Notes"), None);
-        assert_eq!(listed(&Toolset::ALL).len(), catalog::all().len());
+        assert_eq!(Toolset::from_name("Notes"), None);
+        assert_eq!(specs(&Toolset::ALL).len(), catalog::all().len());
         let names = |toolsets: &[Toolset]| -> Vec<&str> {
-            listed(toolsets).iter().map(|spec| spec.name).collect()
+            specs(toolsets).iter().map(|spec| spec.name).collect()
         };
         let notes = ["memory_save", "memory_load", "memory_delete", "memory_forget"];
         assert_eq!(names(&[Toolset::Notes]), notes);

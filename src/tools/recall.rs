@@ -166,7 +166,7 @@ pub(crate) fn why_none(context: &Context, filter: &Filter) -> String {
             what.insert_str(0, " of ");
         }
         match &filter.area {
-            Some(area) => what.push_str(&format!(" {}", area::told(area))),
+            Some(area) => what.push_str(&format!(" {}", area::describe(area))),
             None if what.is_empty() => return within,
             None => what.push_str(" there"),
         }

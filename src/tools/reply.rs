@@ -58,23 +58,20 @@ pub(crate) fn nothing_within(context: &Context, window: &Window) -> String {
 pub(crate) fn holdings(context: &Context) -> String {
     let zone = context.options.zone;
     let pending = context.ingest.pending();
-    let waiting =
-        if pending == 0 { String::new() } else { format!(", {} frames pending", grouped(pending)) };
+    let waiting = if pending == 0 {
+        String::new()
+    } else {
+        format!(", {} frames pending", group_thousands(pending))
+    };
     match context.episodic.span() {
         None => format!("memory holds no records{waiting}"),
         Some((first, last)) => format!(
             "memory holds {} records from {} to {}{waiting}",
-            grouped(context.episodic.len()),
+            group_thousands(context.episodic.len()),
             zone.format(first),
             zone.format(last)
         ),
     }
-}
-
-/// `1 day`, `3 days`.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// The beginning of a text, its further lines indented.
@@ -85,7 +82,7 @@ pub(crate) fn indented_excerpt(text: &str, chars_max: usize) -> String {
 }
 
 /// `12482` as `12,482`.
-fn grouped(number: usize) -> String {
+fn group_thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -153,7 +150,7 @@ mod tests {
 
     #[test]
     fn thousands_are_grouped() {
-        let shown: Vec<String> = [0, 999, 1_000, 12_482, 1_000_000].map(grouped).into();
+        let shown: Vec<String> = [0, 999, 1_000, 12_482, 1_000_000].map(group_thousands).into();
         assert_eq!(shown, ["0", "999", "1,000", "12,482", "1,000,000"]);
     }
 

@@ -148,12 +148,12 @@ impl<T: Tool> AnyTool<T::Context> for T {
         let args = Args::new(T::PARAMS, values)?;
         let session = args.session(own)?;
         let request = T::parse(&args, context, session)?;
-        finished(T::run(context, session, request)?, context.text_max_chars())
+        render(T::run(context, session, request)?, context.text_max_chars())
     }
 }
 
 /// A reply as JSON and as text.
-fn finished(mut reply: impl Reply, text_max_chars: usize) -> Result<ToolReply, ToolError> {
+fn render(mut reply: impl Reply, text_max_chars: usize) -> Result<ToolReply, ToolError> {
     let mut text = Text::new(text_max_chars);
     reply.write(&mut text);
     let images = reply.take_images();

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::base::time::{Timestamp, Window, Zone};
+use crate::base::wording::article;
 use crate::memory::episodic::reference::Reference;
 
 /// A reference as a description to recall by: "a red mug by the desk".
@@ -25,8 +26,7 @@ pub(super) fn with_article(thing: &str) -> String {
     if thing.ends_with('s') && !thing.ends_with("ss") {
         return thing.to_owned();
     }
-    let article = if thing.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} {thing}")
+    format!("{} {thing}", article(thing))
 }
 
 /// The window of all occasions that a reference names; `None` where it names none, or a

@@ -146,7 +146,7 @@ impl tool::Reply for Reply {
             self.daemon_resident_bytes.unwrap_or(0) + self.worker_resident_bytes.unwrap_or(0);
         text.line(&format!(
             "{}; {} on disk, {} of memory.",
-            capitalised(&self.holdings),
+            capitalise(&self.holdings),
             mebibytes(self.disk_bytes),
             mebibytes(resident)
         ));
@@ -167,7 +167,7 @@ fn mebibytes(bytes: u64) -> String {
     format!("{mebibytes:.1} MiB")
 }
 
-fn capitalised(text: &str) -> String {
+fn capitalise(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

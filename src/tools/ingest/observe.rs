@@ -15,7 +15,7 @@ use crate::base::pose::Pose;
 use crate::ingest::{ObserveError, Observed, ObservedState};
 use crate::retrieval::sessions::SessionName;
 use crate::store::NewObservation;
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::reply::Text;
 use crate::tools::tool::{self, Tool};
@@ -110,7 +110,7 @@ impl Tool for Observe {
             map_id: args.text("map_id")?.unwrap_or_default().to_owned(),
             source: args.text("source")?.unwrap_or("default").to_owned(),
         };
-        meta.check().map_err(|error| refused(format!("argument {error}")))?;
+        meta.check().map_err(|error| argument_error(format!("argument {error}")))?;
         Ok(Request { meta, content })
     }
 
@@ -167,22 +167,22 @@ fn content(args: &Args, limits: Limits) -> Result<Content, ToolError> {
         (None, None, Some(caption)) => {
             Ok(Content::Caption { caption: caption.to_owned(), confidence, layer })
         }
-        (Some(_), None, None) | (None, Some(_), None) if layer.is_some() => Err(refused(
+        (Some(_), None, None) | (None, Some(_), None) if layer.is_some() => Err(argument_error(
             "argument \"layer\" goes with \"caption\" only; a frame has no layer".to_owned(),
         )),
-        (Some(_), None, None) | (None, Some(_), None) if confidence.is_some() => Err(refused(
+        (Some(_), None, None) | (None, Some(_), None) if confidence.is_some() => Err(argument_error(
             "argument \"confidence\" goes with \"caption\" only; the captioner says how sure it is \
              of a frame"
                 .to_owned(),
         )),
         (Some(image), None, None) => STANDARD.decode(image.trim()).map(Content::Image).map_err(|error| {
-            refused(format!("argument \"image\" is no base64 ({error}); accepted is a JPEG or PNG file in base64"))
+            argument_error(format!("argument \"image\" is no base64 ({error}); accepted is a JPEG or PNG file in base64"))
         }),
         (None, Some(path), None) => read(Path::new(path), limits.bytes_max).map(Content::Image),
-        (None, None, None) => Err(refused(
+        (None, None, None) => Err(argument_error(
             "one of the arguments \"image\", \"image_path\" and \"caption\" is needed; none came".to_owned(),
         )),
-        _ => Err(refused(
+        _ => Err(argument_error(
             "only one of the arguments \"image\", \"image_path\" and \"caption\" is accepted; several came".to_owned(),
         )),
     }
@@ -191,7 +191,7 @@ fn content(args: &Args, limits: Limits) -> Result<Content, ToolError> {
 fn confidence(args: &Args) -> Result<Option<f32>, ToolError> {
     let Some(given) = args.number("confidence")? else { return Ok(None) };
     if !(0.0..=1.0).contains(&given) {
-        return Err(refused(format!(
+        return Err(argument_error(format!(
             "argument \"confidence\" is {given}; accepted is a number from 0 to 1"
         )));
     }
@@ -203,7 +203,7 @@ fn confidence(args: &Args) -> Result<Option<f32>, ToolError> {
 /// Reads a regular file of at most `bytes_max`.
 fn read(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ToolError> {
     let refusal = |reason: String| {
-        refused(format!(
+        argument_error(format!(
             "argument \"image_path\" is {:?}: {reason}; accepted is the absolute path of a JPEG or PNG file of at most {bytes_max} bytes",
             path.display()
         ))
@@ -230,19 +230,19 @@ fn pose(args: &Args) -> Result<Option<Pose>, ToolError> {
     let (position, theta) = (args.position("position")?, args.number("theta")?);
     match (position, theta) {
         (None, None) => Ok(None),
-        (None, Some(theta)) => Err(refused(format!(
+        (None, Some(theta)) => Err(argument_error(format!(
             "argument \"theta\" is {theta} without \"position\"; accepted is a heading with its position"
         ))),
         (Some(position), heading) => Pose::new(position, heading)
             .map(Some)
-            .map_err(|error| refused(format!("argument {error}"))),
+            .map_err(|error| argument_error(format!("argument {error}"))),
     }
 }
 
 fn refusal(error: &ObserveError) -> ToolError {
     match error {
         ObserveError::Image(_) | ObserveError::Name(_) | ObserveError::Time { .. } => {
-            refused(format!("argument {error}"))
+            argument_error(format!("argument {error}"))
         }
         ObserveError::SpoolFull { .. } | ObserveError::ImagesFull { .. } => {
             ToolError::Refused(error.to_string())

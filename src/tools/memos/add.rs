@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::memory::memos::NewMemo;
 use crate::retrieval::sessions::SessionName;
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::memos::{MESSAGE_BYTES_MAX, PROMPT, StatusReply, refusal};
 use crate::tools::reply::Text;
@@ -84,7 +84,7 @@ fn messages(args: &Args) -> Result<Vec<String>, ToolError> {
         (None, messages) if !messages.is_empty() => Ok(messages),
         (message, _) => {
             let came = if message.is_some() { "both" } else { "none" };
-            Err(refused(format!(
+            Err(argument_error(format!(
                 "one of the arguments \"message\" and \"messages\" is accepted; {came} came"
             )))
         }

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use crate::memory::memos::{DeletedMemos, MemoSelector};
 use crate::retrieval::sessions::SessionName;
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
-use crate::tools::memos::{numbered, refusal};
+use crate::tools::memos::{id_list, refusal};
 use crate::tools::reply::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
@@ -53,7 +53,7 @@ impl Tool for MemoDelete {
             (id, None) if id > 0 => Ok(MemoSelector::Id(id)),
             (id, _) => {
                 let came = if id > 0 { "both" } else { "none" };
-                Err(refused(format!(
+                Err(argument_error(format!(
                     "one of the arguments \"id\" (from 1) and \"message_id\" is accepted; {came} \
                      came"
                 )))
@@ -80,10 +80,10 @@ impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
         let Self { deleted, cancelled, why_empty } = self;
         if !deleted.is_empty() {
-            text.line(&format!("deleted {}", numbered(deleted)));
+            text.line(&format!("deleted {}", id_list(deleted)));
         }
         if !cancelled.is_empty() {
-            text.line(&format!("cancelled {}, whose creation was queued", numbered(cancelled)));
+            text.line(&format!("cancelled {}, whose creation was queued", id_list(cancelled)));
         }
         if let Some(why) = why_empty {
             text.line(&format!("Nothing deleted: {why}."));

@@ -9,7 +9,7 @@ use crate::retrieval::sessions::SessionName;
 use crate::store::memos::MemoRecall;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
-use crate::tools::memos::{StatusReply, numbered, refusal};
+use crate::tools::memos::{StatusReply, id_list, refusal};
 use crate::tools::reply::{Text, indented_excerpt};
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
@@ -140,7 +140,7 @@ impl tool::Reply for Reply {
             text.line(&memo.line());
         }
         for RecallReply { query, memo_ids, time } in recalls {
-            text.line(&format!("{time} {query:?} was answered by {}", numbered(memo_ids)));
+            text.line(&format!("{time} {query:?} was answered by {}", id_list(memo_ids)));
         }
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::memory::memos::{MemoRanking, MemoStatus, MemosError, RecalledMemo};
 use crate::tools::ToolError;
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 
 /// A user's prompt or a query.
@@ -79,7 +79,7 @@ fn why_none(context: &Context) -> String {
 }
 
 /// `#1, #2`, or `none`.
-fn numbered(ids: &[u64]) -> String {
+fn id_list(ids: &[u64]) -> String {
     if ids.is_empty() {
         return "none".to_owned();
     }
@@ -88,7 +88,7 @@ fn numbered(ids: &[u64]) -> String {
 
 fn refusal(error: &MemosError) -> ToolError {
     match error {
-        MemosError::NothingToKeep(_) => refused(format!("argument \"message\" {error}")),
+        MemosError::NothingToKeep(_) => argument_error(format!("argument \"message\" {error}")),
         MemosError::Full | MemosError::QueueFull => ToolError::Refused(error.to_string()),
         MemosError::Store(_) | MemosError::Model(_) | MemosError::Thread(_) => {
             ToolError::Fault(error.to_string())

@@ -5,13 +5,14 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::base::RecordId;
+use crate::base::wording::quantity;
 use crate::memory::episodic::MemoryError;
 use crate::retrieval::sessions::SessionName;
 use crate::store::forget::FORGET_MAX;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::notes::{QUERY, refusal, texts};
-use crate::tools::reply::{Text, counted};
+use crate::tools::reply::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
@@ -127,7 +128,7 @@ impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
         let Self { deleted, count, dry_run, scope } = self;
         let notes = deleted.iter().filter(|it| matches!(it, Deleted::Note(_))).count();
-        let (notes, records) = (counted(notes, "note"), counted(count - notes, "record"));
+        let (notes, records) = (quantity(notes, "note"), quantity(count - notes, "record"));
         let counts = match scope {
             Scope::Notes => notes,
             Scope::Episodic => records,

@@ -9,7 +9,7 @@ use crate::base::time::Zone;
 use crate::memory::notes::filter::{FILTER_BYTES_MAX, NoteFilter};
 use crate::memory::notes::{NoteSearch, ScoredNote};
 use crate::retrieval::sessions::SessionName;
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::notes::{QUERY, refusal};
 use crate::tools::reply::{Text, indented_excerpt};
@@ -82,7 +82,8 @@ impl Tool for MemoryLoad {
             query: args.required_text("query")?.to_owned(),
             threshold: args.share("threshold")?,
             limit: args.count("limit")?,
-            filter: filter.map_err(|error| refused(format!("argument \"filter\": {error}")))?,
+            filter: filter
+                .map_err(|error| argument_error(format!("argument \"filter\": {error}")))?,
         })
     }
 

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::memory::notes::NotesError;
 use crate::tools::ToolError;
-use crate::tools::args::{Kind, refused};
+use crate::tools::args::{Kind, argument_error};
 
 /// A query, which is embedded whole, up to the model's own length.
 const QUERY: Kind = Kind::Text { bytes_max: 2_000 };
@@ -21,7 +21,7 @@ fn texts(ids: &[Uuid]) -> Vec<String> {
 fn refusal(error: &NotesError) -> ToolError {
     match error {
         NotesError::MetadataTooLarge { .. } | NotesError::OwnName(_) => {
-            refused(format!("argument \"metadata\": {error}"))
+            argument_error(format!("argument \"metadata\": {error}"))
         }
         NotesError::Full => ToolError::Refused(error.to_string()),
         NotesError::Store(_) | NotesError::Model(_) => ToolError::Fault(error.to_string()),

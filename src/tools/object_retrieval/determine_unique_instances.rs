@@ -14,7 +14,7 @@ use crate::tools::action::{Action, TextInput};
 use crate::tools::args::{Args, Param};
 use crate::tools::context::Context;
 use crate::tools::object_retrieval::refusal::refusal;
-use crate::tools::object_retrieval::{TEXT, counted};
+use crate::tools::object_retrieval::{TEXT, quantity};
 use crate::tools::recall::QUERY;
 use crate::tools::reply::Text;
 use crate::tools::tool::{self, Tool};
@@ -140,8 +140,8 @@ impl InstanceReply {
         let mut line = format!(
             "{}: {} on {}, last {}",
             self.instance_desc,
-            counted(self.count, "time"),
-            counted(self.days_seen, "day"),
+            quantity(self.count, "time"),
+            quantity(self.days_seen, "day"),
             self.last_seen
         );
         let places = self.places.iter().filter(|it| !it.place.is_empty()).take(3);

@@ -8,7 +8,7 @@ use crate::memory::episodic::MemoryError;
 use crate::retrieval::sessions::SessionName;
 use crate::store::Record;
 use crate::tools::action::{Action, TextInput};
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::frames::image_of;
 use crate::tools::record::RecordReply;
@@ -64,7 +64,7 @@ impl Tool for InspectMemoryRecord {
         let is_found = |id: &RecordId| records.iter().any(|record| record.id == *id);
         let not_found: Vec<u64> = ids.iter().filter(|id| !is_found(id)).map(|id| id.0).collect();
         if records.is_empty() {
-            return Err(refused(format!(
+            return Err(argument_error(format!(
                 "argument \"record_ids\" is {not_found:?}, none of which exists; {}",
                 holdings(context)
             )));
@@ -84,7 +84,7 @@ fn of_working_memory(
     let mut ids = context.retrieval.session(session.name).working_memory;
     ids.truncate(RECORDS_MAX);
     if ids.is_empty() {
-        return Err(refused(format!(
+        return Err(argument_error(format!(
             "argument \"record_ids\" is missing and the working memory of this session is empty; \
              accepted are 1 to {RECORDS_MAX} record ids, or none after a recall"
         )));

@@ -10,10 +10,10 @@ use crate::retrieval::session::{FoundInMemory, Target};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::target::{ChosenTarget, TargetChoice};
 use crate::tools::action::{Action, TextInput};
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::object_retrieval::refusal::refusal;
-use crate::tools::object_retrieval::{Known, TEXT, counted};
+use crate::tools::object_retrieval::{Known, TEXT, quantity};
 use crate::tools::record::RecordReply;
 use crate::tools::reply::Text;
 use crate::tools::tool::{self, Tool};
@@ -85,7 +85,7 @@ impl Tool for MemorySearchInstance {
         match (given.next(), given.next()) {
             (None, _) => Ok(Request::Implied),
             (Some(only), None) => Ok(only),
-            (Some(_), Some(_)) => Err(refused(
+            (Some(_), Some(_)) => Err(argument_error(
                 "at most one of the arguments \"instance_desc\", \"record_id\" and \"instance\" \
                  is accepted; several came"
                     .to_owned(),
@@ -142,7 +142,7 @@ impl tool::Reply for Reply {
         text.line(&match self.found_in_memory {
             Known::Yes => format!(
                 "searching for {desc:?}, found in memory: {}, newest first:",
-                counted(self.records, "record")
+                quantity(self.records, "record")
             ),
             Known::No => format!("searching for {desc:?}, which the memory does not show."),
             Known::Unknown => {

@@ -19,8 +19,8 @@ pub(crate) mod watch_goals;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::wording::quantity;
 use crate::tools::args::Kind;
-use crate::tools::reply::counted;
 
 /// A task, query or description.
 pub(crate) const TEXT: Kind = Kind::Text { bytes_max: 2_000 };

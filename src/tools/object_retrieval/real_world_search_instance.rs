@@ -12,7 +12,7 @@ use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::object_retrieval::goal::GoalReply;
 use crate::tools::object_retrieval::refusal::refusal;
-use crate::tools::object_retrieval::{Known, counted};
+use crate::tools::object_retrieval::{Known, quantity};
 use crate::tools::record::RecordReply;
 use crate::tools::reply::{self, Text};
 use crate::tools::tool::{self, Tool};
@@ -115,7 +115,7 @@ impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
         text.line(&self.headline);
         if !self.alternatives.is_empty() {
-            text.line(&format!("{} after it:", counted(self.alternatives.len(), "place")));
+            text.line(&format!("{} after it:", quantity(self.alternatives.len(), "place")));
         }
         for goal in &self.alternatives {
             text.line(&goal.line());

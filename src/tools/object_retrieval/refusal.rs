@@ -3,7 +3,7 @@
 use crate::memory::episodic::MemoryError;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::session::SearchState;
-use crate::tools::args::refused;
+use crate::tools::args::argument_error;
 use crate::tools::context::Context;
 use crate::tools::{ToolError, reply};
 
@@ -27,27 +27,27 @@ pub(crate) fn refusal_naming(
         RetrievalError::PlanTooLong(most) => ToolError::Refused(format!(
             "the task needs more than {most} calls, which is more than a plan has"
         )),
-        RetrievalError::NoCandidate { number, candidates } => refused(format!(
+        RetrievalError::NoCandidate { number, candidates } => argument_error(format!(
             "argument \"instance\" is {number}; accepted is a number from 1 to {candidates}, of an \
              object in the newest reply of determine_unique_instances"
         )),
-        RetrievalError::NoRecord(id) => refused(format!(
+        RetrievalError::NoRecord(id) => argument_error(format!(
             "argument \"record_id\" is {id}, which does not exist; {}",
             reply::holdings(context)
         )),
-        RetrievalError::NoPosition(id) => refused(format!(
+        RetrievalError::NoPosition(id) => argument_error(format!(
             "argument \"record_id\" is {id}, whose position is not known; accepted is a record \
              with a position"
         )),
-        RetrievalError::SearchEnded(state) => refused(format!(
+        RetrievalError::SearchEnded(state) => argument_error(format!(
             "the search of this session {}; accepted is a call after \
              create_or_update_real_world_search_instance",
             end_of(state)
         )),
-        RetrievalError::NoWorkingMemory => refused(NO_WORKING_MEMORY.to_owned()),
-        RetrievalError::NothingToSearchFor => refused(NOTHING_TO_SEARCH_FOR.to_owned()),
-        RetrievalError::NoSearch => refused(NO_SEARCH.to_owned()),
-        RetrievalError::NotUnderWay => refused(NOT_UNDER_WAY.to_owned()),
+        RetrievalError::NoWorkingMemory => argument_error(NO_WORKING_MEMORY.to_owned()),
+        RetrievalError::NothingToSearchFor => argument_error(NOTHING_TO_SEARCH_FOR.to_owned()),
+        RetrievalError::NoSearch => argument_error(NO_SEARCH.to_owned()),
+        RetrievalError::NotUnderWay => argument_error(NOT_UNDER_WAY.to_owned()),
     }
 }
 
@@ -63,7 +63,9 @@ const NOT_UNDER_WAY: &str = "no search of this session is under way; accepted is
 /// What the caller can mend names the argument that it came from.
 pub(super) fn memory_refusal(error: &MemoryError, description: &str) -> ToolError {
     match error {
-        MemoryError::NamesNothing(_) => refused(format!("argument {description:?}: {error}")),
+        MemoryError::NamesNothing(_) => {
+            argument_error(format!("argument {description:?}: {error}"))
+        }
         MemoryError::Store(_)
         | MemoryError::Model(_)
         | MemoryError::Corpus(_)

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::memory::state::render::Path;
 use crate::retrieval::sessions::SessionName;
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::state::{AGENT, MemoryReply, agent, refusal_of};
 use crate::tools::tool::Tool;
@@ -64,7 +64,8 @@ impl Tool for StateGet {
 }
 
 fn path_of(text: &str) -> Result<Path<'_>, ToolError> {
-    Path::parse(text).map_err(|error| refused(format!("argument \"path\" is {text:?}: {error}")))
+    Path::parse(text)
+        .map_err(|error| argument_error(format!("argument \"path\" is {text:?}: {error}")))
 }
 
 fn why_none(agent: &str, memory: &Map<String, Value>, path: Option<&Path<'_>>) -> Option<String> {

@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 
 use crate::memory::state::{StateError, render};
 use crate::tools::ToolError;
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::reply::Text;
 use crate::tools::tool;
 
-/// Whose state it is where the caller names nobody.
+/// Whose state it is where the caller names no agent.
 const DEFAULT_AGENT: &str = "default";
 
 const AGENT: Param = Param::optional(
@@ -59,7 +59,7 @@ fn agent(args: &Args) -> Result<String, ToolError> {
 fn refusal_of(argument: &'static str) -> impl Fn(StateError) -> ToolError {
     move |error| match error {
         StateError::TooLarge { .. } | StateError::Reply(_) | StateError::TooLong(_) => {
-            refused(format!("argument {argument:?}: {error}"))
+            argument_error(format!("argument {argument:?}: {error}"))
         }
         StateError::TooManyAgents => ToolError::Refused(error.to_string()),
         StateError::Store(_) | StateError::Unreadable { .. } => ToolError::Fault(error.to_string()),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::retrieval::sessions::SessionName;
-use crate::tools::args::{Args, Kind, Param, refused};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::reply::Text;
 use crate::tools::state::template::{self, TEMPLATE_BYTES_MAX};
@@ -93,7 +93,7 @@ fn template_of(args: &Args) -> Result<Template, ToolError> {
         (None, Some(file)) => Ok(Template::File(file.to_owned())),
         (template, _) => {
             let came = if template.is_some() { "both" } else { "none" };
-            Err(refused(format!(
+            Err(argument_error(format!(
                 "one of the arguments \"template\" and \"file\" is accepted; {came} came"
             )))
         }

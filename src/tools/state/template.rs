@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use crate::tools::ToolError;
-use crate::tools::args::refused;
+use crate::tools::args::argument_error;
 
 /// Longest template.
 pub(crate) const TEMPLATE_BYTES_MAX: usize = 64 << 10;
@@ -13,7 +13,7 @@ pub(crate) const TEMPLATE_BYTES_MAX: usize = 64 << 10;
 /// The template of this name in the first directory that has it.
 pub(crate) fn read(dirs: &[PathBuf], name: &str) -> Result<String, ToolError> {
     let refusal = |reason: String| {
-        refused(format!(
+        argument_error(format!(
             "argument \"file\" is {name:?}: {reason}; accepted is the name of a text file of at \
              most {TEMPLATE_BYTES_MAX} bytes in the prompts directory"
         ))
