@@ -78,7 +78,7 @@ impl Calls {
             && let (Ok(_here), Ok(_place)) = (self.here.try_acquire(), self.places.try_acquire())
         {
             let outcome = catch_unwind(AssertUnwindSafe(work));
-            return outcome.map_err(|panic| self.fault(what, &panic_message(panic)));
+            return outcome.map_err(|panic| self.fault(what, &panic_message(panic.as_ref())));
         }
         let finished = async {
             let place =
@@ -88,7 +88,7 @@ impl Calls {
                 work()
             });
             task.await.map_err(|failed| match failed.try_into_panic() {
-                Ok(panic) => panic_message(panic),
+                Ok(panic) => panic_message(panic.as_ref()),
                 Err(failed) => failed.to_string(),
             })
         };
@@ -127,6 +127,6 @@ impl Calls {
     }
 }
 
-fn panic_message(panic: Box<dyn Any + Send>) -> String {
-    format!("panicked: {}", panic_text(panic.as_ref()))
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    format!("panicked: {}", panic_text(panic))
 }

@@ -91,7 +91,7 @@ impl PlaceHistory {
                     visit.observations.push(at);
                 }
                 Some(_) | None => {
-                    visits.push(ViewpointVisit { first, last, observations: vec![at] })
+                    visits.push(ViewpointVisit { first, last, observations: vec![at] });
                 }
             }
             history.all.push(Observation {

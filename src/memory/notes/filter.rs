@@ -6,9 +6,9 @@
 //! are no calls, no attributes and no arithmetic; what is not in the language
 //! is an error that shows where it stands.
 //!
-//! A name that a note does not have is `None`. TokenKind cannot be compared, such as
-//! a text with a number, is in no order: `<` and the like are false there,
-//! where Python would stop with an error over one odd note.
+//! A name that a note does not have is `None`. Values that cannot
+//! be compared, such as a text and a number, have no order: `<` and the like are
+//! false there, where Python would stop with an error over one odd note.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -37,7 +37,7 @@ pub struct BadFilter {
     accepted: &'static str,
 }
 
-/// TokenKind the language takes, for errors.
+/// Elements of the language, for errors.
 const ACCEPTED: &str = "accepted are comparisons, in, not in, is None, is not None, and, or, not, \
     parentheses, literals and names, such as area == 'main' and year >= 2024 and 'lab' in tags";
 

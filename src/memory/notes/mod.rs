@@ -108,7 +108,7 @@ impl Notes {
             match entry {
                 Ok((note, vectors)) if vectors.is_empty() => stale.push(note),
                 Ok((note, vectors)) => {
-                    drop(entries.insert(note.id, IndexedNote::of(&note, vectors)))
+                    entries.insert(note.id, IndexedNote::of(&note, vectors));
                 }
                 // One note lost is no reason to withhold the others.
                 Err(error) if error.concerns_one_value() => {
