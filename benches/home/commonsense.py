@@ -48,6 +48,29 @@ KEPT_IN: dict[str, tuple[str, ...]] = {
 }
 """The rooms where looking first is sensible."""
 
+UNLISTED: dict[str, tuple[str, ...]] = {
+    "wok": ("kitchen",),
+    "funnel": ("kitchen",),
+    "trivet": ("kitchen",),
+    "strainer": ("kitchen",),
+    "percolator": ("kitchen",),
+    "carafe": ("kitchen", "living room"),
+    "loofah": ("bathroom",),
+    "bathmat": ("bathroom",),
+    "pillowcase": ("bedroom",),
+    "bedspread": ("bedroom",),
+    "nightlight": ("bedroom", "hallway"),
+    "paperweight": ("office",),
+    "protractor": ("office",),
+    "typewriter": ("office",),
+    "harmonica": ("living room", "bedroom"),
+    "tambourine": ("living room", "bedroom"),
+    "xylophone": ("living room", "bedroom"),
+    "metronome": ("living room", "office"),
+    "shoehorn": ("hallway",),
+}
+"""The same of things that no source file of engram names, nor its models' training as it lies here."""
+
 _ALIKE = (
     {"red", "orange", "pink", "purple", "brown"},
     {"blue", "turquoise", "purple", "green"},

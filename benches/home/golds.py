@@ -236,12 +236,7 @@ def _use(home: Household) -> Iterator[Candidate]:
 
 
 def _never(home: Household) -> Iterator[Candidate]:
-    owned = {thing.type for thing in home.belongings.values()}
-    looked_at = {home.layout.spots[it.spot].room for thing in home.sightings.seen() for it in home.sightings.of(thing)}
-    for type_name, rooms in KEPT_IN.items():
-        spots = tuple(name for name, spot in home.layout.spots.items() if spot.room in rooms)
-        if type_name not in owned and spots and looked_at & set(rooms):
-            yield Candidate("never", (), type_name, spots=spots)
+    yield from never_owned(home, KEPT_IN)
     for type_name in home.types():
         things = [thing for thing in home.belongings.values() if thing.type == type_name]
         spots = {it.spot for thing in home.individuals(type_name) for it in home.sightings.of(thing)}
@@ -250,6 +245,29 @@ def _never(home: Household) -> Iterator[Candidate]:
         for colour in OBJECTS[type_name].colours:
             if all(thing.colour and unlike(colour, thing.colour) for thing in things):
                 yield Candidate("never.colour", (), type_name, colour, spots=tuple(sorted(spots)))
+
+
+def never_owned(home: Household, kept_in: dict[str, tuple[str, ...]]) -> Iterator[Candidate]:
+    """Types that it owns none of, where a room was looked at in which they are kept."""
+    owned = {thing.type for thing in home.belongings.values()}
+    looked_at = {home.layout.spots[it.spot].room for thing in home.sightings.seen() for it in home.sightings.of(thing)}
+    for type_name, rooms in kept_in.items():
+        spots = tuple(name for name, spot in home.layout.spots.items() if spot.room in rooms)
+        if type_name not in owned and spots and looked_at & set(rooms):
+            yield Candidate("never", (), type_name, spots=spots)
+
+
+GONE_LOOKS = 2
+"""Later looks at where a thing was seen last, all without it, that show it gone."""
+
+
+def gone(home: Household) -> Iterator[Candidate]:
+    """Things that are no longer where they were seen last, as the robot could know."""
+    for thing in home.sightings.seen():
+        if home.is_named_by_looks(thing) and home.sightings.looks_since(thing) >= GONE_LOOKS:
+            it = home.belongings[thing]
+            is_alone = sum(other.type == it.type for other in home.belongings.values()) == 1
+            yield Candidate("attribute", (thing,), it.type, None if is_alone else it.colour)
 
 
 def _places_but(home: Household, type_name: str) -> Iterable[Place]:

@@ -24,9 +24,10 @@ class Sighting(NamedTuple):
 class Sightings:
     def __init__(self, frames: Iterable, spots: Iterable[str]):
         self._of: dict[str, list[Sighting]] = {}
-        self._last_visit = dict.fromkeys(spots, 0)
+        self._visits: dict[str, list[int]] = {spot: [] for spot in spots}
         for number, frame in enumerate(frames):
-            self._last_visit[frame.spot] = frame.visit
+            if frame.visit not in self._visits[frame.spot]:
+                self._visits[frame.spot].append(frame.visit)
             for thing in frame.things:
                 beside = frozenset(frame.things) - {thing}
                 sighting = Sighting(number, frame.visit, frame.time, frame.spot, beside, frame.truth.activity)
@@ -43,8 +44,12 @@ class Sightings:
 
     def is_there_still(self, thing: str) -> bool:
         """The robot's last look at where it last saw the thing showed it."""
+        return self.looks_since(thing) == 0
+
+    def looks_since(self, thing: str) -> int:
+        """How often the robot looked at where it last saw the thing, and did not see it."""
         last = self.last(thing)
-        return last.visit == self._last_visit[last.spot]
+        return sum(visit > last.visit for visit in self._visits[last.spot])
 
     def visits(self, thing: str) -> int:
         """On how many occasions it was seen: frames of one look are one."""

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import training  # noqa: F401
+from extra import invent_extra
 from golds import Household
 from habits import Story, invent_story
 from layout import Layout, invent_layout
@@ -126,6 +127,9 @@ def main() -> None:
     parser.add_argument("--days", type=_within("--days", 1, DAYS_MAX), default=7)
     parser.add_argument("--tasks", type=_within("--tasks", 0, TASKS_MAX), default=60)
     parser.add_argument(
+        "--extra", type=_within("--extra", 0, TASKS_MAX), default=0, help="tasks of the families beside the six"
+    )
+    parser.add_argument(
         "--wordings", default="dev", help="dev, dev2, dev3, dev4, held1, held2, or a grammar file of your own"
     )
     parser.add_argument("--out", type=Path, required=True, help="a directory; made where it is missing")
@@ -140,6 +144,7 @@ def main() -> None:
     (args.out / "household.json").write_text(json.dumps(story_json, indent=1) + "\n")
     home = household_of(args.seed, layout, story, frames)
     tasks = list(invent_tasks(np.random.default_rng([args.seed, _TASKS, 1]), home, grammar, args.tasks))
+    tasks += invent_extra(np.random.default_rng([args.seed, _TASKS, 2]), home, grammar, args.extra)
     write_lines(args.out / "tasks.jsonl", tasks)
     if args.images:
         write_pictures(args.seed, frames, args.out)

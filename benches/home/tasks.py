@@ -20,22 +20,22 @@ _TRIED = 12
 
 def invent_tasks(rng: np.random.Generator, home: Household, grammar: Grammar, count: int) -> Iterator[dict]:
     """As many tasks of each family as there are; lines of `tasks.jsonl`."""
-    left = {family: _sayable(grammar, found) for family, found in candidates(home).items()}
+    left = {family: sayable(grammar, found) for family, found in candidates(home).items()}
     asked: Counter[str] = Counter()
     number = 0
     while number < count and any(left.values()):
         for family in left:
             if number == count or not left[family]:
                 continue
-            task = _choose(rng, left[family], asked)
+            task = choose(rng, left[family], asked)
             left[family].remove(task)
             asked.update(task.objects)
             asked[task.kind] += 1
             number += 1
-            yield _line(number, family, task, home, _say(rng, home, grammar, task))
+            yield line(number, family, task, home, say(rng, home, grammar, task))
 
 
-def _sayable(grammar: Grammar, found: list[Candidate]) -> list[Candidate]:
+def sayable(grammar: Grammar, found: list[Candidate]) -> list[Candidate]:
     """Those for which the grammar has words."""
     return [
         task
@@ -50,7 +50,7 @@ def _template(task: Candidate) -> str:
     return "never" if task.kind.startswith("never") else task.kind
 
 
-def _choose(rng: np.random.Generator, left: list[Candidate], asked: Counter[str]) -> Candidate:
+def choose(rng: np.random.Generator, left: list[Candidate], asked: Counter[str]) -> Candidate:
     """A kind that was least asked for, mostly hard, of objects not asked for before."""
     fewest = min(asked[task.kind] for task in left)
     pool = [task for task in left if asked[task.kind] == fewest]
@@ -60,8 +60,8 @@ def _choose(rng: np.random.Generator, left: list[Candidate], asked: Counter[str]
     return min(tried, key=lambda task: sum(asked[thing] for thing in task.objects))
 
 
-def _say(rng: np.random.Generator, home: Household, grammar: Grammar, task: Candidate) -> str:
-    slots = _name_thing(rng, grammar, task)
+def say(rng: np.random.Generator, home: Household, grammar: Grammar, task: Candidate) -> str:
+    slots = name_thing(rng, grammar, task)
     if task.place:
         slots |= _name_place(rng, home, grammar, task.place)
     if task.moment:
@@ -75,7 +75,7 @@ def _say(rng: np.random.Generator, home: Household, grammar: Grammar, task: Cand
     return grammar.say(rng, _template(task), slots)
 
 
-def _name_thing(rng: np.random.Generator, grammar: Grammar, task: Candidate) -> dict[str, str]:
+def name_thing(rng: np.random.Generator, grammar: Grammar, task: Candidate) -> dict[str, str]:
     noun = grammar.word(rng, "nouns", task.type)
     slots = {"thing": noun, "a_thing": with_article(noun)}
     named = noun if task.named is None else _with_colour(task.type, noun, task.named)
@@ -129,8 +129,8 @@ def _called(spot) -> str:
     return "carpet" if spot.material == "carpet" else spot.furniture
 
 
-def _line(number: int, family: str, task: Candidate, home: Household, text: str) -> dict:
-    line = {
+def line(number: int, family: str, task: Candidate, home: Household, text: str) -> dict:
+    fields = {
         "id": f"{family}-{number}",
         "family": family,
         "kind": task.kind,
@@ -140,8 +140,8 @@ def _line(number: int, family: str, task: Candidate, home: Household, text: str)
         "asks": _asks(task),
     }
     if not task.objects:
-        line["spots"] = list(task.spots)
-    return line
+        fields["spots"] = list(task.spots)
+    return fields
 
 
 def _asks(task: Candidate) -> dict:

@@ -46,9 +46,13 @@ class Grammar:
     def can_say(self, section: str, key: str) -> bool:
         return bool(self._data[section].get(key))
 
+    def words(self, section: str, key: str) -> list[str]:
+        """All that it may be called."""
+        return self._data[section].get(key, [key])
+
     def word(self, rng: np.random.Generator, section: str, key: str) -> str:
         """What somebody calls this; itself where the grammar does not say."""
-        words = self._data[section].get(key, [key])
+        words = self.words(section, key)
         if len(words) == 1 or rng.random() < _COMMON:
             return words[0]
         return words[1 + rng.integers(len(words) - 1)]

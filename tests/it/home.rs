@@ -109,6 +109,42 @@ fn tasks_of_ones_own_are_asked_in_place_of_the_households() {
 }
 
 #[test]
+fn what_is_no_request_for_one_thing_is_judged_and_counted_apart() {
+    let temporary = tempfile::tempdir().unwrap();
+    let truth = lines("truth.jsonl");
+    let (first, second) = (&truth[0]["objects"][0], &truth[1]["objects"][0]);
+    let words = |object: &Value| format!("bring me {}", object["phrase"].as_str().unwrap());
+    let tasks = [
+        json!({"family": "mine", "task": words(first), "objects": [first["id"]]}),
+        json!({"family": "stop", "task": "stop", "objects": [], "nothing": true, "extra": true}),
+        json!({"family": "turns", "task": words(first), "objects": [first["id"]],
+               "then": [second["id"]], "extra": true}),
+        json!({"family": "gone", "task": words(first), "objects": [first["id"]],
+               "gone": true, "extra": true}),
+    ];
+    let own = temporary.path().join("own.jsonl");
+    fs::write(&own, tasks.map(|it| it.to_string()).join("\n")).unwrap();
+    let home = home();
+    let flags = ["--home", home.to_str().unwrap(), "--tasks-file", own.to_str().unwrap(), "--json"];
+    let report = judged_json(&flags, temporary.path());
+    assert_eq!((&report["overall"]["tasks"], &report["losses"]["all"]), (&json!(1), &json!(0)));
+    let names: Vec<&Value> =
+        report["extra_families"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["stop", "turns", "gone"]);
+    let [stop, turns, gone] = [0, 1, 2].map(|at| &report["extra_outcomes"][at]);
+    assert_eq!(stop["right_place"], stop["position"].is_null(), "{stop}");
+    assert_eq!(
+        turns["right_place"], false,
+        "one thing was asked for, and {second} is none: {turns}"
+    );
+    assert_eq!(
+        (&gone["right_object"], &gone["right_place"]),
+        (&json!(false), &json!(true)),
+        "{gone}"
+    );
+}
+
+#[test]
 fn what_cannot_be_judged_is_said_before_anything_is_done() {
     let temporary = tempfile::tempdir().unwrap();
     let own = temporary.path().join("own.jsonl");
@@ -121,13 +157,26 @@ fn what_cannot_be_judged_is_said_before_anything_is_done() {
     };
     check(
         json!({"family": "mine", "task": "bring me an ox", "objects": ["ox"]}),
-        "own.jsonl:1: objects has \"ox\"; accepted is an id of household.json's objects",
+        "own.jsonl:1: objects or then has \"ox\"; accepted is an id of household.json's objects",
     );
     check(
         json!({"family": "mine", "task": "bring me an ox", "objects": []}),
         "this one has 0 objects and 0 spots",
     );
     check(json!({"family": "mine", "objects": []}), "missing field `task`");
+    let object = &lines("truth.jsonl")[0]["objects"][0]["id"];
+    check(
+        json!({"family": "mine", "task": "stop", "objects": [object], "nothing": true}),
+        "a task with nothing to fetch has no objects, spots or then",
+    );
+    check(
+        json!({"family": "mine", "task": "how many?", "objects": [object], "answers": ["3"]}),
+        "answers are of a task with \"nothing\": true",
+    );
+    check(
+        json!({"family": "mine", "task": "the mug, then the ox", "objects": [object], "then": ["ox"]}),
+        "\"ox\"; accepted is an id of household.json's objects",
+    );
     let flags = ["--home", home.to_str().unwrap(), "--captions", "model"];
     let errors = refusal(&flags, temporary.path());
     assert!(errors.contains("has no images; simulate it with --images"), "{errors}");

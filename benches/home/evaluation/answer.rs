@@ -14,7 +14,8 @@ use engram::cli::client::{Client, ClientError, ClientOptions};
 /// What the planner made of a task.
 #[derive(Debug, Default)]
 pub(super) struct Retrieval {
-    pub(super) answer: Answer,
+    /// Where the robot goes, in this order.
+    pub(super) goals: Vec<Answer>,
     /// What it called, in order.
     pub(super) calls: Vec<String>,
     pub(super) millis: f64,
@@ -22,6 +23,7 @@ pub(super) struct Retrieval {
     pub(super) text: String,
     /// The tool refused the task or was too late.
     pub(super) is_error: bool,
+    pub(super) is_late: bool,
 }
 
 const TOOL: &str = "retrieve_object";
@@ -45,7 +47,7 @@ pub(super) fn retrieve(
         // A planner that fails at one task has failed at that task.
         Err(ClientError::Late(limit)) => {
             let text = format!("no answer within {limit:?}");
-            return Ok(Retrieval { text, is_error: true, ..Retrieval::default() });
+            return Ok(Retrieval { text, is_error: true, is_late: true, ..Retrieval::default() });
         }
         Err(error) => return Err(error).with_context(|| format!("{TOOL} {:?}", task.words)),
     };
@@ -54,23 +56,25 @@ pub(super) fn retrieve(
         return Ok(Retrieval { text: reply.text, millis, is_error: true, ..Retrieval::default() });
     }
     Ok(Retrieval {
-        answer: answer(&reply.structured),
+        goals: goals(&reply.structured),
         calls: calls(&reply.structured),
         millis,
         text: reply.text,
         is_error: false,
+        is_late: false,
     })
 }
 
-/// The first goal: where the robot goes first.
-fn answer(reply: &Map<String, Value>) -> Answer {
+fn goals(reply: &Map<String, Value>) -> Vec<Answer> {
     let goals = reply.get("goals").and_then(Value::as_array);
-    let Some(goal) = goals.and_then(|goals| goals.first()?.as_object()) else {
-        return Answer::default();
-    };
+    goals.into_iter().flatten().filter_map(Value::as_object).map(answer).collect()
+}
+
+fn answer(goal: &Map<String, Value>) -> Answer {
     let record = goal.get("record_id").and_then(Value::as_u64);
     let is_guess = goal.get("guess").and_then(Value::as_bool).unwrap_or_else(|| record.is_none());
-    Answer { record, position: position(goal), is_guess }
+    let probability = goal.get("probability").and_then(Value::as_f64);
+    Answer { record, position: position(goal), is_guess, probability }
 }
 
 fn calls(reply: &Map<String, Value>) -> Vec<String> {
@@ -83,23 +87,26 @@ fn calls(reply: &Map<String, Value>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn check(reply: &Value, expect: Answer) {
-        assert_eq!(answer(reply.as_object().unwrap()), expect);
-    }
-
     #[test]
-    fn the_first_goal_is_the_answer() {
-        let seen = json!({"goals": [
+    fn goals_are_the_answer_in_their_order() {
+        let check = |reply: &Value, expect: &[Answer]| {
+            assert_eq!(goals(reply.as_object().unwrap()), expect);
+        };
+        let seen = |record, x| Answer {
+            record: Some(record),
+            position: Some([x, 2.0, 0.0]),
+            ..Answer::default()
+        };
+        let two = json!({"goals": [
             {"position": [1.0, 2.0, 0.0], "record_id": 7},
-            {"position": [9.0, 9.0, 0.0], "record_id": 8},
+            {"position": [9.0, 2.0, 0.0], "record_id": 8, "probability": 0.5},
         ]});
-        let position = Some([1.0, 2.0, 0.0]);
-        check(&seen, Answer { record: Some(7), position, is_guess: false });
+        check(&two, &[seen(7, 1.0), Answer { probability: Some(0.5), ..seen(8, 9.0) }]);
         let guess =
             json!({"goals": [{"position": [1.0, 2.0, 0.0], "record_id": 7, "guess": true}]});
-        check(&guess, Answer { record: Some(7), position, is_guess: true });
-        check(&json!({"goals": []}), Answer::default());
-        check(&json!({}), Answer::default());
+        check(&guess, &[Answer { is_guess: true, ..seen(7, 1.0) }]);
+        check(&json!({"goals": []}), &[]);
+        check(&json!({}), &[]);
     }
 
     #[test]

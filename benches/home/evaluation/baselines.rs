@@ -51,7 +51,7 @@ impl<'a> Baselines<'a> {
         record.map_or_else(Answer::default, |Remembered { id, position, .. }| Answer {
             record: Some(*id),
             position: *position,
-            is_guess: false,
+            ..Answer::default()
         })
     }
 

@@ -22,6 +22,9 @@ pub(super) struct Report {
     pub(super) slips: Option<Slips>,
     pub(super) losses: Losses,
     pub(super) outcomes: Vec<Outcome>,
+    /// Beside the six families, and in none of the figures above.
+    pub(super) extra_families: Vec<Family>,
+    pub(super) extra_outcomes: Vec<Outcome>,
 }
 
 /// Tasks of one kind, or all.
@@ -80,13 +83,14 @@ pub(super) struct Outcome {
 
 impl Outcome {
     pub(super) fn answer(&mut self, answer: &Answer, verdict: Verdict) {
-        let Answer { record, position, is_guess } = *answer;
+        let Answer { record, position, is_guess, probability: _ } = *answer;
         (self.record, self.position, self.is_guess) = (record, position, is_guess);
         (self.right_object, self.right_place) = (verdict.object, verdict.place);
     }
 
     pub(super) fn given(&self) -> Answer {
-        Answer { record: self.record, position: self.position, is_guess: self.is_guess }
+        let Self { record, position, is_guess, .. } = *self;
+        Answer { record, position, is_guess, probability: None }
     }
 }
 

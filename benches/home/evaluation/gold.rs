@@ -1,5 +1,5 @@
-//! What is right, counted from the truth of the frames; sees no captions, makes no
-//! calls.
+//! What is right, counted from the truth of the frames; makes no calls, and of a reply
+//! sees its goals and, for a question, its words.
 
 use anyhow::Context as _;
 
@@ -8,7 +8,10 @@ use super::household::{Household, Position, Task};
 /// A goal this near to where the object was last seen is the right place.
 pub(super) const NEAR_METRES: f64 = 1.0;
 
-/// What somebody answered to a task.
+/// A goal at an object that is gone claims that it is there from this probability on.
+const CLAIMED: f64 = 0.5;
+
+/// What somebody answered to a task: a goal, or no goal by default.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Answer {
     /// The record on which the answer stands.
@@ -16,6 +19,15 @@ pub(super) struct Answer {
     pub(super) position: Option<Position>,
     /// It says itself that the object was never seen.
     pub(super) is_guess: bool,
+    /// That the object is there; certain where it does not say.
+    pub(super) probability: Option<f64>,
+}
+
+/// An answer and what the frames of its record truly show.
+#[derive(Debug)]
+pub(super) struct Goal<'a> {
+    pub(super) answer: Answer,
+    pub(super) shown: Vec<&'a str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +43,12 @@ pub(super) enum Gold {
     Seen(Vec<Last>),
     /// None: an admission, and a look at a sensible place.
     NeverSeen(Vec<Position>),
+    /// One of the first, then one of the second.
+    InTurn(Vec<Last>, Vec<Last>),
+    /// Not where it was last seen, or not as if it were there: somewhere it was seen.
+    Gone { left: Last, seen: Vec<Position> },
+    /// No goal; to a question one of the words.
+    Nothing(Vec<String>),
 }
 
 /// An object's last sighting.
@@ -45,38 +63,98 @@ pub(super) struct Last {
 impl Gold {
     /// Fails for an object that no frame shows: nobody could find it.
     pub(super) fn of(task: &Task, household: &Household) -> anyhow::Result<Self> {
-        if task.objects.is_empty() {
+        if task.nothing {
+            return Ok(Self::Nothing(task.answers.clone()));
+        }
+        let context = || format!("task {:?}", task.id);
+        let mut lasts = household.lasts(&task.objects).with_context(context)?;
+        if !task.then.is_empty() {
+            return Ok(Self::InTurn(lasts, household.lasts(&task.then).with_context(context)?));
+        }
+        if task.gone
+            && let Some(left) = lasts.pop()
+        {
+            let seen = household.showing(&left.object).map(|(_, frame)| frame.position).collect();
+            return Ok(Self::Gone { left, seen });
+        }
+        if lasts.is_empty() {
             let viewpoint = |spot: &String| household.viewpoints.get(spot).copied();
             return Ok(Self::NeverSeen(task.spots.iter().filter_map(viewpoint).collect()));
         }
-        let last = |object: &String| {
-            let shows = |frame: usize| {
-                let frame = household.frames.get(frame)?;
-                frame.shown.iter().any(|shown| shown.id == *object).then_some(frame)
-            };
-            let found = (0..household.frames.len())
-                .rev()
-                .find_map(|frame| Some((frame, shows(frame)?.position)));
-            let (frame, position) =
-                found.with_context(|| format!("task {:?}: no frame shows {object:?}", task.id))?;
-            Ok(Last { object: object.clone(), frame, position })
-        };
-        Ok(Self::Seen(task.objects.iter().map(last).collect::<anyhow::Result<_>>()?))
+        Ok(Self::Seen(lasts))
     }
 
-    /// Judges an answer by what the frames of its record truly show.
-    pub(super) fn judge(&self, answer: &Answer, shown: &[&str]) -> Verdict {
-        let Answer { record: _, position, is_guess } = *answer;
-        let near =
-            |place: &Position| position.is_some_and(|it| distance(it, *place) <= NEAR_METRES);
+    /// Judges a reply by its goals, in their order, and its words.
+    pub(super) fn judge(&self, goals: &[Goal<'_>], text: &str) -> Verdict {
+        let first = goals.first();
         match self {
-            Self::Seen(lasts) => Verdict {
-                object: !is_guess && lasts.iter().any(|last| shown.contains(&last.object.as_str())),
-                place: lasts.iter().any(|last| near(&last.position)),
+            Self::Seen(lasts) => seen(lasts, first),
+            Self::InTurn(lasts, then) => {
+                let (one, other) = (seen(lasts, first), seen(then, goals.get(1)));
+                Verdict { object: one.object && other.object, place: one.place && other.place }
+            }
+            Self::NeverSeen(places) => Verdict {
+                object: first.is_some_and(|it| it.answer.is_guess),
+                place: is_near_any(places, first),
             },
-            Self::NeverSeen(places) => Verdict { object: is_guess, place: places.iter().any(near) },
+            Self::Gone { left, seen } => Verdict {
+                object: first.is_some_and(|goal| !claims(goal, left.position)),
+                place: is_near_any(seen, first),
+            },
+            Self::Nothing(answers) => {
+                let is_still = goals.is_empty();
+                let says = answers.is_empty() || answers.iter().any(|it| has_word(text, it));
+                Verdict { object: is_still && says, place: is_still }
+            }
         }
     }
+
+    /// The right objects of the first goal, where they were last seen.
+    pub(super) fn lasts(&self) -> &[Last] {
+        match self {
+            Self::Seen(lasts) | Self::InTurn(lasts, _) => lasts,
+            Self::Gone { left, .. } => std::slice::from_ref(left),
+            Self::NeverSeen(_) | Self::Nothing(_) => &[],
+        }
+    }
+}
+
+fn seen(lasts: &[Last], goal: Option<&Goal<'_>>) -> Verdict {
+    let shows = |goal: &Goal<'_>, last: &Last| goal.shown.contains(&last.object.as_str());
+    Verdict {
+        object: goal.is_some_and(|goal| {
+            !goal.answer.is_guess && lasts.iter().any(|last| shows(goal, last))
+        }),
+        place: lasts.iter().any(|last| is_near(last.position, goal)),
+    }
+}
+
+fn is_near_any(places: &[Position], goal: Option<&Goal<'_>>) -> bool {
+    places.iter().any(|place| is_near(*place, goal))
+}
+
+fn is_near(place: Position, goal: Option<&Goal<'_>>) -> bool {
+    let position = goal.and_then(|goal| goal.answer.position);
+    position.is_some_and(|it| distance(it, place) <= NEAR_METRES)
+}
+
+fn claims(goal: &Goal<'_>, place: Position) -> bool {
+    is_near(place, Some(goal)) && goal.answer.probability.is_none_or(|it| it >= CLAIMED)
+}
+
+/// Whether a text has a word, or a number that is no part of another.
+fn has_word(text: &str, word: &str) -> bool {
+    let (text, word) = (text.to_lowercase(), word.to_lowercase());
+    let is_number = word.chars().all(|it| it.is_ascii_digit());
+    let joins = |it: char| it.is_alphanumeric() || is_number && ".:-#(".contains(it);
+    text.match_indices(&word).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default().chars().next_back();
+        let mut after = text.get(at + word.len()..).unwrap_or_default().chars();
+        let (next, second) = (after.next(), after.next());
+        // A full stop that ends a sentence joins nothing.
+        let ends = next == Some('.') && !second.is_some_and(|it| it.is_ascii_digit());
+        !before.is_some_and(joins) && (ends || !next.is_some_and(joins))
+    })
 }
 
 fn distance(a: Position, b: Position) -> f64 {
@@ -88,29 +166,84 @@ mod tests {
     use super::*;
 
     fn at(x: f64) -> Answer {
-        Answer { record: Some(1), position: Some([x, 0.0, 0.0]), is_guess: false }
+        let position = Some([x, 0.0, 0.0]);
+        Answer { record: Some(1), position, ..Answer::default() }
+    }
+
+    fn goal(answer: Answer, shown: &[&'static str]) -> Goal<'static> {
+        Goal { answer, shown: shown.to_vec() }
+    }
+
+    fn last(object: &str, x: f64) -> Last {
+        Last { object: object.to_owned(), frame: 3, position: [x, 0.0, 0.0] }
     }
 
     #[test]
     fn an_object_is_right_by_its_truth_and_a_place_by_the_last_sighting() {
-        let last = Last { object: "red-mug".to_owned(), frame: 3, position: [2.0, 0.0, 0.0] };
-        let gold = Gold::Seen(vec![last]);
-        let check = |answer: Answer, shown: &[&str], object, place| {
-            assert_eq!(gold.judge(&answer, shown), Verdict { object, place }, "{answer:?}");
+        let gold = Gold::Seen(vec![last("red-mug", 2.0)]);
+        let check = |answer: Answer, shown: &[&'static str], object, place| {
+            let verdict = gold.judge(&[goal(answer, shown)], "");
+            assert_eq!(verdict, Verdict { object, place }, "{answer:?}");
         };
         check(at(2.9), &["keys", "red-mug"], true, true);
         check(at(3.1), &["red-mug"], true, false);
         check(at(2.0), &["blue-mug"], false, true);
         check(Answer { is_guess: true, ..at(2.0) }, &["red-mug"], false, true);
-        check(Answer::default(), &[], false, false);
+        assert_eq!(gold.judge(&[], ""), Verdict { object: false, place: false });
     }
 
     #[test]
     fn what_was_never_seen_must_be_admitted() {
         let gold = Gold::NeverSeen(vec![[5.0, 0.0, 0.0]]);
-        let guess = |x| Answer { is_guess: true, ..at(x) };
-        assert_eq!(gold.judge(&guess(4.5), &[]), Verdict { object: true, place: true });
-        assert_eq!(gold.judge(&guess(0.0), &[]), Verdict { object: true, place: false });
-        assert_eq!(gold.judge(&at(5.0), &["red-mug"]), Verdict { object: false, place: true });
+        let check = |answer: Answer, object, place| {
+            let verdict = gold.judge(&[goal(answer, &["red-mug"])], "");
+            assert_eq!(verdict, Verdict { object, place }, "{answer:?}");
+        };
+        check(Answer { is_guess: true, ..at(4.5) }, true, true);
+        check(Answer { is_guess: true, ..at(0.0) }, true, false);
+        check(at(5.0), false, true);
+    }
+
+    #[test]
+    fn two_things_are_right_in_their_order() {
+        let gold = Gold::InTurn(vec![last("red-mug", 2.0)], vec![last("hat", 9.0)]);
+        let goals = || [goal(at(2.0), &["red-mug"]), goal(at(9.0), &["hat"])];
+        let [mug, hat] = goals();
+        assert_eq!(gold.judge(&goals(), ""), Verdict { object: true, place: true });
+        assert_eq!(gold.judge(&[hat, mug], ""), Verdict { object: false, place: false });
+        let [mug, _] = goals();
+        assert_eq!(gold.judge(&[mug], ""), Verdict { object: false, place: false });
+    }
+
+    #[test]
+    fn what_is_gone_is_not_claimed_where_it_was() {
+        let seen = vec![[2.0, 0.0, 0.0], [9.0, 0.0, 0.0]];
+        let gold = Gold::Gone { left: last("red-mug", 2.0), seen };
+        let check = |x: f64, probability: f64, object, place| {
+            let answer = Answer { probability: Some(probability), ..at(x) };
+            let verdict = gold.judge(&[goal(answer, &["red-mug"])], "");
+            assert_eq!(verdict, Verdict { object, place }, "{answer:?}");
+        };
+        check(2.0, 0.96, false, true);
+        check(2.0, 0.3, true, true);
+        check(9.0, 0.96, true, true);
+        check(5.0, 0.3, true, false);
+    }
+
+    #[test]
+    fn a_question_is_answered_and_nothing_is_fetched() {
+        let gold = Gold::Nothing(vec!["3".to_owned(), "three".to_owned()]);
+        let check = |text: &str, object| {
+            assert_eq!(gold.judge(&[], text), Verdict { object, place: true }, "{text}");
+        };
+        check("There are 3 mugs.", true);
+        check("Mugs: 3.", true);
+        check("Three of them", true);
+        check("seen at (3.1, 0.2) on the 13th, 13:31", false);
+        let moving = gold.judge(&[goal(at(1.0), &[])], "There are 3 mugs");
+        assert_eq!(moving, Verdict { object: false, place: false });
+        let clock = Gold::Nothing(vec!["20:17".to_owned()]);
+        assert!(clock.judge(&[], "2025-01-03 20:17:49 on a shelf").object);
+        assert!(Gold::Nothing(Vec::new()).judge(&[], "").object, "no question");
     }
 }

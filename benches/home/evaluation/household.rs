@@ -13,6 +13,8 @@ use serde_json::{Map, Value};
 
 use engram::base::time::{Timestamp, Zone};
 
+use super::gold::Last;
+
 /// Where something is on the map, in metres.
 pub(super) type Position = [f64; 3];
 
@@ -72,6 +74,21 @@ pub(super) struct Task {
     /// Where looking is sensible for what was never seen.
     #[serde(default)]
     pub(super) spots: Vec<String>,
+    /// Of a family beside the six: counted apart.
+    #[serde(default)]
+    pub(super) extra: bool,
+    /// Its object is no longer where it was seen last, as later looks show.
+    #[serde(default)]
+    pub(super) gone: bool,
+    /// Any of these is right for the second goal.
+    #[serde(default)]
+    pub(super) then: Vec<String>,
+    /// No goal is right: nothing is to be fetched.
+    #[serde(default)]
+    pub(super) nothing: bool,
+    /// The reply to a question has one of these words; none: it is no question.
+    #[serde(default)]
+    pub(super) answers: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -138,6 +155,29 @@ impl Household {
     }
 }
 
+impl Household {
+    /// Where each of these objects was last seen; an error for one that no frame shows.
+    pub(super) fn lasts(&self, objects: &[String]) -> anyhow::Result<Vec<Last>> {
+        let last = |object: &String| {
+            let (frame, shown) = self
+                .showing(object)
+                .next_back()
+                .with_context(|| format!("no frame shows {object:?}"))?;
+            Ok(Last { object: object.clone(), frame, position: shown.position })
+        };
+        objects.iter().map(last).collect()
+    }
+
+    /// The frames that show an object, with their indexes.
+    pub(super) fn showing<'a>(
+        &'a self,
+        object: &'a str,
+    ) -> impl DoubleEndedIterator<Item = (usize, &'a Frame)> {
+        let frames = self.frames.iter().enumerate();
+        frames.filter(move |(_, frame)| frame.shown.iter().any(|shown| shown.id == object))
+    }
+}
+
 /// Between the last frame and a task that does not say when it is asked.
 const AFTER_THE_LAST: Duration = Duration::from_secs(60);
 
@@ -165,10 +205,10 @@ fn utc() -> anyhow::Result<Zone> {
 }
 
 fn check(task: &Task, story: &Story) -> anyhow::Result<()> {
-    for object in &task.objects {
+    for object in task.objects.iter().chain(&task.then) {
         ensure!(
             story.objects.contains_key(object),
-            "objects has {object:?}; accepted is an id of household.json's objects"
+            "objects or then has {object:?}; accepted is an id of household.json's objects"
         );
     }
     for spot in &task.spots {
@@ -177,6 +217,14 @@ fn check(task: &Task, story: &Story) -> anyhow::Result<()> {
             "spots has {spot:?}; accepted is a name of household.json's places"
         );
     }
+    if task.nothing {
+        ensure!(
+            task.objects.is_empty() && task.spots.is_empty() && task.then.is_empty(),
+            "a task with nothing to fetch has no objects, spots or then"
+        );
+        return Ok(());
+    }
+    ensure!(task.answers.is_empty(), "answers are of a task with \"nothing\": true");
     ensure!(
         task.objects.is_empty() != task.spots.is_empty(),
         "a task has objects, any of which is right, or spots, where to look for what was never \

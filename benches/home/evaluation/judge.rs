@@ -6,7 +6,7 @@ use engram::cli::client::Client;
 use super::answer::Retrieval;
 use super::baselines::Baselines;
 use super::figures::Outcome;
-use super::gold::{Answer, Gold};
+use super::gold::{Answer, Goal, Gold, Last, Verdict};
 use super::household::{Household, Task};
 use super::loss::Loss;
 use super::memory::Memory;
@@ -32,9 +32,10 @@ impl<'a> Judge<'a> {
         gold: &Gold,
         retrieval: Retrieval,
     ) -> anyhow::Result<Outcome> {
-        let Retrieval { answer, calls, millis, text, is_error: _ } = retrieval;
+        let verdict = self.verdict(gold, &retrieval);
+        let Retrieval { goals, calls, millis, text, is_error: _, is_late: _ } = retrieval;
         let simple = self.baselines.answers(client, &task.words)?;
-        let verdict = gold.judge(&answer, &self.shown(&answer));
+        let simple = simple.map(|it| gold.judge(&self.goals(it.record.map(|_| it).as_slice()), ""));
         let mut outcome = Outcome {
             id: task.id.clone(),
             family: task.family.clone(),
@@ -50,10 +51,22 @@ impl<'a> Judge<'a> {
             millis,
             text,
             gold: self.describe(gold, task),
-            baselines: simple.iter().map(|it| gold.judge(it, &self.shown(it))).collect(),
+            baselines: simple.to_vec(),
         };
-        outcome.answer(&answer, verdict);
+        outcome.answer(&goals.first().copied().unwrap_or_default(), verdict);
         Ok(outcome)
+    }
+
+    /// Of a reply that came too late nothing is right, not even that it has no goal.
+    fn verdict(&self, gold: &Gold, retrieval: &Retrieval) -> Verdict {
+        if retrieval.is_late {
+            return Verdict { object: false, place: false };
+        }
+        gold.judge(&self.goals(&retrieval.goals), &retrieval.text)
+    }
+
+    fn goals(&self, answers: &[Answer]) -> Vec<Goal<'_>> {
+        answers.iter().map(|it| Goal { answer: *it, shown: self.shown(it) }).collect()
     }
 
     /// The ids of what the frames of the answer's record truly show.
@@ -67,15 +80,24 @@ impl<'a> Judge<'a> {
     fn describe(&self, gold: &Gold, task: &Task) -> Vec<String> {
         match gold {
             Gold::NeverSeen(_) => vec![format!("a guess at {}", task.spots.join(" or "))],
-            Gold::Seen(lasts) => lasts
-                .iter()
-                .map(|last| {
-                    let record = self.memory.of_frame(last.frame).map_or(0, |it| it.id);
-                    let [x, y, _] = last.position;
-                    format!("{} in #{record} at ({x:.2}, {y:.2})", last.object)
-                })
-                .collect(),
+            Gold::Nothing(answers) if answers.is_empty() => vec!["nothing".to_owned()],
+            Gold::Nothing(answers) => vec![format!("the answer {}", answers.join(" or "))],
+            Gold::Gone { left, .. } => vec![format!("no claim of {}", self.sighting(left))],
+            Gold::Seen(lasts) => self.sightings(lasts),
+            Gold::InTurn(lasts, then) => {
+                vec![self.sightings(lasts).join(" or "), self.sightings(then).join(" or ")]
+            }
         }
+    }
+
+    fn sightings(&self, lasts: &[Last]) -> Vec<String> {
+        lasts.iter().map(|it| self.sighting(it)).collect()
+    }
+
+    fn sighting(&self, last: &Last) -> String {
+        let record = self.memory.of_frame(last.frame).map_or(0, |it| it.id);
+        let [x, y, _] = last.position;
+        format!("{} in #{record} at ({x:.2}, {y:.2})", last.object)
     }
 
     /// What the captioner got wrong.

@@ -59,10 +59,7 @@ pub(super) fn of_captions(
     memory: &Memory,
     household: &Household,
 ) -> Loss {
-    let lasts = match gold {
-        Gold::Seen(lasts) => lasts.as_slice(),
-        Gold::NeverSeen(_) => &[],
-    };
+    let lasts = gold.lasts();
     let phrases = &household.phrases;
     let wanted: Vec<&str> = lasts
         .iter()
@@ -161,7 +158,7 @@ mod tests {
         };
         let gold =
             wanted.map_or(Gold::NeverSeen(Vec::new()), |object| Gold::Seen(vec![last(object)]));
-        let answer = Answer { record: Some(goal), position: None, is_guess: false };
+        let answer = Answer { record: Some(goal), ..Answer::default() };
         assert_eq!(of_captions(&gold, &answer, &memory, &household), expect, "{frames:?}");
     }
 

@@ -33,7 +33,7 @@ use serde_json::{Map, Value};
 use self::captions::Captions;
 use self::figures::{Family, Outcome, Report};
 use self::gold::Gold;
-use self::household::Household;
+use self::household::{Household, Task};
 use self::judge::Judge;
 use self::loss::Losses;
 use self::simulator::Simulation;
@@ -54,6 +54,9 @@ pub(crate) struct Flags {
     /// How many things are asked for
     #[arg(long, value_name = "T", default_value_t = 120)]
     tasks: u32,
+    /// And how many of the families beside the six, which are counted apart
+    #[arg(long, value_name = "N", default_value_t = 70)]
+    extra: u32,
     /// How people say it: dev, dev2, dev3, dev4, held1, held2, or a grammar file of your own
     #[arg(long, value_name = "NAME|FILE", default_value = "dev")]
     wordings: String,
@@ -62,7 +65,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "oracle|model|FILE", default_value = "oracle")]
     captions: Captions,
     /// A household that is simulated already; needs no Python
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["seed", "days", "tasks", "wordings"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["seed", "days", "tasks", "extra", "wordings"])]
     home: Option<PathBuf>,
     /// Ask these tasks (JSONL; benches/home/README.md) instead of the household's
     #[arg(long, value_name = "FILE")]
@@ -100,7 +103,11 @@ pub(crate) fn evaluate(
         return Ok(serde_json::to_string_pretty(&report)?);
     }
     let table = report::table(&report);
-    Ok(if flags.lost { format!("{table}\n\n{}", report::lost(&report.outcomes)) } else { table })
+    Ok(if flags.lost {
+        format!("{table}\n\n{}", report::lost(report.outcomes.iter().chain(&report.extra_outcomes)))
+    } else {
+        table
+    })
 }
 
 fn judged(
@@ -129,6 +136,7 @@ fn judged(
         trial.explain(&mut outcomes, &golds, &memory)?;
     }
     bar.finish_and_clear();
+    let (outcomes, extra_outcomes) = apart(&household.tasks, outcomes);
     let all: Vec<&Outcome> = outcomes.iter().collect();
     Ok(Report {
         version: env!("CARGO_PKG_VERSION"),
@@ -141,6 +149,8 @@ fn judged(
         slips: has_captioner.then(|| judge.slips()),
         losses: Losses::of(&outcomes),
         outcomes,
+        extra_families: families(&extra_outcomes),
+        extra_outcomes,
     })
 }
 
@@ -158,10 +168,10 @@ impl Flags {
     }
 
     fn simulation(&self) -> Simulation<'_> {
-        let Self { python, simulator, seed, days, tasks, wordings, captions, .. } = self;
+        let Self { python, simulator, seed, days, tasks, extra, wordings, captions, .. } = self;
         let images = *captions == Captions::Model;
-        let (seed, days, tasks) = (*seed, *days, *tasks);
-        Simulation { python, dir: simulator, seed, days, tasks, wordings, images }
+        let (seed, days, tasks, extra) = (*seed, *days, *tasks, *extra);
+        Simulation { python, dir: simulator, seed, days, tasks, extra, wordings, images }
     }
 }
 
@@ -178,6 +188,15 @@ fn models(client: &mut Client) -> anyhow::Result<Models> {
         name.unwrap_or("-").to_owned()
     };
     Ok(Models { embedder: name("embedder"), captioner: name("captioner") })
+}
+
+/// The outcomes of the six families, and those of the families beside them.
+fn apart(tasks: &[Task], outcomes: Vec<Outcome>) -> (Vec<Outcome>, Vec<Outcome>) {
+    let (mut six, mut extra) = (Vec::new(), Vec::new());
+    for (task, outcome) in tasks.iter().zip(outcomes) {
+        if task.extra { &mut extra } else { &mut six }.push(outcome);
+    }
+    (six, extra)
 }
 
 /// In the order in which they are first asked of.

@@ -11,17 +11,18 @@ pub(super) fn table(report: &Report) -> String {
         .as_ref()
         .map_or_else(|| "true captions".to_owned(), |captioner| format!("captions of {captioner}"));
     let names: Vec<&str> = overall.baselines.iter().map(|it| it.name).collect();
-    let mut lines = vec![
-        format!(
-            "engram {version}, {embedder}, {captions}: {frames} frames, {records} records, {} \
+    let mut lines = vec![format!(
+        "engram {version}, {embedder}, {captions}: {frames} frames, {records} records, {} \
              tasks through retrieve_object;\nright object / right place, of each family\n",
-            overall.tasks
-        ),
-        format!("| family | tasks | engram | calls | ms p50 / p95 | {} |", names.join(" | ")),
-        format!("|---|{}", "--:|".repeat(4 + names.len())),
-    ];
-    lines.extend(families.iter().chain([overall]).map(row));
+        overall.tasks
+    )];
+    lines.extend(rows(families.iter().chain([overall]), &names));
     lines.push(String::new());
+    if !report.extra_families.is_empty() {
+        lines.push("Beside these, whose right answers are of other kinds:\n".to_owned());
+        lines.extend(rows(report.extra_families.iter(), &names));
+        lines.push(String::new());
+    }
     if let Some(slips) = &report.slips {
         lines.push(slips_line(slips));
     }
@@ -30,10 +31,18 @@ pub(super) fn table(report: &Report) -> String {
 }
 
 /// A paragraph for each task whose place is wrong.
-pub(super) fn lost(outcomes: &[Outcome]) -> String {
-    let lost = outcomes.iter().filter_map(|it| Some((it, it.loss?)));
+pub(super) fn lost<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> String {
+    let lost = outcomes.filter_map(|it| Some((it, it.loss?)));
     let paragraphs: Vec<String> = lost.map(|(outcome, loss)| paragraph(outcome, loss)).collect();
     paragraphs.join("\n\n")
+}
+
+/// A table with its head; `names` are those of the baselines.
+fn rows<'a>(families: impl Iterator<Item = &'a Family>, names: &[&str]) -> Vec<String> {
+    let joined = names.join(" | ");
+    let head = format!("| family | tasks | engram | calls | ms p50 / p95 | {joined} |");
+    let line = format!("|---|{}", "--:|".repeat(4 + names.len()));
+    [head, line].into_iter().chain(families.map(row)).collect()
 }
 
 fn row(family: &Family) -> String {

@@ -15,6 +15,7 @@ pub(super) struct Simulation<'a> {
     pub(super) seed: u64,
     pub(super) days: u32,
     pub(super) tasks: u32,
+    pub(super) extra: u32,
     pub(super) wordings: &'a str,
     pub(super) images: bool,
 }
@@ -26,7 +27,7 @@ const COMPLAINT_LINES: usize = 4;
 impl Simulation<'_> {
     /// Leaves a household in `out`, or says what is missing and how to get it.
     pub(super) fn run(&self, out: &Path) -> anyhow::Result<()> {
-        let Self { python, dir, seed, days, tasks, wordings, images } = self;
+        let Self { python, dir, seed, days, tasks, extra, wordings, images } = self;
         ensure!(
             dir.join(PROGRAM).is_file(),
             "the simulator {PROGRAM} is not in {}; --simulator names benches/home of a checkout, \
@@ -37,7 +38,8 @@ impl Simulation<'_> {
         // Nothing is left in the sources.
         command.arg("-B").arg(dir.join(PROGRAM)).arg("--out").arg(out);
         command.args(["--seed", &seed.to_string(), "--days", &days.to_string()]);
-        command.args(["--tasks", &tasks.to_string(), "--wordings", wordings]);
+        command.args(["--tasks", &tasks.to_string(), "--extra", &extra.to_string()]);
+        command.args(["--wordings", wordings]);
         if *images {
             command.arg("--images");
         }
@@ -90,6 +92,7 @@ mod tests {
             seed: 1,
             days: 1,
             tasks: 1,
+            extra: 1,
             wordings: "dev",
             images: false,
         };
@@ -113,6 +116,7 @@ mod tests {
             seed: 1,
             days: 1,
             tasks: 1,
+            extra: 1,
             wordings: "dev",
             images: false,
         };

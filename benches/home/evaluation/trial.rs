@@ -15,7 +15,7 @@ use super::Flags;
 use super::answer::{Retrieval, retrieve};
 use super::captions;
 use super::figures::Outcome;
-use super::gold::Gold;
+use super::gold::{Goal, Gold};
 use super::household::{Household, Task};
 use super::judge::Judge;
 use super::loss;
@@ -97,9 +97,11 @@ impl Trial<'_> {
             if outcome.loss.is_none() {
                 continue;
             }
-            let answer = self.ask(&daemon, task)?.answer;
+            let Retrieval { goals, text, .. } = self.ask(&daemon, task)?;
             // Only whether the place is right counts, for which nothing need be shown.
-            if gold.judge(&answer, &[]).place {
+            let blind = |answer| Goal { answer, shown: Vec::new() };
+            let goals: Vec<Goal<'_>> = goals.into_iter().map(blind).collect();
+            if gold.judge(&goals, &text).place {
                 let given = outcome.given();
                 outcome.loss = Some(loss::of_captions(gold, &given, memory, self.household));
             }
