@@ -23,21 +23,21 @@ use crate::tools::reply::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
-pub(super) struct RetrieveObject;
+pub(crate) struct RetrieveObject;
 
 const RULES: &str = "rules";
 const MODEL: &str = "model";
 
 /// A task in words, and who plans it.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(crate) struct Request {
     task: String,
     now: Option<Timestamp>,
     planner: &'static str,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Reply {
+pub(crate) struct Reply {
     status: Dispatched,
     task: String,
     now: String,

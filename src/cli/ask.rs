@@ -8,8 +8,10 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::agent::retrieve_object;
+use crate::agent::retrieve_object::RetrieveObject;
 use crate::cli::client::{Client, ClientOptions};
 use crate::cli::output::say;
+use crate::tools::tool::Tool as _;
 
 /// What to ask for.
 #[derive(Debug, Args)]
@@ -39,7 +41,7 @@ pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
             arguments.insert(name.to_owned(), json!(value));
         }
     }
-    let reply = client.call("retrieve_object", arguments)?;
+    let reply = client.call(RetrieveObject::NAME, arguments)?;
     if reply.is_error {
         eprintln!("{}", reply.text);
         return Ok(ExitCode::FAILURE);

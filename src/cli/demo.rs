@@ -13,6 +13,13 @@ use crate::cli::output::say;
 use crate::cli::own_daemon::OwnDaemon;
 use crate::cli::{Common, ingest, places};
 use crate::config::{Config, Places};
+use crate::tools::admin::memory_stats::MemoryStats;
+use crate::tools::ingest::observe::Observe;
+use crate::tools::moment_retrieval::retrieve_from_text_with_time::RetrieveFromTextWithTime;
+use crate::tools::object_retrieval::get_record_count::GetRecordCount;
+use crate::tools::object_retrieval::recall_best_match::RecallBestMatch;
+use crate::tools::object_retrieval::recall_last_seen::RecallLastSeen;
+use crate::tools::tool::Tool as _;
 
 /// The frames, under the captioner that was trained for such scenes.
 const FRAMES: &str = "household-captioner/flat";
@@ -27,17 +34,17 @@ struct DemoQuestion {
 const QUESTIONS: &[DemoQuestion] = &[
     DemoQuestion {
         words: "Where are my keys?",
-        tool: "recall_last_seen",
+        tool: RecallLastSeen::NAME,
         arguments: || json!({"query": "a set of keys"}),
     },
     DemoQuestion {
         words: "Where did I leave the red mug?",
-        tool: "recall_last_seen",
+        tool: RecallLastSeen::NAME,
         arguments: || json!({"query": "red mug"}),
     },
     DemoQuestion {
         words: "What lay on the desk on the morning of the second day?",
-        tool: "recall_best_match",
+        tool: RecallBestMatch::NAME,
         arguments: || {
             json!({"query": "things on the desk in the office", "k": 3,
                 "search_start_time": "2025-01-02 06:00:00", "search_end_time": "2025-01-02 12:00:00"})
@@ -45,7 +52,7 @@ const QUESTIONS: &[DemoQuestion] = &[
     },
     DemoQuestion {
         words: "When was somebody cooking?",
-        tool: "retrieve_from_text_with_time",
+        tool: RetrieveFromTextWithTime::NAME,
         arguments: || {
             json!({"x": "a person cooking in the kitchen", "k": 2,
                 "start_time": "2025-01-01 00:00:00", "end_time": "2025-01-03 23:59:59"})
@@ -53,12 +60,12 @@ const QUESTIONS: &[DemoQuestion] = &[
     },
     DemoQuestion {
         words: "How often did you look around on the third day?",
-        tool: "get_record_count_within_time_range",
+        tool: GetRecordCount::NAME,
         arguments: || json!({"search_start_time": "2025-01-03 00:00:00", "search_end_time": "2025-01-03 23:59:59"}),
     },
     DemoQuestion {
         words: "Remember: the door code changed to 4711.",
-        tool: "observe",
+        tool: Observe::NAME,
         arguments: || {
             json!({"caption": "the door code changed to 4711", "time": "2025-01-03 21:30:00",
                 "source": "owner"})
@@ -66,12 +73,12 @@ const QUESTIONS: &[DemoQuestion] = &[
     },
     DemoQuestion {
         words: "What is the code of the door?",
-        tool: "recall_best_match",
+        tool: RecallBestMatch::NAME,
         arguments: || json!({"query": "what is the door code", "k": 1}),
     },
     DemoQuestion {
         words: "Where is my umbrella?",
-        tool: "recall_last_seen",
+        tool: RecallLastSeen::NAME,
         arguments: || json!({"query": "an umbrella"}),
     },
 ];
@@ -110,7 +117,7 @@ fn frames_dir(config: &Config, places: &Places) -> anyhow::Result<PathBuf> {
 }
 
 fn show_models(client: &mut Client) -> anyhow::Result<()> {
-    let stats = client.call("memory_stats", Map::new())?.structured;
+    let stats = client.call(MemoryStats::NAME, Map::new())?.structured;
     for model in ["captioner", "embedder"] {
         let name = stats.get(model).and_then(|it| it.get("name")).and_then(Value::as_str);
         say(&format!("  {model:10} {}", name.unwrap_or("-")))?;

@@ -27,6 +27,9 @@ use crate::capture::{self, Defaults, FrameFault, FrameFaults, FrameSource as _, 
 use crate::cli::client::{Client, ClientError, ClientOptions, Reply};
 use crate::cli::output::say;
 use crate::ingest::TRY_AGAIN;
+use crate::tools::ingest::ingest_status::IngestStatus;
+use crate::tools::ingest::observe::Observe;
+use crate::tools::tool::Tool as _;
 
 /// What to send and what holds for frames that do not say.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -219,7 +222,7 @@ impl<'a> Run<'a> {
 
     fn send(&mut self, frame: &SourceFrame, before: &Standing) -> anyhow::Result<()> {
         loop {
-            let reply = match (self.call)("observe", arguments(frame)) {
+            let reply = match (self.call)(Observe::NAME, arguments(frame)) {
                 Ok(reply) => reply,
                 Err(error) => return self.note_error(frame, error),
             };
@@ -304,7 +307,7 @@ impl<'a> Run<'a> {
     }
 
     fn standing(&mut self) -> anyhow::Result<Standing> {
-        let reply = (self.call)("ingest_status", Map::new())
+        let reply = (self.call)(IngestStatus::NAME, Map::new())
             .context("the daemon does not say how far it is; run again to go on")?;
         Standing::of(&reply.structured).with_context(|| {
             format!("the daemon's ingest_status is not understood: {}", reply.text)

@@ -7,12 +7,17 @@ use serde_json::{Map, Value};
 
 use crate::cli::client::{Client, ClientOptions};
 use crate::cli::output::say;
+use crate::tools::admin::health::Health;
+use crate::tools::admin::memory_stats::MemoryStats;
+use crate::tools::ingest::ingest_status::IngestStatus;
+use crate::tools::tool::Tool as _;
 
 /// Prints the status; exits with 1 when the daemon is not well.
 pub(super) fn run(socket: &Path) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(socket, ClientOptions::default())?;
     let mut ask = |tool: &str| client.call(tool, Map::new()).map(|reply| reply.structured);
-    let (health, ingest, stats) = (ask("health")?, ask("ingest_status")?, ask("memory_stats")?);
+    let (health, ingest, stats) =
+        (ask(Health::NAME)?, ask(IngestStatus::NAME)?, ask(MemoryStats::NAME)?);
     say(&render(socket, &health, &ingest, &stats))?;
     let well = health.get("status").and_then(Value::as_str) == Some("ok");
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -11,6 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::base::time::{Clock as _, SystemClock};
 use crate::cli::client::{Client, ClientOptions};
 use crate::cli::output::say;
+use crate::tools::object_retrieval::watch_goals::WatchGoals;
+use crate::tools::tool::Tool as _;
 
 /// What to follow.
 #[derive(Debug, Subcommand)]
@@ -45,7 +47,7 @@ pub(super) fn run(socket: &Path, watch: &Watch) -> anyhow::Result<ExitCode> {
         let mut arguments = Map::new();
         arguments.insert("after".to_owned(), json!(after));
         arguments.insert("wait_seconds".to_owned(), json!(WAIT.as_secs()));
-        let reply = client.call("watch_goals", arguments)?;
+        let reply = client.call(WatchGoals::NAME, arguments)?;
         anyhow::ensure!(!reply.is_error, "{}", reply.text);
         let events = reply.structured.get("events").and_then(Value::as_array);
         for event in events.into_iter().flatten() {

@@ -4,7 +4,7 @@
 //! bridge, the command line and the tests only carry calls to [`ToolBox`].
 
 pub(crate) mod action;
-mod admin;
+pub(crate) mod admin;
 mod area;
 pub(crate) mod args;
 pub(crate) mod catalog;
@@ -12,9 +12,9 @@ pub mod context;
 pub mod dispatch;
 mod explain;
 mod frames;
-mod ingest;
+pub(crate) mod ingest;
 mod memos;
-mod moment_retrieval;
+pub(crate) mod moment_retrieval;
 mod notes;
 pub(crate) mod object_retrieval;
 pub(crate) mod recall;

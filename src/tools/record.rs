@@ -21,7 +21,7 @@ pub(crate) struct RecordReply {
     /// How likely the caption is right; absent where nobody says.
     #[serde(skip_serializing_if = "Option::is_none")]
     confidence: Option<Score>,
-    /// Where the robot stood: metres in frame_id.
+    #[schemars(description = "Where the robot stood: metres in frame_id.")]
     position: Option<[f64; 3]>,
     theta: Option<f64>,
     frame_id: String,

@@ -26,10 +26,8 @@ pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
     .transform(&mut schema);
     // The tool's own description says it.
     schema.remove("description");
-    match schema.to_value() {
-        Value::Object(object) => object,
-        _ => Map::new(),
-    }
+    let object = schema.as_object_mut().map(std::mem::take);
+    object.unwrap_or_default()
 }
 
 fn tighten(schema: &mut Map<String, Value>) {

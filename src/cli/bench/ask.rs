@@ -12,6 +12,8 @@ use crate::cli::bench::figures::Latencies;
 use crate::cli::bench::household::Household;
 use crate::cli::bench::workload::{Workload, moment};
 use crate::cli::client::{Client, ClientOptions};
+use crate::tools::object_retrieval::recall_best_match::RecallBestMatch;
+use crate::tools::tool::Tool as _;
 
 /// Records that a recall asks for.
 pub(super) const K: usize = 10;
@@ -117,7 +119,7 @@ fn wait_until(due: Instant) -> Instant {
 }
 
 fn recall(client: &mut Client, arguments: Map<String, Value>) -> anyhow::Result<()> {
-    let reply = client.call("recall_best_match", arguments)?;
+    let reply = client.call(RecallBestMatch::NAME, arguments)?;
     ensure!(!reply.is_error, "recall_best_match failed: {}", reply.text);
     Ok(())
 }

@@ -17,6 +17,9 @@ use serde_json::{Map, Value, json};
 use crate::base::time::{Clock as _, SystemClock};
 use crate::cli::bench::household::Household;
 use crate::cli::client::{Client, ClientOptions};
+use crate::tools::ingest::ingest_status::IngestStatus;
+use crate::tools::ingest::observe::Observe;
+use crate::tools::tool::Tool as _;
 
 /// Frames in wait: a second's worth and more of the fastest captioner.
 const WAITING: u64 = 200;
@@ -97,7 +100,7 @@ pub(super) fn tell<'scope>(
 }
 
 fn ingest_count(client: &mut Client, key: &str) -> anyhow::Result<u64> {
-    let status = client.call("ingest_status", Map::new())?.structured;
+    let status = client.call(IngestStatus::NAME, Map::new())?.structured;
     Ok(status.get(key).and_then(Value::as_u64).unwrap_or(0))
 }
 
@@ -115,7 +118,7 @@ fn send_frame(client: &mut Client, index: u64) -> anyhow::Result<()> {
 
 fn observe(client: &mut Client, arguments: Value) -> anyhow::Result<()> {
     let Value::Object(arguments) = arguments else { return Ok(()) };
-    let reply = client.call("observe", arguments)?;
+    let reply = client.call(Observe::NAME, arguments)?;
     ensure!(!reply.is_error, "observe failed: {}", reply.text);
     Ok(())
 }

@@ -38,6 +38,9 @@ use crate::memory::episodic::Episodic;
 use crate::model::TextRole;
 use crate::search::Filter;
 use crate::store::{self, Store};
+use crate::tools::admin::memory_stats::MemoryStats;
+use crate::tools::object_retrieval::recall_best_match::RecallBestMatch;
+use crate::tools::tool::Tool as _;
 
 /// Shares of the time that are searched.
 const SHARES: [f64; 4] = [1.0, 0.5, 0.1, 0.01];
@@ -179,7 +182,7 @@ impl RecallBench<'_> {
             windows.push(WindowLatency { share, recall });
         }
         let together = self.together(&asker, &bar)?;
-        let stats = client.call("memory_stats", Map::new())?.structured;
+        let stats = client.call(MemoryStats::NAME, Map::new())?.structured;
         self.step(&bar, &format!("{PACE} questions a second"))?;
         let paced = asker.ask_at_pace(count, 3, PACE)?.percentiles();
         self.step(&bar, "inserting meanwhile")?;
@@ -193,7 +196,7 @@ impl RecallBench<'_> {
         })?;
         // Only now does the worker hold what captioning takes.
         let worker_bytes =
-            bytes(&client.call("memory_stats", Map::new())?.structured, "worker_resident_bytes");
+            bytes(&client.call(MemoryStats::NAME, Map::new())?.structured, "worker_resident_bytes");
         drop(client);
         daemon.stop()?;
         self.step(&bar, "its parts")?;
@@ -228,7 +231,7 @@ impl RecallBench<'_> {
         let mut client = daemon.connect()?;
         let question = self.workload.questions(0).next().unwrap_or_default();
         let arguments = Map::from_iter([("query".to_owned(), json!(question))]);
-        let reply = client.call("recall_best_match", arguments)?;
+        let reply = client.call(RecallBestMatch::NAME, arguments)?;
         ensure!(!reply.is_error, "the first recall failed: {}", reply.text);
         Ok((daemon, client))
     }

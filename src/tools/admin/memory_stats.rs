@@ -43,7 +43,7 @@ struct Model {
 #[derive(Serialize, JsonSchema)]
 struct Index {
     /// Oldest first.
-    segments: Vec<Segment>,
+    segments: Vec<SegmentReply>,
     tail: usize,
     tail_pieces: usize,
     tombstones: usize,
@@ -52,7 +52,7 @@ struct Index {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Segment {
+struct SegmentReply {
     segment: u64,
     first_id: u64,
     last_id: u64,
@@ -114,7 +114,7 @@ impl Model {
 impl Index {
     fn of(index: &status::IndexStatus, zone: Zone) -> Self {
         Self {
-            segments: index.segments.iter().map(|it| Segment::of(it, zone)).collect(),
+            segments: index.segments.iter().map(|it| SegmentReply::of(it, zone)).collect(),
             tail: index.growing_rows,
             tail_pieces: index.growing_segments,
             tombstones: index.tombstones(),
@@ -124,7 +124,7 @@ impl Index {
     }
 }
 
-impl Segment {
+impl SegmentReply {
     fn of(segment: &status::SegmentStatus, zone: Zone) -> Self {
         Self {
             segment: segment.number.0,

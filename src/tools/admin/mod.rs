@@ -1,4 +1,4 @@
 //! Administration: what the memory holds, and whether it is well.
 
-pub(super) mod health;
-pub(super) mod memory_stats;
+pub(crate) mod health;
+pub(crate) mod memory_stats;

@@ -103,7 +103,8 @@ impl ObjectReply {
     /// `"red mug, red cup": shown by "red mug" (3); possible in "mug" (2); not "blue mug" (1)`
     fn line(&self) -> String {
         let Self { stems, attributes, phrases: _, more_phrases } = self;
-        let names = stems.iter().map(|stem| [attributes.as_slice(), &[stem.clone()]].concat());
+        let names =
+            stems.iter().map(|stem| [attributes.as_slice(), std::slice::from_ref(stem)].concat());
         let names: Vec<String> = names.map(|words| words.join(" ")).collect();
         let by_fit = [
             (FitReply::Full, "shown by"),

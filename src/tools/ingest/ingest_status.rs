@@ -26,13 +26,13 @@ pub(crate) struct Reply {
     captioning: bool,
     captioner_pid: Option<u32>,
     captioner_restarts: u64,
-    sources: Vec<Source>,
+    sources: Vec<SourceReply>,
     set_aside: Vec<SetAside>,
     last_error: Option<LastError>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Source {
+struct SourceReply {
     source: String,
     newest: String,
     newest_timestamp: f64,
@@ -76,7 +76,7 @@ impl Tool for IngestStatus {
 
 impl Reply {
     fn of(status: ingest::IngestStatus, zone: Zone) -> Self {
-        let source = |(source, newest)| Source {
+        let source = |(source, newest)| SourceReply {
             source,
             newest: zone.format(newest),
             newest_timestamp: newest.seconds(),

@@ -1,4 +1,4 @@
 //! Ingestion: observations go in, and what became of them.
 
-pub(super) mod ingest_status;
-pub(super) mod observe;
+pub(crate) mod ingest_status;
+pub(crate) mod observe;

@@ -102,12 +102,11 @@ impl Reply {
         let why_empty = instances.is_empty().then(|| {
             format!("none of the {records} records of the working memory shows {thing:?}")
         });
-        let headline = match &why_empty {
-            Some(why) => format!("Nothing found: {why}."),
-            None => {
-                let order = order_words(reference);
-                format!("{total} distinct objects in {records} records, {order}:")
-            }
+        let headline = if let Some(why) = &why_empty {
+            format!("Nothing found: {why}.")
+        } else {
+            let order = order_words(reference);
+            format!("{total} distinct objects in {records} records, {order}:")
         };
         let instances = instances.iter().map(|it| InstanceReply::of(it, zone)).collect();
         Self { instances, session: session.to_owned(), why_empty, headline }
