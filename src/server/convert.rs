@@ -220,7 +220,16 @@ fn invalid_params(message: impl Into<String>) -> ErrorData {
 
 /// A tool as it is listed.
 pub(super) fn tool(spec: &ToolSpec) -> Tool {
-    let ToolSpec { name, title, description, input_schema, output_schema, hints, toolset } = spec;
+    let ToolSpec {
+        name,
+        aliases: _,
+        title,
+        description,
+        input_schema,
+        output_schema,
+        hints,
+        toolset,
+    } = spec;
     let Hints { read_only, destructive, idempotent } = *hints;
     let mut meta = Map::new();
     meta.insert(TOOLSET_KEY.to_owned(), json!(toolset.name()));

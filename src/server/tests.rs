@@ -33,6 +33,7 @@ impl Stub {
             title: "Stub",
             description: "Does what its name says.",
             input_schema: object(json!({ "type": "object" })),
+            aliases: &[],
             output_schema: object(json!({ "type": "object" })),
             hints: Hints { read_only: true, destructive: false, idempotent: true },
             toolset: Toolset::Admin,

@@ -30,6 +30,8 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
     pub name: &'static str,
+    /// Other names under which it can be called, which clients do not see.
+    pub aliases: &'static [&'static str],
     pub title: &'static str,
     /// For the language model that chooses among the tools.
     pub description: &'static str,

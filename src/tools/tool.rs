@@ -116,6 +116,7 @@ impl<T: Tool> AnyTool<T::Context> for T {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: T::NAME,
+            aliases: T::ALIASES,
             title: T::TITLE,
             description: T::DESCRIPTION,
             input_schema: args::schema(T::PARAMS),

@@ -5,6 +5,7 @@ use engram::agent::Agent;
 use engram::tools::{ToolBox as _, ToolError};
 use serde_json::{Map, Value, json};
 
+use crate::schemas;
 use crate::tools::Memory;
 
 struct Stepping {
@@ -27,9 +28,10 @@ impl Stepping {
     fn call(&self, tool: &str, arguments: Value) -> Result<Value, ToolError> {
         let arguments = arguments.as_object().unwrap().clone();
         let reply = self.agent.call("c", tool, arguments)?;
-        let mut structured = reply.structured;
-        structured.insert("text".to_owned(), json!(reply.text));
-        Ok(Value::Object(structured))
+        let mut structured = Value::Object(reply.structured);
+        schemas::check(tool, &structured);
+        structured["text"] = json!(reply.text);
+        Ok(structured)
     }
 
     fn ask(&self, tool: &str, arguments: Value) -> Value {

@@ -30,6 +30,7 @@ mod models;
 mod offline;
 mod remembered;
 mod running;
+mod schemas;
 mod scripted_model;
 mod sdk;
 mod sessions;

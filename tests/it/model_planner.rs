@@ -9,6 +9,7 @@ use engram::tools::{ToolBox as _, ToolError};
 use serde_json::{Value, json};
 
 use crate::running::Running;
+use crate::schemas;
 use crate::scripted_model::{Answers, ScriptedModel, answer};
 use crate::tools::Memory;
 
@@ -42,7 +43,9 @@ impl Planning {
 
     fn call(&self, tool: &str, arguments: &Value) -> Result<Value, ToolError> {
         let reply = self.agent.call("c", tool, arguments.as_object().unwrap().clone())?;
-        Ok(Value::Object(reply.structured))
+        let structured = Value::Object(reply.structured);
+        schemas::check(tool, &structured);
+        Ok(structured)
     }
 
     fn retrieve(&self) -> Result<Value, ToolError> {

@@ -10,6 +10,8 @@ use engram::cli::client::{Client, ClientOptions, Reply};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::schemas;
+
 /// Far beyond what any step takes on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -55,7 +57,9 @@ impl Running {
     pub(crate) fn ask(&self, tool: &str, arguments: Value) -> Value {
         let reply = self.call(tool, arguments);
         assert!(!reply.is_error, "{}", reply.text);
-        Value::Object(reply.structured)
+        let structured = Value::Object(reply.structured);
+        schemas::check(tool, &structured);
+        structured
     }
 
     pub(crate) fn signal(&self, signal: Signal) {

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::running::{Running, wait_for};
+use crate::schemas;
 
 #[test]
 fn python() {
@@ -65,6 +66,8 @@ fn check(seen: &Value, protocol: Option<&str>) {
     else {
         panic!("not as many steps as asked: {seen:#}")
     };
+    schemas::check("observe", &observed["structured"]);
+    schemas::check("recall_best_match", &recalled["structured"]);
     assert_eq!(observed["structured"]["state"], "stored", "{observed:#}");
     assert!(observed["structured"]["id"].is_u64(), "{observed:#}");
     let record = &recalled["structured"]["records"][0];

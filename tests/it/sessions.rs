@@ -8,13 +8,17 @@ use engram::agent::Agent;
 use engram::tools::ToolBox as _;
 use serde_json::{Value, json};
 
+use crate::schemas;
 use crate::tools::Memory;
 
 const DIR: &str = "ENGRAM_TEST_SESSION_DIR";
 
 fn call(tools: &Agent, tool: &str, arguments: Value) -> Value {
     let arguments = arguments.as_object().unwrap().clone();
-    Value::Object(tools.call("connection-1", tool, arguments).unwrap().structured)
+    let reply = tools.call("connection-1", tool, arguments).unwrap();
+    let structured = Value::Object(reply.structured);
+    schemas::check(tool, &structured);
+    structured
 }
 
 fn open(dir: &Path) -> Agent {

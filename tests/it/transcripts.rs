@@ -16,6 +16,7 @@ use engram::server::{Options, Server};
 use serde_json::{Value, json};
 
 use crate::running::{PATIENCE, wait_for};
+use crate::schemas;
 use crate::tools::Memory;
 
 /// A client that notes each line it sends and gets.
@@ -57,7 +58,11 @@ impl Talk {
     /// Calls a tool and notes both lines; gives the structured content.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let reply = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
-        reply["result"]["structuredContent"].clone()
+        let structured = &reply["result"]["structuredContent"];
+        if !structured.is_null() {
+            schemas::check(tool, structured);
+        }
+        structured.clone()
     }
 
     /// Sends a request of the stateless era and notes both lines; gives the reply.
