@@ -20,18 +20,64 @@ const STOP_WORDS: &[&str] = &[
     "what", "when", "where", "which", "who", "with", "you", "your",
 ];
 
+/// Scripts that do not part words by spaces, or hang endings on them that no stemmer here
+/// knows: Thai to Khmer, kana, ideographs, Hangul. First and last of each block.
+const UNPARTED: &[(char, char)] = &[
+    ('\u{e00}', '\u{eff}'),
+    ('\u{1000}', '\u{109f}'),
+    ('\u{1780}', '\u{17ff}'),
+    ('\u{3040}', '\u{30ff}'),
+    ('\u{3400}', '\u{4dbf}'),
+    ('\u{4e00}', '\u{9fff}'),
+    ('\u{ac00}', '\u{d7a3}'),
+    ('\u{20000}', '\u{2fa1f}'),
+];
+
 /// Lower-case words of `text` but for those that tell nothing apart, English ones
-/// without their endings, in order, repeated ones repeated.
+/// without their endings, in order, repeated ones repeated. A run of a script that does
+/// not part words gives its pairs of neighbouring letters.
 pub fn terms(text: &str) -> Vec<String> {
     let stemmer = Stemmer::create(Algorithm::English);
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty() && word.len() <= TERM_BYTES_MAX)
-        .filter_map(|word| term(&stemmer, word))
+    text.split(|c: char| !c.is_alphanumeric() && !is_unparted(c))
+        .flat_map(runs)
+        .flat_map(|(run, is_parted)| match is_parted {
+            true => term(&stemmer, run).into_iter().collect(),
+            false => pairs(run),
+        })
         .take(TERMS_MAX)
         .collect()
 }
 
+/// The parts of a word, each all of scripts that part words or all of those that do not.
+fn runs(word: &str) -> Vec<(&str, bool)> {
+    let mut runs = Vec::new();
+    let mut rest = word;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c: char| is_unparted(c) != is_unparted(first));
+        let (run, after) = rest.split_at(end.unwrap_or(rest.len()));
+        runs.push((run, !is_unparted(first)));
+        rest = after;
+    }
+    runs
+}
+
+/// Bigrams, which is how search engines index such scripts; a single letter as it is.
+fn pairs(run: &str) -> Vec<String> {
+    let letters: Vec<char> = run.chars().collect();
+    match letters.as_slice() {
+        [one] => vec![one.to_string()],
+        several => several.windows(2).map(|pair| pair.iter().collect()).collect(),
+    }
+}
+
+fn is_unparted(c: char) -> bool {
+    UNPARTED.iter().any(|(first, last)| (*first..=*last).contains(&c))
+}
+
 fn term(stemmer: &Stemmer, word: &str) -> Option<String> {
+    if word.len() > TERM_BYTES_MAX {
+        return None;
+    }
     let lower = word.to_lowercase();
     if STOP_WORDS.binary_search(&lower.as_str()).is_ok() {
         return None;
@@ -70,7 +116,15 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_text_has_no_terms() {
+    fn scripts_that_do_not_part_words_give_pairs_of_letters() {
+        check("오늘 날씨가 맑다", &["오늘", "날씨", "씨가", "맑다"]);
+        check("今天天气", &["今天", "天天", "天气"]);
+        check("นี่คือ", &["นี", "ี่", "่ค", "คื", "ือ"]);
+        check("QC컵 5층", &["qc", "컵", "5", "층"]);
+    }
+
+    #[test]
+    fn nothing_gives_nothing() {
         check("", &[]);
         check(" -- ,", &[]);
     }

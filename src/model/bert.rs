@@ -9,6 +9,7 @@ use candle_core::IndexOp as _;
 use tokenizers::Tokenizer;
 
 use crate::base::embedding::Embedding;
+use crate::model::alphabet::Alphabet;
 use crate::model::encoder::Encoder;
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::sentence::{Pooling, SentenceSettings};
@@ -33,7 +34,8 @@ pub fn load(path: &Path) -> Result<Box<dyn Embedder>, ModelError> {
     let sentence = SentenceSettings::read(&dir, config.max_position_embeddings)?;
     sentence.apply_to(&mut tokenizer).map_err(|error| dir.unusable(&error))?;
     let dimension = config.hidden_size;
-    Ok(Box::new(BertEmbedder { identity, dimension, sentence, tokenizer, encoder }))
+    let alphabet = Alphabet::of(&tokenizer);
+    Ok(Box::new(BertEmbedder { identity, dimension, sentence, tokenizer, alphabet, encoder }))
 }
 
 struct BertEmbedder {
@@ -41,12 +43,13 @@ struct BertEmbedder {
     dimension: usize,
     sentence: SentenceSettings,
     tokenizer: Tokenizer,
+    alphabet: Alphabet,
     encoder: Encoder,
 }
 
 impl fmt::Debug for BertEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, dimension, sentence, tokenizer: _, encoder: _ } = self;
+        let Self { identity, dimension, sentence, tokenizer: _, alphabet: _, encoder: _ } = self;
         f.debug_struct("BertEmbedder")
             .field("identity", identity)
             .field("dimension", dimension)
@@ -81,6 +84,10 @@ impl Embedder for BertEmbedder {
         }
         vectors.sort_by_key(|(at, _)| *at);
         Ok(vectors.into_iter().map(|(_, vector)| vector).collect())
+    }
+
+    fn share_read(&self, text: &str) -> f32 {
+        self.alphabet.share_read(&self.tokenizer, text)
     }
 }
 

@@ -12,7 +12,10 @@ use crate::base::panic::panic_text;
 use crate::model::calibration::Calibration;
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
 
-/// Shared embedder; clones use the same model.
+/// Share of a text's letters from which on its vector counts.
+const READ_MIN: f32 = 0.7;
+
+/// A shared embedder; clones ask the same model.
 #[derive(Debug, Clone)]
 pub struct EmbedderHandle {
     model: Arc<dyn Embedder>,
@@ -48,6 +51,12 @@ impl EmbedderHandle {
     /// Calibration, for callers that have the cosine already.
     pub fn calibration(&self) -> &Calibration {
         &self.calibration
+    }
+
+    /// Whether the model knows the script of a text. Where not, its vector says nothing
+    /// and must not count; its words can still be matched as they are written.
+    pub fn reads(&self, text: &str) -> bool {
+        self.model.share_read(text) >= READ_MIN
     }
 
     pub fn embed(&self, role: TextRole, text: &str) -> Result<Embedding, ModelError> {

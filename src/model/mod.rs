@@ -2,6 +2,7 @@
 //!
 //! Only this module names candle and tokenizers.
 
+mod alphabet;
 pub mod bert;
 pub mod blip;
 pub mod calibration;
@@ -72,6 +73,13 @@ pub trait Embedder: Send + Sync + fmt::Debug {
 
     /// One vector a text, in the order of `texts`.
     fn embed(&self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError>;
+
+    /// Share of the letters of `text` that are of a script which the model learnt, in
+    /// 0..=1; all of it where a model does not say. The vector of a text of which it reads
+    /// little says nothing.
+    fn share_read(&self, _text: &str) -> f32 {
+        1.0
+    }
 }
 
 /// Tagger of requests in everyday language, for many threads at once.

@@ -74,6 +74,13 @@ impl Embedder for ScriptedEmbedder {
     fn embed(&self, _role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError> {
         texts.iter().map(|text| self.vector(text)).collect()
     }
+
+    /// Reads the Latin script.
+    fn share_read(&self, text: &str) -> f32 {
+        let letters: Vec<char> = text.chars().filter(|c| c.is_alphabetic()).collect();
+        let read = letters.iter().filter(|c| c.is_ascii()).count();
+        if letters.is_empty() { 1.0 } else { read as f32 / letters.len() as f32 }
+    }
 }
 
 type CaptionScript = Box<dyn FnMut(&[u8]) -> Result<String, CaptionError> + Send>;

@@ -14,6 +14,7 @@ pub mod evidence;
 mod fuse;
 mod ids;
 pub mod plan;
+pub mod prose;
 mod recover;
 mod seal;
 mod searcher;

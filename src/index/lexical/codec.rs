@@ -6,7 +6,7 @@ use crate::index::lexical::posting_block::PostingBlock;
 use crate::index::lexical::{Impact, WINDOW_ROWS};
 use crate::index::terms::TERMS_MAX;
 
-const KIND: BlobKind = BlobKind { name: "a segment's words", tag: *b"EWRD", version: 1 };
+const KIND: BlobKind = BlobKind { name: "a segment's words", tag: *b"EWRD", version: 2 };
 
 impl ImmutablePostings {
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -1,11 +1,13 @@
 //! Lexical search: BM25 (Robertson et al. 1994) over an inverted index of each segment.
 //!
-//! A part is [`mutable::MutablePostings`] or, sealed, [`immutable::ImmutablePostings`];
-//! to a [`query::Bm25Query`] both are [`Postings`]. Document frequencies and mean length
-//! are summed over all parts, so that scores of rows of different parts compare. Knows
-//! neither vectors nor records.
+//! A part is [`mutable::MutablePostings`] or, sealed, [`immutable::ImmutablePostings`]; to a
+//! [`query::Bm25Query`] both are [`Postings`]. How rare a word is and how long a
+//! text is usual are counted over all parts, so that scores of rows of different
+//! parts compare. [`forward::ForwardIndex`] is the small sibling for texts that come
+//! and go. Knows neither vectors nor records.
 
 mod codec;
+pub mod forward;
 pub mod immutable;
 pub mod mutable;
 mod posting_block;

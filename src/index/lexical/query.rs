@@ -59,8 +59,7 @@ impl Bm25Query {
             if document_frequency == 0 {
                 continue;
             }
-            let (all, document_frequency) = (rows as f32, document_frequency as f32);
-            let idf = (1.0 + (all - document_frequency + 0.5) / (document_frequency + 0.5)).ln();
+            let idf = idf(rows, document_frequency);
             let impacts = held.iter().flat_map(|(part, term)| part.impacts(*term));
             let best = impacts.map(|impact| found.saturation.share(*impact)).fold(0.0, f32::max);
             found.bound += idf * best;
@@ -119,17 +118,24 @@ impl Bm25Query {
     }
 }
 
-/// Term-frequency part of BM25, tabulated by length, for one mean length.
+/// Inverse document frequency of a term that `document_frequency` of `rows` rows hold.
+pub(super) fn idf(rows: usize, document_frequency: usize) -> f32 {
+    let (all, document_frequency) = (rows as f32, document_frequency as f32);
+    (1.0 + (all - document_frequency + 0.5) / (document_frequency + 0.5)).ln()
+}
+
+/// What a term gives by how often it is there and how long the text is, for one
+/// mean length.
 #[derive(Debug)]
-struct Saturation {
-    /// Length normalisation, by length.
+pub(super) struct Saturation {
+    /// By length.
     norms: Vec<f32>,
     /// Value at a frequency of 1, by length.
     singles: Vec<f32>,
 }
 
 impl Saturation {
-    fn new(mean_length: f32) -> Self {
+    pub(super) fn new(mean_length: f32) -> Self {
         let mean_length = if mean_length > 0.0 { mean_length } else { 1.0 };
         let lengths = 0..=u16::try_from(TERMS_MAX).unwrap_or(u16::MAX);
         let norms: Vec<f32> =
@@ -138,7 +144,7 @@ impl Saturation {
         Self { norms, singles }
     }
 
-    fn share(&self, impact: Impact) -> f32 {
+    pub(super) fn share(&self, impact: Impact) -> f32 {
         let frequency = f32::from(impact.frequency);
         frequency * (K1 + 1.0) / (frequency + self.norm(impact.length))
     }
