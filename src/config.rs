@@ -98,6 +98,7 @@ pub struct StoreSettings {
 pub struct MemorySettings {
     pub retention_days: u64,
     pub records_max: u64,
+    pub forget_share_max: f32,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -491,6 +492,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("store.images_max_mb", 0.0, 1e9),
     ("memory.retention_days", 0.0, 36_500.0),
     ("memory.records_max", 0.0, 1e9),
+    ("memory.forget_share_max", 0.0, 1.0),
     ("socket.max_clients", 1.0, 65_536.0),
     ("socket.max_line_mb", 1.0, 1_024.0),
     ("socket.call_deadline_seconds", 1.0, 86_400.0),

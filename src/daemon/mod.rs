@@ -106,6 +106,7 @@ impl Daemon {
         let options = context::Options {
             zone: config.zone()?,
             text_max_chars: config.settings.recall.text_max_chars,
+            forget_share_max: config.settings.memory.forget_share_max,
             prompts_dirs: config.prompts_dirs(places),
             image_limits: image_limits(config),
         };

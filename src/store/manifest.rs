@@ -68,6 +68,10 @@ fn parse(bytes: &[u8], path: &Path) -> Result<PromiseOnDisk, StoreError> {
     if !(u32::from(records::OLDEST_FORMAT)..=expected).contains(&found) {
         return Err(StoreError::Format { found, expected, path: path.to_owned() });
     }
+    // Outside of the checksum; the seal has the same number within it.
+    if sealed.first().copied().map(u32::from) != Some(found) {
+        return Err(damaged("its format is not that of its content".to_owned()));
+    }
     records::decode(KEY, sealed).map_err(|fault| damaged(fault.to_string()))
 }
 
@@ -106,7 +110,7 @@ mod tests {
         let mut bytes = print(&promise());
         bytes[MAGIC.len()] = 7;
         let error = parse(&bytes, Path::new("m")).unwrap_err();
-        assert!(matches!(error, StoreError::Format { found: 7, expected: 2, .. }), "{error}");
+        assert!(matches!(error, StoreError::Format { found: 7, expected: 3, .. }), "{error}");
     }
 
     #[test]

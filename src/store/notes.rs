@@ -1,5 +1,7 @@
 //! Notes on disk: text, area, metadata and vectors of each in one value.
 
+use bincode::de::Decoder;
+use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 use uuid::Uuid;
 
@@ -8,7 +10,7 @@ use crate::base::time::Timestamp;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::keys;
-use crate::store::records::{self, Fault};
+use crate::store::records::{self, Fault, WrittenIn};
 
 /// Something that an agent wanted to keep, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +21,12 @@ pub struct Note {
     /// A JSON object as text, so that its keys keep their order.
     pub metadata: String,
     pub saved_at: Timestamp,
+    /// When it is no longer found; `None` for never.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// Under [`keys::note`].
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode)]
 struct NoteOnDisk {
     text: String,
     area: String,
@@ -31,6 +35,23 @@ struct NoteOnDisk {
     /// Of the vectors; see [`keys::vector`].
     generation: u32,
     vectors: Vec<Vec<f32>>,
+    /// Since format 3.
+    expires_at: Option<i64>,
+}
+
+impl Decode<WrittenIn> for NoteOnDisk {
+    fn decode<D: Decoder<Context = WrittenIn>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let written_in = *decoder.context();
+        Ok(Self {
+            text: Decode::decode(decoder)?,
+            area: Decode::decode(decoder)?,
+            metadata: Decode::decode(decoder)?,
+            saved_at: Decode::decode(decoder)?,
+            generation: Decode::decode(decoder)?,
+            vectors: Decode::decode(decoder)?,
+            expires_at: if written_in.is_before(3) { None } else { Decode::decode(decoder)? },
+        })
+    }
 }
 
 impl Store {
@@ -39,7 +60,7 @@ impl Store {
     pub fn put_notes(&self, notes: &[(Note, Vec<Embedding>)]) -> Result<(), StoreError> {
         let mut entries = Vec::with_capacity(notes.len());
         for (note, vectors) in notes {
-            let Note { id, text, area, metadata, saved_at } = note;
+            let Note { id, text, area, metadata, saved_at, expires_at } = note;
             let on_disk = NoteOnDisk {
                 text: text.clone(),
                 area: area.clone(),
@@ -47,6 +68,7 @@ impl Store {
                 saved_at: saved_at.micros(),
                 generation: self.0.generation,
                 vectors: self.raw(vectors)?,
+                expires_at: expires_at.map(Timestamp::micros),
             };
             let key = keys::note(*id);
             let sealed = records::encode(&key, &on_disk);
@@ -124,7 +146,9 @@ impl Store {
 
 impl NoteOnDisk {
     fn into_note(self, id: Uuid) -> Result<Note, Fault> {
-        let Self { text, area, metadata, saved_at, generation: _, vectors: _ } = self;
-        Ok(Note { id, text, area, metadata, saved_at: records::timestamp(saved_at)? })
+        let Self { text, area, metadata, saved_at, generation: _, vectors: _, expires_at } = self;
+        let saved_at = records::timestamp(saved_at)?;
+        let expires_at = expires_at.map(records::timestamp).transpose()?;
+        Ok(Note { id, text, area, metadata, saved_at, expires_at })
     }
 }

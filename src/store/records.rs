@@ -28,14 +28,20 @@ use crate::store::segment_meta::{Amendment, PARTS_MAX, PartId, SegmentMeta, Segm
 
 /// Version of everything written here. A later one is refused, never guessed at.
 ///
-/// 2: records carry a confidence.
-pub(super) const FORMAT: u8 = 2;
+/// 2: records carry a confidence. 3: notes carry an expiry.
+pub(super) const FORMAT: u8 = 3;
 /// Values written from this version on are read; there is none before it.
 pub(super) const OLDEST_FORMAT: u8 = 1;
 
 /// The version that a value was written in, which decides its layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WrittenIn(u8);
+
+impl WrittenIn {
+    pub(super) fn is_before(self, format: u8) -> bool {
+        self.0 < format
+    }
+}
 
 /// Version byte and checksum.
 const HEADER_BYTES: usize = 5;

@@ -18,6 +18,7 @@ use crate::tools::notes::delete::MemoryDelete;
 use crate::tools::notes::forget::MemoryForget;
 use crate::tools::notes::load::MemoryLoad;
 use crate::tools::notes::save::MemorySave;
+use crate::tools::notes::update::MemoryUpdate;
 use crate::tools::object_retrieval::determine_unique_instances::DetermineUniqueInstances;
 use crate::tools::object_retrieval::get_record_count::GetRecordCount;
 use crate::tools::object_retrieval::inspect_memory_record::InspectMemoryRecord;
@@ -54,6 +55,7 @@ pub(crate) const TOOLS: &[&dyn AnyTool<Context>] = &[
     &RecallObservationOfInstance,
     &MemorySave,
     &MemoryLoad,
+    &MemoryUpdate,
     &MemoryDelete,
     &MemoryForget,
     &MemoAdd,

@@ -48,6 +48,8 @@ pub struct Options {
     pub zone: Zone,
     /// Characters of a reply's text; beyond it the text is cut and says so.
     pub text_max_chars: usize,
+    /// Share of the memory that a call forgets without a confirmation.
+    pub forget_share_max: f32,
     /// Where templates are looked for by name, in this order.
     pub prompts_dirs: Vec<PathBuf>,
     /// What a frame that comes in may be at most.

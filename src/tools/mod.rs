@@ -237,7 +237,8 @@ mod tests {
         let names = |toolsets: &[Toolset]| -> Vec<&str> {
             specs(toolsets).iter().map(|spec| spec.name).collect()
         };
-        let notes = ["memory_save", "memory_load", "memory_delete", "memory_forget"];
+        let notes =
+            ["memory_save", "memory_load", "memory_update", "memory_delete", "memory_forget"];
         assert_eq!(names(&[Toolset::Notes]), notes);
         assert_eq!(names(&[]), Vec::<&str>::new());
     }

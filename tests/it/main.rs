@@ -27,6 +27,7 @@ mod home;
 mod last_seen;
 mod model_planner;
 mod models;
+mod notes;
 mod offline;
 mod remembered;
 mod running;

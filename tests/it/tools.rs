@@ -108,6 +108,7 @@ impl Memory {
         let options = context::Options {
             zone,
             text_max_chars: 400,
+            forget_share_max: 0.2,
             prompts_dirs: vec![state.join("prompts")],
             image_limits: Limits::default(),
         };
@@ -446,6 +447,9 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
         "memo_expand" => json!({"text": "<recall>users</recall>"}),
         "memory_save" => json!({"text": "the door code is 4711"}),
         "memory_load" | "memory_forget" => json!({"query": "door code"}),
+        "memory_update" => {
+            json!({"id": "d1306e36-6a9c-4112-80e2-33b795548116", "text": "door code 4711"})
+        }
         "memory_delete" => json!({"ids": "d1306e36-6a9c-4112-80e2-33b795548116"}),
         "state_set" | "state_merge" => json!({"memory": {"goal": "restroom"}}),
         "state_update_from_reply" => json!({"reply": "{\"memory\": {\"a\": 1}}"}),

@@ -106,6 +106,12 @@ impl Talk {
                 let placeholder = self.ids.entry(word.to_owned()).or_insert(next);
                 line = line.replace(word, placeholder);
             }
+            // A checksum of ids.
+            let is_token =
+                |(count, sum): (&str, &str)| count.parse::<u32>().is_ok() && sum.len() == 8;
+            if word.split_once('-').is_some_and(is_token) {
+                line = line.replace(word, "<token>");
+            }
         }
         line
     }
@@ -187,6 +193,78 @@ fn notes() {
 }
 
 #[test]
+fn notes_that_change_expire_and_are_forgotten() {
+    let mut talk = Talk::new(&[]);
+    let project = json!({"project": {"name": "Titan"}});
+    let saved = talk.call(
+        "memory_save",
+        json!({"text": "Project Titan ends in May", "metadata": project, "expires": "2025-02-01 08:00:00"}),
+    );
+    let id = saved["id"].as_str().unwrap();
+    talk.call("memory_save", json!({"text": "x", "expires": "-1h"}));
+    talk.call(
+        "memory_save",
+        json!({"text": "x", "expires": "2026-01-01 00:00:00", "expires_in_days": 2}),
+    );
+    talk.call(
+        "memory_load",
+        json!({"query": "Titan", "filter": "metadata.project.name == 'Titan'"}),
+    );
+    talk.call("memory_load", json!({"query": "Titan", "filter": "area == main"}));
+    talk.call("memory_load", json!({"query": "Titan", "filter": "'rep' in text"}));
+    talk.call(
+        "memory_update",
+        json!({"id": id, "text": "Project Titan ends in June", "keep_forever": true}),
+    );
+    talk.call("memory_update", json!({"id": id, "expires_in_days": 1.5}));
+    talk.call("memory_update", json!({"id": "d1306e36-6a9c-4112-80e2-33b795548116", "area": "x"}));
+    talk.call("memory_update", json!({"id": id}));
+    for text in [
+        "The budget of the Titan project is approved",
+        "Saturn's largest moon is Titan",
+        "오늘 날씨는 맑다",
+    ] {
+        talk.call("memory_save", json!({"text": text}));
+    }
+    talk.call("memory_load", json!({"query": "내일 날씨"}));
+    let topic = "all information related to Project Titan";
+    let listed = talk.call("memory_forget", json!({"query": topic, "dry_run": true}));
+    talk.call("memory_save", json!({"text": "Project Titan needs a new lead"}));
+    talk.call("memory_forget", json!({"query": topic, "token": listed["token"]}));
+    talk.call("memory_save", json!({"text": "Anna asked for the plan of project Titan"}));
+    talk.call("memory_forget", json!({"query": topic}));
+    talk.call("memory_forget", json!({"query": topic, "confirm": 4}));
+    talk.call("memory_forget", json!({"query": topic, "source": "camera"}));
+    talk.call("memory_forget", json!({}));
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn a_visit_is_forgotten() {
+    let mut talk = Talk::new(&[]);
+    for (hour, x, caption) in
+        [(9, 0.0, "a red mug on a desk"), (10, 5.0, "a blue mug on a shelf"), (11, 5.0, "a sofa")]
+    {
+        talk.call(
+            "observe",
+            json!({"caption": caption, "time": format!("2025-01-03 {hour:02}:00:00"), "position": [x, 0.0], "map_id": "home"}),
+        );
+    }
+    let visit = json!({
+        "scope": "episodic", "search_start_time": "2025-01-03 09:30:00",
+        "search_end_time": "2025-01-03 10:30:00", "dry_run": true,
+    });
+    talk.call("memory_forget", visit);
+    let shelf = json!({"x": 5, "y": 0, "radius": 1, "map_id": "home"});
+    talk.call("memory_forget", json!({"scope": "episodic", "area": shelf, "dry_run": true}));
+    talk.call("memory_forget", json!({"scope": "episodic", "area": shelf, "query": "a sofa"}));
+    talk.call("memory_forget", json!({"scope": "episodic", "ids": "#1, 7"}));
+    talk.call("memory_forget", json!({"ids": ["1"]}));
+    talk.call("recall_best_match", json!({"query": "mug", "session": "s"}));
+    insta::assert_snapshot!(talk.written);
+}
+
+#[test]
 fn memos() {
     let mut talk = Talk::new(&[]);
     talk.call("memo_recall", json!({"query": "QC summary"}));
@@ -204,6 +282,9 @@ fn memos() {
     talk.call("memo_recall", json!({"query": "examples of run-level QC summary queries"}));
     let weighed = json!({"query": "users", "k": 2, "time_decay": 30, "usage_weight": 0.2});
     talk.call("memo_recall", weighed);
+    talk.call("memo_recall", json!({"query": "weather in Paris"}));
+    let again = json!(["<sql>SELECT count(*) FROM users</sql>", "<chart>bar</chart>"]);
+    talk.call("memo_add", json!({"user_message": "How many users?", "messages": again}));
     let output = "First <recall>count of users</recall> then <recall>QC of runs</recall>, not \
         <recall>this";
     talk.call("memo_expand", json!({"text": output}));

@@ -7,6 +7,7 @@ mod attribute_clusters;
 pub mod caption_match;
 mod commonsense;
 mod data_association;
+pub mod forgetting;
 pub mod instance_query;
 pub mod instances;
 pub mod last_seen;
@@ -150,30 +151,6 @@ impl Episodic {
         let gone = self.store.delete_records(ids)?;
         changes.forget(&gone);
         Ok(gone)
-    }
-
-    /// The ids of all records whose caption is at least as similar to `query` as
-    /// `threshold`, in their order, for forgetting them.
-    ///
-    /// Exact: compares with every vector in the store, which a large memory takes
-    /// seconds to read.
-    pub fn similar(&self, query: &str, threshold: f32) -> Result<Vec<RecordId>, MemoryError> {
-        let query = self.embedder.embed(TextRole::Query, query)?;
-        let mut similar = Vec::new();
-        for entry in self.store.scan_between(RecordId(0), RecordId(u64::MAX)) {
-            match entry {
-                Ok((record, vector)) if self.embedder.similarity(&vector, &query) >= threshold => {
-                    similar.push(record.id);
-                }
-                Ok(_) => {}
-                // A record that cannot be read cannot be recalled either.
-                Err(error) if error.concerns_one_value() => {
-                    log::error!(error:%; "a record cannot be read and is passed over");
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(similar)
     }
 
     /// The `k` records within `filter` that best match a description, best first.

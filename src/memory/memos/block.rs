@@ -47,8 +47,7 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
     let mut rest = text;
     while let Some((at, tag)) = first_opening(rest) {
         let inner = rest.get(at + tag.len() + 2..).unwrap_or_default();
-        let close = format!("</{tag}>");
-        let Some((inside, after)) = inner.split_once(&close) else {
+        let Some((inside, after)) = closed(inner, tag) else {
             rest = inner;
             continue;
         };
@@ -61,6 +60,17 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
         rest = after;
     }
     sections
+}
+
+/// What stands before the tag that closes a section, and what comes after it: the last
+/// one before another section opens, as a closing tag may stand in the text itself, such
+/// as in a query for tags. The first one where none stands before.
+fn closed<'a>(inner: &'a str, tag: &str) -> Option<(&'a str, &'a str)> {
+    let close = format!("</{tag}>");
+    let next = first_opening(inner).map_or(inner.len(), |(at, _)| at);
+    let own = inner.get(..next).and_then(|own| own.rfind(&close));
+    let at = own.or_else(|| inner.find(&close))?;
+    Some((inner.get(..at)?, inner.get(at + close.len()..)?))
 }
 
 fn first_opening(text: &str) -> Option<(usize, &'static str)> {
@@ -168,6 +178,25 @@ mod tests {
             "<memo>\n<sql>SELECT a<b, '&lt;/memo>&lt;recall>x&lt;/recall>' FROM t WHERE c <> \
              '&lt; / MEMO >' AND d = '<sqlite> &lt;Reasoning why=1>' AND e < 5</sql>\n</memo>"
         );
+    }
+
+    #[test]
+    fn a_delimiter_in_a_section_does_not_cut_it() {
+        for (message, expected) in [
+            ("<sql>SELECT '</sql>' FROM t</sql> done", vec!["SELECT '</sql>' FROM t"]),
+            ("<sql>SELECT '<reasoning>' FROM t</sql>", vec!["SELECT '<reasoning>' FROM t"]),
+            (
+                "<reasoning>ends with </reasoning> they say</reasoning><sql>a</sql> <sql>b</sql>",
+                vec!["ends with </reasoning> they say", "a", "b"],
+            ),
+        ] {
+            let found: Vec<&str> = sections(message).iter().map(|it| it.text).collect();
+            assert_eq!(found, expected, "{message}");
+            let block = block_of(message).unwrap();
+            let kept: Vec<String> =
+                sections(&block).iter().map(|it| it.text.replace("&lt;", "<")).collect();
+            assert_eq!(kept, expected, "{block}");
+        }
     }
 
     #[test]

@@ -6,8 +6,9 @@
 //! disk when the call that made it returns.
 
 pub mod block;
+mod index;
 
-use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::thread::{Builder, JoinHandle};
@@ -19,8 +20,10 @@ use crate::base::notify::Notify;
 use crate::base::stop::Stop;
 use crate::base::time::Timestamp;
 use crate::memory::memos::block::NothingToKeep;
+use crate::memory::memos::index::{IndexedMemo, MemoSet};
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
+use crate::search::prose::{ProseQuery, content_words};
 use crate::store::memos::{Memo, MemoCounters, MemoRecall, MemoUse};
 use crate::store::{Store, StoreError};
 
@@ -28,6 +31,8 @@ use crate::store::{Store, StoreError};
 pub const MEMOS_MAX: usize = 10_000;
 /// Memos that may wait for their vector.
 pub const QUEUE_MAX: usize = 256;
+/// Messages that one memo is known to be made of, when it is rated again and again.
+const MESSAGE_IDS_MAX: usize = 64;
 /// Recalls logged with their answers; the oldest is dropped.
 pub const RECALLS_MAX: u64 = 1_000;
 
@@ -36,9 +41,6 @@ pub const RECALLS_MAX: u64 = 1_000;
 const PROMPT_WEIGHT: f32 = 1.0;
 const REASONING_WEIGHT: f32 = 1.0;
 const SQL_WEIGHT: f32 = 2.0;
-
-/// Uses at which a memo's usefulness reaches one half.
-const USES_HALF: f32 = 4.0;
 
 /// Errors of memos.
 #[derive(Debug, thiserror::Error)]
@@ -108,6 +110,27 @@ pub struct RecalledMemo {
     pub score: f32,
 }
 
+/// What a recall found, and what it passed over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// Best first.
+    pub memos: Vec<RecalledMemo>,
+    /// How well the best memo answers, before age and use.
+    pub best: Option<f32>,
+    /// Whether the query's words were matched as written, as the embedder does not know
+    /// their script.
+    pub is_literal: bool,
+}
+
+/// A memo that was added, or the one that there was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Added {
+    pub id: u64,
+    pub status: MemoStatus,
+    /// Whether the message had been rated before: it stays one memo.
+    pub is_known: bool,
+}
+
 /// Memo in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedMemo {
@@ -127,7 +150,7 @@ pub struct Memos {
 struct MemoIndex {
     store: Store,
     embedder: EmbedderHandle,
-    entries: RwLock<BTreeMap<u64, IndexedMemo>>,
+    entries: RwLock<MemoSet>,
     /// Wakes the thread when a memo is queued.
     wake: Notify,
     stop: Stop,
@@ -135,21 +158,11 @@ struct MemoIndex {
     writing: Mutex<MemoCounters>,
 }
 
-/// Entry of the in-memory index.
-#[derive(Debug)]
-struct IndexedMemo {
-    /// `None` while it is queued.
-    vector: Option<Embedding>,
-    created_at: Timestamp,
-    message_ids: Vec<String>,
-    uses: MemoUse,
-}
-
 impl Memos {
     /// Reads the memos from the store. Those without a vector of this embedder
     /// are queued again.
     pub fn open(store: Store, embedder: EmbedderHandle) -> Result<Self, MemosError> {
-        let mut entries = BTreeMap::new();
+        let mut entries = MemoSet::default();
         for entry in store.memos() {
             match entry {
                 Ok((memo, vector)) => {
@@ -158,8 +171,12 @@ impl Memos {
                         Err(error) if error.concerns_one_value() => MemoUse::default(),
                         uses => uses?,
                     };
-                    let Memo { id, created_at, message_ids, .. } = memo;
-                    entries.insert(id, IndexedMemo { vector, created_at, message_ids, uses });
+                    let mut indexed = IndexedMemo::queued(&memo, checksum(&memo.content));
+                    indexed.uses = uses;
+                    entries.insert(memo.id, indexed);
+                    if let Some(vector) = vector {
+                        entries.store(memo.id, vector, &embedder, &words(&memo));
+                    }
                 }
                 // One memo lost is no reason to withhold the others.
                 Err(error) if error.concerns_one_value() => {
@@ -179,11 +196,15 @@ impl Memos {
         Ok(Self { index, thread: Some(thread) })
     }
 
-    /// Keeps a memo and queues it for its vector.
-    pub fn add(&self, memo: NewMemo, now: Timestamp) -> Result<u64, MemosError> {
+    /// Keeps what users rated up, and queues it for its vector. A message that was rated
+    /// before stays one memo.
+    pub fn add(&self, memo: NewMemo, now: Timestamp) -> Result<Added, MemosError> {
         let NewMemo { user_message, messages, message_ids, source } = memo;
         let content = block::block(&messages)?;
         let mut counters = self.index.lock_counters();
+        if let Some(known) = self.known(&user_message, &content, &message_ids)? {
+            return self.rate_again(known, message_ids, *counters);
+        }
         let (kept, queued) = (self.len(), self.queued());
         if kept >= MEMOS_MAX {
             return Err(MemosError::Full);
@@ -196,11 +217,49 @@ impl Memos {
         let memo = Memo { id, content, created_at: now, source, user_message, message_ids };
         self.index.store.put_memo(&memo, None, next)?;
         *counters = next;
-        let Memo { created_at, message_ids, .. } = memo;
-        let entry = IndexedMemo { vector: None, created_at, message_ids, uses: MemoUse::default() };
+        let entry = IndexedMemo::queued(&memo, checksum(&memo.content));
         self.index.write(|entries| entries.insert(id, entry));
         self.index.wake.notify();
-        Ok(id)
+        Ok(Added { id, status: MemoStatus::Queued, is_known: false })
+    }
+
+    /// The memo of the same message: the same content for the same prompt, or with one of
+    /// its message ids.
+    fn known(
+        &self,
+        user_message: &str,
+        content: &str,
+        message_ids: &[String],
+    ) -> Result<Option<Memo>, MemosError> {
+        for id in self.index.read().of_checksum(checksum(content)) {
+            let Some(memo) = self.index.store.memo(id)? else { continue };
+            let is_named = memo.message_ids.iter().any(|it| message_ids.contains(it));
+            let is_prompt = memo.user_message.trim() == user_message.trim();
+            if memo.content == content && (is_named || is_prompt) {
+                return Ok(Some(memo));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Notes the ids under which a known message was rated now. The counters are locked.
+    fn rate_again(
+        &self,
+        mut memo: Memo,
+        message_ids: Vec<String>,
+        counters: MemoCounters,
+    ) -> Result<Added, MemosError> {
+        let fresh = message_ids.into_iter().filter(|id| !memo.message_ids.contains(id));
+        let fresh: Vec<String> = fresh.collect();
+        let vector = self.index.read().vector(memo.id).cloned();
+        if !fresh.is_empty() {
+            memo.message_ids.extend(fresh);
+            memo.message_ids.truncate(MESSAGE_IDS_MAX);
+            self.index.store.put_memo(&memo, vector.as_ref(), counters)?;
+            self.index.write(|entries| entries.rename(memo.id, &memo.message_ids));
+        }
+        let status = if vector.is_some() { MemoStatus::Stored } else { MemoStatus::Queued };
+        Ok(Added { id: memo.id, status, is_known: true })
     }
 
     /// Deletes memos, also while their creation is queued.
@@ -213,45 +272,49 @@ impl Memos {
                 MemoSelector::Message(message) => entry.message_ids.contains(message),
             };
             if is_selected {
-                let list =
-                    if entry.vector.is_some() { &mut deleted.stored } else { &mut deleted.queued };
+                let list = match entry.status() {
+                    MemoStatus::Stored => &mut deleted.stored,
+                    MemoStatus::Queued => &mut deleted.queued,
+                };
                 list.push(*id);
             }
         }
         let all = [deleted.stored.as_slice(), &deleted.queued].concat();
         if !all.is_empty() {
             self.index.store.remove_memos(&all)?;
-            self.index.write(|entries| all.iter().for_each(|id| drop(entries.remove(id))));
+            self.index.write(|entries| all.iter().for_each(|id| entries.remove(*id)));
         }
         Ok(deleted)
     }
 
-    /// The `k` memos that best answer a query, best first, ties in the order of creation. Logs
-    /// the recall.
+    /// The `k` memos that best answer a query, best first, equal ones in the order
+    /// in which they were added; none that answers it less well than `floor`, before age
+    /// and use count. Notes which memos those were.
     pub fn recall(
         &self,
         query: &str,
-        k: usize,
+        (k, floor): (usize, f32),
         ranking: MemoRanking,
         now: Timestamp,
-    ) -> Result<Vec<RecalledMemo>, MemosError> {
-        let vector = self.index.embedder.embed(TextRole::Query, query)?;
-        let mut scored: Vec<(f32, u64)> = self
-            .index
-            .read()
-            .iter()
-            .filter_map(|(id, entry)| {
-                Some((entry.score(&self.index.embedder, &vector, ranking, now)?, *id))
-            })
-            .collect();
+    ) -> Result<Recalled, MemosError> {
+        let query_text = query;
+        let query = self.index.query(query)?;
+        let answers = self.index.read().answers(&self.index.embedder, &query);
+        let best = answers.iter().map(|(_, fit)| *fit).reduce(f32::max);
+        let mut scored: Vec<(f32, u64)> = {
+            let entries = self.index.read();
+            let rank =
+                |(id, fit): (u64, f32)| Some((fit * entries.get(id)?.weight(ranking, now), id));
+            answers.into_iter().filter(|(_, fit)| *fit >= floor).filter_map(rank).collect()
+        };
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut found = Vec::new();
+        let mut memos = Vec::new();
         for (score, id) in scored.into_iter().take(k) {
             // One that was deleted since is not found.
-            found.extend(self.index.store.memo(id)?.map(|memo| RecalledMemo { memo, score }));
+            memos.extend(self.index.store.memo(id)?.map(|memo| RecalledMemo { memo, score }));
         }
-        self.record_recall(query, &found, now)?;
-        Ok(found)
+        self.record_recall(query_text, &memos, now)?;
+        Ok(Recalled { memos, best, is_literal: query.is_literal() })
     }
 
     /// The newest memos below `before`, newest first.
@@ -259,14 +322,9 @@ impl Memos {
         let newest: Vec<(u64, MemoStatus, MemoUse)> = self
             .index
             .read()
-            .range(..before.unwrap_or(u64::MAX))
-            .rev()
+            .before(before.unwrap_or(u64::MAX))
             .take(limit)
-            .map(|(id, entry)| {
-                let status =
-                    if entry.vector.is_some() { MemoStatus::Stored } else { MemoStatus::Queued };
-                (*id, status, entry.uses)
-            })
+            .map(|(id, entry)| (*id, entry.status(), entry.uses))
             .collect();
         let mut listed = Vec::with_capacity(newest.len());
         for (id, status, uses) in newest {
@@ -290,7 +348,7 @@ impl Memos {
 
     /// Memos that wait for their vector.
     pub fn queued(&self) -> usize {
-        self.index.read().values().filter(|entry| entry.vector.is_none()).count()
+        self.index.read().queued()
     }
 
     fn record_recall(
@@ -305,7 +363,7 @@ impl Memos {
         let used: Vec<(u64, MemoUse)> = {
             let entries = self.index.read();
             let use_of = |id: &u64| {
-                let uses = entries.get(id)?.uses.uses + 1;
+                let uses = entries.get(*id)?.uses.uses + 1;
                 Some((*id, MemoUse { uses, used_at: Some(now) }))
             };
             ids.iter().filter_map(use_of).collect()
@@ -318,9 +376,7 @@ impl Memos {
         *counters = next;
         self.index.write(|entries| {
             for (id, uses) in used {
-                if let Some(entry) = entries.get_mut(&id) {
-                    entry.uses = uses;
-                }
+                entries.note_use(id, uses);
             }
         });
         Ok(())
@@ -340,11 +396,11 @@ impl Drop for Memos {
 }
 
 impl MemoIndex {
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<u64, IndexedMemo>> {
+    fn read(&self) -> RwLockReadGuard<'_, MemoSet> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, IndexedMemo>) -> T) -> T {
+    fn write<T>(&self, change: impl FnOnce(&mut MemoSet) -> T) -> T {
         change(&mut self.entries.write().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -354,9 +410,7 @@ impl MemoIndex {
 
     /// The first memo after `after` that waits for its vector.
     fn next_queued(&self, after: u64) -> Option<u64> {
-        let entries = self.read();
-        let mut later = entries.range(after + 1..);
-        later.find(|(_, entry)| entry.vector.is_none()).map(|(id, _)| *id)
+        self.read().next_queued(after)
     }
 
     /// Makes one memo's vector, unless it is deleted meanwhile.
@@ -364,35 +418,18 @@ impl MemoIndex {
         let Some(memo) = self.store.memo(id)? else { return Ok(()) };
         let vector = embed(&self.embedder, &memo)?;
         let counters = self.lock_counters();
-        if self.read().contains_key(&id) {
+        // As it is now: it may have been rated again meanwhile.
+        if let Some(memo) = self.store.memo(id)? {
             self.store.put_memo(&memo, Some(&vector), *counters)?;
-            self.write(|entries| {
-                if let Some(entry) = entries.get_mut(&id) {
-                    entry.vector = Some(vector);
-                }
-            });
+            let words = words(&memo);
+            self.write(|entries| entries.store(id, vector, &self.embedder, &words));
         }
         Ok(())
     }
-}
 
-impl IndexedMemo {
-    /// `None` while it is queued.
-    fn score(
-        &self,
-        embedder: &EmbedderHandle,
-        query: &Embedding,
-        ranking: MemoRanking,
-        now: Timestamp,
-    ) -> Option<f32> {
-        let MemoRanking { half_life_days, usage_weight } = ranking;
-        let similarity = embedder.similarity(self.vector.as_ref()?, query);
-        let days = now.since(self.created_at).as_secs_f32() / 86_400.0;
-        let freshness = half_life_days.map_or(1.0, |half_life| 0.5_f32.powf(days / half_life));
-        #[expect(clippy::cast_precision_loss, reason = "a share of it")]
-        let uses = self.uses.uses as f32;
-        let usefulness = uses / (uses + USES_HALF);
-        Some(similarity * freshness * (1.0 - usage_weight + usage_weight * usefulness))
+    fn query(&self, text: &str) -> Result<ProseQuery, ModelError> {
+        let words = self.read().query_words(&content_words(text));
+        ProseQuery::new(&self.embedder, words, text)
     }
 }
 
@@ -414,23 +451,40 @@ fn make_vectors(index: &MemoIndex) {
 
 /// Weighted sum of the vectors of the user's prompt, the reasoning and the sql.
 fn embed(embedder: &EmbedderHandle, memo: &Memo) -> Result<Embedding, ModelError> {
-    let mut parts = vec![(PROMPT_WEIGHT, memo.user_message.as_str())];
-    for section in block::sections(&memo.content) {
-        match section.tag {
-            "reasoning" => parts.push((REASONING_WEIGHT, section.text)),
-            "sql" => parts.push((SQL_WEIGHT, section.text)),
-            // A chart's layout says nothing of what it answers.
-            _ => {}
-        }
-    }
     let mut sum = vec![0.0; embedder.dimension()];
-    for (weight, text) in parts {
+    for (weight, text) in parts(memo) {
         let vector = embedder.embed(TextRole::Passage, text)?;
         for (sum, component) in sum.iter_mut().zip(vector.as_slice()) {
             *sum += weight * component;
         }
     }
     Embedding::new(sum, embedder.dimension()).map_err(|bad| ModelError::Failed(bad.to_string()))
+}
+
+/// What a memo is found by, each with its weight. How a chart looks says nothing of what
+/// it answers.
+fn parts(memo: &Memo) -> Vec<(f32, &str)> {
+    let mut parts = vec![(PROMPT_WEIGHT, memo.user_message.as_str())];
+    for section in block::sections(&memo.content) {
+        match section.tag {
+            "reasoning" => parts.push((REASONING_WEIGHT, section.text)),
+            "sql" => parts.push((SQL_WEIGHT, section.text)),
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// The text of the same parts.
+fn words(memo: &Memo) -> String {
+    parts(memo).into_iter().map(|(_, text)| text).collect::<Vec<&str>>().join("\n")
+}
+
+/// To find a message that was rated before.
+fn checksum(content: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

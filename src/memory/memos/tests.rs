@@ -8,6 +8,7 @@ use crate::model::{Embedder, ModelIdentity};
 use crate::store::Options;
 use crate::store::reindex::Reindex;
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop, prop_oneof, proptest};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Barrier;
 use std::thread;
@@ -44,8 +45,8 @@ fn settle(memos: &Memos) {
 }
 
 fn ids(memos: &Memos, query: &str, k: usize, ranking: MemoRanking, now: Timestamp) -> Vec<u64> {
-    let found = memos.recall(query, k, ranking, now).unwrap();
-    found.iter().map(|it| it.memo.id).collect()
+    let found = memos.recall(query, (k, 0.0), ranking, now).unwrap();
+    found.memos.iter().map(|it| it.memo.id).collect()
 }
 
 #[test]
@@ -53,9 +54,9 @@ fn the_nearest_memo_answers_and_is_noted_also_after_a_restart() {
     let (dir, embedder) = (tempfile::tempdir().unwrap(), scripted());
     let memos = open(dir.path(), &embedder);
     let runs = memo("Show QC of recent runs", "<sql>SELECT qc FROM sequencing_runs</sql>", "m1");
-    assert_eq!(memos.add(runs, at(0.0)).unwrap(), 1);
+    assert_eq!(memos.add(runs, at(0.0)).unwrap().id, 1);
     let users = memo("How many users", "<sql>SELECT count(*) FROM users</sql>", "m2");
-    assert_eq!(memos.add(users, at(0.0)).unwrap(), 2);
+    assert_eq!(memos.add(users, at(0.0)).unwrap().id, 2);
     settle(&memos);
     assert_eq!(ids(&memos, "QC of sequencing runs", 1, MemoRanking::default(), at(1.0)), [1]);
     assert_eq!(ids(&memos, "count users", 2, MemoRanking::default(), at(2.0)), [2, 1]);
@@ -71,7 +72,7 @@ fn the_nearest_memo_answers_and_is_noted_also_after_a_restart() {
         recalls.iter().map(|it| (it.number, it.query.as_str(), it.memos.as_slice())).collect();
     assert_eq!(recalls, [(2, "count users", &[2, 1][..]), (1, "QC of sequencing runs", &[1])]);
     let third = memos.add(memo("x", "<chart>bar</chart>", "m3"), at(3.0)).unwrap();
-    assert_eq!(third, 3);
+    assert_eq!(third.id, 3);
 }
 
 #[test]
@@ -87,7 +88,9 @@ fn sql_weighs_most_and_charts_and_dataframes_nothing() {
         memos.add(memo(prompt, message, "m"), at(0.0)).unwrap();
     }
     settle(&memos);
-    let first = |query| memos.recall(query, 1, MemoRanking::default(), at(0.0)).unwrap().remove(0);
+    let first = |query| {
+        memos.recall(query, (1, 0.0), MemoRanking::default(), at(0.0)).unwrap().memos.remove(0)
+    };
     assert_eq!(first("alpha").memo.id, 2);
     assert_eq!(first("beta").memo.id, 1);
     assert!(first("delta").score > 0.6 && first("epsilon").score > first("delta").score + 0.1);
@@ -100,19 +103,23 @@ fn sql_weighs_most_and_charts_and_dataframes_nothing() {
 fn age_and_use_change_the_ranking_where_asked() {
     let (dir, embedder) = (tempfile::tempdir().unwrap(), scripted());
     let memos = open(dir.path(), &embedder);
-    memos.add(memo("count users", "<sql>SELECT 1</sql>", "old"), at(0.0)).unwrap();
-    memos.add(memo("count users", "<sql>SELECT 1</sql>", "new"), at(20.0)).unwrap();
+    memos
+        .add(memo("count users", "<sql>SELECT 1</sql><chart>bar</chart>", "old"), at(0.0))
+        .unwrap();
+    memos
+        .add(memo("count users", "<sql>SELECT 1</sql><chart>line</chart>", "new"), at(20.0))
+        .unwrap();
     settle(&memos);
     let plain = MemoRanking::default();
     let now = at(20.0);
     assert_eq!(ids(&memos, "count users", 1, plain, now), [1]);
     let decayed = MemoRanking { half_life_days: Some(10.0), ..plain };
-    let found = memos.recall("count users", 2, decayed, now).unwrap();
+    let found = memos.recall("count users", (2, 0.0), decayed, now).unwrap().memos;
     assert_eq!(found.iter().map(|it| it.memo.id).collect::<Vec<u64>>(), [2, 1]);
     assert!((found[1].score - found[0].score / 4.0).abs() < 1e-4, "{found:?}");
     // The first was used twice by now, the second once.
     let by_use = MemoRanking { usage_weight: 1.0, ..plain };
-    let found = memos.recall("count users", 2, by_use, now).unwrap();
+    let found = memos.recall("count users", (2, 0.0), by_use, now).unwrap().memos;
     assert_eq!(found[0].memo.id, 1);
     let (twice, once) = (2.0 / 6.0, 1.0 / 5.0);
     assert!((found[0].score / found[1].score - twice / once).abs() < 1e-4, "{found:?}");
@@ -225,14 +232,77 @@ fn a_full_queue_and_messages_with_nothing_to_keep_are_refused() {
     let memos = open(dir.path(), &failing());
     let nothing = memos.add(memo("x", "just words", "m"), at(0.0)).unwrap_err();
     assert!(matches!(nothing, MemosError::NothingToKeep(_)), "{nothing}");
-    for _ in 0..QUEUE_MAX {
-        memos.add(memo("x", "<sql>1</sql>", "m"), at(0.0)).unwrap();
+    for n in 0..QUEUE_MAX {
+        memos.add(memo("x", &format!("<sql>{n}</sql>"), "m"), at(0.0)).unwrap();
     }
-    let full = memos.add(memo("x", "<sql>1</sql>", "m"), at(0.0)).unwrap_err();
+    let full = memos.add(memo("x", "<sql>one more</sql>", "m"), at(0.0)).unwrap_err();
     assert!(matches!(full, MemosError::QueueFull), "{full}");
     let deleted = memos.delete(&MemoSelector::Message("m".to_owned())).unwrap();
     assert_eq!(deleted.queued.len(), QUEUE_MAX);
     memos.add(memo("x", "<sql>1</sql>", "m"), at(0.0)).unwrap();
+}
+
+#[test]
+fn a_memo_that_answers_less_well_than_the_floor_is_not_found() {
+    let (dir, embedder) = (tempfile::tempdir().unwrap(), scripted());
+    let memos = open(dir.path(), &embedder);
+    memos
+        .add(memo("users per week", "<sql>SELECT count(*) FROM users</sql>", "m"), at(0.0))
+        .unwrap();
+    settle(&memos);
+    let recall = |query: &str, floor| {
+        memos.recall(query, (9, floor), MemoRanking::default(), at(0.0)).unwrap()
+    };
+    let found = recall("count users", 0.6);
+    assert_eq!(found.memos.len(), 1);
+    let weather = recall("weather in Paris", 0.6);
+    assert!(weather.memos.is_empty() && weather.best.unwrap() < 0.6, "{weather:?}");
+    assert_eq!(recall("weather in Paris", 0.0).memos.len(), 1);
+    // Age does not drop a memo below the floor.
+    let old = MemoRanking { half_life_days: Some(1.0), ..MemoRanking::default() };
+    let old = memos.recall("count users", (9, 0.6), old, at(30.0)).unwrap();
+    assert!(old.memos[0].score < 0.01, "{old:?}");
+}
+
+#[test]
+fn the_same_message_rated_twice_is_one_memo() {
+    let (dir, embedder) = (tempfile::tempdir().unwrap(), scripted());
+    let memos = open(dir.path(), &embedder);
+    let sql = "<sql>SELECT count(*) FROM users</sql>";
+    let first = memos.add(memo("users", sql, "m1"), at(0.0)).unwrap();
+    assert_eq!(first, Added { id: 1, status: MemoStatus::Queued, is_known: false });
+    settle(&memos);
+    let again = memos.add(memo(" users ", sql, "m2"), at(1.0)).unwrap();
+    assert_eq!(again, Added { id: 1, status: MemoStatus::Stored, is_known: true });
+    let other_prompt = memos.add(memo("how many", sql, "m1"), at(1.0)).unwrap();
+    assert!(other_prompt.is_known);
+    let other = memos.add(memo("how many", sql, "m3"), at(1.0)).unwrap();
+    assert_eq!((other.id, other.is_known), (2, false));
+    settle(&memos);
+    drop(memos);
+    let memos = open(dir.path(), &embedder);
+    assert!(memos.add(memo("users", sql, "m4"), at(2.0)).unwrap().is_known);
+    let listed = memos.list(Some(2), 9).unwrap();
+    assert_eq!(listed[0].memo.message_ids, ["m1", "m2", "m4"]);
+    assert_eq!(listed[0].status, MemoStatus::Stored);
+    let deleted = memos.delete(&MemoSelector::Message("m2".to_owned())).unwrap();
+    assert_eq!(deleted.stored, [1]);
+}
+
+#[test]
+fn words_find_a_memo_that_the_embedder_cannot_read() {
+    let (dir, embedder) = (tempfile::tempdir().unwrap(), scripted());
+    let memos = open(dir.path(), &embedder);
+    memos
+        .add(memo("지난주 사용자 수", "<reasoning>사용자 수를 센다</reasoning>", "m1"), at(0.0))
+        .unwrap();
+    memos.add(memo("지역별 매출", "<reasoning>매출 합계</reasoning>", "m2"), at(0.0)).unwrap();
+    settle(&memos);
+    let ranking = MemoRanking::default();
+    let found = memos.recall("사용자 수", (9, 0.6), ranking, at(0.0)).unwrap();
+    assert!(found.is_literal);
+    assert_eq!(found.memos.iter().map(|it| it.memo.id).collect::<Vec<u64>>(), [1]);
+    assert!(memos.recall("오늘 날씨", (9, 0.6), ranking, at(0.0)).unwrap().memos.is_empty());
 }
 
 #[test]
@@ -283,10 +353,13 @@ proptest! {
             match call {
                 Call::Add(word) => {
                     let message = format!("<sql>SELECT {}</sql>", WORDS[word]);
-                    let id = memos.add(memo(WORDS[word], &message, WORDS[word]), at(0.0)).unwrap();
-                    last += 1;
-                    assert_eq!(id, last);
-                    model.insert(id, (word, 0));
+                    let added =
+                        memos.add(memo(WORDS[word], &message, WORDS[word]), at(0.0)).unwrap();
+                    let known = model.iter().find(|(_, (it, _))| *it == word).map(|(id, _)| *id);
+                    assert_eq!(added.is_known, known.is_some());
+                    last += u64::from(known.is_none());
+                    assert_eq!(added.id, known.unwrap_or(last));
+                    model.entry(added.id).or_insert((word, 0));
                 }
                 Call::Delete(id) => {
                     let DeletedMemos { stored, queued } = memos.delete(&MemoSelector::Id(id)).unwrap();

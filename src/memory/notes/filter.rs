@@ -2,18 +2,24 @@
 //!
 //! Pure. Comparisons (`==`, `!=`, `<`, `<=`, `>`, `>=`, chained as in Python),
 //! `in`, `not in`, `is None`, `is not None`, `and`, `or`, `not`, parentheses,
-//! names, and literals: texts, numbers, `True`, `False`, `None`, lists. There
-//! are no calls, no attributes and no arithmetic; what is not in the language
-//! is an error that shows where it stands.
+//! names, and literals: texts, numbers, `True`, `False`, `None`, lists. Parts of
+//! metadata are named by `project.name`, `project['name']` or `tags[0]`, also behind
+//! `metadata`. There are no calls and no arithmetic; what is not in the language is an
+//! error that shows where it stands.
 //!
 //! A name that a note does not have is `None`. Values that cannot
 //! be compared, such as a text and a number, have no order: `<` and the like are
 //! false there, where Python would stop with an error over one odd note.
 
+mod parser;
+mod tokens;
+
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
+
+use crate::memory::notes::filter::parser::Parser;
 
 /// Longest filter.
 pub const FILTER_BYTES_MAX: usize = 2_000;
@@ -54,9 +60,22 @@ enum Expr {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Operand {
-    Name(String),
+    Path(Path),
     Literal(Value),
     List(Vec<Operand>),
+}
+
+/// A name, and the way to a part of its value.
+#[derive(Debug, Clone, PartialEq)]
+struct Path {
+    name: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Part {
+    Key(String),
+    Place(usize),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,12 +99,7 @@ impl NoteFilter {
                 format!("the filter has {} bytes, more than {FILTER_BYTES_MAX},", text.len());
             return Err(BadFilter { what, at: 1, shown: String::new(), accepted: ACCEPTED });
         }
-        let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0 };
-        let expr = parser.any()?;
-        match parser.peek() {
-            None => Ok(Self(expr)),
-            Some(_) => Err(parser.unexpected()),
-        }
+        Parser::new(text)?.whole().map(Self)
     }
 
     /// Whether something with these values of names passes; a name without one
@@ -118,13 +132,27 @@ impl Expr {
 impl Operand {
     fn value<'a>(&self, value_of: &dyn Fn(&str) -> Option<Cow<'a, Value>>) -> Cow<'a, Value> {
         match self {
-            Self::Name(name) => value_of(name).unwrap_or(Cow::Owned(Value::Null)),
+            Self::Path(path) => path.value(value_of).unwrap_or(Cow::Owned(Value::Null)),
             Self::Literal(value) => Cow::Owned(value.clone()),
             Self::List(items) => {
                 let items = items.iter().map(|item| item.value(value_of).into_owned());
                 Cow::Owned(Value::Array(items.collect()))
             }
         }
+    }
+}
+
+impl Path {
+    fn value<'a>(
+        &self,
+        value_of: &dyn Fn(&str) -> Option<Cow<'a, Value>>,
+    ) -> Option<Cow<'a, Value>> {
+        let within = |value: &Value, part: &Part| match part {
+            Part::Key(key) => value.get(key).cloned(),
+            Part::Place(place) => value.get(place).cloned(),
+        };
+        let whole = value_of(&self.name)?;
+        self.parts.iter().try_fold(whole, |value, part| within(&value, part).map(Cow::Owned))
     }
 }
 
@@ -205,344 +233,6 @@ fn is_true(value: &Value) -> bool {
         Value::String(text) => !text.is_empty(),
         Value::Array(items) => !items.is_empty(),
         Value::Object(members) => !members.is_empty(),
-    }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct FilterToken {
-    kind: TokenKind,
-    /// Byte where it starts.
-    at: usize,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum TokenKind {
-    Name(String),
-    Literal(Value),
-    Comparison(Comparison),
-    And,
-    Or,
-    Not,
-    In,
-    Is,
-    Open,
-    Close,
-    OpenList,
-    CloseList,
-    Comma,
-}
-
-/// Characters by which people write what Python writes otherwise, and how.
-const INSTEAD: &[(&str, &str)] = &[
-    ("&&", "write and for \"&&\""),
-    ("||", "write or for \"||\""),
-    ("=", "write == for \"=\""),
-    ("!", "write not for \"!\""),
-    (".", "attributes and methods are not part of the filter language"),
-    ("{", "dictionaries and sets are not part of the filter language"),
-];
-
-fn tokens(text: &str) -> Result<Vec<FilterToken>, BadFilter> {
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let blank = rest.len() - rest.trim_start().len();
-        if blank > 0 {
-            at += blank;
-            continue;
-        }
-        let (kind, bytes) = token(rest).map_err(|what| bad(text, at, what))?;
-        tokens.push(FilterToken { kind, at });
-        at += bytes;
-    }
-    Ok(tokens)
-}
-
-/// The token at the start of `rest` and its length in bytes.
-fn token(rest: &str) -> Result<(TokenKind, usize), String> {
-    for (symbol, what) in [
-        ("==", TokenKind::Comparison(Comparison::Equal)),
-        ("!=", TokenKind::Comparison(Comparison::Unequal)),
-        ("<=", TokenKind::Comparison(Comparison::LessOrEqual)),
-        (">=", TokenKind::Comparison(Comparison::GreaterOrEqual)),
-        ("<", TokenKind::Comparison(Comparison::Less)),
-        (">", TokenKind::Comparison(Comparison::Greater)),
-        ("(", TokenKind::Open),
-        (")", TokenKind::Close),
-        ("[", TokenKind::OpenList),
-        ("]", TokenKind::CloseList),
-        (",", TokenKind::Comma),
-    ] {
-        if rest.starts_with(symbol) {
-            return Ok((what, symbol.len()));
-        }
-    }
-    let first = rest.chars().next().unwrap_or_default();
-    if first == '\'' || first == '"' {
-        return text_literal(rest, first);
-    }
-    let digit_follows = |sign: &str| {
-        rest.strip_prefix(sign).is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    if first.is_ascii_digit() || digit_follows("-") || digit_follows("+") || digit_follows(".") {
-        return number_literal(rest);
-    }
-    if first.is_alphabetic() || first == '_' {
-        return word(rest);
-    }
-    let hint = INSTEAD.iter().find(|(symbol, _)| rest.starts_with(symbol));
-    Err(hint.map_or_else(|| format!("unexpected {first:?}"), |(_, hint)| (*hint).to_owned()))
-}
-
-fn word(rest: &str) -> Result<(TokenKind, usize), String> {
-    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-    let name = rest.get(..end).unwrap_or(rest);
-    let what = match name {
-        "and" => TokenKind::And,
-        "or" => TokenKind::Or,
-        "not" => TokenKind::Not,
-        "in" => TokenKind::In,
-        "is" => TokenKind::Is,
-        "None" => TokenKind::Literal(Value::Null),
-        "True" => TokenKind::Literal(Value::Bool(true)),
-        "False" => TokenKind::Literal(Value::Bool(false)),
-        // As names they would be None, silently.
-        "none" | "null" | "NULL" => return Err(format!("write None for {name:?}")),
-        "true" | "TRUE" => return Err(format!("write True for {name:?}")),
-        "false" | "FALSE" => return Err(format!("write False for {name:?}")),
-        "AND" | "OR" | "NOT" | "IN" | "IS" => {
-            return Err(format!("write {} for {name:?}", name.to_lowercase()));
-        }
-        "lambda" | "if" | "else" | "for" | "await" | "yield" => {
-            return Err(format!("{name:?} is not part of the filter language"));
-        }
-        _ if rest.get(end..).is_some_and(|it| it.starts_with(['\'', '"'])) => {
-            return Err(format!("texts take no prefix such as {name:?}"));
-        }
-        _ => TokenKind::Name(name.to_owned()),
-    };
-    Ok((what, end))
-}
-
-fn text_literal(rest: &str, quote: char) -> Result<(TokenKind, usize), String> {
-    let mut text = String::new();
-    let mut chars = rest.char_indices().skip(1);
-    while let Some((at, c)) = chars.next() {
-        match c {
-            c if c == quote => {
-                return Ok((TokenKind::Literal(Value::String(text)), at + quote.len_utf8()));
-            }
-            '\\' => match chars.next() {
-                Some((_, c @ ('\\' | '\'' | '"'))) => text.push(c),
-                Some((_, 'n')) => text.push('\n'),
-                Some((_, 't')) => text.push('\t'),
-                Some((_, c)) => return Err(format!("the escape \\{c} is not known in a text")),
-                None => break,
-            },
-            c => text.push(c),
-        }
-    }
-    Err("a text without its closing quote begins".to_owned())
-}
-
-fn number_literal(rest: &str) -> Result<(TokenKind, usize), String> {
-    let mut before = 'e';
-    let end = rest.find(|c: char| {
-        // At the start, and in an exponent.
-        let is_sign = matches!(c, '+' | '-') && matches!(before, 'e' | 'E');
-        before = c;
-        !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_') || is_sign)
-    });
-    let bytes = end.unwrap_or(rest.len());
-    let written = rest.get(..bytes).unwrap_or(rest);
-    let number = match written.parse::<i64>() {
-        Ok(whole) => Some(Number::from(whole)),
-        Err(_) => written.parse::<f64>().ok().and_then(Number::from_f64),
-    };
-    let number = number.ok_or_else(|| format!("{written:?} is no number"))?;
-    Ok((TokenKind::Literal(Value::Number(number)), bytes))
-}
-
-struct Parser<'a> {
-    text: &'a str,
-    tokens: Vec<FilterToken>,
-    next: usize,
-    depth: usize,
-}
-
-impl Parser<'_> {
-    fn any(&mut self) -> Result<Expr, BadFilter> {
-        let mut parts = vec![self.all()?];
-        while self.take(&TokenKind::Or) {
-            parts.push(self.all()?);
-        }
-        Ok(one_or(parts, Expr::Any))
-    }
-
-    fn all(&mut self) -> Result<Expr, BadFilter> {
-        let mut parts = vec![self.not()?];
-        while self.take(&TokenKind::And) {
-            parts.push(self.not()?);
-        }
-        Ok(one_or(parts, Expr::All))
-    }
-
-    fn not(&mut self) -> Result<Expr, BadFilter> {
-        if self.take(&TokenKind::Not) {
-            let inner = self.deeper(Self::not)?;
-            return Ok(Expr::Not(Box::new(inner)));
-        }
-        self.comparison()
-    }
-
-    fn comparison(&mut self) -> Result<Expr, BadFilter> {
-        let primary = self.primary()?;
-        let Expr::Truth(first) = primary else { return Ok(primary) };
-        let mut rest = Vec::new();
-        while let Some(comparison) = self.comparator()? {
-            let at = self.next;
-            let right = self.operand()?;
-            let by_identity = matches!(comparison, Comparison::Is | Comparison::IsNot);
-            if by_identity && right != Operand::Literal(Value::Null) {
-                self.next = at;
-                return Err(
-                    self.fault("\"is\" is accepted before None only: write == here,".to_owned())
-                );
-            }
-            rest.push((comparison, right));
-        }
-        Ok(if rest.is_empty() { Expr::Truth(first) } else { Expr::Chain(first, rest) })
-    }
-
-    /// The next comparison sign, if one comes next.
-    fn comparator(&mut self) -> Result<Option<Comparison>, BadFilter> {
-        if let Some(TokenKind::Comparison(comparison)) = self.peek() {
-            let comparison = *comparison;
-            self.next += 1;
-            return Ok(Some(comparison));
-        }
-        if self.take(&TokenKind::In) {
-            return Ok(Some(Comparison::In));
-        }
-        if self.take(&TokenKind::Is) {
-            let negated = self.take(&TokenKind::Not);
-            return Ok(Some(if negated { Comparison::IsNot } else { Comparison::Is }));
-        }
-        if self.take(&TokenKind::Not) {
-            return if self.take(&TokenKind::In) {
-                Ok(Some(Comparison::NotIn))
-            } else {
-                Err(self.unexpected())
-            };
-        }
-        Ok(None)
-    }
-
-    fn operand(&mut self) -> Result<Operand, BadFilter> {
-        let at = self.next;
-        if let Expr::Truth(operand) = self.primary()? {
-            return Ok(operand);
-        }
-        self.next = at;
-        Err(self.fault("a comparison is compared".to_owned()))
-    }
-
-    /// A name, a literal, a list, or what stands in parentheses.
-    fn primary(&mut self) -> Result<Expr, BadFilter> {
-        let operand = match self.peek() {
-            Some(TokenKind::Name(name)) => Operand::Name(name.clone()),
-            Some(TokenKind::Literal(value)) => Operand::Literal(value.clone()),
-            Some(TokenKind::Open) => {
-                self.next += 1;
-                return self.deeper(Self::in_parentheses);
-            }
-            Some(TokenKind::OpenList) => {
-                self.next += 1;
-                return self.deeper(|parser| {
-                    Ok(Expr::Truth(Operand::List(parser.items(&TokenKind::CloseList)?)))
-                });
-            }
-            _ => return Err(self.unexpected()),
-        };
-        self.next += 1;
-        match self.peek() {
-            Some(TokenKind::Open) => {
-                Err(self.fault("calls are not part of the filter language".to_owned()))
-            }
-            Some(TokenKind::OpenList) => {
-                Err(self.fault("subscripts are not part of the filter language".to_owned()))
-            }
-            _ => Ok(Expr::Truth(operand)),
-        }
-    }
-
-    fn in_parentheses(&mut self) -> Result<Expr, BadFilter> {
-        let at = self.next;
-        let inner = self.any()?;
-        if self.take(&TokenKind::Close) {
-            return Ok(inner);
-        }
-        if self.peek() == Some(&TokenKind::Comma) {
-            self.next = at;
-            return Ok(Expr::Truth(Operand::List(self.items(&TokenKind::Close)?)));
-        }
-        Err(self.unexpected())
-    }
-
-    fn items(&mut self, close: &TokenKind) -> Result<Vec<Operand>, BadFilter> {
-        let mut items = Vec::new();
-        while !self.take(close) {
-            items.push(self.operand()?);
-            if !self.take(&TokenKind::Comma) && self.peek() != Some(close) {
-                return Err(self.unexpected());
-            }
-        }
-        Ok(items)
-    }
-
-    fn deeper<T>(
-        &mut self,
-        parse: impl FnOnce(&mut Self) -> Result<T, BadFilter>,
-    ) -> Result<T, BadFilter> {
-        self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return Err(self.fault(format!("more than {DEPTH_MAX} levels within each other")));
-        }
-        let parsed = parse(self);
-        self.depth -= 1;
-        parsed
-    }
-
-    fn take(&mut self, what: &TokenKind) -> bool {
-        let is_next = self.peek() == Some(what);
-        self.next += usize::from(is_next);
-        is_next
-    }
-
-    fn peek(&self) -> Option<&TokenKind> {
-        self.tokens.get(self.next).map(|token| &token.kind)
-    }
-
-    fn unexpected(&self) -> BadFilter {
-        let is_over = self.peek().is_none();
-        self.fault(
-            if is_over { "the filter ends too early" } else { "this is unexpected" }.to_owned(),
-        )
-    }
-
-    /// At the next token.
-    fn fault(&self, what: String) -> BadFilter {
-        bad(self.text, self.tokens.get(self.next).map_or(self.text.len(), |token| token.at), what)
-    }
-}
-
-fn one_or(mut parts: Vec<Expr>, several: impl FnOnce(Vec<Expr>) -> Expr) -> Expr {
-    match (parts.pop(), parts.is_empty()) {
-        (Some(only), true) => only,
-        (last, _) => {
-            parts.extend(last);
-            several(parts)
-        }
     }
 }
 

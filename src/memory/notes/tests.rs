@@ -1,12 +1,19 @@
 //! Notes against a plain list of them: kept, found, filtered, forgotten, through restarts.
 
 use super::*;
+use crate::base::time::Timestamp;
+use crate::index::terms::terms;
 use crate::memory::embedding_space;
+use crate::memory::notes::filter::NoteFilter;
+use crate::model::TextRole;
 use crate::model::scripted::ScriptedEmbedder;
 use crate::store::Options;
 use crate::store::reindex::Reindex;
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop, prop_oneof, proptest};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 struct Bench {
     dir: tempfile::TempDir,
@@ -18,6 +25,10 @@ struct Bench {
 fn open(dir: &Path, embedder: &EmbedderHandle) -> Notes {
     let store = Store::open(&Options::at(dir.to_owned()), &embedding_space(embedder)).unwrap();
     Notes::open(store, embedder.clone(), Zone::from_name("UTC").unwrap()).unwrap()
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_seconds(1_735_905_600.0).unwrap()
 }
 
 impl Bench {
@@ -39,13 +50,19 @@ impl Bench {
 
     fn save(&self, text: &str, area: &str, metadata: Value) -> Uuid {
         let Value::Object(metadata) = metadata else { panic!("no object") };
-        let note = NewNote { text: text.to_owned(), area: area.to_owned(), metadata };
-        self.notes().save(note, Timestamp::from_seconds(1_735_905_600.0).unwrap()).unwrap()
+        let (text, area) = (text.to_owned(), area.to_owned());
+        let note = NewNote { text, area, metadata, expires_at: None };
+        self.notes().save(note, now()).unwrap()
+    }
+
+    fn about(&self, topic: &str, threshold: f32) -> Vec<Uuid> {
+        let about = self.notes().about(topic, threshold, now()).unwrap();
+        about.notes.iter().map(|it| it.found.note.id).collect()
     }
 
     fn texts(&self, query: &str, threshold: f32, filter: &str) -> Vec<String> {
         let filter = (!filter.is_empty()).then(|| NoteFilter::parse(filter).unwrap());
-        let loaded = self.notes().load(query, threshold, 100, filter.as_ref()).unwrap();
+        let loaded = self.notes().load(query, (threshold, 100), filter.as_ref(), now()).unwrap();
         loaded.found.into_iter().map(|it| it.note.text).collect()
     }
 }
@@ -60,7 +77,7 @@ fn what_is_saved_is_found_by_the_next_search_and_after_a_restart() {
     );
     bench.save("The door code is 4711.", "main", json!({}));
     for _ in 0..2 {
-        let loaded = bench.notes().load("user project identifier", 0.6, 5, None).unwrap();
+        let loaded = bench.notes().load("user project identifier", (0.6, 5), None, now()).unwrap();
         assert_eq!(loaded.found.len(), 1, "{loaded:?}");
         assert_eq!(loaded.found[0].note.id, id);
         assert_eq!(loaded.found[0].note.metadata, r#"{"z":1.0,"a":1}"#);
@@ -72,13 +89,19 @@ fn what_is_saved_is_found_by_the_next_search_and_after_a_restart() {
 #[test]
 fn a_filter_sees_metadata_and_the_notes_own_names() {
     let bench = Bench::new();
-    let id = bench.save("red mug", "main", json!({"year": 2024, "tags": ["lab"]}));
+    let id = bench.save(
+        "red mug",
+        "main",
+        json!({"year": 2024, "tags": ["lab"], "project": {"name": "Titan"}}),
+    );
     bench.save("red mug too", "solutions", json!({"year": 2023}));
     let filters = [
         "area == 'main' and year >= 2024 and 'lab' in tags".to_owned(),
         format!("id == '{id}'"),
         "time == '2025-01-03 12:00:00' and timestamp == 1735905600 and area=='main'".to_owned(),
         "tags is not None".to_owned(),
+        "metadata.project.name == 'Titan' and project['name'] == metadata['project'].name"
+            .to_owned(),
     ];
     for filter in filters {
         assert_eq!(bench.texts("red mug", 0.6, &filter), ["red mug"], "{filter}");
@@ -110,7 +133,7 @@ fn deleted_and_forgotten_notes_are_gone_also_from_the_store() {
     let mut bench = Bench::new();
     let mug = bench.save("the red mug", "main", json!({}));
     let titan = bench.save("Project Titan ends in May", "main", json!({}));
-    assert_eq!(bench.notes().similar("Project Titan", 0.75).unwrap(), [titan]);
+    assert_eq!(bench.about("Project Titan", 0.75), [titan]);
     assert_eq!(bench.notes().delete(&[titan, Uuid::nil(), titan]).unwrap(), [titan]);
     assert_eq!(bench.notes().delete(&[titan]).unwrap(), Vec::<Uuid>::new());
     for _ in 0..2 {
@@ -128,7 +151,8 @@ fn metadata_is_bounded_and_leaves_the_notes_own_names_alone() {
     let bench = Bench::new();
     let save = |metadata: Value| {
         let metadata = metadata.as_object().unwrap().clone();
-        let note = NewNote { text: "x".to_owned(), area: "main".to_owned(), metadata };
+        let note =
+            NewNote { text: "x".to_owned(), area: "main".to_owned(), metadata, expires_at: None };
         bench.notes().save(note, Timestamp::EPOCH)
     };
     for name in OWN_NAMES {
@@ -161,11 +185,126 @@ fn after_a_reindex_notes_are_embedded_anew() {
     }
 }
 
+#[test]
+fn words_lift_a_note_above_what_only_sounds_alike() {
+    let bench = Bench::new();
+    for n in 0..30 {
+        bench.save(&format!("train {n} leaves from platform number {}", n + 40), "main", json!({}));
+    }
+    bench.save("the alarm clock is set to 6:30 tomorrow morning for the flight", "main", json!({}));
+    let loaded = bench.notes().load("what happens at 6:30", (0.6, 5), None, now()).unwrap();
+    assert!(loaded.found[0].note.text.contains("6:30"), "{loaded:?}");
+}
+
+#[test]
+fn an_expired_note_is_not_found_and_leaves_the_disk() {
+    let mut bench = Bench::new();
+    let in_an_hour = now().plus(Duration::from_secs(3_600));
+    let note = |expires_at| NewNote {
+        text: "the parcel waits at the desk".to_owned(),
+        area: "main".to_owned(),
+        metadata: Map::new(),
+        expires_at,
+    };
+    let short = bench.notes().save(note(Some(in_an_hour)), now()).unwrap();
+    let long = bench.notes().save(note(None), now()).unwrap();
+    let found = |bench: &Bench, at: Timestamp| -> Vec<Uuid> {
+        let loaded = bench.notes().load("parcel", (0.0, 9), None, at).unwrap();
+        loaded.found.iter().map(|it| it.note.id).collect()
+    };
+    bench.restart();
+    assert_eq!(found(&bench, now()).len(), 2);
+    assert_eq!(bench.notes().store.note(short).unwrap().unwrap().expires_at, Some(in_an_hour));
+    assert_eq!(found(&bench, in_an_hour), [long]);
+    assert_eq!(bench.notes().store.note(short), Ok(None));
+    bench.restart();
+    assert_eq!((bench.notes().len(), found(&bench, now())), (1, vec![long]));
+    let past = bench.notes().save(note(Some(now())), now()).unwrap_err();
+    assert!(matches!(past, NotesError::ExpiresInThePast), "{past}");
+}
+
+#[test]
+fn an_update_changes_what_it_names_and_embeds_the_text_anew() {
+    let mut bench = Bench::new();
+    let id = bench.save("the red mug is in the kitchen", "main", json!({"year": 2024}));
+    let change =
+        NoteChange { text: Some("the bike needs air".to_owned()), ..NoteChange::default() };
+    let updated = bench.notes().update(id, change, now().plus(Duration::from_secs(9))).unwrap();
+    let updated = updated.unwrap();
+    assert_eq!((updated.saved_at, updated.metadata.as_str()), (now(), r#"{"year":2024}"#));
+    let area = NoteChange { area: Some("garage".to_owned()), ..NoteChange::default() };
+    bench.notes().update(id, area, now()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(
+            bench.texts("air for the bike", 0.6, "area == 'garage'"),
+            ["the bike needs air"]
+        );
+        assert!(bench.texts("red mug kitchen", 0.7, "").is_empty());
+        bench.restart();
+    }
+    let later = now().plus(Duration::from_secs(60));
+    let expire = |expiry| NoteChange { expiry: Some(expiry), ..NoteChange::default() };
+    bench.notes().update(id, expire(Expiry::At(later)), now()).unwrap();
+    bench.notes().update(id, expire(Expiry::Never), now()).unwrap();
+    assert_eq!(bench.notes().load("bike", (0.0, 9), None, later).unwrap().found.len(), 1);
+    bench.notes().update(id, expire(Expiry::At(later)), now()).unwrap();
+    assert_eq!(bench.notes().update(id, NoteChange::default(), later).unwrap(), None);
+    assert_eq!(bench.notes().update(Uuid::nil(), NoteChange::default(), now()).unwrap(), None);
+}
+
+#[test]
+fn a_topic_takes_the_notes_that_hold_all_of_its_words_and_not_those_that_hold_one() {
+    let bench = Bench::new();
+    let budget = "Before the summer break Anna wants the budget of the Titan project approved by \
+        the board, together with the plans for the new office in Linz";
+    let budget = bench.save(budget, "main", json!({}));
+    let end = bench.save("Project Titan ends in May", "main", json!({}));
+    let moon = bench.save("Saturn's largest moon is Titan", "main", json!({}));
+    bench.save("The door code is 4711", "main", json!({}));
+    let topic = "all information related to Project Titan";
+    let about = bench.notes().about(topic, 0.75, now()).unwrap();
+    let mut ids: Vec<Uuid> = about.notes.iter().map(|it| it.found.note.id).collect();
+    ids.sort();
+    let mut expected = [budget, end];
+    expected.sort();
+    assert_eq!(ids, expected);
+    assert!(about.notes.iter().all(|it| it.why == Why::Words));
+    assert_eq!(about.near.iter().map(|it| it.note.id).collect::<Vec<_>>(), [moon]);
+}
+
+#[test]
+fn a_script_that_the_embedder_does_not_know_is_matched_as_written() {
+    let bench = Bench::new();
+    let notes = ["오늘 날씨는 맑고 바람이 없다", "차 열쇠는 서랍에 있다", "회의는 오후 세 시다"];
+    for note in notes {
+        bench.save(note, "main", json!({}));
+    }
+    bench.save("the car key is in the drawer", "main", json!({}));
+    let found = |query: &str| bench.notes().load(query, (0.6, 9), None, now()).unwrap();
+    let weather = found("오늘 날씨");
+    assert!(weather.is_literal);
+    let texts: Vec<&str> = weather.found.iter().map(|it| it.note.text.as_str()).collect();
+    assert_eq!(texts, [notes[0]]);
+    assert!((weather.found[0].score - 1.0).abs() < 1e-6);
+    assert!(found("고양이 사료").found.is_empty());
+    // Nor does a query that it reads find a note that it does not.
+    let key = found("where is the car key");
+    assert!(!key.is_literal);
+    assert_eq!(key.found.len(), 1);
+    assert_eq!(bench.about("오늘의 날씨", 0.75).len(), 1);
+    assert!(bench.about("내일 회식", 0.75).is_empty());
+}
+
 #[derive(Debug, Clone)]
 enum Call {
     Save {
         text: String,
         year: u8,
+    },
+    /// Changes the n-th note.
+    Update {
+        nth: usize,
+        text: String,
     },
     /// Deletes the n-th note.
     Delete(usize),
@@ -184,11 +323,27 @@ fn texts() -> impl Strategy<Value = String> {
 fn calls() -> impl Strategy<Value = Vec<Call>> {
     let call = prop_oneof![
         6 => (texts(), 0..4_u8).prop_map(|(text, year)| Call::Save { text, year }),
+        1 => (0..8_usize, texts()).prop_map(|(nth, text)| Call::Update { nth, text }),
         1 => (0..8_usize).prop_map(Call::Delete),
         1 => (texts(), 0.5_f32..1.0).prop_map(|(query, threshold)| Call::Forget { query, threshold }),
         1 => Just(Call::Restart),
     ];
     prop::collection::vec(call, 1..25)
+}
+
+/// BM25 by its definition, where a term of one text of mean length weighs 1.
+fn bm25(texts: &[String], query: &str, text: &str) -> f64 {
+    let cut: Vec<Vec<String>> = texts.iter().map(|text| terms(text)).collect();
+    let (all, own) = (cut.len() as f64, terms(text));
+    let mean = cut.iter().map(Vec::len).sum::<usize>() as f64 / all;
+    let rarity = |holding: f64| (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln();
+    let asked: BTreeSet<String> = terms(query).into_iter().collect();
+    let share = |term: &String| {
+        let holding = cut.iter().filter(|text| text.contains(term)).count() as f64;
+        let times = own.iter().filter(|it| *it == term).count() as f64;
+        rarity(holding) * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * own.len() as f64 / mean))
+    };
+    asked.iter().map(share).sum::<f64>() / rarity(1.0)
 }
 
 proptest! {
@@ -208,39 +363,52 @@ proptest! {
             match call {
                 Call::Save { text, year } => {
                     let id = bench.save(&text, "main", json!({"year": year}));
-                        assert_eq!(model.insert(id, (text, year)), None);
-                    }
-                    Call::Delete(nth) => {
-                        let id = model.keys().nth(nth).copied().unwrap_or_default();
-                        let expected: Vec<Uuid> = model.remove(&id).map(|_| id).into_iter().collect();
-                        assert_eq!(bench.notes().delete(&[id]).unwrap(), expected);
-                    }
-                    Call::Forget { query, threshold } => {
-                        let ids = bench.notes().similar(&query, threshold).unwrap();
-                        let mut deleted = bench.notes().delete(&ids).unwrap();
-                        deleted.sort();
-                        let gone: Vec<Uuid> = model
-                            .iter()
-                            .filter(|(_, (text, _))| similarity(&query, text) >= threshold)
-                            .map(|(id, _)| *id)
-                            .collect();
-                        model.retain(|id, _| !gone.contains(id));
-                        assert_eq!(deleted, gone);
-                    }
-                    Call::Restart => bench.restart(),
+                    assert_eq!(model.insert(id, (text, year)), None);
                 }
+                Call::Update { nth, text } => {
+                    let id = model.keys().nth(nth).copied().unwrap_or_default();
+                    let change = NoteChange { text: Some(text.clone()), ..NoteChange::default() };
+                    let updated = bench.notes().update(id, change, now()).unwrap();
+                    assert_eq!(updated.is_some(), model.contains_key(&id));
+                    model.entry(id).and_modify(|it| it.0 = text);
+                    model.remove(&Uuid::nil());
+                }
+                Call::Delete(nth) => {
+                    let id = model.keys().nth(nth).copied().unwrap_or_default();
+                    let expected: Vec<Uuid> = model.remove(&id).map(|_| id).into_iter().collect();
+                    assert_eq!(bench.notes().delete(&[id]).unwrap(), expected);
+                }
+                Call::Forget { query, threshold } => {
+                    let ids = bench.about(&query, threshold);
+                    let mut deleted = bench.notes().delete(&ids).unwrap();
+                    deleted.sort();
+                    let holds = |text: &str| query.split(' ').all(|word| text.contains(word));
+                    let gone: Vec<Uuid> = model
+                        .iter()
+                        .filter(|(_, (text, _))| holds(text) || similarity(&query, text) >= threshold)
+                        .map(|(id, _)| *id)
+                        .collect();
+                    model.retain(|id, _| !gone.contains(id));
+                    assert_eq!(deleted, gone);
+                }
+                Call::Restart => bench.restart(),
             }
-            bench.restart();
-            let filter = NoteFilter::parse(&format!("year >= {least}")).unwrap();
-        let loaded = bench.notes().load(&query, 0.6, 100, Some(&filter)).unwrap();
-        let mut found: Vec<Uuid> = loaded.found.iter().map(|it| it.note.id).collect();
-        found.sort();
-        let expected: Vec<Uuid> = model
-            .iter()
-            .filter(|(_, (text, year))| *year >= least && similarity(&query, text) >= 0.6)
-            .map(|(id, _)| *id)
-            .collect();
-        assert_eq!(found, expected);
+        }
+        bench.restart();
+        let filter = NoteFilter::parse(&format!("year >= {least}")).unwrap();
+        let loaded = bench.notes().load(&query, (0.0, 100), Some(&filter), now()).unwrap();
+        let all: Vec<String> = model.values().map(|(text, _)| text.clone()).collect();
+        let mut expected: BTreeMap<Uuid, f64> = BTreeMap::new();
+        for (id, (text, _)) in model.iter().filter(|(_, (_, year))| *year >= least) {
+            let raised = bm25(&all, &query, text).powi(3);
+            let lift = 0.8 * raised / (raised + 1.5_f64.powi(3));
+            let similarity = f64::from(similarity(&query, text));
+            expected.insert(*id, similarity + (1.0 - similarity) * lift);
+        }
+        assert_eq!(loaded.found.len(), expected.len());
+        for it in &loaded.found {
+            assert!((f64::from(it.score) - expected[&it.note.id]).abs() < 1e-4, "{it:?}");
+        }
         let scores: Vec<f32> = loaded.found.iter().map(|it| it.score).collect();
         assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::memory::memos::NewMemo;
+use crate::memory::memos::{Added, NewMemo};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
@@ -24,6 +24,8 @@ const DEFAULT_SOURCE: &str = "uprated_by_user";
 pub(crate) struct Reply {
     id: u64,
     status: StatusReply,
+    #[serde(skip)]
+    is_known: bool,
 }
 
 impl Tool for MemoAdd {
@@ -35,7 +37,7 @@ impl Tool for MemoAdd {
     const TITLE: &'static str = "Keep an answer that was rated up";
     const DESCRIPTION: &'static str = "Keeps the <reasoning>, <sql> and <chart> of an assistant's \
         messages that a user rated up, as a <memo> for later prompts; a <dataframe> is left out. \
-        RecalledMemo a moment later.";
+        Found a moment later.";
     const TOOLSET: Toolset = Toolset::Memos;
     const HINTS: Hints = Hints::ADDS;
     const PARAMS: &'static [Param] = &[
@@ -73,8 +75,10 @@ impl Tool for MemoAdd {
     }
 
     fn run(context: &Context, _: SessionName<'_>, memo: NewMemo) -> Result<Reply, ToolError> {
-        let id = context.memos.add(memo, context.clock.now()).map_err(|error| refusal(&error))?;
-        Ok(Reply { id, status: StatusReply::Queued })
+        let added =
+            context.memos.add(memo, context.clock.now()).map_err(|error| refusal(&error))?;
+        let Added { id, status, is_known } = added;
+        Ok(Reply { id, status: StatusReply::of(status), is_known })
     }
 }
 
@@ -93,6 +97,7 @@ fn messages(args: &Args) -> Result<Vec<String>, ToolError> {
 
 impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
-        text.line(&format!("memo #{} is {}", self.id, self.status.word()));
+        let known = if self.is_known { ", as the message was rated before" } else { "" };
+        text.line(&format!("memo #{} is {}{known}", self.id, self.status.word()));
     }
 }

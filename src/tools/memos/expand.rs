@@ -8,7 +8,7 @@ use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::memos::{
-    MESSAGE_BYTES_MAX, TIME_DECAY, USAGE_WEIGHT, ranking, recall_memos, why_none,
+    MESSAGE_BYTES_MAX, THRESHOLD, TIME_DECAY, USAGE_WEIGHT, ranking, recall_memos, why_none,
 };
 use crate::tools::reply::Text;
 use crate::tools::tool::{self, Tool};
@@ -22,6 +22,7 @@ const RECALLS_MAX: usize = 16;
 /// A model's output.
 pub(crate) struct Request {
     text: String,
+    threshold: f32,
     ranking: MemoRanking,
 }
 
@@ -57,29 +58,40 @@ impl Tool for MemoExpand {
             Kind::Text { bytes_max: MESSAGE_BYTES_MAX },
             "A model's output with <recall>…</recall> in it.",
         ),
+        THRESHOLD,
         TIME_DECAY,
         USAGE_WEIGHT,
     ];
 
     fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Request, ToolError> {
-        Ok(Request { text: args.required_text("text")?.to_owned(), ranking: ranking(args)? })
+        Ok(Request {
+            text: args.required_text("text")?.to_owned(),
+            threshold: args.share(THRESHOLD.name)?,
+            ranking: ranking(args)?,
+        })
     }
 
     fn run(context: &Context, _: SessionName<'_>, request: Request) -> Result<Reply, ToolError> {
-        let Request { text, ranking } = request;
+        let Request { text, threshold, ranking } = request;
         let queries = block::recalls(&text).into_iter().take(RECALLS_MAX);
-        let blocks = queries.map(|query| expand(context, query, ranking));
+        let blocks = queries.map(|query| expand(context, query, threshold, ranking));
         Ok(Reply { blocks: blocks.collect::<Result<_, ToolError>>()? })
     }
 }
 
-fn expand(context: &Context, query: &str, ranking: MemoRanking) -> Result<Block, ToolError> {
-    let memo = recall_memos(context, query, 1, ranking)?.pop().map(|found| found.memo);
+fn expand(
+    context: &Context,
+    query: &str,
+    threshold: f32,
+    ranking: MemoRanking,
+) -> Result<Block, ToolError> {
+    let mut recalled = recall_memos(context, query, (1, threshold), ranking)?;
+    let memo = recalled.memos.pop().map(|found| found.memo);
     Ok(Block {
         query: query.to_owned(),
         memo_id: memo.as_ref().map(|memo| memo.id),
         memo: memo.map(|memo| memo.content),
-        why_none: why_none(context),
+        why_none: why_none(context, &recalled, threshold),
     })
 }
 

@@ -9,7 +9,7 @@ pub(super) mod recall;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::memory::memos::{MemoRanking, MemoStatus, MemosError, RecalledMemo};
+use crate::memory::memos::{MemoRanking, MemoStatus, MemosError, Recalled};
 use crate::tools::ToolError;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
@@ -24,6 +24,9 @@ const TIME_DECAY: Param = Param::optional(
     Kind::Positive,
     "Days after which a memo counts half; age does not count where absent.",
 );
+/// Between the questions that an example answers and what has nothing to do with it.
+const THRESHOLD: Param =
+    Param::optional("threshold", Kind::Share { default: 0.6 }, "Least similarity.");
 const USAGE_WEIGHT: Param = Param::optional(
     "usage_weight",
     Kind::Share { default: 0.0 },
@@ -64,17 +67,20 @@ fn ranking(args: &Args) -> Result<MemoRanking, ToolError> {
 fn recall_memos(
     context: &Context,
     query: &str,
-    k: usize,
+    (k, floor): (usize, f32),
     ranking: MemoRanking,
-) -> Result<Vec<RecalledMemo>, ToolError> {
+) -> Result<Recalled, ToolError> {
     let now = context.clock.now();
-    context.memos.recall(query, k, ranking, now).map_err(|error| refusal(&error))
+    context.memos.recall(query, (k, floor), ranking, now).map_err(|error| refusal(&error))
 }
 
-fn why_none(context: &Context) -> String {
-    match context.memos.queued() {
-        0 => "no memo is kept".to_owned(),
-        queued => format!("{queued} memos are queued, none is stored yet"),
+fn why_none(context: &Context, recalled: &Recalled, floor: f32) -> String {
+    match (recalled.best, context.memos.queued()) {
+        (Some(best), _) => {
+            format!("no memo answers as well as {floor:.2}; the nearest is at {best:.2}")
+        }
+        (None, 0) => "no memo is kept".to_owned(),
+        (None, queued) => format!("{queued} memos are queued, none is stored yet"),
     }
 }
 

@@ -8,7 +8,10 @@ use crate::memory::memos::{MemoRanking, RecalledMemo};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
-use crate::tools::memos::{PROMPT, TIME_DECAY, USAGE_WEIGHT, ranking, recall_memos, why_none};
+use crate::tools::memos::{
+    PROMPT, THRESHOLD, TIME_DECAY, USAGE_WEIGHT, ranking, recall_memos, why_none,
+};
+use crate::tools::notes::LITERAL;
 use crate::tools::reply::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
@@ -19,6 +22,7 @@ pub(crate) struct MemoRecall;
 pub(crate) struct Request {
     query: String,
     k: usize,
+    threshold: f32,
     ranking: MemoRanking,
 }
 
@@ -27,6 +31,8 @@ pub(crate) struct Reply {
     memos: Vec<MemoReply>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why_empty: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<&'static str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -51,20 +57,23 @@ impl Tool for MemoRecall {
     const PARAMS: &'static [Param] = &[
         Param::required("query", PROMPT, "What an example is wanted of."),
         Param::optional("k", Kind::Whole { least: 1, most: 10, default: 1 }, "How many at most."),
+        THRESHOLD,
         TIME_DECAY,
         USAGE_WEIGHT,
     ];
 
     fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Request, ToolError> {
         let query = args.required_text("query")?.to_owned();
-        Ok(Request { query, k: args.count("k")?, ranking: ranking(args)? })
+        let (k, threshold) = (args.count("k")?, args.share(THRESHOLD.name)?);
+        Ok(Request { query, k, threshold, ranking: ranking(args)? })
     }
 
     fn run(context: &Context, _: SessionName<'_>, request: Request) -> Result<Reply, ToolError> {
-        let Request { query, k, ranking } = request;
-        let found = recall_memos(context, &query, k, ranking)?;
-        let why_empty = found.is_empty().then(|| why_none(context));
-        Ok(Reply { memos: found.into_iter().map(MemoReply::of).collect(), why_empty })
+        let Request { query, k, threshold, ranking } = request;
+        let found = recall_memos(context, &query, (k, threshold), ranking)?;
+        let why_empty = found.memos.is_empty().then(|| why_none(context, &found, threshold));
+        let notice = found.is_literal.then_some(LITERAL);
+        Ok(Reply { memos: found.memos.into_iter().map(MemoReply::of).collect(), why_empty, notice })
     }
 }
 
@@ -82,6 +91,9 @@ impl tool::Reply for Reply {
         }
         for it in &self.memos {
             text.line(&it.memo);
+        }
+        if let Some(notice) = self.notice {
+            text.line(&format!("Note: {notice}."));
         }
     }
 }

@@ -1,18 +1,27 @@
-//! `memory_forget`: a topic is removed from the notes, the observations or both.
+//! `memory_forget`: a topic, a visit or records by id are removed from the notes, the
+//! observations or both.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::base::RecordId;
+use crate::base::time::Zone;
 use crate::base::wording::quantity;
 use crate::memory::episodic::MemoryError;
+use crate::memory::episodic::forgetting::ForgetScope;
+use crate::memory::notes::{OnTopic, ScoredNote, Why};
 use crate::retrieval::sessions::SessionName;
+use crate::search::Filter;
+use crate::store::Record;
 use crate::store::forget::FORGET_MAX;
-use crate::tools::args::{Args, Kind, Param};
+use crate::store::notes::Note;
+use crate::tools::area::{self, AREA};
+use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
-use crate::tools::notes::{QUERY, refusal, texts};
-use crate::tools::reply::Text;
+use crate::tools::notes::{LITERAL, QUERY, refusal};
+use crate::tools::recall::{END, MAP, SOURCE, START};
+use crate::tools::reply::{Text, indented_excerpt};
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
@@ -22,13 +31,29 @@ const EPISODIC: &str = "episodic";
 const ALL: &str = "all";
 /// The first where the caller says nothing.
 const SCOPES: &[&str] = &["notes", EPISODIC, ALL];
+const IDS: &str = "ids";
+const IDS_MAX: usize = 1_000;
+/// So few need no confirmation, whatever share of the memory they are.
+const UNCONFIRMED_MAX: usize = 3;
+/// Characters of a text that a line shows.
+const SHOWN_CHARS_MAX: usize = 200;
 
-/// A topic, and where it is forgotten.
+/// What is forgotten, and where.
 pub(crate) struct Request {
-    query: String,
+    query: Option<String>,
     threshold: f32,
+    filter: Filter,
+    ids: Option<Ids>,
     dry_run: bool,
     scope: Scope,
+    confirm: Option<usize>,
+    token: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct Ids {
+    notes: Vec<Uuid>,
+    records: Vec<RecordId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,20 +63,57 @@ enum Scope {
     All,
 }
 
+/// What a call names, before anything is removed.
+#[derive(Default)]
+struct Chosen {
+    notes: Vec<OnTopic>,
+    records: Vec<Record>,
+    near: Vec<ScoredNote>,
+    is_literal: bool,
+}
+
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Reply {
     deleted: Vec<Deleted>,
     count: usize,
     dry_run: bool,
+    /// What the ids stand for.
+    items: Vec<Item>,
+    /// Notes that name a part of the topic and stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    near: Vec<Near>,
+    /// Stands for exactly these items; for the call that removes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+    /// Whether the call that removes them needs confirm with the count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs_confirm: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<&'static str>,
     #[serde(skip)]
     scope: Scope,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema, Clone)]
 #[serde(untagged)]
 enum Deleted {
     Note(String),
     Record(u64),
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Item {
+    id: Deleted,
+    text: String,
+    time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'static str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Near {
+    id: String,
+    text: String,
 }
 
 impl Tool for MemoryForget {
@@ -60,13 +122,14 @@ impl Tool for MemoryForget {
     type Reply = Reply;
 
     const NAME: &'static str = "memory_forget";
-    const TITLE: &'static str = "Forget a topic";
-    const DESCRIPTION: &'static str = "Permanently removes every saved text that is similar to a \
-        query; with scope, also or only observations. Broad: try it with dry_run first.";
+    const TITLE: &'static str = "Forget a topic or a visit";
+    const DESCRIPTION: &'static str = "Permanently removes the saved texts about a topic; with \
+        scope, also or only observations: by query, window of time, area, source, map or ids. \
+        Broad: try it with dry_run first, which lists what would go.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::REPLACES;
     const PARAMS: &'static [Param] = &[
-        Param::required("query", QUERY, "The topic to forget."),
+        Param::optional("query", QUERY, "The topic to forget."),
         Param::optional("threshold", Kind::Share { default: 0.75 }, "Least similarity."),
         Param::optional("dry_run", Kind::Flag, "Only say what would be removed."),
         Param::optional(
@@ -74,60 +137,267 @@ impl Tool for MemoryForget {
             Kind::Word { of: SCOPES },
             "What to forget: saved texts, observations (episodic), or all of both.",
         ),
+        Param::optional(IDS, Kind::Names { most: IDS_MAX }, "Only these notes or records."),
+        START,
+        END,
+        SOURCE,
+        MAP,
+        AREA,
+        Param::optional(
+            "confirm",
+            Kind::Whole { least: 0, most: i64::MAX, default: 0 },
+            "How many are removed; needed where they are a great share of the memory.",
+        ),
+        Param::optional(
+            "token",
+            Kind::Text { bytes_max: 64 },
+            "Of the dry run: removes exactly what that one listed, else nothing.",
+        ),
     ];
 
-    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Request, ToolError> {
-        Ok(Request {
-            query: args.required_text("query")?.to_owned(),
+    fn parse(args: &Args, context: &Context, _: SessionName<'_>) -> Result<Request, ToolError> {
+        let scope = match args.word("scope")? {
+            EPISODIC => Scope::Episodic,
+            ALL => Scope::All,
+            _ => Scope::Notes,
+        };
+        let confirm = args.count("confirm")?;
+        let request = Request {
+            query: args.text("query")?.map(str::to_owned),
             threshold: args.share("threshold")?,
+            filter: filter(args, context)?,
+            ids: ids(args.names(IDS)?, scope)?,
             dry_run: args.flag("dry_run")?,
-            scope: match args.word("scope")? {
-                EPISODIC => Scope::Episodic,
-                ALL => Scope::All,
-                _ => Scope::Notes,
-            },
-        })
+            scope,
+            confirm: (confirm > 0).then_some(confirm),
+            token: args.text("token")?.map(str::to_owned),
+        };
+        request.check()?;
+        Ok(request)
     }
 
     fn run(context: &Context, _: SessionName<'_>, request: Request) -> Result<Reply, ToolError> {
-        let Request { dry_run, scope, .. } = request;
-        let notes =
-            if scope == Scope::Episodic { vec![] } else { forget_notes(context, &request)? };
-        let records =
-            if scope == Scope::Notes { vec![] } else { forget_records(context, &request)? };
-        let notes = texts(&notes).into_iter().map(Deleted::Note);
-        let records = records.iter().map(|id| Deleted::Record(id.0));
-        let deleted: Vec<Deleted> = notes.chain(records).collect();
-        Ok(Reply { count: deleted.len(), deleted, dry_run, scope })
+        let chosen = choose(context, &request)?;
+        let needs_confirm = needs_confirm(context, &chosen);
+        let reply = Reply::of(&chosen, &request, needs_confirm, context.options.zone);
+        if request.dry_run {
+            return Ok(reply);
+        }
+        check_unchanged(&request, &chosen)?;
+        let count = chosen.count();
+        if needs_confirm && request.confirm != Some(count) {
+            return Err(ToolError::Refused(format!(
+                "{count} would be removed, more than {:.0} % of the memory \
+                 (memory.forget_share_max); pass \"confirm\": {count} to remove them",
+                context.options.forget_share_max * 100.0
+            )));
+        }
+        remove(context, &chosen)?;
+        Ok(reply)
     }
 }
 
-fn forget_notes(context: &Context, request: &Request) -> Result<Vec<Uuid>, ToolError> {
-    let similar = context.notes.similar(&request.query, request.threshold);
-    let similar = similar.map_err(|error| refusal(&error))?;
-    if request.dry_run {
-        return Ok(similar);
-    }
-    context.notes.delete(&similar).map_err(|error| refusal(&error))
+fn filter(args: &Args, context: &Context) -> Result<Filter, ToolError> {
+    let map_id = args.text(MAP.name)?;
+    Ok(Filter {
+        window: args.window(START.name, END.name, context.clock_reading())?,
+        source: args.text(SOURCE.name)?.map(str::to_owned),
+        map_id: map_id.map(str::to_owned),
+        layer: None,
+        area: area::area(args, map_id)?,
+    })
 }
 
-fn forget_records(context: &Context, request: &Request) -> Result<Vec<RecordId>, ToolError> {
-    let fault = |error: MemoryError| ToolError::Fault(error.to_string());
-    let similar = context.episodic.similar(&request.query, request.threshold).map_err(fault)?;
-    if request.dry_run {
-        return Ok(similar);
+/// Ids of notes are UUIDs, those of records numbers.
+fn ids(names: Vec<String>, scope: Scope) -> Result<Option<Ids>, ToolError> {
+    if names.is_empty() {
+        return Ok(None);
     }
-    let mut forgotten = Vec::with_capacity(similar.len());
-    for some in similar.chunks(FORGET_MAX) {
-        forgotten.extend(context.episodic.forget(some).map_err(fault)?);
+    let mut ids = Ids::default();
+    for name in names {
+        match (Uuid::parse_str(&name), name.trim_start_matches('#').parse()) {
+            (Ok(note), _) if scope != Scope::Episodic => ids.notes.push(note),
+            (_, Ok(record)) if scope != Scope::Notes => ids.records.push(RecordId(record)),
+            _ => {
+                return Err(argument_error(format!(
+                    "argument \"ids\" has {name:?}; accepted are UUIDs of notes (scope notes or \
+                     all) and numbers of records (scope episodic or all)"
+                )));
+            }
+        }
     }
-    Ok(forgotten)
+    Ok(Some(ids))
+}
+
+impl Request {
+    fn check(&self) -> Result<(), ToolError> {
+        let is_filtered = !is_open(&self.filter);
+        if is_filtered && self.scope == Scope::Notes {
+            return Err(argument_error(
+                "a window, source, map or area is of observations; accepted with it is \"scope\" \
+                 episodic or all"
+                    .to_owned(),
+            ));
+        }
+        if self.query.is_none() && self.ids.is_none() && !is_filtered {
+            return Err(argument_error(
+                "argument \"query\" is missing or empty; accepted is a topic, or ids, a window, \
+                 source, map or area instead"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn is_open(filter: &Filter) -> bool {
+    let Filter { window, source, map_id, layer, area } = filter;
+    let is_anywhere = map_id.is_none() && area.is_none();
+    window.is_unbounded() && source.is_none() && layer.is_none() && is_anywhere
+}
+
+fn choose(context: &Context, request: &Request) -> Result<Chosen, ToolError> {
+    let mut chosen = Chosen::default();
+    if request.scope != Scope::Episodic {
+        choose_notes(context, request, &mut chosen)?;
+    }
+    if request.scope != Scope::Notes && names_records(request) {
+        let scope = ForgetScope {
+            query: request.query.as_deref().map(|query| (query, request.threshold)),
+            filter: &request.filter,
+            ids: request.ids.as_ref().map(|ids| ids.records.as_slice()),
+        };
+        chosen.records = context.episodic.to_forget(scope).map_err(|error| fault(&error))?;
+    }
+    Ok(chosen)
+}
+
+/// Ids of notes alone name no record.
+fn names_records(request: &Request) -> bool {
+    request.ids.as_ref().is_none_or(|ids| !ids.records.is_empty())
+}
+
+fn choose_notes(
+    context: &Context,
+    request: &Request,
+    chosen: &mut Chosen,
+) -> Result<(), ToolError> {
+    let listed = request.ids.as_ref().map(|ids| ids.notes.as_slice());
+    let is_listed = |note: &Note| listed.is_none_or(|ids| ids.contains(&note.id));
+    match (&request.query, listed) {
+        (Some(topic), _) => {
+            let about = context.notes.about(topic, request.threshold, context.clock.now());
+            let about = about.map_err(|error| refusal(&error))?;
+            chosen.notes = about.notes;
+            chosen.notes.retain(|it| is_listed(&it.found.note));
+            (chosen.near, chosen.is_literal) = (about.near, about.is_literal);
+        }
+        (None, Some(ids)) => {
+            let notes = context.notes.of_ids(ids).map_err(|error| refusal(&error))?;
+            let on_topic =
+                |note| OnTopic { found: ScoredNote { note, score: 1.0 }, why: Why::Named };
+            chosen.notes = notes.into_iter().map(on_topic).collect();
+        }
+        // A window or a place is of observations.
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+fn needs_confirm(context: &Context, chosen: &Chosen) -> bool {
+    let is_much = |count: usize, all: usize| {
+        count > UNCONFIRMED_MAX && count as f32 > context.options.forget_share_max * all as f32
+    };
+    is_much(chosen.notes.len(), context.notes.len())
+        || is_much(chosen.records.len(), context.episodic.len())
+}
+
+fn check_unchanged(request: &Request, chosen: &Chosen) -> Result<(), ToolError> {
+    let now = chosen.token();
+    match &request.token {
+        Some(token) if *token != now => Err(ToolError::Refused(format!(
+            "what would be removed has changed since the dry run with token {token}: it is {} now \
+             (token {now}); nothing was removed, look at it with dry_run again",
+            chosen.count()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn remove(context: &Context, chosen: &Chosen) -> Result<(), ToolError> {
+    let notes: Vec<Uuid> = chosen.notes.iter().map(|it| it.found.note.id).collect();
+    context.notes.delete(&notes).map_err(|error| refusal(&error))?;
+    let records: Vec<RecordId> = chosen.records.iter().map(|it| it.id).collect();
+    for some in records.chunks(FORGET_MAX) {
+        context.episodic.forget(some).map_err(|error| fault(&error))?;
+    }
+    Ok(())
+}
+
+fn fault(error: &MemoryError) -> ToolError {
+    ToolError::Fault(error.to_string())
+}
+
+impl Chosen {
+    fn count(&self) -> usize {
+        self.notes.len() + self.records.len()
+    }
+
+    /// Count and checksum of the ids, whatever their order.
+    fn token(&self) -> String {
+        let mut ids: Vec<String> =
+            self.notes.iter().map(|it| it.found.note.id.to_string()).collect();
+        ids.extend(self.records.iter().map(|it| it.id.to_string()));
+        ids.sort_unstable();
+        format!("{}-{:08x}", ids.len(), crc32fast::hash(ids.join(",").as_bytes()))
+    }
+}
+
+impl Reply {
+    fn of(chosen: &Chosen, request: &Request, needs_confirm: bool, zone: Zone) -> Self {
+        let notes = chosen.notes.iter().map(|OnTopic { found, why }| Item {
+            id: Deleted::Note(found.note.id.to_string()),
+            text: found.note.text.clone(),
+            time: zone.format(found.note.saved_at),
+            why: why_word(*why),
+        });
+        let records = chosen.records.iter().map(|record| Item {
+            id: Deleted::Record(record.id.0),
+            text: record.caption.clone(),
+            time: zone.format(record.meta.taken_at),
+            why: None,
+        });
+        let items: Vec<Item> = notes.chain(records).collect();
+        let near = chosen.near.iter().map(|ScoredNote { note, .. }| Near {
+            id: note.id.to_string(),
+            text: note.text.clone(),
+        });
+        Self {
+            deleted: items.iter().map(|it| it.id.clone()).collect(),
+            count: items.len(),
+            dry_run: request.dry_run,
+            items,
+            near: near.collect(),
+            token: request.dry_run.then(|| chosen.token()),
+            needs_confirm: (request.dry_run && needs_confirm).then_some(true),
+            notice: chosen.is_literal.then_some(LITERAL),
+            scope: request.scope,
+        }
+    }
+}
+
+fn why_word(why: Why) -> Option<&'static str> {
+    match why {
+        Why::Words => Some("words"),
+        Why::Meaning => Some("meaning"),
+        Why::Named => None,
+    }
 }
 
 impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
-        let Self { deleted, count, dry_run, scope } = self;
-        let notes = deleted.iter().filter(|it| matches!(it, Deleted::Note(_))).count();
+        let Self { items, count, dry_run, near, scope, .. } = self;
+        let notes = items.iter().filter(|it| matches!(it.id, Deleted::Note(_))).count();
         let (notes, records) = (quantity(notes, "note"), quantity(count - notes, "record"));
         let counts = match scope {
             Scope::Notes => notes,
@@ -136,11 +406,24 @@ impl tool::Reply for Reply {
         };
         let done = if *dry_run { "would be removed" } else { "removed" };
         text.line(&format!("{counts} {done}"));
-        for it in deleted {
-            text.line(&match it {
-                Deleted::Note(id) => id.clone(),
-                Deleted::Record(id) => format!("#{id}"),
+        for Item { id, text: shown, .. } in items {
+            let shown = indented_excerpt(shown, SHOWN_CHARS_MAX);
+            text.line(&match id {
+                Deleted::Note(id) => format!("{id} {shown}"),
+                Deleted::Record(id) => format!("#{id} {shown}"),
             });
+        }
+        if !near.is_empty() {
+            text.line("Kept, as they name only a part of the topic:");
+        }
+        for Near { id, text: shown } in near {
+            text.line(&format!("{id} {}", indented_excerpt(shown, SHOWN_CHARS_MAX)));
+        }
+        if self.needs_confirm.is_some() {
+            text.line(&format!("To remove so many, call again with confirm {count}."));
+        }
+        if let Some(notice) = self.notice {
+            text.line(&format!("Note: {notice}."));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `memory_load`: the kept texts that are similar in meaning to a query.
+//! `memory_load`: the kept texts that answer a query, by meaning and words.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::memory::notes::{NoteSearch, ScoredNote};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
-use crate::tools::notes::{QUERY, refusal};
+use crate::tools::notes::{LITERAL, QUERY, refusal};
 use crate::tools::reply::{Text, indented_excerpt};
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
@@ -35,6 +35,8 @@ pub(crate) struct Reply {
     memories: Vec<NoteReply>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why_empty: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<&'static str>,
     /// Notes that are kept.
     #[serde(skip)]
     total: usize,
@@ -48,6 +50,8 @@ struct NoteReply {
     area: String,
     metadata: Map<String, Value>,
     time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
 }
 
 impl Tool for MemoryLoad {
@@ -57,8 +61,8 @@ impl Tool for MemoryLoad {
 
     const NAME: &'static str = "memory_load";
     const TITLE: &'static str = "Recall what was kept";
-    const DESCRIPTION: &'static str = "Finds the saved texts that are similar in meaning to a \
-        query, best first, with their ids; all that pass the filter are looked at.";
+    const DESCRIPTION: &'static str = "Finds the saved texts that are similar to a query in meaning \
+        or share its rare words, best first, with their ids; all that pass the filter are looked at.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::READS;
     const PARAMS: &'static [Param] = &[
@@ -72,7 +76,7 @@ impl Tool for MemoryLoad {
         Param::optional(
             "filter",
             Kind::Text { bytes_max: FILTER_BYTES_MAX },
-            "Python expression over area, time, id and metadata: area == 'main' and year >= 2024.",
+            "Python expression over area, time, id and metadata: area == 'main' and project.year >= 2024.",
         ),
     ];
 
@@ -89,17 +93,19 @@ impl Tool for MemoryLoad {
 
     fn run(context: &Context, _: SessionName<'_>, request: Request) -> Result<Reply, ToolError> {
         let Request { query, threshold, limit, filter } = &request;
-        let loaded = context.notes.load(query, *threshold, *limit, filter.as_ref());
+        let (asked, now) = ((*threshold, *limit), context.clock.now());
+        let loaded = context.notes.load(query, asked, filter.as_ref(), now);
         let loaded = loaded.map_err(|error| refusal(&error))?;
         let (zone, total) = (context.options.zone, context.notes.len());
         let why_empty = loaded.found.is_empty().then(|| why_none(&loaded, &request, total));
+        let notice = loaded.is_literal.then_some(LITERAL);
         let memories = loaded.found.into_iter().map(|it| NoteReply::of(it, zone)).collect();
-        Ok(Reply { memories, why_empty, total })
+        Ok(Reply { memories, why_empty, notice, total })
     }
 }
 
 fn why_none(loaded: &NoteSearch, request: &Request, total: usize) -> String {
-    let NoteSearch { found: _, passed, best } = loaded;
+    let NoteSearch { found: _, passed, best, is_literal: _ } = loaded;
     let Request { threshold, filter, .. } = request;
     match best {
         _ if total == 0 => "no note is kept".to_owned(),
@@ -124,12 +130,14 @@ impl NoteReply {
             area: note.area,
             metadata: serde_json::from_str(&note.metadata).unwrap_or_default(),
             time: zone.format(note.saved_at),
+            expires: note.expires_at.map(|at| zone.format(at)),
         }
     }
 
     /// `d1306e36-… [0.83 main 2025-01-03 09:14:07] The project's id is … {"year":2024}`
     fn line(&self) -> String {
-        let Self { id, text, score: Score(score), area, metadata, time } = self;
+        let Self { id, text, score: Score(score), area, metadata, time, expires } = self;
+        let expires = expires.as_ref().map_or_else(String::new, |at| format!(" expires {at}"));
         // Indented, so that no note looks like the next one.
         let shown = indented_excerpt(text, SHOWN_CHARS_MAX);
         let metadata = if metadata.is_empty() {
@@ -137,19 +145,22 @@ impl NoteReply {
         } else {
             format!(" {}", Value::Object(metadata.clone()))
         };
-        format!("{id} [{score:.2} {area} {time}] {shown}{metadata}")
+        format!("{id} [{score:.2} {area} {time}{expires}] {shown}{metadata}")
     }
 }
 
 impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
-        let Self { memories, why_empty, total } = self;
+        let Self { memories, why_empty, notice, total } = self;
         text.line(&match why_empty {
             Some(why) => format!("Nothing found: {why}."),
             None => format!("{} of {total} notes, best first:", memories.len()),
         });
         for note in memories {
             text.line(&note.line());
+        }
+        if let Some(notice) = notice {
+            text.line(&format!("Note: {notice}."));
         }
     }
 }

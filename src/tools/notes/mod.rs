@@ -1,9 +1,11 @@
 //! Notes: what an agent wants to keep, in words.
 
 pub(super) mod delete;
+mod expiry;
 pub(super) mod forget;
 pub(super) mod load;
 pub(super) mod save;
+pub(super) mod update;
 
 use uuid::Uuid;
 
@@ -14,6 +16,10 @@ use crate::tools::args::{Kind, argument_error};
 /// A query, which is embedded whole, up to the model's own length.
 const QUERY: Kind = Kind::Text { bytes_max: 2_000 };
 
+/// Said where a query is in a script that the embedder does not know.
+pub(in crate::tools) const LITERAL: &str =
+    "this memory reads English; the words were matched as written";
+
 fn texts(ids: &[Uuid]) -> Vec<String> {
     ids.iter().map(Uuid::to_string).collect()
 }
@@ -23,6 +29,7 @@ fn refusal(error: &NotesError) -> ToolError {
         NotesError::MetadataTooLarge { .. } | NotesError::OwnName(_) => {
             argument_error(format!("argument \"metadata\": {error}"))
         }
+        NotesError::ExpiresInThePast => argument_error(format!("argument \"expires\": {error}")),
         NotesError::Full => ToolError::Refused(error.to_string()),
         NotesError::Store(_) | NotesError::Model(_) => ToolError::Fault(error.to_string()),
     }

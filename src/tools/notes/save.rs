@@ -7,12 +7,27 @@ use crate::memory::notes::NewNote;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
+use crate::tools::notes::expiry::{EXPIRES, EXPIRES_IN_DAYS, expiry};
 use crate::tools::notes::refusal;
 use crate::tools::reply::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
 pub(crate) struct MemorySave;
+
+/// Longest note.
+pub(super) const TEXT_BYTES_MAX: usize = 16 << 10;
+
+pub(super) const AREA: Param = Param::optional(
+    "area",
+    Kind::Text { bytes_max: 128 },
+    "Which part of the memory; \"main\" where absent.",
+);
+pub(super) const METADATA: Param = Param::optional(
+    "metadata",
+    Kind::Object,
+    "Facts to filter by, such as {\"year\": 2024, \"tags\": [\"lab\"]}.",
+);
 
 /// Where a note goes whose saver names no area.
 const DEFAULT_AREA: &str = "main";
@@ -30,32 +45,27 @@ impl Tool for MemorySave {
     const NAME: &'static str = "memory_save";
     const TITLE: &'static str = "Keep a piece of information";
     const DESCRIPTION: &'static str = "Persists a text in long-term memory, where memory_load \
-        finds it by meaning. For what has a clear, long-term purpose. Returns its id.";
+        finds it by meaning and words. For what has a clear, long-term purpose. Returns its id.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::ADDS;
     const PARAMS: &'static [Param] = &[
         Param::required(
             "text",
-            Kind::Text { bytes_max: 16 << 10 },
+            Kind::Text { bytes_max: TEXT_BYTES_MAX },
             "The information to keep: descriptive and rich in keywords, to be found again.",
         ),
-        Param::optional(
-            "area",
-            Kind::Text { bytes_max: 128 },
-            "Which part of the memory; \"main\" where absent.",
-        ),
-        Param::optional(
-            "metadata",
-            Kind::Object,
-            "Facts to filter by, such as {\"year\": 2024, \"tags\": [\"lab\"]}.",
-        ),
+        AREA,
+        METADATA,
+        EXPIRES,
+        EXPIRES_IN_DAYS,
     ];
 
-    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<NewNote, ToolError> {
+    fn parse(args: &Args, context: &Context, _: SessionName<'_>) -> Result<NewNote, ToolError> {
         Ok(NewNote {
             text: args.required_text("text")?.to_owned(),
-            area: args.text("area")?.unwrap_or(DEFAULT_AREA).to_owned(),
-            metadata: args.object("metadata")?.unwrap_or_default(),
+            area: args.text(AREA.name)?.unwrap_or(DEFAULT_AREA).to_owned(),
+            metadata: args.object(METADATA.name)?.unwrap_or_default(),
+            expires_at: expiry(args, context)?,
         })
     }
 

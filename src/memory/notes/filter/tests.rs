@@ -50,6 +50,19 @@ fn comparisons_are_pythons() {
 }
 
 #[test]
+fn parts_of_metadata_are_named() {
+    for (filter, expected) in [
+        ("who.name == 'Ada'", true),
+        ("who['name'] == 'Ada' and tags[0] == 'lab'", true),
+        ("who.age is None and who.name.first is None and tags[9] is None", true),
+        ("who.name == who['name']", true),
+        ("'key' in tags and year.x == 3", false),
+    ] {
+        check(filter, expected);
+    }
+}
+
+#[test]
 fn what_is_missing_is_none_and_in_no_order() {
     for (filter, expected) in [
         ("colour is None and nothing is None and area is not None", true),
@@ -84,9 +97,9 @@ fn truth_and_precedence_are_pythons() {
 
 #[test]
 fn texts_take_either_quote_and_escapes() {
-    let note = json!({"text": "it's \"quoted\"\n\\"});
-    assert!(admits(r#"text == 'it\'s "quoted"\n\\'"#, &note));
-    assert!(admits(r#""\"quoted\"" in text"#, &note));
+    let note = json!({"said": "it's \"quoted\"\n\\"});
+    assert!(admits(r#"said == 'it\'s "quoted"\n\\'"#, &note));
+    assert!(admits(r#""\"quoted\"" in said"#, &note));
 }
 
 #[test]
@@ -103,18 +116,37 @@ fn what_is_not_in_the_language_is_refused_where_it_stands() {
         ("a AND b", "write and for \"AND\" at character 3 (AND b);"),
         ("len(tags) > 1", "calls are not part of the filter language at character 4 ((tags) > 1);"),
         ("__import__('os')", "calls are not part of the filter language at character 11"),
-        ("tags[0] == 'a'", "subscripts are not part of the filter language at character 5"),
+        ("tags[-1] == 'a'", "a subscript is a text or a whole number from 0 at character 6"),
+        ("tags[0", "the filter ends too early at character 7;"),
+        ("area.lower() == 'x'", "calls are not part of the filter language at character 11"),
+        ("who. == 3", "this is unexpected at character 6 (== 3);"),
         (
-            "who.name == 'Ada'",
-            "attributes and methods are not part of the filter language at character 4",
+            "area == main",
+            "two names are compared: write 'main' for the text main, at character 9 (main);",
+        ),
+        (
+            "main == area",
+            "two names are compared: write 'main' for the text main, at character 9 (area);",
+        ),
+        (
+            "area in ['x', main]",
+            "two names are compared: write 'main' for the text main, at character 9",
+        ),
+        (
+            "year > old and 1 == 1",
+            "two names are compared: write 'old' for the text old, at character 8",
+        ),
+        (
+            "'rep' in text",
+            "the text is searched by \"query\", and a filter reads area, time, timestamp, id and metadata: this is unexpected at character 10 (text);",
         ),
         ("year + 1 == 2", "unexpected '+' at character 6 (+ 1 == 2);"),
         ("{'a': 1}", "dictionaries and sets are not part of the filter language at character 1"),
         ("lambda: 1", "\"lambda\" is not part of the filter language at character 1"),
         ("a is 3", "\"is\" is accepted before None only: write == here, at character 6 (3);"),
         ("a not b", "this is unexpected at character 7 (b);"),
-        ("(a == b) == c", "this is unexpected at character 10 (== c);"),
-        ("c == (a == b)", "a comparison is compared at character 6 ((a == b));"),
+        ("(a == 1) == c", "this is unexpected at character 10 (== c);"),
+        ("c == (a == 1)", "a comparison is compared at character 6 ((a == 1));"),
         ("a b", "this is unexpected at character 3 (b);"),
         ("(a", "the filter ends too early at character 3;"),
         ("[a", "the filter ends too early at character 3;"),
