@@ -19,19 +19,18 @@ pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;
 mod table;
+pub mod tagged;
 mod tensors;
 mod threads;
 pub mod weights;
 pub mod worker;
 
 use std::fmt;
-use std::ops::Range;
 use std::time::Duration;
-
-use serde::Deserialize;
 
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
+use crate::model::tagged::Tagged;
 
 /// Identity of the model that made a vector or a caption.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,66 +88,6 @@ pub trait RequestTagger: Send + Sync + fmt::Debug {
     fn identity(&self) -> &ModelIdentity;
 
     fn tag(&self, request: &str) -> Result<Tagged, ModelError>;
-}
-
-/// Tags of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tagged {
-    /// Spans in the order of the text, without words that say nothing of the thing.
-    pub spans: Vec<Span>,
-    pub order: Superlative,
-    pub tense: Tense,
-}
-
-/// Neighbouring words of one role.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
-    pub role: Role,
-    /// Byte range in the request.
-    pub at: Range<usize>,
-}
-
-/// Role of a word in the description of the target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Nothing.
-    None,
-    /// Name: "red mug".
-    Thing,
-    /// Attribute apart from the name: "the one that is *red*".
-    Attribute,
-    /// Surroundings: beside, on or in.
-    Place,
-    /// Exclusion: which one it is not, or what it was not beside, on or in.
-    Not,
-    /// Action of somebody with it.
-    Deed,
-    /// Anchor of "nearest to".
-    Near,
-    Time,
-}
-
-/// Choice among several, by count or time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Superlative {
-    #[default]
-    None,
-    Most,
-    Least,
-    Latest,
-    Earliest,
-}
-
-/// Tense: a single occasion, or a habit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tense {
-    #[default]
-    None,
-    Once,
-    Habit,
 }
 
 /// Captioner of encoded images (JPEG or PNG). Belongs to one thread.

@@ -1,5 +1,5 @@
-//! Request reader: a small BERT that tags each token with a role, and classifies the order and
-//! tense of the whole request.
+//! Request reader: a small BERT that tags each token with a role, and classifies the whole
+//! request: its intent, order, tense, and how many are wanted.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,16 +14,14 @@ use tokenizers::{Encoding, TruncationParams};
 use crate::model::encoder::Encoder;
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::layers::Linear;
+use crate::model::tagged::{Asked, Count, Intent, Rank, Role, Span, Superlative, Tagged, Tense};
 use crate::model::tensors::Tensors;
 use crate::model::threads::multiply_on_one_thread;
 use crate::model::weights::ModelDir;
-use crate::model::{
-    ModelError, ModelIdentity, RequestTagger, Role, Span, Superlative, Tagged, Tense,
-};
+use crate::model::{ModelError, ModelIdentity, RequestTagger};
 
 /// Opens the reader in `path`: a BERT as [`crate::model::bert::load`] takes it, whose
-/// `config.json` also lists its labels in `roles`, `orders` and `tenses`, and whose weights
-/// have a layer for each: `roles`, `order`, `tense`.
+/// `config.json` also lists its labels, and whose weights have a layer for each kind of them.
 ///
 /// Files are checked now; the network is read with the first request, since a robot that is
 /// never asked for objects does without it. The embedding table, half of the weights, stays in
@@ -49,6 +47,10 @@ struct LabelSets {
     roles: Vec<Role>,
     orders: Vec<Superlative>,
     tenses: Vec<Tense>,
+    intents: Vec<Intent>,
+    asks: Vec<Asked>,
+    ranks: Vec<Rank>,
+    counts: Vec<Count>,
 }
 
 struct RequestReader {
@@ -62,8 +64,17 @@ struct RequestReader {
 struct Network {
     encoder: Encoder,
     roles: Linear,
+    whole: OfWhole,
+}
+
+/// What is read of the whole request, from the row that begins it.
+struct OfWhole {
     order: Linear,
     tense: Linear,
+    intent: Linear,
+    asks: Linear,
+    rank: Linear,
+    count: Linear,
 }
 
 impl fmt::Debug for RequestReader {
@@ -100,8 +111,14 @@ impl Network {
         Ok(Self {
             encoder: Encoder::load(files)?,
             roles: layer("roles", labels.roles.len())?,
-            order: layer("order", labels.orders.len())?,
-            tense: layer("tense", labels.tenses.len())?,
+            whole: OfWhole {
+                order: layer("order", labels.orders.len())?,
+                tense: layer("tense", labels.tenses.len())?,
+                intent: layer("intent", labels.intents.len())?,
+                asks: layer("asks", labels.asks.len())?,
+                rank: layer("rank", labels.ranks.len())?,
+                count: layer("count", labels.counts.len())?,
+            },
         })
     }
 
@@ -111,25 +128,43 @@ impl Network {
         tokens: &Encoding,
         labels: &LabelSets,
     ) -> candle_core::Result<Tagged> {
-        let Self { encoder, roles, order, tense } = self;
+        let Self { encoder, roles, whole } = self;
         let rows = encoder.forward(&[tokens.get_ids()])?.flatten(0, 1)?;
-        let first = rows.narrow(0, 0, 1)?;
         let of_tokens: Vec<Role> = argmax(&roles.forward(&rows)?, &labels.roles, Role::None)?;
-        let of_all = |it: &Linear| it.forward(&first);
-        let order = argmax(&of_all(order)?, &labels.orders, Superlative::None)?;
-        let tense = argmax(&of_all(tense)?, &labels.tenses, Tense::None)?;
         let places = tokens.get_word_ids().iter().zip(tokens.get_offsets());
         let tokens = places.zip(of_tokens).map(|((word, (start, end)), role)| TaggedToken {
             word: *word,
             at: *start..*end,
             role,
         });
+        let spans = spans(request, tokens);
+        whole.answered(&rows.narrow(0, 0, 1)?, labels, spans)
+    }
+}
+
+impl OfWhole {
+    fn answered(
+        &self,
+        first: &Tensor,
+        labels: &LabelSets,
+        spans: Vec<Span>,
+    ) -> candle_core::Result<Tagged> {
+        let Self { order, tense, intent, asks, rank, count } = self;
         Ok(Tagged {
-            spans: spans(request, tokens),
-            order: order.into_iter().next().unwrap_or_default(),
-            tense: tense.into_iter().next().unwrap_or_default(),
+            spans,
+            order: one(order, first, &labels.orders)?,
+            tense: one(tense, first, &labels.tenses)?,
+            intent: one(intent, first, &labels.intents)?,
+            asked: one(asks, first, &labels.asks)?,
+            rank: one(rank, first, &labels.ranks)?,
+            count: one(count, first, &labels.counts)?,
         })
     }
+}
+
+fn one<T: Copy + Default>(layer: &Linear, row: &Tensor, labels: &[T]) -> candle_core::Result<T> {
+    let best = argmax(&layer.forward(row)?, labels, T::default())?;
+    Ok(best.into_iter().next().unwrap_or_default())
 }
 
 /// Label with the highest logit of each row.

@@ -13,7 +13,7 @@ use engram::model::TextRole;
 use engram::model::bert;
 use engram::model::blip;
 use engram::model::request_reader;
-use engram::model::{Role, Superlative, Tense};
+use engram::model::tagged::{Role, Tagged};
 use serde_json::Value;
 
 fn fixture(name: &str) -> PathBuf {
@@ -112,8 +112,17 @@ fn the_reader_of_requests_equals_its_golden_file() {
             .map(|it| (word(&it[0]), (word(&it[1]), word(&it[2]))))
             .collect();
         assert_eq!(spans, expected, "{text}");
-        let (order, tense): (Superlative, Tense) = (word(&row["order"]), word(&row["tense"]));
-        assert_eq!((found.order, found.tense), (order, tense), "{text}");
+        let Tagged { spans: _, order, tense, intent, asked, rank, count } = found;
+        let whole = (order, tense, intent, asked, rank, count);
+        let expected = (
+            word(&row["order"]),
+            word(&row["tense"]),
+            word(&row["intent"]),
+            word(&row["asks"]),
+            word(&row["rank"]),
+            word(&row["count"]),
+        );
+        assert_eq!(whole, expected, "{text}");
     }
 }
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 from evaluate import load
-from grammar import ORDERS, ROLES, TENSES, supplied
+from grammar import HEADS, ROLES, supplied
 from model import config_of
 from safetensors.torch import save_file
 from train import read
@@ -24,10 +24,17 @@ from train import read
 GOLDEN = 60
 AFTER = 0.6
 """Weight of the newer of two checkpoints."""
+
+
+def plural_of(head: str) -> str:
+    """The name in `config.json` of what a head can answer."""
+    return head if head.endswith("s") else head + "s"
+
+
 _SAID = [
     "architectures", "hidden_act", "hidden_size", "intermediate_size", "layer_norm_eps", "max_position_embeddings",
     "model_type", "num_attention_heads", "num_hidden_layers", "pad_token_id", "type_vocab_size", "vocab_size",
-    "roles", "orders", "tenses",
+    "roles", *(plural_of(head) for head in HEADS),
 ]  # fmt: skip
 
 
@@ -54,7 +61,11 @@ def main() -> None:
     weights = {name: tensor.half().contiguous() for name, tensor in state.items() if "position_ids" not in name}
     save_file(weights, args.out / "model.safetensors", metadata={"format": "pt"})
     config = config_of(len(state["bert.embeddings.word_embeddings.weight"])).to_dict()
-    config |= {"architectures": ["RequestReader"], "roles": ROLES, "orders": ORDERS, "tenses": TENSES}
+    config |= {
+        "architectures": ["RequestReader"],
+        "roles": ROLES,
+        **{plural_of(head): answers for head, answers in HEADS.items()},
+    }
     kept = {key: config[key] for key in _SAID}
     (args.out / "config.json").write_text(json.dumps(kept, indent=2) + "\n")
 
@@ -68,12 +79,8 @@ def main() -> None:
                 if request.roles[start]:
                     spans.append([ROLES[request.roles[start]], start, end])
                 start = end
-        lines.append(
-            json.dumps(
-                {"text": request.text, "spans": spans, "order": request.order, "tense": request.tense},
-                ensure_ascii=False,
-            )
-        )
+        whole = {head: getattr(request, head) for head in HEADS}
+        lines.append(json.dumps({"text": request.text, "spans": spans, **whole}, ensure_ascii=False))
     (args.out / "golden.jsonl").write_text("\n".join(lines) + "\n")
 
 

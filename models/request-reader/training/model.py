@@ -1,11 +1,11 @@
-"""The reader: the lower layers of a BERT, a role for each token, and two answers for the whole request."""
+"""The reader: the lower layers of a BERT, a role for each token, and some answers for the whole request."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import torch
-from grammar import ORDERS, ROLES, TENSES
+from grammar import HEADS, ROLES
 from safetensors.torch import load_file
 from torch import nn
 from transformers import BertConfig, BertModel
@@ -18,12 +18,12 @@ class Reader(nn.Module):
         super().__init__()
         self.bert = BertModel(config, add_pooling_layer=False)
         self.roles = nn.Linear(config.hidden_size, len(ROLES))
-        self.order = nn.Linear(config.hidden_size, len(ORDERS))
-        self.tense = nn.Linear(config.hidden_size, len(TENSES))
+        for head, answers in HEADS.items():
+            self.add_module(head, nn.Linear(config.hidden_size, len(answers)))
 
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         hidden = self.bert(input_ids=ids, attention_mask=mask).last_hidden_state
-        return self.roles(hidden), self.order(hidden[:, 0]), self.tense(hidden[:, 0])
+        return self.roles(hidden), {head: self.get_submodule(head)(hidden[:, 0]) for head in HEADS}
 
 
 def config_of(vocabulary: int, dropout: float = 0.1) -> BertConfig:
@@ -38,6 +38,25 @@ def config_of(vocabulary: int, dropout: float = 0.1) -> BertConfig:
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
     )
+
+
+def weights_of(path: Path) -> dict[str, torch.Tensor]:
+    """From a checkpoint, or from a folder with a finished model."""
+    if path.is_dir():
+        return {name: it.float() for name, it in load_file(path / "model.safetensors").items()}
+    return torch.load(path, weights_only=True)["model"]
+
+
+def start_from(model: Reader, known: dict[str, torch.Tensor]) -> None:
+    """Begins with a finished model; answers that it does not know yet are unlikely at first."""
+    own = model.state_dict()
+    for name, tensor in known.items():
+        if name.startswith("bert.") or own[name].shape == tensor.shape:
+            own[name] = tensor
+        else:
+            own[name][: len(tensor)] = tensor
+            own[name][len(tensor) :] = tensor.min() if tensor.dim() == 1 else 0.0
+    model.load_state_dict(own)
 
 
 def start_from_teacher(model: Reader, teacher: Path, teacher_ids: list[int]) -> None:

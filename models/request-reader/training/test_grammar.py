@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from grammar import HERE, ROLES, Filler, Grammar, Request, Words, supplied
+from grammar import GROUPS, HEADS, HERE, ROLES, Filler, Grammar, Request, Words, is_where, several, supplied
 
 
 class Slots(unittest.TestCase):
@@ -42,11 +42,35 @@ class Slots(unittest.TestCase):
 class Templates(unittest.TestCase):
     def test_all_files_are_read_and_give_requests_of_every_kind(self):
         grammar, rng = supplied(), random.Random(0)
-        self.assertEqual(len(grammar.kinds), 7)
-        requests = [grammar.request(rng) for _ in range(500)]
+        self.assertEqual({kind[0] for kind in grammar.kinds}, set(GROUPS))
+        requests = [grammar.request(rng) for _ in range(1500)]
         seen = {role for request in requests for role, _ in request.spans()}
         self.assertEqual(seen, set(ROLES) - {"none"})
         self.assertFalse([it.text for it in requests if "{" in it.text or "<it>" in it.text or "__" in it.text])
+
+    def test_requests_want_something_and_questions_orders_to_stop_and_talk_do_not(self):
+        grammar, rng = supplied(), random.Random(1)
+        requests = [grammar.request(rng) for _ in range(1500)]
+        for head, answers in HEADS.items():
+            self.assertEqual({getattr(it, head) for it in requests}, set(answers), head)
+        wanted = [it for it in requests if it.intent in ("fetch", "where")]
+        self.assertTrue(0.6 < len(wanted) / len(requests) < 0.9)
+        self.assertTrue(all(it.asks == "none" for it in requests if it.intent != "question"))
+
+    def test_what_only_asks_where_something_is_wants_to_know_it(self):
+        self.assertTrue(is_where("Any idea where the mug is?"))
+        self.assertTrue(is_where("What became of the mug?"))
+        self.assertFalse(is_where("Where is the mug? Bring it."))
+        self.assertFalse(is_where("the mug on the desk"))
+
+    def test_more_than_one_of_them_is_said_by_the_rule(self):
+        for thing, more in [
+            ("mug", "mugs"),
+            ("box of screws", "boxes of screws"),
+            ("battery", "batteries"),
+            ("keys", "keys"),
+        ]:
+            self.assertEqual(several(thing), more)
 
     def test_a_section_of_unknown_flags_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:

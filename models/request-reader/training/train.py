@@ -3,14 +3,13 @@
     python train.py --vocabulary WORK/vocabulary --teacher TEACHER --nouns WORK/root/usr/share/wordnet --out WORK/run --steps 1500
 
 `--without NAME` leaves a file of templates out and measures on it; `--resume` goes on. `--start` trains a
-finished model further, with a schedule of its own: give it a lower `--peak`, and `--often` the new templates.
+finished model further, with a schedule of its own: give it a lower `--peak`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import random
 import re
 import time
@@ -18,33 +17,27 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from grammar import ORDERS, TENSES, Grammar, Request, supplied, wordnet_nouns
-from model import Reader, config_of, start_from_teacher
+from augment import Augmented, manners_of
+from grammar import HEADS, Grammar, Request, supplied, wordnet_nouns, wordnet_sentences
+from model import Reader, config_of, start_from, start_from_teacher, weights_of
 from tokenizers import Tokenizer
 from torch.nn import functional
 
-BATCH = 64
+BATCH = 32
 RATE, HEAD_RATE, TABLE_RATE = 3e-4, 2e-3, 1e-4
 WARM_UP = 60
-SPOILED = 0.12
-"""Share of requests without punctuation."""
-LENGTH_MAX = 96
+POOLED = 16
+"""Batches whose requests are sorted by length together."""
+FALLING = 0.3
+"""Share of the steps, the last ones, in which the rate falls to nothing; a run can be resumed with other steps before."""
+LENGTH_MAX = 72
 IGNORED = -100
-OFTEN = 3
-"""As many templates each one counts for in a file given as `--often`."""
+HEAD_WEIGHT = {"order": 0.3, "tense": 0.3, "intent": 0.5, "asks": 0.2, "rank": 0.2, "count": 0.2}
 
 
-def spoiled(request: Request, rng: random.Random) -> Request:
-    """As it comes from speech recognition: without punctuation."""
-    if rng.random() >= SPOILED:
-        return request
-    kept = [at for at, char in enumerate(request.text) if char not in ".,!?;:"]
-    return Request(
-        "".join(request.text[at] for at in kept), [request.roles[at] for at in kept], request.order, request.tense
-    )
-
-
-def as_tensors(tokenizer: Tokenizer, requests: list[Request]) -> tuple[torch.Tensor, ...]:
+def as_tensors(
+    tokenizer: Tokenizer, requests: list[Request]
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
     encoded = tokenizer.encode_batch([request.text for request in requests])
     width = min(LENGTH_MAX, max(len(it.ids) for it in encoded))
     ids = torch.zeros(len(requests), width, dtype=torch.long)
@@ -57,9 +50,11 @@ def as_tensors(tokenizer: Tokenizer, requests: list[Request]) -> tuple[torch.Ten
         for at, (start, end) in enumerate(it.offsets[:length]):
             if end > start:
                 roles[row, at] = request.roles[start]
-    order = torch.tensor([ORDERS.index(request.order) for request in requests])
-    tense = torch.tensor([TENSES.index(request.tense) for request in requests])
-    return ids, mask, roles, order, tense
+    whole = {
+        head: torch.tensor([answers.index(getattr(request, head)) for request in requests])
+        for head, answers in HEADS.items()
+    }
+    return ids, mask, roles, whole
 
 
 def read(model: Reader, tokenizer: Tokenizer, texts: list[str]) -> list[Request]:
@@ -69,8 +64,9 @@ def read(model: Reader, tokenizer: Tokenizer, texts: list[str]) -> list[Request]
     with torch.no_grad():
         for text in texts:
             it = tokenizer.encode(text)
-            roles, order, tense = model(torch.tensor([it.ids]), torch.ones(1, len(it.ids), dtype=torch.long))
-            request = Request(text, [0] * len(text), ORDERS[int(order[0].argmax())], TENSES[int(tense[0].argmax())])
+            roles, whole = model(torch.tensor([it.ids]), torch.ones(1, len(it.ids), dtype=torch.long))
+            said = {head: answers[int(whole[head][0].argmax())] for head, answers in HEADS.items()}
+            request = Request(text, [0] * len(text), **said)
             before = (0, 0)
             for (start, end), role in zip(it.offsets, roles[0].argmax(-1).tolist()):
                 if end > start:
@@ -104,10 +100,17 @@ def share_right(model: Reader, tokenizer: Tokenizer, requests: list[Request]) ->
     return float(np.mean([sense(a) == sense(b) for a, b in zip(found, requests)]))
 
 
-def training_grammar(args: argparse.Namespace, nouns: list[str]) -> Grammar:
+def training_grammar(args: argparse.Namespace, nouns: list[str], sentences: list[str]) -> Grammar:
     files = sorted((Path(__file__).parent / "templates").glob("*.txt"))
-    names = [file.stem for file in files if file.stem not in args.without]
-    return supplied(names + args.often * (OFTEN - 1), nouns)
+    return supplied([file.stem for file in files if file.stem not in args.without], nouns, sentences)
+
+
+def batches_of(requests: list[Request], rng: random.Random) -> list[list[Request]]:
+    """Requests of about one length together: less of a batch is padding."""
+    requests.sort(key=lambda it: len(it.text))
+    batches = [requests[at : at + BATCH] for at in range(0, len(requests), BATCH)]
+    rng.shuffle(batches)
+    return batches
 
 
 def train(args: argparse.Namespace) -> None:
@@ -117,17 +120,23 @@ def train(args: argparse.Namespace) -> None:
     tokenizer.no_padding()
     model = Reader(config_of(tokenizer.get_vocab_size()))
     if args.start:
-        model.load_state_dict(torch.load(args.start, weights_only=True)["model"])
+        start_from(model, weights_of(args.start))
     else:
         start_from_teacher(model, args.teacher, json.loads((args.vocabulary / "teacher_ids.json").read_text()))
-    nouns = wordnet_nouns(args.nouns)
-    grammar = training_grammar(args, nouns)
+    nouns, sentences = wordnet_nouns(args.nouns), wordnet_sentences(args.nouns)
+    grammar = training_grammar(args, nouns, sentences)
+    augmented = Augmented(manners_of(args.nouns))
     held: Grammar | None = supplied(args.without) if args.without else None
     table = [model.bert.embeddings.word_embeddings.weight]
     layers = [it for it in model.bert.parameters() if it is not table[0]]
     heads = [it for name, it in model.named_parameters() if not name.startswith("bert.")]
+    groups = [{"params": layers, "peak": RATE}, {"params": heads, "peak": HEAD_RATE}]
+    if args.start:
+        table[0].requires_grad_(False)  # Half of the time, and the tokens are known.
+    else:
+        groups.append({"params": table, "peak": TABLE_RATE})
     optimiser = torch.optim.AdamW(
-        [{"params": table, "peak": TABLE_RATE}, {"params": layers, "peak": RATE}, {"params": heads, "peak": HEAD_RATE}],
+        groups,
         lr=RATE,
         betas=(0.9, 0.98),
         weight_decay=0.01,
@@ -141,21 +150,20 @@ def train(args: argparse.Namespace) -> None:
         optimiser.load_state_dict(state["optimiser"])
         step = state["step"]
     rng = random.Random(args.seed + step)
-    began, smoothed = time.monotonic(), 0.0
+    began, smoothed, batches = time.monotonic(), 0.0, []
     while step < args.steps:
-        share = step / args.steps
-        factor = args.peak * min(1.0, (step + 1) / WARM_UP) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * share)))
+        left = (args.steps - step) / (FALLING * args.steps)
+        factor = args.peak * min(1.0, (step + 1) / WARM_UP, left)
         for group in optimiser.param_groups:
             group["lr"] = group["peak"] * factor
-        requests = [spoiled(grammar.request(rng), rng) for _ in range(BATCH)]
-        ids, mask, roles, order, tense = as_tensors(tokenizer, requests)
+        if not batches:
+            batches = batches_of([augmented(grammar.request(rng), rng) for _ in range(BATCH * POOLED)], rng)
+        ids, mask, roles, whole = as_tensors(tokenizer, batches.pop())
         with torch.autocast("cpu", torch.bfloat16, enabled=args.bf16):
-            said, ordered, tensed = model(ids, mask)
-        loss = (
-            functional.cross_entropy(said.float().flatten(0, 1), roles.flatten(), ignore_index=IGNORED)
-            + 0.3 * functional.cross_entropy(ordered.float(), order)
-            + 0.3 * functional.cross_entropy(tensed.float(), tense)
-        )
+            said, answered = model(ids, mask)
+        loss = functional.cross_entropy(said.float().flatten(0, 1), roles.flatten(), ignore_index=IGNORED)
+        for head, weight in HEAD_WEIGHT.items():
+            loss = loss + weight * functional.cross_entropy(answered[head].float(), whole[head])
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -165,7 +173,7 @@ def train(args: argparse.Namespace) -> None:
         if step % 50 == 0:
             print(f"step {step} minutes {(time.monotonic() - began) / 60:.1f} loss {smoothed:.4f}", flush=True)
         if step % args.measure_every == 0 or step == args.steps:
-            grammar = training_grammar(args, nouns)  # More templates may have been written.
+            grammar = training_grammar(args, nouns, sentences)  # More templates may have been written.
             torch.save({"model": model.state_dict(), "optimiser": optimiser.state_dict(), "step": step}, checkpoint)
             if held:
                 probe = random.Random(1)
@@ -184,9 +192,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--measure-every", type=int, default=500)
     parser.add_argument("--without", nargs="*", default=[], help="files of templates to hold out")
-    parser.add_argument("--often", nargs="*", default=[], help="files of templates to draw from more often")
     parser.add_argument(
-        "--start", type=Path, help="checkpoint to train further, in place of beginning from the teacher"
+        "--start", type=Path, help="checkpoint or model to train further, in place of beginning from the teacher"
     )
     parser.add_argument("--peak", type=float, default=1.0, help="factor of all learning rates")
     parser.add_argument("--seed", type=int, default=0)

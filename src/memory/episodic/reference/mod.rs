@@ -17,7 +17,7 @@ use crate::memory::episodic::reference::phrase::{places, plain};
 use crate::memory::episodic::reference::words::{
     AFFORDANCES, DETERMINERS, HABITUAL, MERE_USE, PARTS_OF_DAY,
 };
-use crate::model::{Role, Span, Superlative, Tagged, Tense};
+use crate::model::tagged::{Asked, Count, Intent, Rank, Role, Span, Superlative, Tagged, Tense};
 
 /// What a request refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,6 +35,28 @@ pub struct Reference {
     pub when: Vec<PhraseTime>,
     /// Which of several: a superlative or a habit.
     pub order: Option<Order>,
+    /// The how manieth in that order: "the second most used mug".
+    pub rank: Rank,
+    /// How many of them are wanted.
+    pub count: Count,
+    /// What is wanted after it: "the mug and then the *book*".
+    pub also: Vec<String>,
+    /// Whether anything is wanted at all.
+    pub intent: Intent,
+    /// What a question asks.
+    pub asked: Asked,
+    /// Byte at which the last word ends that says something, where those after it may be of
+    /// no matter: "the red mug *thanks*"; `None` where all of it counts.
+    pub ends_at: Option<usize>,
+    /// Words of the request that nobody knows, and those that they were read as.
+    pub respelled: Vec<Respelling>,
+}
+
+/// A word of a request that is a slip of the keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Respelling {
+    pub said: String,
+    pub read: String,
 }
 
 /// What singles one out of several things of a kind.
@@ -81,7 +103,10 @@ impl Reference {
         let near = said.plainly(Role::Near).into_iter().flat_map(|it| places(&it)).next();
         let without = said.plainly(Role::Not).into_iter().map(|it| phrase::thing(&[it], &[]));
         let (when, order) = timed(when, tagged);
+        let also = said.plainly(Role::Also).into_iter().map(|it| phrase::thing(&[it], &[]));
+        let Tagged { rank, count, asked, spans: _, order: _, tense: _, intent: _ } = *tagged;
         Self {
+            also: also.filter(|it| !it.is_empty() && *it != thing).collect(),
             thing,
             around,
             without: without.filter(|it| !it.is_empty()).collect(),
@@ -91,6 +116,12 @@ impl Reference {
                 .map(Order::NearestTo)
                 .or(order)
                 .or_else(|| is_usual.then_some(Order::MostOften)),
+            rank,
+            count,
+            intent: intent(tagged),
+            asked,
+            ends_at: ends_at(tagged),
+            respelled: Vec::new(),
         }
     }
 }
@@ -217,6 +248,20 @@ impl Said<'_> {
             place_in(&plain(clause))
         };
         self.spans(Role::Deed).filter_map(place).collect()
+    }
+}
+
+/// Of what tells an order or a time, the end counts: "the mug I use the most".
+fn ends_at(tagged: &Tagged) -> Option<usize> {
+    let is_plain = tagged.order == Superlative::None && tagged.tense == Tense::None;
+    tagged.spans.iter().map(|it| it.at.end).max().filter(|_| is_plain)
+}
+
+/// What is wanted; a question that asks nothing is a request.
+fn intent(tagged: &Tagged) -> Intent {
+    match tagged.intent {
+        Intent::Question if tagged.asked == Asked::None => Intent::Fetch,
+        intent => intent,
     }
 }
 

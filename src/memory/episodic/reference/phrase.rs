@@ -4,16 +4,19 @@
 //! Pure.
 
 use crate::memory::episodic::reference::words::{
-    COLLECTIVES, DETERMINERS, GENERIC, NOWHERE, PLACE_PARTS, PLACE_PREPOSITIONS, SIDES,
+    COLLECTIVES, DETERMINERS, FILLERS, GENERIC, NOWHERE, PLACE_PARTS, PLACE_PREPOSITIONS, SIDES,
 };
 
-/// In lower case, with one blank between words and nothing around them.
+/// In lower case, with one blank between words and nothing around them; what was said twice
+/// or only to think stands in it once or not at all.
 pub(super) fn plain(text: &str) -> String {
     let text = text.to_lowercase().replace(['’', '`'], "'");
     let bare =
         |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'').to_owned();
-    let words: Vec<String> = text.split_whitespace().map(bare).collect();
-    words.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
+    let mut words: Vec<String> = text.split_whitespace().map(bare).collect();
+    words.retain(|it| !it.is_empty() && !FILLERS.contains(&it.as_str()));
+    words.dedup();
+    words.join(" ")
 }
 
 /// The class with its attributes, from all that the request calls the thing and says of
@@ -188,5 +191,6 @@ mod tests {
     fn words_are_plain() {
         assert_eq!(plain("Anna’s  Red mug,"), "anna's red mug");
         assert_eq!(plain("\"T-shirt\""), "t-shirt");
+        assert_eq!(plain("the red um red mug"), "the red mug");
     }
 }

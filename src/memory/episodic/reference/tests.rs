@@ -6,8 +6,8 @@ use super::*;
 use std::path::Path;
 
 use crate::memory::episodic::requests::Requests;
-use crate::model::Superlative::{Earliest, Latest, Least, Most};
 use crate::model::request_reader;
+use crate::model::tagged::Superlative::{Earliest, Latest, Least, Most};
 
 /// A line a request: thing, around, doing, order, when.
 const REQUESTS: &str = include_str!("requests.txt");
@@ -48,7 +48,7 @@ fn made(marked: &str, order: Superlative, tense: Tense) -> Reference {
         spans.extend(role.map(|role| Span { role, at: start..request.len() }));
     }
     let times = phrase_time::find(&request);
-    Reference::of(&request, &Tagged { spans, order, tense }, &times)
+    Reference::of(&request, &Tagged { spans, order, tense, ..Tagged::default() }, &times)
 }
 
 fn check(marked: &str, order: Superlative, tense: Tense, expect: &str) {
@@ -184,6 +184,27 @@ fn times_are_those_that_tell_of_the_thing() {
         "mug |  | using | earliest | today",
     );
     check("no hurry, we have all afternoon: the [thing:hat]", none, Tense::None, "hat |  |  |  | ");
+}
+
+#[test]
+fn further_things_are_kept_in_their_order() {
+    let made = made(
+        "the [thing:mug], then my [also:red book], the [also:mug] and [also:um keys]",
+        Superlative::None,
+        Tense::None,
+    );
+    assert_eq!((made.thing.as_str(), made.also), ("mug", vec!["red book".into(), "keys".into()]));
+}
+
+#[test]
+fn a_question_that_asks_nothing_is_a_request() {
+    let read = |intent, asked| {
+        let tagged = Tagged { intent, asked, ..Tagged::default() };
+        Reference::of("the hat", &tagged, &[]).intent
+    };
+    assert_eq!(read(Intent::Question, Asked::None), Intent::Fetch);
+    assert_eq!(read(Intent::Question, Asked::Count), Intent::Question);
+    assert_eq!(read(Intent::Stop, Asked::None), Intent::Stop);
 }
 
 #[test]

@@ -8,6 +8,9 @@ pub(in crate::memory::episodic) const DETERMINERS: &[&str] = &[
     "those", "some", "any", "another", "no", "every", "both",
 ];
 
+/// Sounds between words, as speech recognition writes them down.
+pub(super) const FILLERS: &[&str] = &["um", "uh", "uhm", "er", "erm", "hmm"];
+
 /// Before what is near, on or in.
 pub(super) const PLACE_PREPOSITIONS: &[&str] = &[
     "on",

@@ -1,0 +1,132 @@
+//! What a request in words says: what each word tells of the thing that is looked for, and
+//! what is told of the whole.
+//!
+//! Pure. Knows no model: it has the words that a model answers with.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+
+/// Tags of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tagged {
+    /// Spans in the order of the text, without words that say nothing of the thing.
+    pub spans: Vec<Span>,
+    pub order: Superlative,
+    pub tense: Tense,
+    pub intent: Intent,
+    pub asked: Asked,
+    pub rank: Rank,
+    pub count: Count,
+}
+
+/// Neighbouring words of one role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    pub role: Role,
+    /// Byte range in the request.
+    pub at: Range<usize>,
+}
+
+/// Role of a word in the description of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Nothing.
+    None,
+    /// Name: "red mug".
+    Thing,
+    /// Attribute apart from the name: "the one that is *red*".
+    Attribute,
+    /// Surroundings: beside, on or in.
+    Place,
+    /// Exclusion: which one it is not, or what it was not beside, on or in.
+    Not,
+    /// Action of somebody with it.
+    Deed,
+    /// Anchor of "nearest to".
+    Near,
+    Time,
+    /// Further target: "the mug and then the *book*".
+    Also,
+}
+
+/// Choice among several, by count or time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Superlative {
+    #[default]
+    None,
+    Most,
+    Least,
+    Latest,
+    Earliest,
+}
+
+/// Tense: a single occasion, or a habit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tense {
+    #[default]
+    None,
+    Once,
+    Habit,
+}
+
+/// Intent of a speaker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Intent {
+    /// A thing: that it is brought, moved or found.
+    #[default]
+    Fetch,
+    /// To know where a thing is now.
+    Where,
+    /// To know something else: what was, how many there are, whether there is one.
+    Question,
+    /// That nothing is done, or no more of it.
+    Stop,
+    /// Nothing that this memory is for: a greeting, a statement, another order, nonsense.
+    Chat,
+}
+
+/// Subject of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Asked {
+    /// It is no question.
+    #[default]
+    None,
+    /// Where a thing was.
+    Place,
+    /// When it was seen or used.
+    Time,
+    /// How many there are, or how often.
+    Count,
+    /// Whether there is, or was, one.
+    Existence,
+    /// Which of several.
+    Which,
+    Other,
+}
+
+/// Rank in the order that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rank {
+    #[default]
+    First,
+    Second,
+    Third,
+}
+
+/// Number of objects of the kind that are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Count {
+    #[default]
+    One,
+    Two,
+    Three,
+    All,
+}
