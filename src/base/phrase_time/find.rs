@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::base::phrase_time::words::{
-    EVENTS, FEW, JOINS, MONTHS, NUMBERS, Occasion, PARTS, UNITS, Unit, WEEKDAYS,
+    EVENTS, FEW, HOLIDAYS, JOINS, MONTHS, NUMBERS, Occasion, PARTS, UNITS, Unit, WEEKDAYS,
 };
 use crate::base::phrase_time::{Found, Hours, PhraseTime, Side, Span};
 
@@ -182,6 +182,7 @@ impl Words {
             .or_else(|| self.rolling(at))
             .or_else(|| self.relative(at))
             .or_else(|| self.weekday(at))
+            .or_else(|| self.holiday(at))
             .or_else(|| self.date(at))
             .or_else(|| self.occasion(at))
             .or_else(|| self.part(at))
@@ -203,6 +204,7 @@ impl Words {
             .or_else(|| self.ago(start))
             .or_else(|| self.relative(start))
             .or_else(|| self.weekday(start))
+            .or_else(|| self.holiday(start))
             .or_else(|| self.date(start))?;
         Some(it.side(side))
     }
@@ -393,6 +395,18 @@ impl Words {
         let weeks = u32::from(before_last);
         let end = if before_last { end + 2 } else { end };
         Some(Atom::days(end, Span::Weekday { weekday: day, weeks }))
+    }
+
+    /// "on Christmas Eve", "at Christmas". "The Christmas lights" are no time.
+    fn holiday(&self, at: usize) -> Option<Atom> {
+        let start = self.past(at, &["on", "at", "over", "during", "last"]);
+        let is_said = |name: &[&str]| {
+            (start > at || name.len() > 1)
+                && name.iter().enumerate().all(|(place, word)| self.word(start + place) == *word)
+        };
+        let (name, month, day) = HOLIDAYS.iter().find(|(name, ..)| is_said(name))?;
+        let date = Span::Date { year: None, month: *month, day: *day };
+        Some(Atom::days(start + name.len(), date))
     }
 
     /// "2025-01-03", "January 3rd", "on the 3rd of January", "3 Jan", "the 3rd", "in May".
