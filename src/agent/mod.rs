@@ -12,6 +12,7 @@ mod prompt;
 mod prompts;
 mod reply;
 pub mod retrieve_object;
+mod understood;
 
 use serde_json::{Map, Value};
 

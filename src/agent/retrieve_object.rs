@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
+use crate::agent::understood::Understood;
 use crate::base::time::Timestamp;
 use crate::retrieval::search::Dispatch;
 use crate::retrieval::sessions::SessionName;
-use crate::retrieval::{self, ExecutedPlan, RetrievalError};
+use crate::retrieval::{self, ExecutedPlan, Outcome, RetrievalError};
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::object_retrieval::TEXT;
 use crate::tools::object_retrieval::goal::GoalReply;
 use crate::tools::object_retrieval::memory_search_instance::DESCRIPTION;
 use crate::tools::object_retrieval::refusal::refusal;
-use crate::tools::object_retrieval::search_current_target::Dispatched;
 use crate::tools::object_retrieval::trace::{StepReply, step_reply};
 use crate::tools::recall::QUERY;
 use crate::tools::reply::Text;
@@ -36,9 +36,18 @@ pub(crate) struct Request {
     planner: &'static str,
 }
 
+// What came of a request: whether the robot is sent off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Dispatched,
+    Answered,
+    NotDispatched,
+}
+
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Reply {
-    status: Dispatched,
+    status: Status,
     task: String,
     now: String,
     planner: String,
@@ -46,6 +55,12 @@ pub(crate) struct Reply {
     goals: Vec<GoalReply>,
     trace: Vec<StepReply>,
     session: String,
+    // What the rules on board read the request as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    understood: Option<Understood>,
+    // To a question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
 }
 
 impl Tool for RetrieveObject {
@@ -57,7 +72,8 @@ impl Tool for RetrieveObject {
     const TITLE: &'static str = "Find the object of a request";
     const DESCRIPTION: &'static str = "Carries out a whole request such as 'bring me the book I was \
         reading yesterday': finds out which object is meant and where it was last seen, and sends \
-        the robot there. Returns the goals in the order to visit and the calls that were made.";
+        the robot there. Returns the goals in the order to visit and the calls that were made. A \
+        question is answered, and what asks for nothing is told as that: no robot is sent.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::ACTS;
     const PARAMS: &'static [Param] = &[
@@ -98,19 +114,25 @@ impl Tool for RetrieveObject {
         let context = agent.tools.context();
         let refused = |error| refusal(context, error);
         let now = context.retrieval.start_task(session, &task, now).map_err(refused)?;
-        let (trace, Dispatch { target, goals }) = match &agent.model {
-            Some(model) if planner == MODEL => model.plan(&agent.tools, session)?,
+        let told = match &agent.model {
+            Some(model) if planner == MODEL => {
+                let (trace, dispatch) = model.plan(&agent.tools, session)?;
+                Told { trace, ..Told::dispatched(dispatch) }
+            }
             Some(_) | None => by_rules(context, session).map_err(refused)?,
         };
+        let Told { status, target, goals, trace, understood, answer } = told;
         Ok(Reply {
-            status: Dispatched::Dispatched,
+            status,
             task,
             now: context.options.zone.format(now),
             planner: planner.to_owned(),
             target,
-            goals: GoalReply::list(&goals),
+            goals,
             trace,
             session: session.name.to_owned(),
+            understood,
+            answer,
         })
     }
 }
@@ -123,12 +145,42 @@ impl tool::Reply for Reply {
     }
 }
 
-fn by_rules(
-    context: &Context,
-    session: SessionName<'_>,
-) -> Result<(Vec<StepReply>, Dispatch), RetrievalError> {
-    let ExecutedPlan { trace, dispatch } = retrieval::plan(&context.retrieval, session)?;
-    Ok((trace.iter().map(|step| step_reply(context, session.name, step)).collect(), dispatch))
+/// What a plan has for the reply.
+struct Told {
+    status: Status,
+    target: String,
+    goals: Vec<GoalReply>,
+    trace: Vec<StepReply>,
+    understood: Option<Understood>,
+    answer: Option<String>,
+}
+
+impl Told {
+    fn dispatched(dispatch: Dispatch) -> Self {
+        let goals = GoalReply::list(&dispatch.goals);
+        Self { status: Status::Dispatched, goals, ..Self::of(dispatch.target) }
+    }
+
+    fn of(target: String) -> Self {
+        let (status, goals, trace) = (Status::NotDispatched, Vec::new(), Vec::new());
+        Self { status, target, goals, trace, understood: None, answer: None }
+    }
+}
+
+fn by_rules(context: &Context, session: SessionName<'_>) -> Result<Told, RetrievalError> {
+    let plan = retrieval::plan(&context.retrieval, session)?;
+    let ExecutedPlan { trace, outcome, reference, unmet } = plan;
+    let understood = Some(Understood::of(&reference, unmet));
+    let told = match outcome {
+        Outcome::Dispatched(dispatch) => Told::dispatched(dispatch),
+        Outcome::Answered(answer) => {
+            let told = Told::of(reference.thing);
+            Told { status: Status::Answered, answer: Some(answer), ..told }
+        }
+        Outcome::NotDispatched => Told::of(reference.thing),
+    };
+    let trace = trace.iter().map(|step| step_reply(context, session.name, step)).collect();
+    Ok(Told { trace, understood, ..told })
 }
 
 /// A reply that came over the socket, in words.
@@ -138,7 +190,8 @@ pub fn describe(reply: Map<String, Value>) -> Result<Vec<String>, serde_json::Er
 
 /// A reply in words: the goals, then the calls that led to them.
 fn lines(reply: &Reply) -> Vec<String> {
-    let mut lines = vec![format!("{}: {}", reply.task, reply.target)];
+    let mut lines = vec![headline(reply)];
+    lines.extend(reply.understood.iter().flat_map(Understood::lines));
     for (number, GoalReply { position: [x, y, _], probability, reason, .. }) in
         (1..).zip(&reply.goals)
     {
@@ -146,12 +199,26 @@ fn lines(reply: &Reply) -> Vec<String> {
         let percent = if percent < 0.5 { "under 1".to_owned() } else { format!("{percent:.0}") };
         lines.push(format!("  go to {number}. ({x:.1}, {y:.1}), {percent} %: {reason}"));
     }
+    if reply.trace.is_empty() {
+        return lines;
+    }
     lines.push("how it was found:".to_owned());
     for (number, step) in (1..).zip(&reply.trace) {
         lines.push(format!("  {number}. {}: {}", call_line(step), step.why));
         lines.push(format!("     → {}", step.result));
     }
     lines
+}
+
+/// The task with its target, its answer, or what it was taken for.
+fn headline(reply: &Reply) -> String {
+    let Reply { status, task, target, understood, answer, .. } = reply;
+    let outcome = match (status, answer, understood) {
+        (Status::Dispatched, ..) | (_, None, None) => target.clone(),
+        (_, Some(answer), _) => answer.clone(),
+        (_, None, Some(understood)) => format!("no robot is sent: {}", understood.taken_for()),
+    };
+    format!("{task}: {outcome}")
 }
 
 /// `recall_last_seen("a purple book")`

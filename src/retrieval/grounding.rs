@@ -14,6 +14,7 @@ use crate::memory::episodic::noun_phrases::{bare_name, things_in};
 use crate::retrieval::probability::{goal_probabilities, guess_probabilities, stay_probability};
 use crate::retrieval::session::{Goal, Session, Target};
 use crate::retrieval::target::OBSERVATIONS_MAX;
+use crate::retrieval::task_phrase::target_phrase;
 use crate::retrieval::{Retrieval, RetrievalError};
 use crate::search::Filter;
 use crate::store::Record;
@@ -203,6 +204,9 @@ impl Retrieval {
 
     /// The target's name; the whole of its description where that names nothing.
     fn thing_of(&self, session: &Session, target: &Target) -> Result<String, RetrievalError> {
+        if let Some(thing) = self.thing_of_task(session, target)? {
+            return Ok(thing);
+        }
         if let Some(thing) = bare_name(&target.desc) {
             return Ok(thing);
         }
@@ -212,10 +216,23 @@ impl Retrieval {
         // A part of the task is understood best as that.
         let reference = match session.task.as_ref().filter(|it| is_part(&it.text)) {
             Some(task) => self.reference_of(task)?,
-            None => self.requests.read(&target.desc)?,
+            None => self.read(&target.desc)?,
         };
         let thing = reference.thing;
         Ok(if thing.is_empty() { target.desc.clone() } else { thing })
+    }
+
+    /// What the task was read as, where the target is described in the words of the task: a
+    /// goal is grounded by the same reading as the recall that led to it.
+    fn thing_of_task(
+        &self,
+        session: &Session,
+        target: &Target,
+    ) -> Result<Option<String>, RetrievalError> {
+        let Some(task) = &session.task else { return Ok(None) };
+        let reference = self.reference_of(task)?;
+        let is_task = target.desc == target_phrase(&task.text, &reference);
+        Ok(Some(reference.thing).filter(|it| is_task && !it.is_empty()))
     }
 
     /// Commonsense: places of the memory that resemble where such things are kept.
@@ -282,6 +299,7 @@ fn goal_of(record: &Record, reason: String) -> Option<Goal> {
         reason,
         probability: 0.0,
         is_guess: false,
+        target: String::new(),
     })
 }
 

@@ -87,7 +87,7 @@ impl Retrieval {
         if let (true, Some(recalled)) = (reference.thing.is_empty(), &session.recalled) {
             reference.thing = match bare_name(&recalled.query) {
                 Some(thing) => thing,
-                None => self.requests.read(&recalled.query)?.thing,
+                None => self.read(&recalled.query)?.thing,
             };
         }
         Ok(reference)

@@ -34,7 +34,7 @@ use crate::store::{Record, StoreError};
 
 pub(crate) use crate::retrieval::grounding::Grounding;
 pub(crate) use crate::retrieval::instances::InstanceList;
-pub(crate) use crate::retrieval::planner::{ExecutedPlan, plan};
+pub(crate) use crate::retrieval::planner::{ExecutedPlan, Outcome, plan};
 
 /// The robot's episodic memory with the sessions of those who ask it.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Retrieval {
         text: &str,
         now: Option<Timestamp>,
     ) -> Result<Timestamp, RetrievalError> {
-        let reference = Some(self.requests.read(text)?);
+        let reference = Some(self.read(text)?);
         let task = Task { text: text.to_owned(), now, reference };
         self.update(session, |it| *it = Session { task: Some(task), ..Session::default() })?;
         Ok(now.unwrap_or_else(|| self.clock.now()))
@@ -143,8 +143,15 @@ impl Retrieval {
 
     /// Reads a request in words.
     pub(crate) fn parse(&self, text: &str) -> Result<ParsedRequest, RetrievalError> {
-        let reference = self.requests.read(text)?;
+        let reference = self.read(text)?;
         Ok(ParsedRequest { text: text.to_owned(), reference })
+    }
+
+    /// Reads a request; of words that nobody knows, what was meant.
+    fn read(&self, text: &str) -> Result<Reference, RetrievalError> {
+        let mut reference = self.requests.read(text)?;
+        self.episodic.respell(&mut reference);
+        Ok(reference)
     }
 
     /// What the session's task refers to. It was read when the task began; of a session
@@ -152,7 +159,7 @@ impl Retrieval {
     fn reference_of(&self, task: &Task) -> Result<Reference, RetrievalError> {
         match &task.reference {
             Some(reference) => Ok(reference.clone()),
-            None => Ok(self.requests.read(&task.text)?),
+            None => self.read(&task.text),
         }
     }
 

@@ -107,6 +107,7 @@ mod tests {
             reason: String::new(),
             probability: 0.0,
             is_guess: false,
+            target: String::new(),
         }
     }
 

@@ -44,11 +44,12 @@ pub(crate) struct SearchUpdate {
 
 impl Retrieval {
     /// Decides where the target is searched for: first at the record's position where one
-    /// is given.
+    /// is given. A search that `follows` comes after the one that was planned before it.
     pub(crate) fn plan_search(
         &self,
         session: SessionName<'_>,
         record: Option<RecordId>,
+        follows: bool,
     ) -> Result<PlannedSearch, RetrievalError> {
         let held = self.session(session.name);
         let target = match &held.target {
@@ -59,8 +60,12 @@ impl Retrieval {
             Some(id) => self.ground_at(&held, &target, id)?,
             None => self.ground(&held, &target)?,
         };
-        let goals = grounding.goals.clone();
+        let own = grounding.goals.clone();
         self.update(session, |it| {
+            let mut goals = std::mem::take(&mut it.earlier_goals);
+            goals.truncate(if follows { goals.len() } else { 0 });
+            let name = name_after(&goals, &target.desc);
+            goals.extend(own.into_iter().map(|it| Goal { target: name.clone(), ..it }));
             it.target = Some(target.clone());
             it.search = Some(Search { state: SearchState::Planned, goals, visited: 0 });
         })?;
@@ -101,12 +106,14 @@ impl Retrieval {
         let held = self.session(session.name);
         let is_under_way = held.search.is_some_and(|it| it.state == SearchState::Dispatched);
         let target = held.target.filter(|_| is_under_way).ok_or(RetrievalError::NotUnderWay)?.desc;
-        let left = self.update(session, |it| visit_goal(it, report, now))?;
-        let (status, goals) = match (report.is_found, left.is_empty()) {
-            (true, _) => (Status::Found, Vec::new()),
-            (false, false) => (Status::Next, left),
-            (false, true) => (Status::Reopened, left),
+        let goals = self.update(session, |it| visit_goal(it, report, now))?;
+        let status = match (report.is_found, goals.is_empty()) {
+            (_, false) => Status::Next,
+            (true, true) => Status::Found,
+            (false, true) => Status::Reopened,
         };
+        let next = goals.first().map(|it| it.target.clone()).filter(|it| !it.is_empty());
+        let target = next.unwrap_or(target);
         self.publish(session, status, target.clone(), goals.clone());
         Ok(SearchUpdate { status, target, goals })
     }
@@ -121,7 +128,7 @@ fn dispatch_of(session: &Session) -> Result<Dispatch, RetrievalError> {
     let (Some(target), Some(search)) = (&session.target, &session.search) else {
         return Err(RetrievalError::NoSearch);
     };
-    let target = target.desc.clone();
+    let target = targets(&target.desc, &search.goals);
     match search.state {
         SearchState::Planned | SearchState::Dispatched => {}
         SearchState::Found | SearchState::Reopened => {
@@ -134,21 +141,47 @@ fn dispatch_of(session: &Session) -> Result<Dispatch, RetrievalError> {
     }
 }
 
-/// Counts the next goal as visited; returns those that are left.
+/// What a target is called after the targets of these goals: "mug (2)" after another "mug".
+fn name_after(goals: &[Goal], desc: &str) -> String {
+    let is_taken = |name: &str| goals.iter().any(|it| it.target == name);
+    let numbered = (2..).map(|number| format!("{desc} ({number})"));
+    let mut names = [desc.to_owned()].into_iter().chain(numbered);
+    names.find(|it| !is_taken(it)).unwrap_or_default()
+}
+
+/// What is searched for at the goals, in their order: "mug, then book".
+fn targets(newest: &str, goals: &[Goal]) -> String {
+    let mut targets: Vec<&str> = goals.iter().map(|it| it.target.as_str()).collect();
+    targets.dedup();
+    match targets.as_slice() {
+        [] | [_] => newest.to_owned(),
+        several => several.join(", then "),
+    }
+}
+
+/// Counts the next goal as visited; returns those that are left: of a target that was
+/// found none.
 fn visit_goal(session: &mut Session, report: &GoalReport, now: Timestamp) -> Vec<Goal> {
     let Some(search) = &mut session.search else { return Vec::new() };
     let goal = search.goals.get(search.visited).cloned();
     search.visited += 1;
-    let left = search.goals.get(search.visited..).unwrap_or_default().to_vec();
     if report.is_found {
-        search.state = SearchState::Found;
+        let found = goal.map(|it| it.target).unwrap_or_default();
+        let (visited, left) = search.goals.split_at(search.visited.min(search.goals.len()));
+        let left: Vec<Goal> = left.iter().filter(|it| it.target != found).cloned().collect();
+        search.goals = [visited, &left].concat();
+        if left.is_empty() {
+            search.state = SearchState::Found;
+        }
         if let (Some(target), Some(id)) = (&mut session.target, report.record)
+            && (found.is_empty() || found == target.desc)
             && !target.records.contains(&id)
         {
             target.records.push(id);
         }
         return left;
     }
+    let left = search.goals.get(search.visited..).unwrap_or_default().to_vec();
     if left.is_empty() {
         search.state = SearchState::Reopened;
     }
@@ -157,4 +190,58 @@ fn visit_goal(session: &mut Session, report: &GoalReport, now: Timestamp) -> Vec
         session.record_searched_place(SearchedPlace { position, map_id, at: now });
     }
     left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn goal(target: &str) -> Goal {
+        Goal {
+            record: None,
+            position: [0.0; 3],
+            theta: None,
+            frame_id: "map".to_owned(),
+            map_id: "home".to_owned(),
+            reason: String::new(),
+            probability: 0.5,
+            is_guess: false,
+            target: target.to_owned(),
+        }
+    }
+
+    fn searching(targets: &[&str]) -> Session {
+        let goals = targets.iter().map(|it| goal(it)).collect();
+        let search = Search { state: SearchState::Dispatched, goals, visited: 0 };
+        Session { search: Some(search), ..Session::default() }
+    }
+
+    fn left(session: &mut Session, is_found: bool) -> Vec<String> {
+        let report = GoalReport { is_found, record: None, position: None };
+        let now = Timestamp::from_micros(0).unwrap();
+        visit_goal(session, &report, now).into_iter().map(|it| it.target).collect()
+    }
+
+    #[test]
+    fn a_target_that_was_found_is_searched_for_no_more_and_those_after_it_are() {
+        let mut session = searching(&["mug", "mug", "book", "book"]);
+        assert_eq!(left(&mut session, true), ["book", "book"]);
+        assert_eq!(session.search.as_ref().unwrap().state, SearchState::Dispatched);
+        assert_eq!(left(&mut session, false), ["book"]);
+        assert_eq!(left(&mut session, true), [""; 0]);
+        assert_eq!(session.search.unwrap().state, SearchState::Found);
+    }
+
+    #[test]
+    fn two_targets_of_one_name_are_told_apart() {
+        assert_eq!(name_after(&[], "mug"), "mug");
+        assert_eq!(name_after(&[goal("mug")], "mug"), "mug (2)");
+        assert_eq!(name_after(&[goal("mug"), goal("mug (2)")], "mug"), "mug (3)");
+    }
+
+    #[test]
+    fn a_dispatch_names_its_targets_in_order() {
+        assert_eq!(targets("book", &[goal("book"), goal("book")]), "book");
+        assert_eq!(targets("book", &[goal("mug"), goal("mug"), goal("book")]), "mug, then book");
+    }
 }

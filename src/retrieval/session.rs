@@ -28,6 +28,9 @@ pub(crate) struct Session {
     pub(crate) target: Option<Target>,
     /// The real-world-search instance: where it is searched for.
     pub(crate) search: Option<Search>,
+    /// Goals that were planned for targets before this one, to be visited first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) earlier_goals: Vec<Goal>,
     /// Places that were searched for this target in vain, oldest first; see
     /// [`SEARCHED_PLACES_MAX`].
     #[serde(rename = "looked")]
@@ -145,6 +148,9 @@ pub(crate) struct Goal {
     pub(crate) probability: f32,
     /// Commonsense rather than a sighting.
     pub(crate) is_guess: bool,
+    /// What is searched for there; empty of a session of an earlier build.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) target: String,
 }
 
 /// A place that was searched in vain.
@@ -189,6 +195,16 @@ impl Session {
         self.steps.extend(steps);
         keep_newest(&mut self.steps, STEPS_MAX);
         self.scratchpad = scratchpad;
+    }
+
+    /// Ends the search; of one that was not given out, the goals stay for a search that
+    /// follows it.
+    pub(crate) fn set_aside_search(&mut self) {
+        if let Some(search) = self.search.take()
+            && search.state == SearchState::Planned
+        {
+            self.earlier_goals = search.goals;
+        }
     }
 
     /// Whether a recall of this session returned the record.
@@ -290,6 +306,7 @@ mod tests {
             reason: "last seen here".to_owned(),
             probability: 0.7,
             is_guess: false,
+            target: String::new(),
         };
         let guess = Goal { record: None, theta: None, is_guess: true, ..goal.clone() };
         Session {
@@ -307,6 +324,7 @@ mod tests {
                 goals: vec![goal, guess],
                 visited: 1,
             }),
+            earlier_goals: Vec::new(),
             searched_places: vec![SearchedPlace {
                 position: [0.0; 3],
                 map_id: "home".to_owned(),

@@ -5,7 +5,7 @@ use crate::memory::episodic::noun_phrases::{bare_name, things_in};
 use crate::memory::episodic::reference::Reference;
 use crate::retrieval::session::{FoundInMemory, Session, Target};
 use crate::retrieval::sessions::SessionName;
-use crate::retrieval::task_phrase::task_phrase;
+use crate::retrieval::task_phrase::target_phrase;
 use crate::retrieval::{ParsedRequest, Retrieval, RetrievalError};
 use crate::search::Filter;
 use crate::store::Record;
@@ -54,7 +54,7 @@ impl Retrieval {
             if it.target.as_ref().is_none_or(|before| before.desc != target.desc) {
                 it.searched_places.clear();
             }
-            it.search = None;
+            it.set_aside_search();
             it.target = Some(target.clone());
         })?;
         Ok(ChosenTarget { target, observations })
@@ -127,7 +127,7 @@ impl Retrieval {
     /// The target that the newest working memory and the task tell of.
     pub(super) fn implied_target(&self, session: &Session) -> Result<Target, RetrievalError> {
         let reference = self.implied_reference(session)?;
-        let task = session.task.as_ref().map(|task| task_phrase(&task.text, &reference.thing));
+        let task = session.task.as_ref().map(|task| target_phrase(&task.text, &reference));
         let recalled = session.recalled.as_ref().map(|it| it.query.clone());
         let desc = task.or(recalled).ok_or(RetrievalError::NothingToSearchFor)?;
         if session.recalled.is_none() {

@@ -3,15 +3,30 @@
 //!
 //! Pure. English.
 
+use crate::memory::episodic::reference::Reference;
+
 /// Words that belong to the name of a thing, before it.
 const DETERMINERS: &[&str] = &[
     "a", "an", "the", "my", "our", "your", "his", "her", "their", "some", "any", "this", "that",
     "one", "another", "of",
 ];
 
+/// The target as the task says it, without words that nobody needs; as it was read, where
+/// the task spells it otherwise.
+pub(super) fn target_phrase(task: &str, reference: &Reference) -> String {
+    let Reference { thing, ends_at, respelled, .. } = reference;
+    if !respelled.is_empty() && !thing.is_empty() {
+        return thing.clone();
+    }
+    let parts = ends_at.and_then(|end| task.split_at_checked(end));
+    // What has a number may name one of several: "mug 3".
+    let telling = parts.filter(|(_, rest)| !rest.contains(|it: char| it.is_ascii_digit()));
+    task_phrase(telling.map_or(task, |(telling, _)| telling), thing)
+}
+
 /// The target as the task says it, to the end of the sentence; the whole task where it does
 /// not name the thing, or not by these words.
-pub(super) fn task_phrase(task: &str, thing: &str) -> String {
+fn task_phrase(task: &str, thing: &str) -> String {
     let words: Vec<&str> = task.split_whitespace().collect();
     let bare: Vec<String> = words.iter().map(|word| bare(word)).collect();
     // "plant in a white pot", said as "the plant in the white pot".
@@ -45,6 +60,21 @@ fn bare(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::episodic::reference::Respelling;
+
+    #[test]
+    fn a_target_is_described_without_words_that_nobody_needs_and_as_it_was_read() {
+        let reference = Reference {
+            thing: "red mug".to_owned(),
+            ends_at: Some("bring me the red mug".len()),
+            ..Reference::default()
+        };
+        assert_eq!(target_phrase("bring me the red mug thanks", &reference), "the red mug");
+        assert_eq!(target_phrase("bring me the red mug 3", &reference), "the red mug 3");
+        let respelled = vec![Respelling { said: "mgu".to_owned(), read: "mug".to_owned() }];
+        let reference = Reference { respelled, ..reference };
+        assert_eq!(target_phrase("bring me the red mgu", &reference), "red mug");
+    }
 
     #[test]
     fn a_target_is_described_in_the_words_of_the_task() {

@@ -12,8 +12,9 @@ use crate::retrieval::sessions::SessionName;
 use crate::retrieval::target::{ChosenTarget, TargetChoice};
 use crate::retrieval::{ParsedRequest, Retrieval, RetrievalError};
 
-/// Calls of one plan. A plan needs at most about ten; beyond this it has lost its way.
-const CALLS_MAX: usize = 16;
+/// Calls of one plan. A target needs at most about ten, each further one three; beyond this
+/// the plan has lost its way.
+const CALLS_MAX: usize = 40;
 
 /// A call of a plan.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub(crate) enum TracedCall {
     RecallAll { request: RecallRequest, reply: TracedRecall },
     DetermineInstances { request: ParsedRequest, reply: InstanceList },
     ChooseTarget { choice: TargetChoice, reply: ChosenTarget },
-    PlanSearch { reply: PlannedSearch },
+    PlanSearch { follows: bool, reply: PlannedSearch },
     Dispatch { reply: Dispatch },
 }
 
@@ -115,10 +116,16 @@ impl<'a> ToolTrace<'a> {
         Ok(target)
     }
 
-    pub(super) fn plan_search(&mut self, why: &'static str) -> Result<(), RetrievalError> {
+    /// Plans where the target is searched for; after the targets before it where it
+    /// `follows`.
+    pub(super) fn plan_search(
+        &mut self,
+        follows: bool,
+        why: &'static str,
+    ) -> Result<(), RetrievalError> {
         self.check_length()?;
-        let reply = self.retrieval.plan_search(self.session, None)?;
-        self.push(TracedCall::PlanSearch { reply }, why);
+        let reply = self.retrieval.plan_search(self.session, None, follows)?;
+        self.push(TracedCall::PlanSearch { follows, reply }, why);
         Ok(())
     }
 

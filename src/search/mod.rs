@@ -24,7 +24,7 @@ pub mod status;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -306,6 +306,17 @@ impl Corpus {
             }
         }
         nouns
+    }
+
+    /// The words of all phrases that captions mention, in lower case.
+    pub fn phrase_words(&self) -> BTreeSet<String> {
+        let mut words = BTreeSet::new();
+        for segment in self.segments().iter() {
+            let reader = segment.read();
+            let of_segment = reader.phrases().words().into_iter();
+            words.extend(of_segment.map(str::to_lowercase));
+        }
+        words
     }
 
     /// Number of records within a filter.

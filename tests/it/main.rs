@@ -30,6 +30,7 @@ mod models;
 mod notes;
 mod offline;
 mod remembered;
+mod requests;
 mod running;
 mod schemas;
 mod scripted_model;

@@ -7,7 +7,7 @@
 
 mod codec;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use roaring::{MultiOps as _, RoaringBitmap};
 
@@ -148,6 +148,11 @@ impl Phrases {
         nouns.sort_by_key(|(stem, _)| *stem);
         nouns.dedup_by_key(|(stem, _)| *stem);
         nouns.into_iter().map(|(stem, mention)| (stem, mention.singular_head())).collect()
+    }
+
+    /// The words of all phrases, each once.
+    pub fn words(&self) -> BTreeSet<&str> {
+        self.entries.iter().flat_map(|it| it.mention.phrase.split(' ')).collect()
     }
 
     /// The rows of all parts, one part after the other, but for those that each

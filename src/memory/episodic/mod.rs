@@ -16,7 +16,9 @@ pub mod place;
 pub mod ranking;
 pub mod reference;
 pub mod requests;
+mod respell;
 mod sighting_confidence;
+mod spelling;
 mod synonyms;
 mod vocabulary;
 

@@ -5,7 +5,7 @@ use crate::base::time::Window;
 use crate::index::mention::mentions;
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instances::Instance;
-use crate::memory::episodic::reference::Order;
+use crate::memory::episodic::reference::{Order, Reference};
 use crate::retrieval::RetrievalError;
 use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, recall};
 use crate::retrieval::target::TargetChoice;
@@ -25,7 +25,10 @@ impl Plan<'_> {
         self.first_instance(&found)
     }
 
-    fn recall_habit(&mut self, window: Option<Window>) -> Result<Vec<Recalled>, RetrievalError> {
+    pub(super) fn recall_habit(
+        &mut self,
+        window: Option<Window>,
+    ) -> Result<Vec<Recalled>, RetrievalError> {
         let is_near = matches!(self.reference.order, Some(Order::NearestTo(_)));
         let description = self.description();
         if self.reference.around.is_empty() && !is_near {
@@ -37,15 +40,25 @@ impl Plan<'_> {
         self.trace.recall_all(recall(description, window, SIGHTINGS), why)
     }
 
-    /// The first object that the reference means.
+    /// The object that the reference means, the first or the how manieth.
     fn first_instance(&mut self, recalled: &[Recalled]) -> Result<Option<String>, RetrievalError> {
         let why = "Tell the objects apart, those first that are meant most likely.";
         let instances = self.trace.determine_instances(self.parsed_task(), why)?;
-        let chosen = instances.iter().position(|it| !self.is_excluded(it, recalled));
-        let Some(chosen) = chosen else { return Ok(None) };
+        let wanted = self.wanted(&instances, recalled);
+        let rank = self.reference.rank as usize;
+        if wanted.len() <= rank {
+            self.unmet.push(too_few(wanted.len(), instances.len(), &self.reference));
+        }
+        let Some(&chosen) = wanted.get(rank).or_else(|| wanted.last()) else { return Ok(None) };
         let choice = TargetChoice::Candidate(chosen);
         let target = self.trace.choose_target(choice, "Decide on the one that is meant.")?;
         Ok(Some(target.desc))
+    }
+
+    /// Positions of the objects that the reference does not exclude.
+    pub(super) fn wanted(&self, instances: &[Instance], recalled: &[Recalled]) -> Vec<usize> {
+        let is_wanted = |it: &(usize, &Instance)| !self.is_excluded(it.1, recalled);
+        instances.iter().enumerate().filter(is_wanted).map(|(at, _)| at).collect()
     }
 
     /// "Other than the red one", "not the one on the desk", where the object was last.
@@ -63,5 +76,19 @@ impl Plan<'_> {
             is_like || place.is_some_and(|place| around.iter().any(|it| it.is_named_as(&place)))
         };
         self.reference.without.iter().any(excludes)
+    }
+}
+
+/// Why there is no such object.
+fn too_few(wanted: usize, seen: usize, reference: &Reference) -> String {
+    let Reference { thing, without, .. } = reference;
+    let excluded = without.join(", ");
+    match (wanted, excluded.as_str()) {
+        (0, "") => format!("no {thing:?} was told apart"),
+        (0, _) => format!("every {thing:?} that was seen, {seen}, is excluded by {excluded:?}"),
+        (_, "") => format!("only {wanted} different {thing:?} were seen"),
+        _ => format!(
+            "only {wanted} different {thing:?} were seen that {excluded:?} does not exclude"
+        ),
     }
 }

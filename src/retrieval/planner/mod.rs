@@ -5,15 +5,19 @@
 //! singles the object out may be a time, a place or a habit; the goal is always
 //! where that object was last seen.
 
+mod answer;
+mod answer_text;
 mod by_habit;
 mod by_place;
 mod by_place_alone;
 mod by_time;
 mod query;
+mod several;
 
 use crate::base::time::{Timestamp, Window, Zone};
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::reference::Reference;
+use crate::model::tagged::{Intent, Rank};
 use crate::retrieval::planner::query::{description, time_window, whole_seconds, with_article};
 use crate::retrieval::recall::RecallRequest;
 use crate::retrieval::search::Dispatch;
@@ -33,8 +37,22 @@ const SIGHTINGS: usize = 500;
 #[derive(Debug)]
 pub(crate) struct ExecutedPlan {
     pub(crate) trace: Vec<TraceStep>,
-    /// The reply of the last call, which sends the robot off.
-    pub(crate) dispatch: Dispatch,
+    pub(crate) outcome: Outcome,
+    /// What the task was read as.
+    pub(crate) reference: Reference,
+    /// What the task asks for and the plan could not meet.
+    pub(crate) unmet: Vec<String>,
+}
+
+/// What came of a task.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The robot is sent off.
+    Dispatched(Dispatch),
+    /// The task is a question; what the memory says to it.
+    Answered(String),
+    /// The task asks for nothing that the robot could fetch.
+    NotDispatched,
 }
 
 /// Makes the calls of the session's task.
@@ -50,12 +68,11 @@ pub(crate) fn plan(
         reference: retrieval.reference_of(task)?,
         now: retrieval.now(&held),
         zone: retrieval.zone,
+        unmet: Vec::new(),
     };
-    plan.recall_target()?;
-    let mut trace = plan.trace;
-    trace.plan_search("Decide where to search: where it was seen last.")?;
-    let dispatch = trace.dispatch("Send the robot.")?;
-    Ok(ExecutedPlan { trace: trace.into_steps(), dispatch })
+    let outcome = plan.carry_out()?;
+    let Plan { trace, reference, unmet, .. } = plan;
+    Ok(ExecutedPlan { trace: trace.into_steps(), outcome, reference, unmet })
 }
 
 struct Plan<'a> {
@@ -64,16 +81,32 @@ struct Plan<'a> {
     reference: Reference,
     now: Timestamp,
     zone: Zone,
+    unmet: Vec<String>,
 }
 
 impl Plan<'_> {
+    fn carry_out(&mut self) -> Result<Outcome, RetrievalError> {
+        match self.reference.intent {
+            Intent::Stop | Intent::Chat => return Ok(Outcome::NotDispatched),
+            Intent::Question => return Ok(Outcome::Answered(self.answer()?)),
+            Intent::Fetch | Intent::Where => {}
+        }
+        if !self.plan_all_of_kind()? {
+            self.recall_target()?;
+            self.trace.plan_search(false, "Decide where to search: where it was seen last.")?;
+        }
+        self.plan_further_targets()?;
+        Ok(Outcome::Dispatched(self.trace.dispatch("Send the robot.")?))
+    }
+
     /// Finds out which object is meant, and recalls where it was last seen.
     fn recall_target(&mut self) -> Result<(), RetrievalError> {
         self.trace.choose_target(TargetChoice::Implied, "Form an idea of what is searched for.")?;
         if self.reference.thing.is_empty() {
             return self.by_place_alone();
         }
-        let is_habit = self.reference.order.is_some() || !self.reference.without.is_empty();
+        let Reference { order, without, rank, .. } = &self.reference;
+        let is_habit = order.is_some() || !without.is_empty() || *rank != Rank::First;
         let target = match self.window() {
             _ if is_habit => self.by_habit()?,
             Some(window) => self.by_time(window)?,

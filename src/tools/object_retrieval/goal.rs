@@ -18,12 +18,24 @@ pub(crate) struct GoalReply {
     pub(crate) probability: Score,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     guess: Option<bool>,
+    // What is searched for there, where that differs from goal to goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<String>,
 }
 
 impl GoalReply {
     pub(crate) fn of(goal: &Goal) -> Self {
-        let Goal { record, position, theta, frame_id, map_id, reason, probability, is_guess } =
-            goal.clone();
+        let Goal {
+            record,
+            position,
+            theta,
+            frame_id,
+            map_id,
+            reason,
+            probability,
+            is_guess,
+            target: _,
+        } = goal.clone();
         Self {
             position,
             theta,
@@ -33,12 +45,15 @@ impl GoalReply {
             record_id: record.map(|id| id.0),
             probability: Score(probability),
             guess: is_guess.then_some(true),
+            target: None,
         }
     }
 
     /// Goals in the order to visit.
     pub(crate) fn list(goals: &[Goal]) -> Vec<Self> {
-        goals.iter().map(Self::of).collect()
+        let is_one = goals.windows(2).all(|it| matches!(it, [a, b] if a.target == b.target));
+        let target = |goal: &Goal| (!is_one).then(|| goal.target.clone());
+        goals.iter().map(|goal| Self { target: target(goal), ..Self::of(goal) }).collect()
     }
 
     /// `(1.2, -0.4): last seen here at 2025-01-03 09:14:07 [#42, .70]`

@@ -21,6 +21,14 @@ use crate::tools::{Hints, ToolError, Toolset};
 pub(crate) struct RealWorldSearchInstance;
 
 const RECORD: &str = "record_id";
+pub(super) const FOLLOWS: &str = "follows";
+
+/// Where the search begins, and after what.
+#[derive(Debug)]
+pub(crate) struct Request {
+    record: Option<RecordId>,
+    follows: bool,
+}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Reply {
@@ -42,7 +50,7 @@ pub(crate) struct Reply {
 
 impl Tool for RealWorldSearchInstance {
     type Context = Context;
-    type Request = Option<RecordId>;
+    type Request = Request;
     type Reply = Reply;
 
     const NAME: &'static str = "create_or_update_real_world_search_instance";
@@ -52,23 +60,32 @@ impl Tool for RealWorldSearchInstance {
         where such things are kept, marked as a guess.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::SETS;
-    const PARAMS: &'static [Param] = &[Param::optional(
-        RECORD,
-        Kind::RecordIds { most: 1 },
-        "To decide yourself: the record whose place is searched first.",
-    )];
+    const PARAMS: &'static [Param] = &[
+        Param::optional(
+            RECORD,
+            Kind::RecordIds { most: 1 },
+            "To decide yourself: the record whose place is searched first.",
+        ),
+        Param::optional(
+            FOLLOWS,
+            Kind::Flag,
+            "Whether the goals follow those that were planned for the target before this one.",
+        ),
+    ];
     const ACTION: Option<Action> = Some(Action::object(TextInput::Nothing));
 
-    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Option<RecordId>, ToolError> {
-        Ok(args.record_ids(RECORD)?.first().copied())
+    fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Request, ToolError> {
+        let record = args.record_ids(RECORD)?.first().copied();
+        Ok(Request { record, follows: args.flag(FOLLOWS)? })
     }
 
     fn run(
         context: &Context,
         session: SessionName<'_>,
-        record: Option<RecordId>,
+        request: Request,
     ) -> Result<Reply, ToolError> {
-        let search = context.retrieval.plan_search(session, record);
+        let Request { record, follows } = request;
+        let search = context.retrieval.plan_search(session, record, follows);
         let search = search.map_err(|error| refusal(context, error))?;
         Ok(Reply::of(context, &search))
     }

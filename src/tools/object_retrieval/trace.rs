@@ -72,7 +72,11 @@ fn arguments_of(call: &TracedCall, zone: Zone) -> (&'static str, Map<String, Val
         TracedCall::ChooseTarget { choice, .. } => {
             (MemorySearchInstance::NAME, target_arguments(choice))
         }
-        TracedCall::PlanSearch { .. } => (RealWorldSearchInstance::NAME, Map::new()),
+        TracedCall::PlanSearch { follows, .. } => {
+            let follows = json!(follows.then_some(true));
+            let arguments = named([(real_world_search_instance::FOLLOWS, follows)]);
+            (RealWorldSearchInstance::NAME, arguments)
+        }
         TracedCall::Dispatch { .. } => (SearchCurrentTarget::NAME, Map::new()),
     }
 }
@@ -125,7 +129,7 @@ fn text_of(context: &Context, session: &str, call: &TracedCall) -> String {
         TracedCall::ChooseTarget { reply, .. } => {
             written(context, &memory_search_instance::Reply::of(reply, zone))
         }
-        TracedCall::PlanSearch { reply } => {
+        TracedCall::PlanSearch { reply, .. } => {
             written(context, &real_world_search_instance::Reply::of(context, reply))
         }
         TracedCall::Dispatch { reply } => {

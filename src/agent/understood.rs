@@ -1,0 +1,107 @@
+//! What a request was understood as, for replies: what is wanted, of what, and what of the
+//! request was put right or could not be met.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::memory::episodic::reference::{Reference, Respelling};
+use crate::model::tagged::Intent;
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Understood {
+    intent: Wanted,
+    // In the order in which they are wanted.
+    things: Vec<String>,
+    // Words that nobody knows, with what they were read as.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    respelled: Vec<String>,
+    // What is asked for and could not be met.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unmet: Vec<String>,
+}
+
+// What somebody wants who says this: a thing, to know where it is, to know something else,
+// that nothing is done, or nothing that a memory is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Wanted {
+    Fetch,
+    Where,
+    Question,
+    Stop,
+    Chat,
+}
+
+impl Wanted {
+    fn of(intent: Intent) -> Self {
+        match intent {
+            Intent::Fetch => Self::Fetch,
+            Intent::Where => Self::Where,
+            Intent::Question => Self::Question,
+            Intent::Stop => Self::Stop,
+            Intent::Chat => Self::Chat,
+        }
+    }
+}
+
+impl Understood {
+    pub(super) fn of(reference: &Reference, unmet: Vec<String>) -> Self {
+        let Reference { thing, also, intent, respelled, .. } = reference;
+        let things = [thing].into_iter().chain(also).filter(|it| !it.is_empty());
+        let read =
+            |Respelling { said, read }: &Respelling| format!("{said:?} was read as {read:?}");
+        Self {
+            intent: Wanted::of(*intent),
+            things: things.cloned().collect(),
+            respelled: respelled.iter().map(read).collect(),
+            unmet,
+        }
+    }
+
+    /// What somebody said who is sent nothing.
+    pub(super) fn taken_for(&self) -> String {
+        let of = match self.things.as_slice() {
+            [] => String::new(),
+            things => format!(" (of {})", things.join(", ")),
+        };
+        match self.intent {
+            Wanted::Stop => format!("this was understood as an order not to{of}"),
+            Wanted::Chat => format!("this was understood as no request for a thing{of}"),
+            Wanted::Question => format!("this was understood as a question{of}"),
+            Wanted::Fetch | Wanted::Where => format!("this was understood as a request{of}"),
+        }
+    }
+
+    /// What was put right and what could not be met, a line each.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let unmet = self.unmet.iter().map(|it| format!("  not as asked: {it}"));
+        self.respelled.iter().map(|it| format!("  {it}")).chain(unmet).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_right_and_what_is_unmet_is_told() {
+        let reference = Reference {
+            thing: "bottle".to_owned(),
+            also: vec!["mug".to_owned()],
+            respelled: vec![Respelling { said: "botle".to_owned(), read: "bottle".to_owned() }],
+            ..Reference::default()
+        };
+        let understood = Understood::of(&reference, vec!["only 1 was seen".to_owned()]);
+        let lines = ["  \"botle\" was read as \"bottle\"", "  not as asked: only 1 was seen"];
+        assert_eq!(understood.lines(), lines);
+        assert_eq!(understood.things, ["bottle", "mug"]);
+    }
+
+    #[test]
+    fn an_order_to_stop_is_told_as_that() {
+        let reference =
+            Reference { thing: "red mug".to_owned(), intent: Intent::Stop, ..Reference::default() };
+        let taken_for = Understood::of(&reference, Vec::new()).taken_for();
+        assert_eq!(taken_for, "this was understood as an order not to (of red mug)");
+    }
+}

@@ -1,0 +1,153 @@
+//! Puts right what is a slip of the keys or of the ear in a request: words that English does
+//! not have and no caption either are read as the word of a caption, else of English, that
+//! was meant; a word that sounds like one of a caption is read as that where no caption has it.
+//!
+//! Knows no records; the words of their captions come from the corpus.
+
+use std::collections::BTreeSet;
+
+use crate::memory::episodic::Episodic;
+use crate::memory::episodic::reference::{Order, Reference, Respelling};
+use crate::memory::episodic::spelling::{meant, sounding_like};
+
+/// English words, a line each after the notice of where they are from.
+const ENGLISH: &str = include_str!("english_words.txt");
+
+/// Letters of the shortest word in [`ENGLISH`], and of the shortest that is put right.
+const LETTERS_LEAST: usize = 4;
+
+impl Episodic {
+    /// Reads the words of a reference that nobody knows as what was meant, and keeps what
+    /// was said beside it.
+    pub fn respell(&self, reference: &mut Reference) {
+        let is_doubtful = |it: &&str| !is_english(it) || sounding_like(it).next().is_some();
+        let words = texts(reference).into_iter().flat_map(|it| it.split(' '));
+        let doubtful: BTreeSet<String> = words.filter(is_doubtful).map(str::to_owned).collect();
+        if doubtful.is_empty() {
+            return;
+        }
+        let captioned = self.corpus.phrase_words();
+        for said in doubtful.into_iter().filter(|it| !has(&captioned, it)) {
+            let Some(read) = read_as(&said, &captioned) else { continue };
+            for text in texts(reference) {
+                replace(text, &said, &read);
+            }
+            reference.respelled.push(Respelling { said, read });
+        }
+    }
+}
+
+/// What a word that no caption has was meant to be: of the captions' words one that sounds
+/// the same or that it is a slip away from, else an English one.
+fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
+    let heard = sounding_like(said).find(|it| captioned.contains(*it));
+    let typed =
+        || meant(said, captioned.iter().map(String::as_str)).or_else(|| meant(said, english()));
+    let read = heard.or_else(|| if is_english(said) { None } else { typed() });
+    read.map(str::to_owned)
+}
+
+/// What a reference says of things and places.
+fn texts(reference: &mut Reference) -> Vec<&mut String> {
+    let Reference { thing, around, without, order, also, .. } = reference;
+    let near = match order {
+        Some(Order::NearestTo(near)) => Some(near),
+        _ => None,
+    };
+    [thing].into_iter().chain(around).chain(without).chain(also).chain(near).collect()
+}
+
+fn replace(text: &mut String, said: &str, read: &str) {
+    let words = text.split(' ').map(|word| if word == said { read } else { word });
+    *text = words.collect::<Vec<_>>().join(" ");
+}
+
+fn english() -> impl Iterator<Item = &'static str> {
+    ENGLISH.lines().filter(|it| !it.starts_with('#'))
+}
+
+/// Whether a word is English, or too short or too strange to say that it is not.
+fn is_english(word: &str) -> bool {
+    let is_plain = word.chars().all(|it| it.is_ascii_lowercase());
+    if !is_plain || word.len() < LETTERS_LEAST {
+        return true;
+    }
+    let forms = forms(word);
+    forms.iter().any(|it| it.len() < LETTERS_LEAST)
+        || english().any(|it| forms.iter().any(|form| form == it))
+}
+
+fn has(captioned: &BTreeSet<String>, word: &str) -> bool {
+    forms(word).iter().any(|it| captioned.contains(it)) || captioned.contains(&format!("{word}s"))
+}
+
+/// A word and what it may be a form of: "knives" of "knife", "mugs" of "mug".
+fn forms(word: &str) -> Vec<String> {
+    let endings = [
+        ("s", ""),
+        ("es", ""),
+        ("ies", "y"),
+        ("ves", "f"),
+        ("ves", "fe"),
+        ("ed", ""),
+        ("ed", "e"),
+        ("ing", ""),
+        ("ing", "e"),
+    ];
+    let of = |(ending, base): (&str, &str)| Some(format!("{}{base}", word.strip_suffix(ending)?));
+    [word.to_owned()].into_iter().chain(endings.into_iter().filter_map(of)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_english_words_are_english_and_slips_are_not() {
+        for word in ["bottle", "trowel", "knives", "mugs", "batteries", "striped", "mug", "tv"] {
+            assert!(is_english(word), "{word}");
+        }
+        for word in ["botle", "backpck", "moblie", "umbrela"] {
+            assert!(!is_english(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_read_as_one_of_the_captions_before_any_other() {
+        let captioned = ["red", "mug", "bottles", "cable"].map(str::to_owned).into();
+        for (said, expect) in [
+            ("read", Some("red")),
+            ("botles", Some("bottles")),
+            ("umbrela", Some("umbrella")),
+            ("table", None),
+            ("blew", None),
+            ("xqzzt", None),
+        ] {
+            assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
+        }
+    }
+
+    #[test]
+    fn words_stand_in_order_each_once_and_have_letters_enough() {
+        let words: Vec<&str> = english().collect();
+        assert!(words.is_sorted_by(|a, b| a < b));
+        assert!(words.iter().all(|it| it.len() >= LETTERS_LEAST));
+        assert!(words.len() > 20_000);
+    }
+
+    #[test]
+    fn a_word_is_replaced_wherever_the_reference_says_it() {
+        let mut reference = Reference {
+            thing: "red botle".to_owned(),
+            also: vec!["botle rack".to_owned()],
+            order: Some(Order::NearestTo("botle".to_owned())),
+            ..Reference::default()
+        };
+        for text in texts(&mut reference) {
+            replace(text, "botle", "bottle");
+        }
+        assert_eq!(reference.thing, "red bottle");
+        assert_eq!(reference.also, ["bottle rack"]);
+        assert_eq!(reference.order, Some(Order::NearestTo("bottle".to_owned())));
+    }
+}

@@ -1,0 +1,109 @@
+//! Words that are a slip of the keys away from known ones: "botle" is a bottle.
+//!
+//! Pure. Knows no request and no record.
+
+use strsim::damerau_levenshtein;
+
+/// Letters from which a word may differ from what was meant in one slip; shorter ones are
+/// too easily another word.
+const ONE_SLIP: usize = 4;
+/// Letters from which it may in two.
+const TWO_SLIPS: usize = 8;
+
+/// Words for things and colours with one that sounds the same, as speech recognition mistakes
+/// them.
+const HOMOPHONES: &[(&str, &str)] = &[
+    ("red", "read"),
+    ("blue", "blew"),
+    ("board", "bored"),
+    ("bowl", "bole"),
+    ("clothes", "close"),
+    ("cord", "chord"),
+    ("flour", "flower"),
+    ("grater", "greater"),
+    ("key", "quay"),
+    ("mail", "male"),
+    ("mat", "matt"),
+    ("pail", "pale"),
+    ("pear", "pair"),
+    ("pear", "pare"),
+    ("plate", "plait"),
+    ("ring", "wring"),
+    ("steak", "stake"),
+    ("tea", "tee"),
+    ("vase", "vars"),
+    ("wine", "whine"),
+];
+
+/// Words that sound like this one.
+pub(super) fn sounding_like(word: &str) -> impl Iterator<Item = &'static str> {
+    HOMOPHONES.iter().filter_map(move |(a, b)| match word {
+        it if it == *a => Some(*b),
+        it if it == *b => Some(*a),
+        _ => None,
+    })
+}
+
+/// The known word that a word was meant to be: the one that is the fewest slips away. `None`
+/// where there is no such word, or several that are as near.
+pub(super) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let slips = match word.chars().count() {
+        0..ONE_SLIP => return None,
+        ONE_SLIP..TWO_SLIPS => 1,
+        TWO_SLIPS.. => 2,
+    };
+    // People rarely miss the first letter: of words as near, one that begins alike is meant.
+    let cost = |it: &str| {
+        let begins_alike = it.chars().next() == word.chars().next();
+        (damerau_levenshtein(word, it), !begins_alike)
+    };
+    let candidates = known.into_iter().filter(|it| it.len().abs_diff(word.len()) <= 2 * slips);
+    let mut near: Vec<_> =
+        candidates.map(|it| (cost(it), it)).filter(|((away, _), _)| *away <= slips).collect();
+    near.sort_unstable();
+    near.dedup();
+    match near.as_slice() {
+        [(first, _), (second, _), ..] if first == second => None,
+        [(_, word), ..] => Some(*word),
+        [] => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_read_as_the_one_word_that_is_nearest() {
+        let known = ["bottle", "backpack", "mobile", "mug", "mouse", "red", "cup", "cap", "boat"];
+        for (word, expect) in [
+            ("botle", Some("bottle")),
+            ("backpck", Some("backpack")),
+            ("moblie", Some("mobile")),
+            ("bckapack", Some("backpack")),
+            ("bakcpakc", Some("backpack")),
+            ("bottlle", Some("bottle")),
+            ("mous", Some("mouse")),
+            ("coat", Some("boat")),
+            ("mgu", None),
+            ("bakpk", None),
+            ("umbrella", None),
+        ] {
+            assert_eq!(meant(word, known), expect, "{word}");
+        }
+    }
+
+    #[test]
+    fn words_that_sound_the_same_are_known_either_way() {
+        assert_eq!(sounding_like("read").collect::<Vec<_>>(), ["red"]);
+        assert_eq!(sounding_like("pear").collect::<Vec<_>>(), ["pair", "pare"]);
+        assert_eq!(sounding_like("mug").count(), 0);
+    }
+
+    #[test]
+    fn of_words_as_near_the_one_that_begins_alike_is_meant_and_else_none() {
+        assert_eq!(meant("tbale", ["table", "bale"]), Some("table"));
+        assert_eq!(meant("foil", ["boil", "fowl", "foal"]), None, "fowl and foal both begin alike");
+        assert_eq!(meant("lamb", ["lamp", "iamb"]), Some("lamp"));
+    }
+}

@@ -1,0 +1,139 @@
+//! Questions, answered from what the memory knows: where and when a thing was seen, how many
+//! there are, whether there is one, which of several was seen later.
+
+use crate::memory::episodic::Recalled;
+use crate::model::tagged::Asked;
+use crate::retrieval::RetrievalError;
+use crate::retrieval::planner::answer_text::{Compared, Counted, Told};
+use crate::retrieval::planner::query::{widened, with_article};
+use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, is_in_place, recall};
+
+/// Newest sightings among which one of the deed is looked for.
+const NEWEST: usize = 50;
+
+impl Plan<'_> {
+    pub(super) fn answer(&mut self) -> Result<String, RetrievalError> {
+        let told = Told { zone: self.zone, thing: self.reference.thing.clone() };
+        if told.thing.is_empty() {
+            return Ok(told.scenes(&self.scenes()?));
+        }
+        match self.reference.asked {
+            Asked::Count => self.count(&told),
+            Asked::Which => self.compare(&told),
+            Asked::Existence => self.existence(&told),
+            Asked::Time => self.last_time(&told),
+            Asked::Place | Asked::Other | Asked::None => self.sighting(&told),
+        }
+    }
+
+    /// Sightings in the time and at the place that are named, the newest first.
+    fn sightings(&mut self, why: &'static str) -> Result<Vec<Recalled>, RetrievalError> {
+        let request = recall(self.description(), self.window(), NEWEST);
+        let found = self.trace.recall_last_seen(request, why)?;
+        let is_there = |it: &Recalled| self.reference.around.is_empty() || is_in_place(it);
+        Ok(found.into_iter().filter(is_there).collect())
+    }
+
+    fn newest_ever(&mut self) -> Result<Option<Recalled>, RetrievalError> {
+        let request = recall(with_article(&self.reference.thing), None, 1);
+        let why = "There it was not: find where it was seen last.";
+        Ok(self.trace.recall_last_seen(request, why)?.into_iter().next())
+    }
+
+    /// What was seen where no thing is named: "what was on the desk", "what did I do".
+    fn scenes(&mut self) -> Result<Vec<Recalled>, RetrievalError> {
+        let is_named = !self.reference.around.is_empty() || self.reference.doing.is_some();
+        let query = if is_named { self.description() } else { self.task.text.clone() };
+        let request = recall(query, self.window(), MATCHES);
+        let found = self.trace.recall_best_match(request, "Recall what was seen.")?;
+        let is_there = |it: &Recalled| self.reference.around.is_empty() || !it.matched.is_empty();
+        Ok(found.into_iter().filter(is_there).collect())
+    }
+
+    fn sighting(&mut self, told: &Told) -> Result<String, RetrievalError> {
+        let mut found = self.sightings("Recall when it was seen so.")?;
+        if let (true, Some(window)) = (found.is_empty(), self.window()) {
+            let request = recall(self.description(), Some(widened(window)), NEWEST);
+            let why = "Nothing was seen then: look before and after.";
+            found = self.trace.recall_last_seen(request, why)?;
+        }
+        match self.done(&found).or_else(|| found.first()) {
+            Some(newest) => Ok(told.sighting(newest)),
+            None => Ok(told.elsewhere(self.newest_ever()?.as_ref())),
+        }
+    }
+
+    /// The newest record of the deed that is asked about.
+    fn done<'r>(&self, found: &'r [Recalled]) -> Option<&'r Recalled> {
+        let doing = self.reference.doing.as_deref()?;
+        found.iter().find(|it| it.record.caption.contains(doing))
+    }
+
+    fn existence(&mut self, told: &Told) -> Result<String, RetrievalError> {
+        let found = self.sightings("Recall whether there is one.")?;
+        match found.first() {
+            Some(newest) => Ok(told.existence(newest)),
+            None => Ok(told.elsewhere(self.newest_ever()?.as_ref())),
+        }
+    }
+
+    fn last_time(&mut self, told: &Told) -> Result<String, RetrievalError> {
+        let found = self.sightings("Recall when it was seen.")?;
+        let doing = self.reference.doing.as_deref();
+        match (self.done(&found), found.first()) {
+            (Some(done), _) => Ok(told.sighting(done)),
+            (None, Some(newest)) => Ok(told.undone(newest, doing)),
+            (None, None) => Ok(told.elsewhere(self.newest_ever()?.as_ref())),
+        }
+    }
+
+    fn count(&mut self, told: &Told) -> Result<String, RetrievalError> {
+        let request = recall(self.description(), self.window(), SIGHTINGS);
+        let found = self.trace.recall_all(request, "Recall every time that one was seen.")?;
+        let around = &self.reference.around;
+        let there: Vec<&Recalled> =
+            found.iter().filter(|it| around.is_empty() || is_in_place(it)).collect();
+        let Some(newest) = there.last() else {
+            return Ok(told.elsewhere(self.newest_ever()?.as_ref()));
+        };
+        let why = "Tell the objects apart.";
+        let objects = self.trace.determine_instances(self.parsed_task(), why)?;
+        let is_there = |id: &_| there.iter().any(|it| it.record.id == *id);
+        let seen = objects.iter().filter(|it| it.records.iter().any(is_there));
+        let occasions = seen.clone().flat_map(|it| &it.visits);
+        let occasions = occasions.filter(|it| it.records.iter().any(is_there)).count();
+        let counted = Counted { objects: seen.count(), occasions, records: there.len() };
+        Ok(told.count(&counted, newest))
+    }
+
+    /// Compares what is asked for by how often, or else by when it was last seen.
+    fn compare(&mut self, told: &Told) -> Result<String, RetrievalError> {
+        let things: Vec<String> =
+            [&self.reference.thing].into_iter().chain(&self.reference.also).cloned().collect();
+        if things.len() < 2 {
+            return self.first_of_kind(told);
+        }
+        let mut compared = Vec::new();
+        for thing in things {
+            let request = recall(with_article(&thing), self.window(), SIGHTINGS);
+            let why = "Recall every time that one of them was seen.";
+            let found = self.trace.recall_all(request, why)?;
+            compared.push(Compared { thing, found });
+        }
+        Ok(told.comparison(compared, self.reference.order.as_ref()))
+    }
+
+    fn first_of_kind(&mut self, told: &Told) -> Result<String, RetrievalError> {
+        let found = self.recall_habit(self.window())?;
+        if found.is_empty() {
+            return Ok(told.elsewhere(self.newest_ever()?.as_ref()));
+        }
+        let why = "Tell the objects apart, those first that are meant most likely.";
+        let objects = self.trace.determine_instances(self.parsed_task(), why)?;
+        let first = self.wanted(&objects, &found).first().and_then(|at| objects.get(*at));
+        match first {
+            Some(first) => Ok(told.object(first)),
+            None => Ok(told.elsewhere(None)),
+        }
+    }
+}
