@@ -1,0 +1,109 @@
+"""python -m pytest test_grammar.py, in this folder; needs nothing but Python."""
+
+import json
+import random
+import unittest
+
+from grammar import HERE, Sentence, Words, supplied, unpunctuated
+from labels import NAMED, ROLES, TARGETS, Caption, parse
+
+
+class Templates(unittest.TestCase):
+    def test_every_template_gives_captions_whose_words_belong_to_what_they_may(self):
+        grammar, rng = supplied(), random.Random(1)
+        seen = set()
+        for line in (line for file in grammar.files for line in file):
+            for _ in range(4):
+                sentence = Sentence(grammar.words, rng)
+                sentence.fill(line)
+                seen |= self.checked(sentence.caption(), line)
+        self.assertEqual(seen, set(ROLES))
+
+    def checked(self, caption: Caption, line: str) -> set[str]:
+        self.assertNotRegex(caption.text, r"[{}@=]|\w:\w", line)
+        for word in caption.words:
+            self.assertEqual(caption.text[word.start : word.end].strip(), caption.text[word.start : word.end])
+            if word.to < 0 or word.role == "part":
+                continue
+            to = caption.words[word.to].role
+            joined = word.role in ("deed", "relation") and to == word.role
+            self.assertTrue(joined or to in TARGETS[word.role], f"{line}: {word.role} of {to}")
+        return {word.role for word in caption.words}
+
+
+class Slots(unittest.TestCase):
+    def filled(self, template: str) -> Caption:
+        words = Words(json.loads((HERE / "words.json").read_text()), [])
+        sentence = Sentence(words, random.Random(4))
+        sentence.fill(template)
+        return sentence.caption()
+
+    def test_a_literal_name_ends_in_its_head_and_other_words_begin_with_theirs(self):
+        caption = self.filled("=washing_up_liquid/thing#t =next_to/relation>t#r the =sink/landmark>r")
+        said = [(word.role, word.to) for word in caption.words]
+        part, relation = [("part", 2), ("part", 2), ("thing", -1)], [("relation", 2), ("relation", 3)]
+        self.assertEqual(said, [*part, *relation, ("none", -1), ("landmark", 3)])
+
+    def test_what_is_no_slot_is_refused(self):
+        for template in ("@nothing", "a:nothing", "=mug", "a:thing>nobody"):
+            with self.assertRaises((ValueError, KeyError), msg=template):
+                self.filled(template)
+
+    def test_without_punctuation_no_word_moves(self):
+        caption = self.filled("a =Mug/thing , a =cup/thing .")
+        self.assertEqual(unpunctuated(caption).text, "a mug  a cup ")
+        self.assertEqual(unpunctuated(caption).words, caption.words)
+
+
+class Readings(unittest.TestCase):
+    def read(self, text: str, said: dict[str, tuple[str, str]]):
+        """`said`: of each word with a role, the role and the word it belongs to."""
+        words, at = [], 0
+        numbers = {word: number for number, word in enumerate(text.split())}
+        for word in text.split():
+            start = text.index(word, at)
+            at = start + len(word)
+            role, to = said.get(word, ("none", ""))
+            words.append([start, at, role, numbers.get(to, -1)])
+        return parse(Caption.from_json(json.dumps({"text": text, "words": words})))
+
+    def test_a_name_has_its_parts_its_attributes_and_what_it_is_related_to(self):
+        found = self.read(
+            "a light green soap bottle next to one sink",
+            {
+                "light": ("attribute", "green"),
+                "green": ("attribute", "bottle"),
+                "soap": ("part", "bottle"),
+                "bottle": ("thing", ""),
+                "next": ("relation", "bottle"),
+                "to": ("relation", "next"),
+                "one": ("count", "sink"),
+                "sink": ("landmark", "next"),
+            },
+        )
+        bottle, sink = found.names
+        self.assertEqual((bottle.name, bottle.attributes), ("soap bottle", ["light green"]))
+        self.assertEqual((sink.role, sink.count, sink.links), ("landmark", "one", [("next to", 0)]))
+
+    def test_a_deed_has_its_particle_who_does_it_and_with_what(self):
+        found = self.read(
+            "C picks a knife up from racks",
+            {
+                "C": ("person", ""),
+                "picks": ("deed", "C"),
+                "knife": ("thing", "picks"),
+                "up": ("deed", "picks"),
+                "from": ("relation", "picks"),
+                "racks": ("landmark", "from"),
+            },
+        )
+        (deed,) = found.deeds
+        self.assertEqual((deed.words, deed.who, deed.objects, deed.links), ("picks up", 0, [1], [("from", 2)]))
+
+    def test_every_name_has_a_role_that_names(self):
+        caption = supplied().caption(random.Random(9))
+        self.assertTrue(all(it.role in NAMED for it in parse(caption).names))
+
+
+if __name__ == "__main__":
+    unittest.main()
