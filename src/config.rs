@@ -129,6 +129,7 @@ pub struct EmbedderSettings {
 #[serde(deny_unknown_fields)]
 pub struct ReaderSettings {
     pub model: String,
+    pub captions: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -327,6 +328,10 @@ impl Config {
 
     pub fn reader_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
         self.model_dir("reader.model", &self.settings.reader.model, places)
+    }
+
+    pub fn caption_reader_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
+        self.model_dir("reader.captions", &self.settings.reader.captions, places)
     }
 
     /// A path where `model` is one, else the directory of that name in the

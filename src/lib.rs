@@ -11,6 +11,8 @@
 
 pub mod base;
 
+pub mod language;
+
 pub mod capture;
 pub mod index;
 pub mod model;

@@ -10,7 +10,6 @@ pub mod embedding;
 pub mod frame;
 pub mod notify;
 pub mod panic;
-pub mod phrase_time;
 pub mod picture;
 pub mod pose;
 pub mod score;

@@ -177,6 +177,7 @@ fn print_config(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
         ("captioner", config.captioner_dir(places)?),
         ("embedder", config.embedder_dir(places)?),
         ("reader", config.reader_dir(places)?),
+        ("reader of captions", config.caption_reader_dir(places)?),
     ] {
         say(&format!("# {name}: {}", path.display()))?;
     }

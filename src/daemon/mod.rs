@@ -21,6 +21,7 @@ use crate::capture::gate;
 use crate::config::{Config, ConfigError, Places};
 use crate::ingest::{self, Ingest, IngestParts};
 use crate::memory::embedding_space;
+use crate::memory::episodic::captions::CaptionReader;
 use crate::memory::episodic::requests::Requests;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::memory::memos::{Memos, MemosError};
@@ -31,7 +32,7 @@ use crate::model::embedder::EmbedderHandle;
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
-use crate::model::{ModelError, bert, calibration_pairs, request_reader};
+use crate::model::{ModelError, bert, calibration_pairs, caption_reader, request_reader};
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::Sessions;
 use crate::search::compaction;
@@ -78,6 +79,8 @@ impl Daemon {
         let captioner_dir = config.captioner_dir(places)?;
         let embedder_dir = config.embedder_dir(places)?;
         let reader_dir = config.reader_dir(places)?;
+        let captions = caption_reader::load(&config.caption_reader_dir(places)?)?;
+        let captions = CaptionReader::new(captions);
         let load_embedder = || bert::load(&embedder_dir);
         let find_store = || CheckedStore::open(store_options(config, places));
         let (embedder, found) = beside("embedder-load", load_embedder, find_store)?;
@@ -89,7 +92,7 @@ impl Daemon {
         let open_episodic = || {
             Episodic::open_keeping(
                 store.clone(),
-                embedder,
+                (embedder, captions),
                 retention_options(config),
                 Arc::clone(&clock),
             )

@@ -9,7 +9,6 @@ mod distance;
 pub mod flat;
 pub mod hnsw;
 pub mod lexical;
-pub mod mention;
 pub mod merge;
 pub mod nouns;
 pub mod phrases;

@@ -4,6 +4,7 @@
 //! it is first seen.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::embedding::Embedding;
 
@@ -15,25 +16,40 @@ pub const NOUNS_MAX: usize = 16_384;
 /// be to mean the same, a cosine of .85: the shared word alone makes vectors alike.
 const SHARED_WORD_LEAST: f32 = 0.925;
 
+/// Nouns whose synonyms are remembered; at one more all are forgotten, and looked up
+/// again when somebody asks.
+const ASKED_MAX: usize = 512;
+
+/// Likeness of two vectors, in 0..=1: halfway from −1 to 1 for a cosine of 0.
+pub type Likeness<'a> = &'a dyn Fn(&Embedding, &Embedding) -> f32;
+
 /// Nouns by their stems, and which of them mean the same.
 ///
-/// Likeness is the caller's measure of two vectors, in 0..=1: halfway from −1 to 1
-/// for a cosine of 0.
+/// A new noun costs its vector and nothing else: it is compared with the others when
+/// somebody asks for it, and from then on only with those that came since.
 #[derive(Debug)]
 pub struct Nouns {
     least: f32,
     by_stem: HashMap<Box<str>, u32>,
     stems: Vec<Box<str>>,
     vectors: Vec<Embedding>,
-    /// By noun: those that mean the same, without itself.
-    alike: Vec<Vec<u32>>,
+    /// By the nouns that were asked for.
+    asked: Mutex<HashMap<u32, Synonyms>>,
+}
+
+/// The nouns that mean the same as one, without itself, ascending.
+#[derive(Debug, Default, Clone)]
+struct Synonyms {
+    alike: Vec<u32>,
+    /// Nouns up to this one have been compared with it.
+    compared: usize,
 }
 
 impl Nouns {
     /// Two nouns mean the same from a likeness of `least`.
     pub fn new(least: f32) -> Self {
-        let (by_stem, stems) = (HashMap::new(), Vec::new());
-        Self { least, by_stem, stems, vectors: Vec::new(), alike: Vec::new() }
+        let (by_stem, stems, vectors) = (HashMap::new(), Vec::new(), Vec::new());
+        Self { least, by_stem, stems, vectors, asked: Mutex::default() }
     }
 
     pub fn knows(&self, stem: &str) -> bool {
@@ -48,14 +64,8 @@ impl Nouns {
         self.stems.is_empty()
     }
 
-    /// Keeps a noun that is not known yet; `false` where there is no room. Compares
-    /// it with all others, so that no question has to.
-    pub fn insert(
-        &mut self,
-        stem: &str,
-        vector: Embedding,
-        likeness: &dyn Fn(&Embedding, &Embedding) -> f32,
-    ) -> bool {
+    /// Keeps a noun that is not known yet; `false` where there is no room.
+    pub fn insert(&mut self, stem: &str, vector: Embedding) -> bool {
         if self.knows(stem) {
             return true;
         }
@@ -63,24 +73,16 @@ impl Nouns {
             return false;
         }
         let new = u32::try_from(self.len()).unwrap_or(u32::MAX);
-        let alike = self.alike_to(stem, &vector, likeness);
-        for other in &alike {
-            if let Some(of_other) = self.alike.get_mut(*other as usize) {
-                of_other.push(new);
-            }
-        }
         self.by_stem.insert(stem.into(), new);
         self.stems.push(stem.into());
         self.vectors.push(vector);
-        self.alike.push(alike);
         true
     }
 
     /// The stem and those that mean the same; of an unknown one only itself.
-    pub fn meaning(&self, stem: &str) -> Vec<String> {
-        let known = self.by_stem.get(stem).and_then(|at| self.alike.get(*at as usize));
-        let alike = known.into_iter().flatten().filter_map(|at| self.stems.get(*at as usize));
-        [stem].into_iter().chain(alike.map(|it| &**it)).map(str::to_owned).collect()
+    pub fn meaning(&self, stem: &str, likeness: Likeness<'_>) -> Vec<String> {
+        let alike = self.by_stem.get(stem).map(|at| self.synonyms(*at, likeness));
+        self.named(stem, alike.unwrap_or_default())
     }
 
     /// The stem and the known ones that mean the same as a noun of this vector.
@@ -88,37 +90,57 @@ impl Nouns {
         &self,
         stem: &str,
         vector: &Embedding,
-        likeness: &dyn Fn(&Embedding, &Embedding) -> f32,
+        likeness: Likeness<'_>,
     ) -> Vec<String> {
-        let alike = self.alike_to(stem, vector, likeness);
-        let alike = alike.iter().filter_map(|at| self.stems.get(*at as usize));
-        [stem].into_iter().chain(alike.map(|it| &**it)).map(str::to_owned).collect()
-    }
-
-    /// Whether both stems mean the same.
-    pub fn are_same(&self, a: &str, b: &str) -> bool {
-        let number = |stem: &str| self.by_stem.get(stem).copied();
-        a == b
-            || number(a).zip(number(b)).is_some_and(|(a, b)| {
-                self.alike.get(a as usize).is_some_and(|alike| alike.contains(&b))
-            })
+        self.named(stem, self.alike_to(stem, vector, 0, likeness))
     }
 
     /// Bytes of memory held, about.
     pub fn memory_bytes(&self) -> usize {
         let vectors = self.vectors.iter().map(|it| it.dimension() * 4 + size_of::<Embedding>());
         let stems = self.stems.iter().map(|it| 2 * (it.len() + 32));
-        let alike = self.alike.iter().map(|it| it.capacity() * 4 + size_of::<Vec<u32>>());
-        vectors.sum::<usize>() + stems.sum::<usize>() + alike.sum::<usize>()
+        let asked = self.lock();
+        let asked = asked.values().map(|it| it.alike.capacity() * 4 + size_of::<Synonyms>());
+        vectors.sum::<usize>() + stems.sum::<usize>() + asked.sum::<usize>()
     }
 
+    fn named(&self, stem: &str, alike: Vec<u32>) -> Vec<String> {
+        let alike = alike.into_iter().filter_map(|at| self.stems.get(at as usize));
+        [stem].into_iter().chain(alike.map(|it| &**it)).map(str::to_owned).collect()
+    }
+
+    fn synonyms(&self, at: u32, likeness: Likeness<'_>) -> Vec<u32> {
+        let noun = self.stems.get(at as usize).zip(self.vectors.get(at as usize));
+        let Some((stem, vector)) = noun else { return Vec::new() };
+        let known = self.lock().get(&at).cloned().unwrap_or_default();
+        if known.compared == self.len() {
+            return known.alike;
+        }
+        let mut alike = known.alike;
+        let new = self.alike_to(stem, vector, known.compared, likeness);
+        alike.extend(new.into_iter().filter(|other| *other != at));
+        let mut asked = self.lock();
+        if asked.len() >= ASKED_MAX {
+            asked.clear();
+        }
+        asked.insert(at, Synonyms { alike: alike.clone(), compared: self.len() });
+        alike
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u32, Synonyms>> {
+        // Whole entries only: nothing here panics halfway through a change.
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Of the nouns from number `from` on those that mean the same as one.
     fn alike_to(
         &self,
         stem: &str,
         vector: &Embedding,
-        likeness: &dyn Fn(&Embedding, &Embedding) -> f32,
+        from: usize,
+        likeness: Likeness<'_>,
     ) -> Vec<u32> {
-        let others = (0..).zip(self.stems.iter().zip(&self.vectors));
+        let others = (0..).zip(self.stems.iter().zip(&self.vectors)).skip(from);
         let is_alike = |other: &str, held: &Embedding| {
             let least = if share_a_word(stem, other) { SHARED_WORD_LEAST } else { self.least };
             likeness(vector, held) >= least
@@ -135,6 +157,7 @@ fn share_a_word(a: &str, b: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::{prop, proptest};
+    use std::cell::Cell;
     use std::collections::BTreeSet;
 
     fn vector(turn: f32) -> Embedding {
@@ -144,59 +167,87 @@ mod tests {
     fn nouns(all: &[(&str, f32)]) -> Nouns {
         let mut nouns = Nouns::new(0.65);
         for (stem, turn) in all {
-            assert!(nouns.insert(stem, vector(*turn), &Embedding::cosine));
+            assert!(nouns.insert(stem, vector(*turn)));
         }
         nouns
     }
 
+    fn meaning(nouns: &Nouns, stem: &str) -> Vec<String> {
+        nouns.meaning(stem, &Embedding::cosine)
+    }
+
     #[test]
-    fn what_is_alike_means_the_same() {
+    fn nouns_of_alike_vectors_mean_the_same() {
         let nouns = nouns(&[("mug", 0.0), ("book", 1.5), ("cup", 0.5)]);
-        assert_eq!(nouns.meaning("mug"), ["mug", "cup"]);
-        assert_eq!(nouns.meaning("cup"), ["cup", "mug"]);
-        assert_eq!(nouns.meaning("book"), ["book"]);
-        assert_eq!(nouns.meaning("lamp"), ["lamp"]);
-        assert!(nouns.are_same("mug", "cup") && nouns.are_same("lamp", "lamp"));
-        assert!(!nouns.are_same("mug", "book") && !nouns.are_same("mug", "lamp"));
+        assert_eq!(meaning(&nouns, "mug"), ["mug", "cup"]);
+        assert_eq!(meaning(&nouns, "cup"), ["cup", "mug"]);
+        assert_eq!(meaning(&nouns, "book"), ["book"]);
+        assert_eq!(meaning(&nouns, "lamp"), ["lamp"]);
     }
 
     #[test]
     fn a_shared_word_makes_nothing_the_same() {
         let nouns =
             nouns(&[("live room", 0.0), ("dine room", 0.6), ("loung", 0.6), ("room", 0.65)]);
-        assert_eq!(nouns.meaning("live room"), ["live room", "loung"]);
-        assert_eq!(nouns.meaning("dine room"), ["dine room", "loung", "room"]);
+        assert_eq!(meaning(&nouns, "live room"), ["live room", "loung"]);
+        assert_eq!(meaning(&nouns, "dine room"), ["dine room", "loung", "room"]);
+    }
+
+    #[test]
+    fn a_noun_that_came_after_the_question_is_found_by_the_next_and_compared_alone() {
+        let mut nouns = nouns(&[("mug", 0.0), ("book", 1.5)]);
+        assert_eq!(meaning(&nouns, "mug"), ["mug"]);
+        nouns.insert("cup", vector(0.5));
+        let compared = Cell::new(0);
+        let counted = |a: &Embedding, b: &Embedding| {
+            compared.set(compared.get() + 1);
+            a.cosine(b)
+        };
+        assert_eq!(nouns.meaning("mug", &counted), ["mug", "cup"]);
+        assert_eq!(compared.get(), 1);
+        assert_eq!(nouns.meaning("mug", &counted), ["mug", "cup"]);
+        assert_eq!(compared.get(), 1);
     }
 
     proptest! {
         #[test]
-        fn is_each_pair_compared(turns in prop::collection::vec(0_f32..6.3, 0..20)) {
+        fn every_pair_is_compared(
+            turns in prop::collection::vec(0_f32..6.3, 0..20), asked_after in 0_usize..20,
+        ) {
             let stems: Vec<String> = (0..turns.len()).map(|at| format!("s{at}")).collect();
             let all: Vec<(&str, f32)> =
                 stems.iter().map(String::as_str).zip(turns.iter().copied()).collect();
-            let nouns = nouns(&all);
+            let mut nouns = Nouns::new(0.65);
+            for (at, (stem, turn)) in all.iter().enumerate() {
+                nouns.insert(stem, vector(*turn));
+                if at == asked_after {
+                    for (stem, _) in &all {
+                        assert_eq!(meaning(&nouns, stem)[0], *stem);
+                    }
+                }
+            }
             for (stem, turn) in &all {
                 let expected: BTreeSet<&str> = all.iter()
                     .filter(|(_, other)| vector(*turn).cosine(&vector(*other)) >= 0.65)
                     .map(|(stem, _)| *stem).chain([*stem]).collect();
-                let found = nouns.meaning(stem);
+                let found = meaning(&nouns, stem);
                 assert_eq!(found.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected);
-                for (other, _) in &all {
-                    assert_eq!(nouns.are_same(stem, other), expected.contains(other));
-                }
             }
         }
     }
 
     #[test]
-    fn is_bounded() {
+    fn memory_grows_with_the_nouns_and_not_with_their_pairs() {
         let mut nouns = Nouns::new(0.65);
-        let apart = |_: &Embedding, _: &Embedding| 0.0;
         for at in 0..NOUNS_MAX {
-            assert!(nouns.insert(&at.to_string(), vector(0.0), &apart));
+            assert!(nouns.insert(&at.to_string(), vector(0.0)));
         }
-        assert!(!nouns.insert("mug", vector(0.0), &apart));
-        assert!(nouns.insert("7", vector(1.0), &apart), "known already");
+        assert!(!nouns.insert("mug", vector(0.0)));
+        assert!(nouns.insert("7", vector(1.0)), "known already");
+        for at in 0..2 * ASKED_MAX {
+            nouns.meaning(&at.to_string(), &|_, _| 0.0);
+        }
         assert_eq!(nouns.len(), NOUNS_MAX);
+        assert!(nouns.memory_bytes() < NOUNS_MAX * 256, "{}", nouns.memory_bytes());
     }
 }

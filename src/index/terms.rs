@@ -40,10 +40,11 @@ pub fn terms(text: &str) -> Vec<String> {
     let stemmer = Stemmer::create(Algorithm::English);
     text.split(|c: char| !c.is_alphanumeric() && !is_unparted(c))
         .flat_map(runs)
-        .flat_map(|(run, is_parted)| match is_parted {
-            true => term(&stemmer, run).into_iter().collect(),
-            false => pairs(run),
-        })
+        .flat_map(
+            |(run, is_parted)| {
+                if is_parted { term(&stemmer, run).into_iter().collect() } else { pairs(run) }
+            },
+        )
         .take(TERMS_MAX)
         .collect()
 }

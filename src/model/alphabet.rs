@@ -37,7 +37,9 @@ impl Alphabet {
             ideographs.extend(token.chars().filter(|c| is_ideograph(*c)));
             if token.chars().nth(1).is_some() {
                 let distinct: BTreeSet<char> = token.chars().collect();
-                distinct.into_iter().for_each(|c| *times.entry(c).or_default() += 1);
+                for c in distinct {
+                    *times.entry(c).or_default() += 1;
+                }
             }
         }
         let spelt =

@@ -14,6 +14,9 @@ use crate::model::weights::ModelDir;
 /// [`Tensors::table_in_memory`] or [`Tensors::table_in_file`].
 pub(super) type Keep = fn(&Tensors, &str, (usize, usize)) -> candle_core::Result<EmbeddingTable>;
 
+/// Name of the vectors of tokens.
+const WORDS: &str = "embeddings.word_embeddings.weight";
+
 /// Files read and checked against each other.
 pub(super) struct EncoderFiles {
     pub(super) config: BertConfig,
@@ -28,8 +31,17 @@ impl EncoderFiles {
     /// The vectors of tokens are kept as `keep` says; the other weights are read when a
     /// network asks for them.
     pub(super) fn read(dir: &ModelDir, keep: Keep) -> Result<Self, ModelError> {
+        Self::read_with_words_of(dir, dir, keep)
+    }
+
+    /// As [`EncoderFiles::read`], with the tokens and the vectors of another model.
+    pub(super) fn read_with_words_of(
+        dir: &ModelDir,
+        words: &ModelDir,
+        keep: Keep,
+    ) -> Result<Self, ModelError> {
         let config = config_of(dir)?;
-        let tokenizer = dir.tokenizer()?;
+        let tokenizer = words.tokenizer()?;
         let vocabulary = tokenizer.get_vocab_size(true);
         if vocabulary > config.vocab_size {
             let rows = config.vocab_size;
@@ -38,8 +50,8 @@ impl EncoderFiles {
         }
         let tensors = with_current_names(dir.tensors()?);
         let shape = (config.vocab_size, config.hidden_size);
-        let words = keep(&tensors, "embeddings.word_embeddings.weight", shape)
-            .map_err(|error| dir.unusable(&error))?;
+        let words = keep(&with_current_names(words.tensors()?), WORDS, shape)
+            .map_err(|error| words.unusable(&error))?;
         Ok(Self { config, tokenizer, words, weights: tensors.into_builder() })
     }
 }

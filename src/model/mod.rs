@@ -7,6 +7,7 @@ pub mod bert;
 pub mod blip;
 pub mod calibration;
 pub mod calibration_pairs;
+pub mod caption_reader;
 pub mod embedder;
 pub(crate) mod encoder;
 mod encoder_files;
@@ -30,6 +31,7 @@ use std::time::Duration;
 
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
+use crate::language::tagged::TaggedWord;
 use crate::model::tagged::Tagged;
 
 /// Identity of the model that made a vector or a caption.
@@ -88,6 +90,16 @@ pub trait RequestTagger: Send + Sync + fmt::Debug {
     fn identity(&self) -> &ModelIdentity;
 
     fn tag(&self, request: &str) -> Result<Tagged, ModelError>;
+}
+
+/// Tells what each word of a caption's sentence is, for many threads at once.
+///
+/// Text beyond the model's length is not tagged; it is never refused.
+pub trait CaptionTagger: Send + Sync + fmt::Debug {
+    fn identity(&self) -> &ModelIdentity;
+
+    /// All words of a sentence, in their order.
+    fn tag(&self, sentence: &str) -> Result<Vec<TaggedWord>, ModelError>;
 }
 
 /// Captioner of encoded images (JPEG or PNG). Belongs to one thread.

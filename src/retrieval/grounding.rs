@@ -10,7 +10,7 @@ use crate::base::time::Timestamp;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instance_query::LikelyPlace;
 use crate::memory::episodic::instances::{Instance, Visit};
-use crate::memory::episodic::noun_phrases::{bare_name, things_in};
+use crate::memory::episodic::noun_phrases::bare_name;
 use crate::retrieval::probability::{goal_probabilities, guess_probabilities, stay_probability};
 use crate::retrieval::session::{Goal, Session, Target};
 use crate::retrieval::target::OBSERVATIONS_MAX;
@@ -197,7 +197,7 @@ impl Retrieval {
     ) -> Result<Vec<Instance>, RetrievalError> {
         let own: Vec<Record> =
             records.iter().filter(|it| target.records.contains(&it.id)).cloned().collect();
-        let things = own.last().map(|it| things_in(&it.caption)).unwrap_or_default();
+        let things = own.last().map(|it| it.parsed.object_phrases()).unwrap_or_default();
         let first = things.first().map(String::as_str).unwrap_or_default();
         Ok(self.episodic.instances(first, &own, self.zone)?)
     }

@@ -1,7 +1,7 @@
 //! Recalls: records by a description, within a filter. What is found becomes the working
 //! memory of the session.
 
-use crate::index::mention::fit::Certainty;
+use crate::language::fit::Certainty;
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instance_query::SightingList;
 use crate::memory::episodic::last_seen::{Sighting, SightingExplanation};

@@ -1,7 +1,7 @@
 //! The memory-search instance: which object is searched for.
 
 use crate::base::RecordId;
-use crate::memory::episodic::noun_phrases::{bare_name, things_in};
+use crate::memory::episodic::noun_phrases::bare_name;
 use crate::memory::episodic::reference::Reference;
 use crate::retrieval::session::{FoundInMemory, Session, Target};
 use crate::retrieval::sessions::SessionName;
@@ -18,7 +18,7 @@ pub(super) const OBSERVATIONS_MAX: usize = 8;
 pub(crate) enum TargetChoice {
     /// The newest working memory and the task.
     Implied,
-    Described(ParsedRequest),
+    Described(Box<ParsedRequest>),
     Record(RecordId),
     /// Position among the session's candidates, from 0.
     Candidate(usize),
@@ -90,7 +90,7 @@ impl Retrieval {
         let reference = self.implied_reference(session)?;
         // Where the record shows nothing of what was asked for, what it names first counts.
         let asked = Some(reference.thing).filter(|it| !it.is_empty());
-        for thing in asked.into_iter().chain(things_in(&record.caption)) {
+        for thing in asked.into_iter().chain(record.parsed.object_phrases()) {
             let objects = self.episodic.instances(&thing, &records, self.zone)?;
             if let Some(it) = objects.into_iter().find(|it| it.records.contains(&id)) {
                 return Ok(shown(it.desc, it.records));

@@ -95,7 +95,7 @@ impl Work {
         while !self.stop.is_asked() {
             match self.step() {
                 Ok(Compaction::Nothing | Compaction::Stopped) => {
-                    self.corpus.wake.wait_for(CHECK_INTERVAL)
+                    self.corpus.wake.wait_for(CHECK_INTERVAL);
                 }
                 Ok(kept) => {
                     backoff.reset();

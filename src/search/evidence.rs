@@ -8,9 +8,9 @@ use roaring::RoaringBitmap;
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::index::columns::Condition;
-use crate::index::mention::fit::{Certainty, Fit};
 use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::index::selection::Selection;
+use crate::language::fit::{Certainty, Fit};
 use crate::search::segment::SegmentReader;
 use crate::search::sightings;
 use crate::store::segment_meta::SegmentNumber;
@@ -87,7 +87,9 @@ fn of_object(
     for (reader, within) in readers.iter().zip(selections) {
         let mut in_segment: BTreeMap<&str, (Option<Fit>, &RoaringBitmap)> = BTreeMap::new();
         for it in reader.phrases().naming(thing) {
-            in_segment.insert(it.phrase, (it.fit, it.rows));
+            // Of several names of the thing the best fitting one counts.
+            let held = in_segment.entry(it.phrase).or_insert((it.fit, it.rows));
+            held.0 = held.0.max(it.fit);
         }
         for (phrase, (fit, rows)) in in_segment {
             held.entry(phrase).or_insert((fit, 0)).1 += within.of(rows).len();

@@ -6,7 +6,7 @@ use crate::index::bytes::{BadBytes, BlobKind, ByteReader, ByteWriter};
 
 const KIND: BlobKind = BlobKind { name: "a segment's records", tag: *b"EIDS", version: 1 };
 
-/// RowAscending ids as offsets from the first one: half the bytes.
+/// Ascending ids as offsets from the first one: half the bytes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct RowIds {
     first: u64,

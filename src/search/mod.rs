@@ -35,7 +35,6 @@ use crate::base::notify::Notify;
 use crate::base::time::{Timestamp, Window};
 use crate::index::columns::Condition;
 use crate::index::lexical::AnalysedText;
-use crate::index::mention::mentions;
 use crate::index::phrases::SceneQuery;
 use crate::search::evidence::SightingEvidence;
 use crate::search::plan::SegmentAction;
@@ -373,7 +372,8 @@ impl Changes<'_> {
             return Err(CorpusError::Order { id, last });
         }
         let Some(Segment::Growing(open)) = segments.last() else { return Ok(()) };
-        open.push(record, vector, AnalysedText::new(&record.caption), mentions(&record.caption));
+        let things = record.parsed.shown().cloned().collect();
+        open.push(record, vector, AnalysedText::new(&record.caption), things);
         if open.rows() >= corpus.growing_rows_max {
             self.close();
         }

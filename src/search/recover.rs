@@ -15,7 +15,7 @@ use crate::base::RecordId;
 use crate::base::embedding::Embedding;
 use crate::index::bytes::BadBytes;
 use crate::index::lexical::AnalysedText;
-use crate::index::mention::{Mention, mentions};
+use crate::language::mention::Mention;
 use crate::search::seal::{LoadError, NewSegment};
 use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, Segment};
 use crate::search::{Corpus, GROWING_ROWS_MAX, compaction};
@@ -239,7 +239,7 @@ type ScannedRecord = (RecordId, Result<(Record, Embedding), StoreError>);
 type AnalysedCaption = (AnalysedText, Vec<Mention>);
 
 fn read_caption(record: &Record) -> AnalysedCaption {
-    (AnalysedText::new(&record.caption), mentions(&record.caption))
+    (AnalysedText::new(&record.caption), record.parsed.shown().cloned().collect())
 }
 
 fn captions(entries: &[ScannedRecord]) -> Vec<Option<AnalysedCaption>> {

@@ -10,8 +10,8 @@ use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::index::Row;
 use crate::index::columns::Condition;
-use crate::index::mention::fit::Certainty;
 use crate::index::phrases::{Phrases, SceneQuery};
+use crate::language::fit::Certainty;
 use crate::search::segment::SegmentReader;
 
 /// Records that show an object.

@@ -1,6 +1,7 @@
 //! The corpus against a look at each record, across sealing, merging, forgetting,
 //! retention and restarts.
 
+use crate::language::caption::ParsedCaption;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,9 +19,9 @@ use crate::index::Row;
 use crate::index::lexical::AnalysedText;
 use crate::index::lexical::mutable::MutablePostings;
 use crate::index::lexical::query::Bm25Query;
-use crate::index::mention::fit::{Certainty, Fit};
-use crate::index::mention::mentions;
 use crate::index::phrases::{ObjectQuery, SceneQuery};
+use crate::language::fit::{Certainty, Fit};
+use crate::language::mention::mentions;
 use crate::search::compaction::{Compaction, Options};
 use crate::search::evidence::ObjectEvidence;
 use crate::search::plan::SegmentAction;
@@ -89,7 +90,7 @@ impl Memory {
 
     fn remember(&self, observations: &[(NewObservation, Embedding)]) -> Vec<Record> {
         let mut changes = self.corpus().changes();
-        let records = self.store().commit_observations(observations).unwrap();
+        let records = self.store().commit_observations(&parsed(observations)).unwrap();
         for (record, (_, vector)) in records.iter().zip(observations) {
             changes.insert(record, vector).unwrap();
         }
@@ -481,9 +482,9 @@ fn evidence_lists_matching_phrases_and_the_rows_of_each_segment() {
     for (second, caption) in (1..).zip(sights) {
         memory.remember(&[(observation(second, "front", caption), embedding(&[1]))]);
     }
-    let sought = |text: &str, stems: &[&str]| ObjectQuery {
-        attributes: mentions(text).remove(0).attributes,
-        stems: stems.iter().map(|it| (*it).to_owned()).collect(),
+    let sought = |text: &str, stems: &[&str]| {
+        let stems = stems.iter().map(|it| (*it).to_owned()).collect();
+        ObjectQuery::of_stems(mentions(text).remove(0).attributes, stems)
     };
     let target = sought("a red mug", &["mug", "cup"]);
     let wanted = SceneQuery { target, around: vec![sought("a desk", &["desk"])] };
@@ -658,8 +659,15 @@ fn take(memory: &mut Memory, model: &mut Model, step: Step) {
             let ticket = memory.store().accept_frame(&meta, &jpeg, vec![1]).unwrap();
             let vector = embedding(&[x, y, z]);
             let mut changes = memory.corpus().changes();
-            let record =
-                memory.store().commit_frame(ticket, &Caption::unrated(&caption), &vector).unwrap();
+            let record = memory
+                .store()
+                .commit_frame(
+                    ticket,
+                    &Caption::unrated(&caption),
+                    &ParsedCaption::by_rules(&caption),
+                    &vector,
+                )
+                .unwrap();
             changes.insert(&record, &vector).unwrap();
             model.insert(record.id, (record, vector));
         }
@@ -772,7 +780,7 @@ fn a_committed_record_is_searchable_once_the_corpus_has_settled() {
     let (store, corpus) = memory.open.as_ref().unwrap();
     let item = (observation(1, "front", "a mug"), embedding(&[9]));
     let mut changes = corpus.changes();
-    let records = store.commit_observations(std::slice::from_ref(&item)).unwrap();
+    let records = store.commit_observations(&parsed(std::slice::from_ref(&item))).unwrap();
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             corpus.settle();
@@ -785,4 +793,15 @@ fn a_committed_record_is_searchable_once_the_corpus_has_settled() {
         drop(changes);
         assert_eq!(reader.join().unwrap(), 1);
     });
+}
+
+/// Observations with what the rules read in their captions.
+fn parsed(
+    observations: &[(NewObservation, Embedding)],
+) -> Vec<(NewObservation, ParsedCaption, Embedding)> {
+    let read = |(observation, vector): &(NewObservation, Embedding)| {
+        let parsed = ParsedCaption::by_rules(&observation.caption);
+        (observation.clone(), parsed, vector.clone())
+    };
+    observations.iter().map(read).collect()
 }

@@ -25,6 +25,7 @@ mod manifest;
 pub mod memos;
 pub mod notes;
 mod nouns;
+mod parsed;
 mod records;
 pub mod reindex;
 mod scan;
@@ -42,6 +43,7 @@ use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::frame::FrameMeta;
 use crate::base::time::Timestamp;
+use crate::language::caption::ParsedCaption;
 use crate::store::change::{Published, WriterState};
 pub(crate) use crate::store::check::copy_tree;
 use crate::store::database::Database;
@@ -110,6 +112,8 @@ pub struct Record {
     /// where there is one frame only.
     pub end_at: Timestamp,
     pub caption: String,
+    /// What the caption says.
+    pub parsed: ParsedCaption,
     /// Captioner's confidence, from 0 to 1, where it gives one.
     pub confidence: Option<f32>,
     /// Kind of a ready-made observation ("battery"); `None` for what a camera saw.

@@ -1,5 +1,7 @@
 //! The store against plain maps, through random calls and restarts.
 
+use crate::language::caption::ParsedCaption;
+use crate::store::tests::parsed;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -155,13 +157,16 @@ impl Model {
         let id = self.next_id();
         let confidence = (!ticket.0.is_multiple_of(3)).then(|| 1.0 / ticket.0 as f32);
         let caption = Caption { text: format!("frame {ticket}"), confidence };
-        let record = store.commit_frame(ticket, &caption, &vector(id.0)).unwrap();
+        let record = store
+            .commit_frame(ticket, &caption, &ParsedCaption::by_rules(&caption.text), &vector(id.0))
+            .unwrap();
         let PendingFrame { meta, end_at, .. } = self.pending.remove(&ticket.0).unwrap();
         for keyframe in self.keyframes.values_mut().filter(|it| it.ticket == ticket) {
             keyframe.record = Some(id);
         }
         let (caption, image) = (caption.text, Some(ticket));
-        let expected = Record { id, meta, end_at, caption, confidence, layer: None, image };
+        let parsed = ParsedCaption::by_rules(&caption);
+        let expected = Record { id, meta, end_at, caption, parsed, confidence, layer: None, image };
         assert_eq!(record, expected);
         self.records.insert(id.0, expected);
         self.counters.captioned += 1;
@@ -186,7 +191,7 @@ impl Model {
                 )
             })
             .collect();
-        let stored = store.commit_observations(&observations).unwrap();
+        let stored = store.commit_observations(&parsed(&observations)).unwrap();
         assert_eq!(stored.len() as u64, count);
         for record in stored {
             assert_eq!(record.id, self.next_id());

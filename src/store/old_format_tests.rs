@@ -6,6 +6,8 @@
 //! accepted at 20 s and set aside; one of "rear" without a pose accepted at 30 s
 //! with one attempt counted; closed, opened and closed once more.
 
+use crate::language::caption::ParsedCaption;
+use crate::store::tests::parsed;
 use std::fs;
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -58,8 +60,11 @@ fn a_store_of_format_1_is_read_and_written_on() {
     assert_eq!((waiting.ticket, waiting.meta.pose, waiting.attempts), (FrameTicket(3), None, 1));
 
     let caption = Caption { text: "a blue book".to_owned(), confidence: Some(0.25) };
-    let id = store.commit_frame(waiting.ticket, &caption, &vector(4)).unwrap().id;
-    store.commit_observations(&[observation(40)]).unwrap();
+    let id = store
+        .commit_frame(waiting.ticket, &caption, &ParsedCaption::by_rules(&caption.text), &vector(4))
+        .unwrap()
+        .id;
+    store.commit_observations(&parsed(&[observation(40)])).unwrap();
     drop(store);
     let store = open(dir.path());
     assert_eq!(store.record(id).unwrap().unwrap().confidence, Some(0.25));

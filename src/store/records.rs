@@ -18,17 +18,19 @@ use crate::base::embedding::Embedding;
 use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
 use crate::base::time::Timestamp;
+use crate::language::caption::ParsedCaption;
 use crate::store::Counters;
 use crate::store::EmbeddingSpace;
 use crate::store::Keyframe;
 use crate::store::PendingFrame;
 use crate::store::Record;
 use crate::store::SetAside;
+use crate::store::parsed::ParsedOnDisk;
 use crate::store::segment_meta::{Amendment, PARTS_MAX, PartId, SegmentMeta, SegmentNumber};
 
 /// Version of everything written here. A later one is refused, never guessed at.
 ///
-/// 2: records carry a confidence. 3: notes carry an expiry.
+/// 2: records carry a confidence. 3: records carry what their caption says, notes an expiry.
 pub(super) const FORMAT: u8 = 3;
 /// Values written from this version on are read; there is none before it.
 pub(super) const OLDEST_FORMAT: u8 = 1;
@@ -292,6 +294,8 @@ pub(super) struct RecordOnDisk {
     image: Option<u64>,
     /// Since format 2.
     confidence: Option<f32>,
+    /// Since format 3; none where nobody has read the caption yet.
+    parsed: Option<ParsedOnDisk>,
 }
 
 impl Decode<WrittenIn> for RecordOnDisk {
@@ -304,13 +308,14 @@ impl Decode<WrittenIn> for RecordOnDisk {
             layer: Decode::decode(decoder)?,
             image: Decode::decode(decoder)?,
             confidence: if version < 2 { None } else { Decode::decode(decoder)? },
+            parsed: if version < 3 { None } else { Decode::decode(decoder)? },
         })
     }
 }
 
 impl RecordOnDisk {
     pub(super) fn of(record: &Record) -> Self {
-        let Record { id: _, meta, end_at, caption, confidence, layer, image } = record;
+        let Record { id: _, meta, end_at, caption, parsed, confidence, layer, image } = record;
         Self {
             meta: MetaOnDisk::of(meta),
             end_at: end_at.micros(),
@@ -318,17 +323,22 @@ impl RecordOnDisk {
             layer: layer.clone(),
             image: image.map(|ticket| ticket.0),
             confidence: *confidence,
+            parsed: Some(ParsedOnDisk::of(parsed)),
         }
     }
 
     pub(super) fn into_record(self, id: RecordId) -> Result<Record, Fault> {
-        let Self { meta, end_at, caption, layer, image, confidence } = self;
+        let Self { meta, end_at, caption, layer, image, confidence, parsed } = self;
         let (meta, end_at) = (meta.into_meta()?, timestamp(end_at)?);
         if let Some(confidence) = confidence.filter(|it| !(0.0..=1.0).contains(it)) {
             return Err(Fault::Content(format!("confidence {confidence}")));
         }
         let image = image.map(FrameTicket);
-        Ok(Record { id, meta, end_at, caption, confidence, layer, image })
+        let parsed = match parsed {
+            Some(parsed) => parsed.into_parsed()?,
+            None => ParsedCaption::by_rules(&caption),
+        };
+        Ok(Record { id, meta, end_at, caption, parsed, confidence, layer, image })
     }
 }
 
@@ -519,6 +529,7 @@ mod tests {
             id: RecordId(7),
             end_at: meta.taken_at,
             meta,
+            parsed: ParsedCaption::by_rules(&caption),
             caption,
             confidence,
             layer,
@@ -628,6 +639,7 @@ mod tests {
             id: RecordId(7),
             end_at: Timestamp::from_micros(9).unwrap(),
             meta,
+            parsed: ParsedCaption::by_rules(&caption),
             caption,
             confidence: None,
             layer: None,
@@ -648,8 +660,9 @@ mod tests {
                 source: String::new(),
             };
             let (caption, confidence) = (String::new(), Some(confidence));
-            let (layer, image) = (None, None);
-            let stored = RecordOnDisk { meta, end_at: 0, caption, layer, image, confidence };
+            let (layer, image, parsed) = (None, None, None);
+            let stored =
+                RecordOnDisk { meta, end_at: 0, caption, layer, image, confidence, parsed };
             let read = stored.into_record(RecordId(1));
             assert_eq!(read.is_err(), !fits, "{confidence:?}: {read:?}");
         }

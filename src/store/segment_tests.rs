@@ -1,5 +1,7 @@
 //! Segments and forgetting through restarts and damage, from outside the files.
 
+use crate::language::caption::ParsedCaption;
+use crate::store::tests::parsed;
 use std::io::Write as _;
 
 use crate::base::FrameTicket;
@@ -135,8 +137,15 @@ fn amendments_are_kept_until_their_segment_is_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), vec![9]).unwrap();
-    store.commit_frame(ticket, &Caption::unrated("a red mug"), &vector(1)).unwrap();
-    store.commit_observations(&[observation(2), observation(3)]).unwrap();
+    store
+        .commit_frame(
+            ticket,
+            &Caption::unrated("a red mug"),
+            &ParsedCaption::by_rules("a red mug"),
+            &vector(1),
+        )
+        .unwrap();
+    store.commit_observations(&parsed(&[observation(2), observation(3)])).unwrap();
     store.merge_frame("front", at(11)).unwrap();
     assert_eq!(store.amendments().unwrap(), [], "in no segment");
 
@@ -163,8 +172,15 @@ fn a_deleted_record_loses_its_image_and_its_keyframe() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), vec![9]).unwrap();
-    let seen = store.commit_frame(ticket, &Caption::unrated("a red mug"), &vector(1)).unwrap();
-    store.commit_observations(&[observation(2), observation(3)]).unwrap();
+    let seen = store
+        .commit_frame(
+            ticket,
+            &Caption::unrated("a red mug"),
+            &ParsedCaption::by_rules("a red mug"),
+            &vector(1),
+        )
+        .unwrap();
+    store.commit_observations(&parsed(&[observation(2), observation(3)])).unwrap();
     let unknown = RecordId(77);
     let gone = store.delete_records(&[RecordId(3), unknown, seen.id, seen.id]).unwrap();
     assert_eq!(gone, [seen.id, RecordId(3)]);
@@ -178,7 +194,7 @@ fn a_deleted_record_loses_its_image_and_its_keyframe() {
     drop(store);
     let store = open(dir.path());
     check(&store);
-    let next = store.commit_observations(&[observation(4)]).unwrap();
+    let next = store.commit_observations(&parsed(&[observation(4)])).unwrap();
     assert_eq!(next[0].id, RecordId(4), "an id is used twice");
     let everything = store.delete_records(&[RecordId(2), RecordId(4)]).unwrap();
     assert_eq!(everything.len(), 2);
@@ -220,13 +236,20 @@ fn records_below_the_floor_never_count() {
     assert_eq!(store.read_segment_part(&new, GRAPH).unwrap(), blob(50_000, 2));
     assert_eq!(store.remove_below_floor().unwrap(), 0);
 
-    store.commit_frame(ticket, &Caption::unrated("a blue mug"), &vector(7)).unwrap();
+    store
+        .commit_frame(
+            ticket,
+            &Caption::unrated("a blue mug"),
+            &ParsedCaption::by_rules("a blue mug"),
+            &vector(7),
+        )
+        .unwrap();
     store.raise_floor(RecordId(99), &[new.number]).unwrap();
     while store.remove_below_floor().unwrap() > 0 {}
     assert_eq!((ids(&store), store.record_count(), chunks(&store)), (vec![], 0, 0));
     assert_eq!(store.image(FrameTicket(1)).unwrap(), None);
     drop(store);
     let store = open(dir.path());
-    assert_eq!(store.commit_observations(&[observation(9)]).unwrap()[0].id, RecordId(8));
+    assert_eq!(store.commit_observations(&parsed(&[observation(9)])).unwrap()[0].id, RecordId(8));
     assert_eq!(ids(&store), [8]);
 }

@@ -1,5 +1,6 @@
 //! The store through restarts, damage and refusal, from outside its files.
 
+use crate::language::caption::ParsedCaption;
 use std::fs;
 use std::path::Path;
 
@@ -79,7 +80,7 @@ pub(super) fn observation(seconds: u32) -> (NewObservation, Embedding) {
 pub(super) fn filled(dir: &Path, records: u32) {
     let store = open(dir);
     let observations: Vec<_> = (1..=records).map(observation).collect();
-    store.commit_observations(&observations).unwrap();
+    store.commit_observations(&parsed(&observations)).unwrap();
 }
 
 pub(super) fn all(store: &Store) -> Vec<(Record, Embedding)> {
@@ -124,7 +125,14 @@ fn a_frame_goes_from_spool_to_record_through_restarts() {
 
     let store = open(dir.path());
     assert_eq!(store.next_pending(None).unwrap().unwrap().attempts, 1);
-    let record = store.commit_frame(ticket, &Caption::unrated("a red mug"), &vector(1)).unwrap();
+    let record = store
+        .commit_frame(
+            ticket,
+            &Caption::unrated("a red mug"),
+            &ParsedCaption::by_rules("a red mug"),
+            &vector(1),
+        )
+        .unwrap();
     assert_eq!((record.id, record.end_at, record.image), (RecordId(1), at(12), Some(ticket)));
     assert_eq!(store.next_pending(None).unwrap(), None);
     let merged = store.merge_frame("front", at(15)).unwrap();
@@ -238,7 +246,14 @@ fn a_record_whose_image_was_dropped_says_so() {
     for seconds in 1..=3 {
         let meta = meta("front", seconds);
         let ticket = store.accept_frame(&meta, &jpeg(1), Vec::new()).unwrap();
-        store.commit_frame(ticket, &Caption::unrated("a mug"), &vector(1)).unwrap();
+        store
+            .commit_frame(
+                ticket,
+                &Caption::unrated("a mug"),
+                &ParsedCaption::by_rules("a mug"),
+                &vector(1),
+            )
+            .unwrap();
     }
     let images: Vec<_> = all(&store).into_iter().map(|(record, _)| record.image).collect();
     assert_eq!(images, [None, Some(FrameTicket(2)), Some(FrameTicket(3))]);
@@ -258,10 +273,16 @@ fn oversized_values_are_refused_and_change_nothing() {
     assert_eq!(error, StoreError::NotAnImage);
     let (observation, _) = observation(1);
     let short = Embedding::new(vec![1.0], 1).unwrap();
-    let error = store.commit_observations(&[(observation, short)]).unwrap_err();
+    let error = store.commit_observations(&parsed(&[(observation, short)])).unwrap_err();
     assert_eq!(error, StoreError::Dimension { found: 1, expected: DIMENSION });
-    let error =
-        store.commit_frame(FrameTicket(1), &Caption::unrated("a mug"), &vector(1)).unwrap_err();
+    let error = store
+        .commit_frame(
+            FrameTicket(1),
+            &Caption::unrated("a mug"),
+            &ParsedCaption::by_rules("a mug"),
+            &vector(1),
+        )
+        .unwrap_err();
     assert_eq!(error, StoreError::NotPending { ticket: FrameTicket(1) });
     assert_eq!((store.record_count(), store.pending_count()), (0, 0));
     assert_eq!(store.accept_frame(&meta("front", 1), &jpeg(1), Vec::new()), Ok(FrameTicket(1)));
@@ -272,7 +293,14 @@ fn a_damaged_record_costs_no_frame_that_merges_into_it() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 1), &jpeg(1), Vec::new()).unwrap();
-    let record = store.commit_frame(ticket, &Caption::unrated("a mug"), &vector(1)).unwrap();
+    let record = store
+        .commit_frame(
+            ticket,
+            &Caption::unrated("a mug"),
+            &ParsedCaption::by_rules("a mug"),
+            &vector(1),
+        )
+        .unwrap();
     drop(store);
     tamper(dir.path(), &super::keys::record(record.id), |bytes| bytes[7] ^= 1);
     let store = open(dir.path());
@@ -442,7 +470,7 @@ fn an_older_database_under_a_newer_manifest_is_refused() {
         store.accept_frame(&meta("front", 9), &jpeg(1), Vec::new()).unwrap();
     };
     let records = |store: &Store| {
-        store.commit_observations(&[observation(9)]).unwrap();
+        store.commit_observations(&parsed(&[observation(9)])).unwrap();
     };
     for newer in [&frames as &dyn Fn(&Store), &records] {
         let dir = tempfile::tempdir().unwrap();
@@ -466,7 +494,7 @@ fn the_database_of_another_store_is_refused() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     filled(dir.path(), 3);
     let store = open(other.path());
-    store.commit_observations(&(11..=15).map(observation).collect::<Vec<_>>()).unwrap();
+    store.commit_observations(&parsed(&(11..=15).map(observation).collect::<Vec<_>>())).unwrap();
     drop(store);
     fs::copy(dir.path().join("manifest"), other.path().join("manifest")).unwrap();
     let error = refused(other.path()).to_string();
@@ -511,7 +539,7 @@ fn a_reindex_that_was_killed_goes_on_and_the_old_vectors_stand_until_its_end() {
     // The daemon still runs with the old embedder and adds a record.
     let store = open(dir.path());
     assert_eq!(all(&store).len(), 5);
-    store.commit_observations(&[observation(6)]).unwrap();
+    store.commit_observations(&parsed(&[observation(6)])).unwrap();
     drop(store);
 
     let mut reindex = Reindex::open(&options(dir.path()), &other_space()).unwrap();
@@ -550,7 +578,8 @@ fn an_unfinished_or_abandoned_reindex_changes_nothing() {
 pub(super) fn stored(n: u32) -> Record {
     let (NewObservation { meta, caption, confidence, layer }, _) = observation(n);
     let (id, end_at) = (RecordId(u64::from(n)), meta.taken_at);
-    Record { id, end_at, meta, caption, confidence, layer, image: None }
+    let parsed = ParsedCaption::by_rules(&caption);
+    Record { id, end_at, meta, caption, parsed, confidence, layer, image: None }
 }
 
 #[test]
@@ -571,4 +600,15 @@ fn a_calibration_is_kept_for_its_embedder_and_texts() {
 fn everything_is_shared_between_threads() {
     fn shared<T: Send + Sync + Clone>() {}
     shared::<Store>();
+}
+
+/// Observations with what the rules read in their captions.
+pub(super) fn parsed(
+    observations: &[(NewObservation, Embedding)],
+) -> Vec<(NewObservation, ParsedCaption, Embedding)> {
+    let read = |(observation, vector): &(NewObservation, Embedding)| {
+        let parsed = ParsedCaption::by_rules(&observation.caption);
+        (observation.clone(), parsed, vector.clone())
+    };
+    observations.iter().map(read).collect()
 }

@@ -12,6 +12,7 @@ use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
 use crate::base::time::Timestamp;
+use crate::language::caption::ParsedCaption;
 use crate::store::CAPTION_BYTES_MAX;
 use crate::store::Keyframe;
 use crate::store::Merged;
@@ -137,6 +138,7 @@ impl Store {
         &self,
         ticket: FrameTicket,
         caption: &Caption,
+        parsed: &ParsedCaption,
         vector: &Embedding,
     ) -> Result<Record, StoreError> {
         let Caption { text, confidence } = caption;
@@ -149,6 +151,7 @@ impl Store {
                 meta,
                 end_at,
                 caption: text.clone(),
+                parsed: parsed.clone(),
                 confidence: *confidence,
                 layer: None,
                 image: Some(ticket),
@@ -176,15 +179,17 @@ impl Store {
     /// Durable when it returns.
     pub fn commit_observations(
         &self,
-        observations: &[(NewObservation, Embedding)],
+        observations: &[(NewObservation, ParsedCaption, Embedding)],
     ) -> Result<Vec<Record>, StoreError> {
-        for (NewObservation { meta, caption, confidence: _, layer }, vector) in observations {
+        for (NewObservation { meta, caption, confidence: _, layer }, _parsed, vector) in
+            observations
+        {
             check_names(meta)?;
             self.check_content(caption, vector)?;
             check_length("layer", layer.as_ref().map_or(0, String::len), NAME_BYTES_MAX)?;
         }
         self.change(|_state, change| {
-            let stored = observations.iter().map(|(observation, vector)| {
+            let stored = observations.iter().map(|(observation, parsed, vector)| {
                 let NewObservation { meta, caption, confidence, layer } = observation.clone();
                 let end_at = meta.taken_at;
                 let record = Record {
@@ -192,6 +197,7 @@ impl Store {
                     meta,
                     end_at,
                     caption,
+                    parsed: parsed.clone(),
                     confidence,
                     layer,
                     image: None,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::time::Window;
-use crate::index::mention::fit::Certainty;
+use crate::language::fit::Certainty;
 use crate::retrieval::recall::{Recall, RecallOrder, RecallRequest};
 use crate::search::Filter;
 use crate::tools::ToolError;

@@ -40,7 +40,7 @@ pub(crate) struct RecordReply {
 
 impl RecordReply {
     pub(crate) fn of(record: &Record, zone: Zone) -> Self {
-        let Record { id, meta, end_at, caption, confidence, layer, image } = record;
+        let Record { id, meta, end_at, caption, parsed: _, confidence, layer, image } = record;
         Self {
             id: id.0,
             time: zone.format(meta.taken_at),

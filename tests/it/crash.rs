@@ -8,6 +8,7 @@
     reason = "helpers of a test stop it where something is wrong"
 )]
 
+use engram::language::caption::ParsedCaption;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{BufRead as _, BufReader};
@@ -69,7 +70,7 @@ fn take_turn(store: &Store, turn: u32) -> Result<(), StoreError> {
     if turn.is_multiple_of(3) {
         let first = store.record_count() + 1;
         let observations: Vec<_> = (first..first + 5).map(observation).collect();
-        for record in store.commit_observations(&observations)? {
+        for record in store.commit_observations(&parsed(&observations))? {
             println!("ACK record {}", record.id);
         }
     }
@@ -85,8 +86,12 @@ fn commit_oldest(store: &Store) -> Result<(), StoreError> {
         return Ok(());
     }
     let id = store.record_count() + 1;
-    let record =
-        store.commit_frame(ticket, &Caption::unrated(&frame_caption(ticket)), &vector(id))?;
+    let record = store.commit_frame(
+        ticket,
+        &Caption::unrated(&frame_caption(ticket)),
+        &ParsedCaption::by_rules(&frame_caption(ticket)),
+        &vector(id),
+    )?;
     println!("ACK record {}", record.id);
     Ok(())
 }
@@ -223,4 +228,15 @@ fn image(ticket: u64) -> Vec<u8> {
 fn vector(id: u64) -> Embedding {
     let raw = (0_u8..).take(DIMENSION).map(|i| f32::from(i) + 1.0 + (id % 97) as f32).collect();
     Embedding::new(raw, DIMENSION).unwrap()
+}
+
+/// Observations with what the rules read in their captions.
+fn parsed(
+    observations: &[(NewObservation, Embedding)],
+) -> Vec<(NewObservation, ParsedCaption, Embedding)> {
+    let read = |(observation, vector): &(NewObservation, Embedding)| {
+        let parsed = ParsedCaption::by_rules(&observation.caption);
+        (observation.clone(), parsed, vector.clone())
+    };
+    observations.iter().map(read).collect()
 }

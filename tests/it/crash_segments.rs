@@ -8,6 +8,7 @@
     reason = "helpers of a test stop it where something is wrong"
 )]
 
+use engram::language::caption::ParsedCaption;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{BufRead as _, BufReader};
@@ -55,7 +56,7 @@ fn segments_writer() {
         let first = newest(&store) + 1;
         let all: Vec<_> = (first..first + 24).map(observation).collect();
         let mut changes = corpus.changes();
-        let records = store.commit_observations(&all).unwrap();
+        let records = store.commit_observations(&parsed(&all)).unwrap();
         for (record, (_, vector)) in records.iter().zip(&all) {
             changes.insert(record, vector).unwrap();
         }
@@ -199,4 +200,15 @@ fn observation(id: u64) -> (NewObservation, Embedding) {
 fn vector(id: u64) -> Embedding {
     let raw = (0..DIMENSION).map(|bit| if id >> bit & 1 == 1 { 1.0 } else { -1.0 }).collect();
     Embedding::new(raw, DIMENSION).unwrap()
+}
+
+/// Observations with what the rules read in their captions.
+fn parsed(
+    observations: &[(NewObservation, Embedding)],
+) -> Vec<(NewObservation, ParsedCaption, Embedding)> {
+    let read = |(observation, vector): &(NewObservation, Embedding)| {
+        let parsed = ParsedCaption::by_rules(&observation.caption);
+        (observation.clone(), parsed, vector.clone())
+    };
+    observations.iter().map(read).collect()
 }

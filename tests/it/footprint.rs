@@ -5,8 +5,9 @@ use serde_json::json;
 use crate::running::Running;
 
 /// Of the unoptimised program, a third of which is its own text: 75 MiB when this was
-/// written, 152 when tables of tokens were widened and what loading took stayed.
-const BYTES_MAX: u64 = 96 << 20;
+/// written, 152 when tables of tokens were widened and what loading took stayed; 115 with
+/// the reader of captions (14 MiB of weights) and the lexicon.
+const BYTES_MAX: u64 = 128 << 20;
 
 #[test]
 fn the_daemon_stays_small_after_the_first_request() {

@@ -8,6 +8,7 @@ use std::path::Path;
 use engram::base::RecordId;
 use engram::base::frame::FrameMeta;
 use engram::base::time::Timestamp;
+use engram::language::caption::ParsedCaption;
 use engram::model::TextRole;
 use engram::model::bert;
 use engram::search::{Corpus, Filter, Query};
@@ -113,7 +114,9 @@ fn record(id: usize, caption: String) -> Record {
         source: "front".to_owned(),
     };
     let id = RecordId(id as u64 + 1);
-    Record { id, meta, end_at: taken_at, caption, confidence: None, layer: None, image: None }
+    let parsed = ParsedCaption::by_rules(&caption);
+    let (confidence, layer, image) = (None, None, None);
+    Record { id, meta, end_at: taken_at, caption, parsed, confidence, layer, image }
 }
 
 /// Mean reciprocal rank of the first right record, by weight.

@@ -8,10 +8,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use engram::base::picture::Limits;
+use engram::language::tagged::WordRole;
 use engram::model::CaptionError;
 use engram::model::TextRole;
 use engram::model::bert;
 use engram::model::blip;
+use engram::model::caption_reader;
 use engram::model::request_reader;
 use engram::model::tagged::{Role, Tagged};
 use serde_json::Value;
@@ -124,6 +126,41 @@ fn the_reader_of_requests_equals_its_golden_file() {
         );
         assert_eq!(whole, expected, "{text}");
     }
+}
+
+#[test]
+fn the_reader_of_captions_equals_its_golden_file() {
+    let dir = default_model("caption-reader");
+    let rows = golden(&dir);
+    assert!(!rows.is_empty());
+    let reader = caption_reader::load(&dir).unwrap();
+    for row in rows {
+        let text = row["text"].as_str().unwrap();
+        let found: Vec<(usize, usize, WordRole, i64)> = reader
+            .tag(text)
+            .unwrap()
+            .into_iter()
+            .map(|it| {
+                let (start, end) = in_characters(text, &it.at);
+                (start, end, it.role, it.to.map_or(-1, |to| i64::try_from(to).unwrap()))
+            })
+            .collect();
+        let expected: Vec<(usize, usize, WordRole, i64)> = row["words"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| (word(&it[0]), word(&it[1]), word(&it[2]), word(&it[3])))
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[test]
+fn the_longest_sentence_is_cut_not_refused() {
+    let reader = caption_reader::load(&default_model("caption-reader")).unwrap();
+    let long = "a red mug and ".repeat(10_000);
+    assert!(!reader.tag(&long).unwrap().is_empty());
+    assert_eq!(reader.tag("").unwrap(), []);
 }
 
 #[test]

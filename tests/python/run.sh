@@ -34,7 +34,7 @@ tests_in() {
 if [ -f "$venv/installed" ]; then
     "$venv/bin/ruff" check --no-cache
     "$venv/bin/ruff" format --no-cache --check
-    for folder in benches/home benches/peers models/request-reader/training; do
+    for folder in benches/home benches/peers models/request-reader/training models/caption-reader/training; do
         tests_in "$venv/bin/python" "$folder"
     done
 else

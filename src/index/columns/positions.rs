@@ -17,7 +17,7 @@ const BOX_ROWS: usize = 128;
 pub(super) struct Positions {
     rows: usize,
     /// By row, not a number where there is none; empty until one row has one.
-    positions: Vec<[f64; 3]>,
+    by_row: Vec<[f64; 3]>,
     /// The rows with a position along the curve; `None` in a part that grows.
     order: Option<Vec<u32>>,
     /// Of each [`BOX_ROWS`] rows of that order, or of all rows while there is none.
@@ -55,29 +55,29 @@ impl Positions {
         if self.order.take().is_some() {
             self.box_all();
         }
-        if position.is_some() && self.positions.is_empty() {
-            self.positions = vec![NOWHERE; self.rows];
+        if position.is_some() && self.by_row.is_empty() {
+            self.by_row = vec![NOWHERE; self.rows];
             self.box_all();
         }
-        if !self.positions.is_empty() || position.is_some() {
+        if !self.by_row.is_empty() || position.is_some() {
             let position = position.unwrap_or(NOWHERE);
-            if self.positions.len().is_multiple_of(BOX_ROWS) {
+            if self.by_row.len().is_multiple_of(BOX_ROWS) {
                 self.boxes.push(Corners::NONE);
             }
             if let Some(corners) = self.boxes.last_mut() {
                 corners.include(position);
             }
-            self.positions.push(position);
+            self.by_row.push(position);
         }
         self.rows += 1;
     }
 
     pub(super) fn of(&self, row: Row) -> Option<[f64; 3]> {
-        self.positions.get(row.at()).copied().filter(|position| !position[0].is_nan())
+        self.by_row.get(row.at()).copied().filter(|position| !position[0].is_nan())
     }
 
     pub(super) fn order(&mut self) {
-        let placed = (0..).zip(&self.positions).filter(|(_, position)| !position[0].is_nan());
+        let placed = (0..).zip(&self.by_row).filter(|(_, position)| !position[0].is_nan());
         let mut all = Corners::NONE;
         let mut keyed: Vec<(u32, u32)> = Vec::new();
         for (_, position) in placed.clone() {
@@ -141,7 +141,7 @@ impl Positions {
     }
 
     pub(super) fn parts(&self) -> (&[[f64; 3]], Option<&[u32]>) {
-        (&self.positions, self.order.as_deref())
+        (&self.by_row, self.order.as_deref())
     }
 
     /// From [`Positions::parts`]; `None` unless the positions are all rows' or none,
@@ -151,8 +151,8 @@ impl Positions {
         order: Option<Vec<u32>>,
         rows: usize,
     ) -> Option<Self> {
-        let mut places = Self { rows, positions, ..Self::default() };
-        if !places.positions.is_empty() && places.positions.len() != rows {
+        let mut places = Self { rows, by_row: positions, ..Self::default() };
+        if !places.by_row.is_empty() && places.by_row.len() != rows {
             return None;
         }
         let Some(order) = order else {
@@ -176,7 +176,7 @@ impl Positions {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.positions.capacity() * size_of::<[f64; 3]>()
+        self.by_row.capacity() * size_of::<[f64; 3]>()
             + self.order.as_ref().map_or(0, |order| order.capacity() * 4)
             + self.boxes.capacity() * size_of::<Corners>()
     }
@@ -197,7 +197,7 @@ impl Positions {
 
     fn box_all(&mut self) {
         self.boxes = self
-            .positions
+            .by_row
             .chunks(BOX_ROWS)
             .map(|positions| {
                 let mut corners = Corners::NONE;
@@ -215,7 +215,7 @@ impl Positions {
         let end = start + BOX_ROWS;
         let ordered = self.order.as_ref().map(|order| order.get(start..end.min(order.len())));
         let ordered = ordered.flatten().unwrap_or_default().iter().map(|row| Row(*row));
-        let end = if self.order.is_some() { start } else { end.min(self.positions.len()) };
+        let end = if self.order.is_some() { start } else { end.min(self.by_row.len()) };
         let plain = (start..end).filter_map(|row| u32::try_from(row).ok()).map(Row);
         ordered.chain(plain).filter_map(|row| Some((row, self.of(row)?)))
     }

@@ -3,23 +3,12 @@
 use roaring::RoaringBitmap;
 
 use crate::index::bytes::{BadBytes, BlobKind, ByteReader, ByteWriter};
-use crate::index::mention::{Attribute, AttributeKind, Mention};
 use crate::index::phrases::{PHRASES_MAX, Phrases};
+use crate::language::mention::{Attribute, AttributeKind, Mention};
 
 /// A change of how sentences are cut is a new version: what was cut before would
 /// be found by other names.
-const KIND: BlobKind = BlobKind { name: "a segment's phrases", tag: *b"EPHR", version: 1 };
-
-/// Their place is their number on disk.
-const KINDS: [AttributeKind; 7] = [
-    AttributeKind::Other,
-    AttributeKind::Colour,
-    AttributeKind::Material,
-    AttributeKind::Size,
-    AttributeKind::Pattern,
-    AttributeKind::State,
-    AttributeKind::Number,
-];
+const KIND: BlobKind = BlobKind { name: "a segment's phrases", tag: *b"EPHR", version: 2 };
 
 impl Phrases {
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -34,7 +23,7 @@ impl Phrases {
             }
             writer.one(u32::try_from(attributes.len()).unwrap_or(u32::MAX));
             for Attribute { word, kind } in attributes {
-                let number = KINDS.iter().position(|it| it == kind).unwrap_or(0);
+                let number = AttributeKind::ALL.iter().position(|it| it == kind).unwrap_or(0);
                 writer.one(u8::try_from(number).unwrap_or(0));
                 writer.text(word);
             }
@@ -79,7 +68,7 @@ fn mention(reader: &mut ByteReader<'_>) -> Result<Mention, BadBytes> {
     let mut attributes = Vec::new();
     for _ in 0..reader.one::<u32>()? {
         let number: u8 = reader.one()?;
-        let kind = KINDS.get(usize::from(number)).copied();
+        let kind = AttributeKind::ALL.get(usize::from(number)).copied();
         let kind = kind.ok_or_else(|| reader.content("an attribute is of an unknown kind"))?;
         attributes.push(Attribute { word: reader.text()?.to_owned(), kind });
     }

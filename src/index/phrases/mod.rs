@@ -11,8 +11,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use roaring::{MultiOps as _, RoaringBitmap};
 
-use crate::index::mention::fit::{Fit, fit};
-use crate::index::mention::{Attribute, Mention};
+use crate::language::fit::{Fit, fit};
+use crate::language::mention::{Attribute, Mention};
 
 /// Most distinct phrases of a part: a home has some thousands. Beyond them a new
 /// phrase counts as its bare noun where that is known; else it is left out here,
@@ -22,18 +22,45 @@ pub const PHRASES_MAX: usize = 65_536;
 /// A thing that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectQuery {
+    /// As the question says them.
     pub attributes: Vec<Attribute>,
-    /// Stems of the nouns that name it.
-    pub stems: Vec<String>,
+    /// What captions may call it.
+    pub names: Vec<ObjectName>,
+}
+
+/// One of the names of a thing that is asked for: "cell phone" of a mobile phone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectName {
+    /// Of the noun.
+    pub stem: String,
+    /// All that a caption should say of it under this name.
+    pub attributes: Vec<Attribute>,
 }
 
 impl ObjectQuery {
+    /// A thing by the stems of nouns that all go with the same attributes.
+    pub fn of_stems(attributes: Vec<Attribute>, stems: Vec<String>) -> Self {
+        let names = stems.into_iter();
+        let names = names.map(|stem| ObjectName { stem, attributes: attributes.clone() });
+        Self { names: names.collect(), attributes }
+    }
+
     /// Whether a mention is of this thing, whatever its attributes.
-    pub fn names(&self, mention: &Mention) -> bool {
-        let is_named = |stem: &String| {
-            mention.head_stem == *stem || mention.bare_stem() == Some(stem.as_str())
-        };
-        self.stems.iter().any(is_named)
+    pub fn is_named_by(&self, mention: &Mention) -> bool {
+        self.names.iter().any(|name| name.is_of(mention))
+    }
+
+    /// How well a mention fits; `None` where it names something else, or what it says
+    /// excludes what is asked for.
+    pub fn fit(&self, mention: &Mention) -> Option<Fit> {
+        let names = self.names.iter().filter(|name| name.is_of(mention));
+        names.filter_map(|name| fit(&mention.attributes, &name.attributes)).max()
+    }
+}
+
+impl ObjectName {
+    fn is_of(&self, mention: &Mention) -> bool {
+        mention.head_stem == self.stem || mention.bare_stem() == Some(self.stem.as_str())
     }
 }
 
@@ -133,10 +160,13 @@ impl Phrases {
 
     /// The phrases that name a thing, whether or not their attributes fit.
     pub fn naming<'a>(&'a self, sought: &'a ObjectQuery) -> impl Iterator<Item = PhraseMatch<'a>> {
-        let stems = sought.stems.iter().filter_map(|stem| self.by_stem.get(stem.as_str()));
-        stems.flatten().filter_map(|at| {
-            let Entry { mention, rows } = self.entries.get(*at as usize)?;
-            let fit = fit(&mention.attributes, &sought.attributes);
+        let called = |name: &'a ObjectName| {
+            let entries = self.by_stem.get(name.stem.as_str()).into_iter().flatten();
+            entries.map(move |at| (*at, name))
+        };
+        sought.names.iter().flat_map(called).filter_map(|(at, name)| {
+            let Entry { mention, rows } = self.entries.get(at as usize)?;
+            let fit = fit(&mention.attributes, &name.attributes);
             Some(PhraseMatch { phrase: &mention.phrase, fit, rows })
         })
     }
@@ -242,7 +272,7 @@ fn below(set: &RoaringBitmap, row: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::index::bytes::tests::{check_damage, check_nonsense};
-    use crate::index::mention::mentions;
+    use crate::language::mention::mentions;
     use proptest::prelude::{Strategy, any, prop, proptest};
 
     fn filled(captions: &[String]) -> Phrases {
@@ -261,7 +291,7 @@ mod tests {
 
     fn sought(query: &str, stems: &[&str]) -> ObjectQuery {
         let attributes = mentions(query).remove(0).attributes;
-        ObjectQuery { attributes, stems: stems.iter().map(|it| (*it).to_owned()).collect() }
+        ObjectQuery::of_stems(attributes, stems.iter().map(|it| (*it).to_owned()).collect())
     }
 
     /// What a look at each caption finds: by row, the best fit of its mentions.
@@ -269,10 +299,8 @@ mod tests {
         let mut seen = PhraseMatches::default();
         for (row, caption) in (0..).zip(captions) {
             let fits = mentions(caption).into_iter().filter_map(|it| {
-                let is_named = sought
-                    .stems
-                    .iter()
-                    .any(|stem| it.head_stem == *stem || it.bare_stem() == Some(stem.as_str()));
+                let is_called = |stem: &str| it.head_stem == stem || it.bare_stem() == Some(stem);
+                let is_named = sought.names.iter().any(|name| is_called(&name.stem));
                 fit(&it.attributes, &sought.attributes).filter(|_| is_named)
             });
             match fits.max() {

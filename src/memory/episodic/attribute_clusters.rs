@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use crate::base::time::Timestamp;
-use crate::index::mention::fit::{Fit, fit};
-use crate::index::mention::{Attribute, AttributeKind};
+use crate::language::fit::{Fit, fit};
+use crate::language::mention::{Attribute, AttributeKind};
 
 /// Mention with its attributes, record, place and time.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +50,8 @@ pub(super) fn lasting_attributes(attributes: &[Attribute]) -> Vec<Attribute> {
         AttributeKind::Colour
         | AttributeKind::Material
         | AttributeKind::Size
-        | AttributeKind::Pattern => true,
+        | AttributeKind::Pattern
+        | AttributeKind::Compound => true,
         AttributeKind::State | AttributeKind::Number | AttributeKind::Other => false,
     };
     let mut lasting: Vec<Attribute> = attributes.iter().filter(stays).cloned().collect();
@@ -256,7 +257,7 @@ fn assign_by_place(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::mention::mentions;
+    use crate::language::mention::mentions;
     use std::time::Duration;
 
     /// A caption a minute, each at a place; the names of mugs in them, by cluster.

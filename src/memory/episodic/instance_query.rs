@@ -8,12 +8,11 @@ use crate::base::area::Area;
 use crate::base::embedding::Embedding;
 use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Window, Zone};
-use crate::index::mention::mentions;
 use crate::index::phrases::{ObjectQuery, SceneQuery};
-use crate::memory::episodic::commonsense;
+use crate::language::commonsense;
+use crate::language::mention::mentions;
 use crate::memory::episodic::instances::{self, Instance};
 use crate::memory::episodic::last_seen::Sighting;
-use crate::memory::episodic::place::place_of;
 use crate::memory::episodic::ranking::{self, RankBy, RankingCriteria};
 use crate::memory::episodic::reference::{Order, Reference};
 use crate::memory::episodic::sighting_confidence::{
@@ -262,7 +261,7 @@ fn contents(
     let mut contents: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut unsure: BTreeSet<(String, String)> = BTreeSet::new();
     for record in records {
-        let Some(place) = place_of(&record.caption) else { continue };
+        let Some(place) = &record.parsed.place else { continue };
         let words = place.text();
         if !places.iter().any(|(known, ..)| *known == words) {
             continue;
@@ -273,7 +272,7 @@ fn contents(
             .map(|it| it.stem.as_str())
             .collect();
         let there = contents.entry(words.clone()).or_default();
-        for seen in mentions(&record.caption) {
+        for seen in record.parsed.shown() {
             let thing = seen.singular_head();
             let is_place = own.contains(&seen.head_stem.as_str());
             let is_doubtful = sighting_confidence::is_unsure(record)

@@ -12,14 +12,14 @@ use chrono::NaiveDate;
 
 use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
-use crate::index::mention::fit::fit;
-use crate::index::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::index::phrases::ObjectQuery;
+use crate::language::caption::{ParsedCaption, ParsedThing, Presence};
+use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::place::{PlaceWords, is_one_place};
 use crate::memory::episodic::attribute_clusters::{
     AttributeCluster, AttributedMention, ClusterFit, cluster_by_attributes, lasting_attributes,
 };
 use crate::memory::episodic::data_association::{Detection, VISIT_GAP, associate};
-use crate::memory::episodic::place::{PlaceWords, is_one_place, place_of};
 use crate::memory::episodic::sighting_confidence::{EXISTENCE_MIN, PlaceHistory, REDETECTION_RATE};
 use crate::store::Record;
 
@@ -131,24 +131,16 @@ pub(super) struct TargetMention {
     pub(super) attributes: Vec<Attribute>,
 }
 
-/// Mentions of the target in a caption.
-pub(super) fn find_mentions(caption: &str, target: &ObjectQuery) -> Vec<TargetMention> {
-    let mut found = Vec::new();
-    for (sentence, text) in caption.split(['.', ';', '!', '?']).enumerate() {
-        let said = mentions(text);
-        let following = said.iter().skip(1).map(Some).chain([None]);
-        for (mention, next) in said.iter().zip(following) {
-            let (mention, inside) = in_its_pot(mention, next, text);
-            let is_target =
-                target.names(&mention) && fit(&mention.attributes, &target.attributes).is_some();
-            if is_target {
-                let attributes =
-                    lasting_attributes(&[mention.attributes.as_slice(), inside].concat());
-                found.push(TargetMention { sentence, mention, attributes });
-            }
-        }
-    }
-    found
+/// What a caption names of what is wanted, where it is not denied.
+pub(super) fn find_mentions(caption: &ParsedCaption, target: &ObjectQuery) -> Vec<TargetMention> {
+    let there = caption.things.iter().filter(|it| it.presence != Presence::Absent);
+    let of_target = there.filter_map(|thing| {
+        let (mention, inside) = in_its_pot(thing, caption);
+        target.fit(&mention)?;
+        let attributes = lasting_attributes(&[mention.attributes.as_slice(), inside].concat());
+        Some(TargetMention { sentence: thing.sentence, mention, attributes })
+    });
+    of_target.collect()
 }
 
 /// Records under grouping, with every mention of the target.
@@ -180,7 +172,7 @@ impl<'a> Grouping<'a> {
             let place = places.get(at).copied().unwrap_or_default();
             let time = record.meta.taken_at;
             for TargetMention { sentence, mention, attributes } in
-                find_mentions(&record.caption, target)
+                find_mentions(&record.parsed, target)
             {
                 names.push(AttributedMention { record: at, sentence, at: time, place, attributes });
                 named.push(mention);
@@ -441,7 +433,7 @@ impl<'a> Grouping<'a> {
         let there: Vec<&Record> = there.filter_map(|at| self.records.get(*at).copied()).collect();
         let newest = there.last()?;
         let mut words: BTreeMap<(bool, String), usize> = BTreeMap::new();
-        for named in there.iter().filter_map(|it| place_of(&it.caption)) {
+        for named in there.iter().filter_map(|it| it.parsed.place.as_ref()) {
             *words.entry((named.is_whole(), named.text())).or_default() += 1;
         }
         let best = words.into_iter().max_by(|((a, _), n), ((b, _), m)| (a, n).cmp(&(b, m)));
@@ -456,15 +448,18 @@ impl<'a> Grouping<'a> {
     fn seen_with(&self, records: &[&Record]) -> Vec<String> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for record in records {
-            let place = place_of(&record.caption).unwrap_or_default();
+            let place = record.parsed.place.clone().unwrap_or_default();
             let spots: Vec<&str> = [&place.surface, &place.room]
                 .into_iter()
                 .flatten()
                 .map(|it| it.stem.as_str())
                 .collect();
-            let others: BTreeSet<String> = mentions(&record.caption)
-                .iter()
-                .filter(|it| !self.target.names(it) && !spots.contains(&it.head_stem.as_str()))
+            let others: BTreeSet<String> = record
+                .parsed
+                .shown()
+                .filter(|it| {
+                    !self.target.is_named_by(it) && !spots.contains(&it.head_stem.as_str())
+                })
                 .map(describe)
                 .collect();
             for other in others {
@@ -483,17 +478,13 @@ fn is_of_another_visit(one: &Detection, other: &Detection) -> bool {
 
 /// A plant is called by its pot, and told from others by it: the name with the pot, and
 /// what is said of that.
-fn in_its_pot<'a>(
-    mention: &Mention,
-    next: Option<&'a Mention>,
-    text: &str,
-) -> (Mention, &'a [Attribute]) {
-    let mut named = mention.clone();
-    let is_inside = |pot: &&Mention| {
-        pot.head_stem == "pot" && text.to_lowercase().contains(&format!("{} in a", mention.head))
+fn in_its_pot<'a>(thing: &ParsedThing, caption: &'a ParsedCaption) -> (Mention, &'a [Attribute]) {
+    let mut named = thing.mention.clone();
+    let inside = thing.inside.and_then(|at| caption.things.get(at));
+    let Some(pot) = inside.map(|it| &it.mention).filter(|it| it.head_stem == "pot") else {
+        return (named, &[]);
     };
-    let Some(pot) = next.filter(is_inside) else { return (named, &[]) };
-    named.head = format!("{} in a {}", mention.head, pot.phrase);
+    named.head = format!("{} in a {}", named.head, pot.phrase);
     (named, &pot.attributes)
 }
 
@@ -528,7 +519,7 @@ fn places(records: &[&Record]) -> Vec<usize> {
     let mut known: Vec<KnownPlace<'_>> = Vec::new();
     let mut numbers = Vec::with_capacity(records.len());
     for record in records {
-        let words = place_of(&record.caption);
+        let words = record.parsed.place.clone();
         let nearest = known
             .iter_mut()
             .enumerate()

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 
 use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
-use crate::index::mention::fit::Certainty;
-use crate::index::mention::mentions;
 use crate::index::phrases::SceneQuery;
+use crate::language::fit::Certainty;
 use crate::memory::episodic::caption_match::match_caption;
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
 use crate::model::TextRole;
@@ -151,7 +150,7 @@ impl Episodic {
             scores.into_iter().map(|hit| (hit.id, hit.score)).collect();
         let sighting = |record: Record| {
             let score = scores.get(&record.id).copied().unwrap_or(0.0);
-            let evidence = match_caption(&mentions(&record.caption), wanted);
+            let evidence = match_caption(&record.parsed, wanted);
             let matched = evidence.map(|it| it.matched).unwrap_or_default();
             Sighting { recalled: Recalled { record, score, matched }, certainty }
         };
@@ -254,9 +253,7 @@ mod tests {
             let mut seen: Vec<_> = records
                 .iter()
                 .filter(|it| filter.window.touches(it.meta.taken_at, it.end_at))
-                .filter_map(|it| {
-                    Some((match_caption(&mentions(&it.caption), &wanted)?.certainty, it))
-                })
+                .filter_map(|it| Some((match_caption(&it.parsed, &wanted)?.certainty, it)))
                 .collect();
             let surest = seen.iter().map(|(certainty, _)| *certainty).max();
             seen.retain(|(certainty, _)| Some(*certainty) == surest);

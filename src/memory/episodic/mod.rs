@@ -5,14 +5,13 @@
 
 mod attribute_clusters;
 pub mod caption_match;
-mod commonsense;
+pub mod captions;
 mod data_association;
 pub mod forgetting;
 pub mod instance_query;
 pub mod instances;
 pub mod last_seen;
 pub mod noun_phrases;
-pub mod place;
 pub mod ranking;
 pub mod reference;
 pub mod requests;
@@ -29,7 +28,9 @@ use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::base::time::{Clock, SystemClock, Timestamp};
 use crate::base::{FrameTicket, RecordId};
-use crate::index::mention::mentions;
+use crate::language::caption::ParsedCaption;
+use crate::language::mention::mentions;
+use crate::memory::episodic::captions::CaptionReader;
 use crate::memory::episodic::vocabulary::Vocabulary;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, ModelIdentity, TextRole};
@@ -73,20 +74,22 @@ pub struct Episodic {
     store: Store,
     corpus: Arc<Corpus>,
     embedder: EmbedderHandle,
+    captions: CaptionReader,
     vocabulary: Vocabulary,
     compactor: Compactor,
 }
 
 impl Episodic {
-    /// Opens the corpus of a store, and keeps every record.
+    /// Opens the corpus of a store, and keeps every record. Captions are read by rules.
     pub fn open(store: Store, embedder: EmbedderHandle) -> Result<Self, MemoryError> {
-        Self::open_keeping(store, embedder, Options::default(), Arc::new(SystemClock))
+        let captions = CaptionReader::by_rules();
+        Self::open_keeping(store, (embedder, captions), Options::default(), Arc::new(SystemClock))
     }
 
     /// Opens the corpus of a store, and drops what `options` do not keep.
     pub fn open_keeping(
         store: Store,
-        embedder: EmbedderHandle,
+        (embedder, captions): (EmbedderHandle, CaptionReader),
         options: Options,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, MemoryError> {
@@ -94,7 +97,7 @@ impl Episodic {
         let vocabulary = Vocabulary::open(embedder.clone(), store.clone(), corpus.nouns());
         let compactor = Compactor::start(Arc::clone(&corpus), store.clone(), options, clock)
             .map_err(MemoryError::Thread)?;
-        Ok(Self { store, corpus, embedder, vocabulary, compactor })
+        Ok(Self { store, corpus, embedder, captions, vocabulary, compactor })
     }
 
     /// Commits the caption of a pending frame. On disk and searchable when it returns.
@@ -104,9 +107,10 @@ impl Episodic {
         caption: &Caption,
     ) -> Result<Record, MemoryError> {
         let vector = self.embedder.embed(TextRole::Passage, &caption.text)?;
-        self.vocabulary.learn_from(&[&caption.text]);
+        let parsed = self.captions.read(&caption.text);
+        self.vocabulary.learn_from([&parsed]);
         let mut changes = self.corpus.changes();
-        let record = self.store.commit_frame(ticket, caption, &vector)?;
+        let record = self.store.commit_frame(ticket, caption, &parsed, &vector)?;
         changes.insert(&record, &vector)?;
         Ok(record)
     }
@@ -119,12 +123,14 @@ impl Episodic {
     ) -> Result<Vec<Record>, MemoryError> {
         let captions: Vec<&str> = observations.iter().map(|it| it.caption.as_str()).collect();
         let vectors = self.embedder.embed_batch(TextRole::Passage, &captions)?;
-        self.vocabulary.learn_from(&captions);
-        let items: Vec<(NewObservation, Embedding)> =
-            observations.into_iter().zip(vectors).collect();
+        let parsed: Vec<ParsedCaption> = captions.iter().map(|it| self.captions.read(it)).collect();
+        self.vocabulary.learn_from(&parsed);
+        let items = observations.into_iter().zip(parsed).zip(vectors);
+        let items: Vec<(NewObservation, ParsedCaption, Embedding)> =
+            items.map(|((observation, parsed), vector)| (observation, parsed, vector)).collect();
         let mut changes = self.corpus.changes();
         let records = self.store.commit_observations(&items)?;
-        for (record, (_, vector)) in records.iter().zip(&items) {
+        for (record, (_, _, vector)) in records.iter().zip(&items) {
             changes.insert(record, vector)?;
         }
         Ok(records)
@@ -181,7 +187,7 @@ impl Episodic {
         let query_mentions = mentions(query);
         let mut found = Vec::with_capacity(hits.len());
         for record in self.store.records(&ids)? {
-            let matched = vocabulary::same_noun_phrases(&record.caption, &query_mentions);
+            let matched = vocabulary::same_noun_phrases(&record.parsed, &query_mentions);
             let score = scores.get(&record.id).copied().unwrap_or(0.0);
             found.push(Recalled { record, score, matched });
         }

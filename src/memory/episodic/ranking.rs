@@ -9,15 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::NaiveDate;
 
 use crate::base::RecordId;
-use crate::base::phrase_time::When;
 use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Zone};
-use crate::index::mention::fit::{Fit, fit};
-use crate::index::mention::mentions;
 use crate::index::phrases::ObjectQuery;
+use crate::language::fit::Fit;
+use crate::language::place::PlaceWords;
+use crate::language::time::When;
 use crate::memory::episodic::instances::{Instance, Visit};
-use crate::memory::episodic::noun_phrases::is_person;
-use crate::memory::episodic::place::place_of;
 use crate::store::Record;
 
 /// Criteria of a request.
@@ -98,22 +96,18 @@ struct RecordFeatures {
 
 impl RecordFeatures {
     fn of(record: &Record, criteria: &RankingCriteria) -> Self {
-        let seen = mentions(&record.caption);
         let shown = |thing: &ObjectQuery| {
-            let named = seen.iter().filter(|it| thing.names(it));
-            let fits = named.filter_map(|it| fit(&it.attributes, &thing.attributes));
+            let fits = record.parsed.shown().filter_map(|it| thing.fit(it));
             // "a windowsill" may be the grey one, "a grey windowsill" is.
             fits.max().map_or(0, |fit| if fit == Fit::Full { 2 } else { 1 })
         };
         let around = criteria.around.iter().map(shown);
-        let has_person = seen.iter().any(is_person);
-        let is_done =
-            criteria.doing.as_deref().is_some_and(|doing| {
-                let stem = verb_stem(doing);
-                record.caption.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| {
-                    !stem.is_empty() && verb_stem(word) == stem && word.ends_with("ing")
-                })
-            });
+        let has_person = record.parsed.has_person();
+        let is_done = criteria.doing.as_deref().is_some_and(|doing| {
+            let stem = verb_stem(doing);
+            let deeds = &record.parsed.deeds;
+            !stem.is_empty() && deeds.iter().any(|it| verb_stem(it) == stem)
+        });
         Self { around: around.sum(), has_person, is_done }
     }
 }
@@ -264,7 +258,7 @@ pub fn places<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<(String, &'a
     let mut found: BTreeMap<String, (&Record, usize)> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for record in records.filter(|it| seen.insert(it.id)) {
-        let Some(words) = place_of(&record.caption).map(|it| it.text()) else { continue };
+        let Some(words) = record.parsed.place.as_ref().map(PlaceWords::text) else { continue };
         let (newest, count) = found.entry(words).or_insert((record, 0));
         *count += 1;
         if record.meta.taken_at > newest.meta.taken_at {
@@ -280,8 +274,8 @@ pub fn places<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<(String, &'a
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::phrase_time;
     use crate::base::time::Window;
+    use crate::language::time;
     use crate::memory::episodic::instances::tests::{MONDAY, Seen, grouped, records, sought};
     use std::time::Duration;
 
@@ -336,7 +330,7 @@ mod tests {
         let zone = Zone::from_name("UTC").unwrap();
         let now = Timestamp::from_seconds(MONDAY).unwrap().plus(Duration::from_secs(60 * DAY * 3));
         let when = |text: &str| {
-            let found = phrase_time::find(text).into_iter().map(|it| it.time.resolve(now, zone));
+            let found = time::find(text).into_iter().map(|it| it.time.resolve(now, zone));
             RankingCriteria { when: found.collect(), ..RankingCriteria::default() }
         };
         assert_ne!(when("on Monday").when[0].window, Window::ALL);

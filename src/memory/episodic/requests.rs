@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::phrase_time;
+use crate::language::time;
 use crate::memory::episodic::reference::Reference;
 use crate::model::{ModelError, RequestTagger};
 
@@ -25,6 +25,6 @@ impl Requests {
         let end = request.char_indices().nth(REQUEST_CHARS_MAX).map_or(request.len(), |(at, _)| at);
         let request = request.get(..end).unwrap_or_default();
         let tagged = self.tagger.tag(request)?;
-        Ok(Reference::of(request, &tagged, &phrase_time::find(request)))
+        Ok(Reference::of(request, &tagged, &time::find(request)))
     }
 }

@@ -12,13 +12,12 @@ use std::time::Duration;
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
-use crate::index::mention::Attribute;
-use crate::index::mention::fit::fit;
 use crate::index::phrases::ObjectQuery;
+use crate::language::fit::fit;
+use crate::language::mention::Attribute;
+use crate::language::place::{PlaceWords, is_one_place};
 use crate::memory::episodic::data_association::VISIT_GAP;
 use crate::memory::episodic::instances::{TargetMention, find_mentions};
-use crate::memory::episodic::noun_phrases::things_in;
-use crate::memory::episodic::place::{PlaceWords, is_one_place, place_of};
 use crate::store::Record;
 
 /// Existence probability below which a sighting counts as a misdetection.
@@ -74,7 +73,7 @@ impl PlaceHistory {
         let mut history = Self::default();
         let mut known: Vec<(Record, Option<PlaceWords>)> = Vec::new();
         for record in records {
-            let words = place_of(&record.caption);
+            let words = record.parsed.place.clone();
             let viewpoint = known
                 .iter()
                 .position(|(it, its)| is_one_viewpoint(it, its.as_ref(), &record, words.as_ref()));
@@ -98,7 +97,7 @@ impl PlaceHistory {
                 viewpoint,
                 visit: visits.len() - 1,
                 confidence: mention_confidence(&record),
-                named: find_mentions(&record.caption, wanted),
+                named: find_mentions(&record.parsed, wanted),
             });
             history.by_record.insert(record.id, at);
             if viewpoint == known.len() {
@@ -282,7 +281,7 @@ pub(super) fn is_unsure(record: &Record) -> bool {
 /// Confidence of a single mention: a wrong caption is mostly wrong in one of its mentions.
 fn mention_confidence(record: &Record) -> f32 {
     let Some(confidence) = record.confidence else { return 1.0 };
-    let things = things_in(&record.caption).len().max(1);
+    let things = record.parsed.objects().count().max(1);
     1.0 - (1.0 - confidence) / as_f32(things)
 }
 

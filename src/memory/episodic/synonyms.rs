@@ -3,7 +3,9 @@
 //!
 //! Pure.
 
-use crate::index::mention::{AttributeKind, Mention, mentions};
+use crate::index::phrases::ObjectName;
+use crate::language::lexicon;
+use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
 
 /// Names of one thing each.
 const NAMES: &[&[&str]] = &[
@@ -48,29 +50,58 @@ const NAMES: &[&[&str]] = &[
 const ROOMS: &[&str] =
     &["kitchen", "hallway", "hall", "corridor", "offic", "studi", "loung", "garag", "cellar"];
 
-/// The stems by which captions may name the thing: those of `like`, whose vectors are
-/// alike, and of its other names. Rooms are alike and yet not the same, and what stands
-/// in a room is alike to it: a bed is no bedroom.
-pub(super) fn stems(mention: &Mention, mut like: Vec<String>) -> Vec<String> {
+/// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
+/// by its other names. Rooms are alike and yet not the same, and what stands in a room is
+/// alike to it: a bed is no bedroom.
+pub(super) fn names(mention: &Mention, mut like: Vec<String>) -> Vec<ObjectName> {
     let stem = &mention.head_stem;
     like.retain(|it| !is_room(it));
-    let mut stems = if is_room(stem) { vec![stem.clone()] } else { like };
-    let compound = compound(mention);
-    let of_compound = compound.as_ref().and_then(|name| group(name));
-    let own = mention.singular_head();
-    let Some(names) = of_compound.or_else(|| group(&own)) else { return stems };
-    if of_compound.is_some() {
-        // A bedside table is no table as others are.
-        stems.clear();
-    }
-    for name in names {
-        let named = mentions(&format!("a {name}"));
-        let Some(named) = named.into_iter().next() else { continue };
-        if named.attributes.is_empty() && !stems.contains(&named.head_stem) {
-            stems.push(named.head_stem);
+    let stems = if is_room(stem) { vec![stem.clone()] } else { like };
+    let name = |stem: String| ObjectName { stem, attributes: mention.attributes.clone() };
+    let mut names: Vec<ObjectName> = stems.into_iter().map(name).collect();
+    let (known, said) = known_name(mention);
+    let people = if is_person(mention) { PEOPLE } else { &[] };
+    let table = group(&known).unwrap_or_default().iter().chain(people).copied();
+    for other in table.chain(lexicon::synonyms(&known)) {
+        // What is not read as one name would find other things: "machine" of "stapling machine".
+        let named = mentions(&format!("a {other}")).into_iter().next();
+        let Some(named) = named.filter(|it| it.phrase == other) else { continue };
+        let attributes = [said.as_slice(), &named.attributes].concat();
+        let name = ObjectName { stem: named.head_stem, attributes };
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    stems
+    names
+}
+
+/// The longest part of a thing's name that is known to have others: "bedside table" of
+/// "white bedside table"; and all else that is said of it.
+fn known_name(mention: &Mention) -> (String, Vec<Attribute>) {
+    let is_part = |it: &&Attribute| it.kind == AttributeKind::Compound;
+    let parts: Vec<&Attribute> = mention.attributes.iter().filter(is_part).collect();
+    let head = mention.singular_head();
+    for from in 0..parts.len() {
+        let of_name = parts.get(from..).unwrap_or_default();
+        let words: Vec<&str> = of_name.iter().map(|it| it.word.as_str()).collect();
+        let name = format!("{} {head}", words.join(" "));
+        if group(&name).is_some() || lexicon::synonyms(&name).next().is_some() {
+            let rest = mention.attributes.iter().filter(|it| !of_name.contains(it));
+            return (name, rest.cloned().collect());
+        }
+    }
+    (head, mention.attributes.clone())
+}
+
+/// What somebody may be called, whoever asks for a person.
+const PEOPLE: &[&str] = &["person", "people", "man", "woman", "somebody", "someone", "user"];
+
+/// Whether anybody is meant.
+fn is_person(mention: &Mention) -> bool {
+    matches!(
+        mention.head.as_str(),
+        "person" | "people" | "somebody" | "someone" | "anybody" | "anyone" | "user"
+    )
 }
 
 fn is_room(stem: &str) -> bool {
@@ -81,20 +112,33 @@ fn group(name: &str) -> Option<&'static [&'static str]> {
     NAMES.iter().find(|names| names.contains(&name)).copied()
 }
 
-/// "bedside table" of "white bedside table".
-fn compound(mention: &Mention) -> Option<String> {
-    let other = mention.attributes.iter().rev().find(|it| it.kind == AttributeKind::Other)?;
-    Some(format!("{} {}", other.word, mention.singular_head()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// `expect` are nouns' stems, each with the parts of the name before it.
     fn check(thing: &str, like: &[&str], expect: &[&str]) {
         let mention = mentions(thing).remove(0);
         let like = like.iter().map(|it| (*it).to_owned()).collect();
-        assert_eq!(stems(&mention, like), expect, "{thing}");
+        let told = |it: ObjectName| {
+            let parts = it.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
+            let parts: Vec<&str> = parts.map(|it| it.word.as_str()).collect();
+            [parts, vec![it.stem.as_str()]].concat().join(" ")
+        };
+        let found: Vec<String> = names(&mention, like).into_iter().map(told).collect();
+        let missing: Vec<&&str> =
+            expect.iter().filter(|it| !found.iter().any(|found| found == *it)).collect();
+        assert!(missing.is_empty(), "{thing}: {missing:?} not in {found:?}");
+    }
+
+    fn refuse(thing: &str, like: &[&str], never: &[&str]) {
+        let mention = mentions(thing).remove(0);
+        let like = like.iter().map(|it| (*it).to_owned()).collect();
+        let found = names(&mention, like);
+        for stem in never {
+            let bare = |it: &ObjectName| it.stem == *stem && it.attributes.is_empty();
+            assert!(!found.iter().any(bare), "{thing}: {stem}");
+        }
     }
 
     #[test]
@@ -102,20 +146,31 @@ mod tests {
         check("a blue pillow", &["pillow"], &["pillow", "cushion"]);
         check("the remote control", &["remot control"], &["remot control", "remot", "clicker"]);
         check("my teddy", &["teddi"], &["teddi", "bear"]);
-        check("a coffee cup", &["cup", "mug"], &["cup", "mug"]);
+        check("a coffee cup", &["cup"], &["coffee cup", "coffee mug"]);
         check("a spoon", &["spoon", "fork"], &["spoon", "fork"]);
+        check("a skillet", &["skillet"], &["skillet", "frying pan"]);
+        check("a rucksack", &["rucksack"], &["backpack", "knapsack"]);
+        refuse("a stapler", &["stapler"], &["machin"]);
     }
 
     #[test]
     fn what_two_words_name_together_is_not_what_one_names() {
-        check("the white bedside table", &["tabl"], &["nightstand"]);
+        check("the white bedside table", &["tabl"], &["bedside tabl", "nightstand"]);
+        refuse("the bedside table", &["tabl"], &["tabl", "desk"]);
         check("a wooden table", &["tabl", "desk"], &["tabl", "desk"]);
     }
 
     #[test]
     fn rooms_that_are_alike_are_not_the_same() {
-        check("the bedroom", &["bedroom", "live room"], &["bedroom"]);
-        check("a bed", &["bed", "bedroom"], &["bed"]);
+        refuse("the bedroom", &["bedroom", "live room"], &["live room"]);
+        refuse("a bed", &["bed", "bedroom"], &["bedroom"]);
+        refuse("the lounge", &["loung", "bedroom"], &["bedroom"]);
         check("the lounge", &["loung", "bedroom"], &["loung", "live room"]);
+    }
+
+    #[test]
+    fn whoever_asks_for_a_person_finds_men_and_women() {
+        check("a person", &["person"], &["person", "man", "woman", "somebodi"]);
+        refuse("a woman", &["woman"], &["man", "person"]);
     }
 }

@@ -10,9 +10,10 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use log::warn;
 
 use crate::base::embedding::Embedding;
-use crate::index::mention::{Mention, mentions};
 use crate::index::nouns::Nouns;
 use crate::index::phrases::{ObjectQuery, SceneQuery};
+use crate::language::caption::ParsedCaption;
+use crate::language::mention::{Mention, mentions};
 use crate::memory::episodic::synonyms;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
@@ -27,12 +28,12 @@ const SYNONYMS_LEAST: f32 = 0.825;
 const AT_ONCE: usize = 32;
 
 /// Noun phrases of `caption` whose noun is also one of `wanted`, each once.
-pub(super) fn same_noun_phrases(caption: &str, wanted: &[Mention]) -> Vec<String> {
+pub(super) fn same_noun_phrases(caption: &ParsedCaption, wanted: &[Mention]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for mention in mentions(caption) {
+    for mention in caption.shown() {
         let named = wanted.iter().any(|it| mention.is_named_as(it));
         if named && !found.contains(&mention.phrase) {
-            found.push(mention.phrase);
+            found.push(mention.phrase.clone());
         }
     }
     found
@@ -57,7 +58,7 @@ impl Vocabulary {
         match store.nouns() {
             Ok(kept) => {
                 for (stem, vector) in kept {
-                    nouns.insert(&stem, vector, &|a, b| embedder.similarity(a, b));
+                    nouns.insert(&stem, vector);
                 }
             }
             Err(error) => warn!(error:%; "the kept nouns cannot be read and are made anew"),
@@ -68,12 +69,11 @@ impl Vocabulary {
     }
 
     /// Embeds and keeps the new nouns of captions.
-    pub(super) fn learn_from(&self, captions: &[&str]) {
+    pub(super) fn learn_from<'a>(&self, captions: impl IntoIterator<Item = &'a ParsedCaption>) {
         let mut mentioned = BTreeMap::new();
-        for mention in captions.iter().flat_map(|caption| mentions(caption)) {
+        for mention in captions.into_iter().flat_map(ParsedCaption::shown) {
             if !self.read().knows(&mention.head_stem) {
-                let noun = mention.singular_head();
-                mentioned.insert(mention.head_stem, noun);
+                mentioned.insert(mention.head_stem.clone(), mention.singular_head());
             }
         }
         self.learn(mentioned);
@@ -88,27 +88,24 @@ impl Vocabulary {
 
     fn object_query(&self, mention: Mention) -> ObjectQuery {
         let stem = mention.head_stem.as_str();
+        let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
         let known = self.read().knows(stem);
         let stems = if known {
-            self.read().meaning(stem)
+            self.read().meaning(stem, &likeness)
         } else {
             // A noun that no caption has. Where it cannot be embedded it has no
             // synonyms; what else the model is asked for reports its failure.
             match self.embedder.embed(TextRole::Passage, &mention.singular_head()) {
-                Ok(vector) => {
-                    let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
-                    self.read().meaning_of(stem, &vector, &likeness)
-                }
+                Ok(vector) => self.read().meaning_of(stem, &vector, &likeness),
                 Err(_failure) => vec![stem.to_owned()],
             }
         };
-        let stems = synonyms::stems(&mention, stems);
-        ObjectQuery { attributes: mention.attributes, stems }
+        ObjectQuery { names: synonyms::names(&mention, stems), attributes: mention.attributes }
     }
 
     fn learn(&self, mentioned: BTreeMap<String, String>) {
         let unknown: Vec<(String, String)> =
-            mentioned.into_iter().filter(|(stem, _)| !self.read().knows(stem)).collect();
+            mentioned.into_iter().filter(|(stem, _)| self.is_new(stem)).collect();
         for some in unknown.chunks(AT_ONCE) {
             // A noun without a vector is found by its own name, and is tried again
             // when it is mentioned again.
@@ -119,6 +116,11 @@ impl Vocabulary {
         }
     }
 
+    /// A name with a digit in it (`person_7`, a plate) means nothing but itself.
+    fn is_new(&self, stem: &str) -> bool {
+        !stem.contains(|c: char| c.is_ascii_digit()) && !self.read().knows(stem)
+    }
+
     fn learn_some(&self, nouns: &[(String, String)]) -> Result<(), ModelError> {
         let texts: Vec<&str> = nouns.iter().map(|(_, noun)| noun.as_str()).collect();
         let vectors = self.embedder.embed_batch(TextRole::Passage, &texts)?;
@@ -127,10 +129,9 @@ impl Vocabulary {
         if let Err(error) = self.store.keep_nouns(&learned) {
             warn!(error:%; "nouns cannot be kept and are made anew at the next start");
         }
-        let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
         let mut held = self.nouns.write().unwrap_or_else(PoisonError::into_inner);
         for (stem, vector) in learned {
-            held.insert(&stem, vector, &likeness);
+            held.insert(&stem, vector);
         }
         Ok(())
     }

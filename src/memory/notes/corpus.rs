@@ -97,7 +97,9 @@ impl Corpus {
         let Some(IndexedNote { passages, expires_at, .. }) = self.entries.remove(&id) else {
             return;
         };
-        passages.into_iter().for_each(|it| it.leave(&mut self.words));
+        for passage in passages {
+            passage.leave(&mut self.words);
+        }
         if let Some(at) = expires_at {
             self.expiries.remove(&(at, id));
         }

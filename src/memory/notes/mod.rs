@@ -131,7 +131,9 @@ impl Notes {
             let on_disk: Vec<_> =
                 renewed.iter().map(|(note, it)| (note.clone(), it.vectors())).collect();
             store.put_notes(&on_disk)?;
-            renewed.into_iter().for_each(|(note, prepared)| corpus.insert(&note, prepared));
+            for (note, prepared) in renewed {
+                corpus.insert(&note, prepared);
+            }
         }
         let (corpus, writing) = (RwLock::new(corpus), Mutex::new(()));
         Ok(Self { store, embedder, zone, corpus, writing })

@@ -2,7 +2,7 @@
 //! so most often.
 
 use crate::base::time::Window;
-use crate::index::mention::mentions;
+use crate::language::mention::mentions;
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::reference::{Order, Reference};
@@ -67,13 +67,16 @@ impl Plan<'_> {
         let own: Vec<&str> = self.reference.thing.split(' ').collect();
         let newest = instance.records.last();
         let newest = newest.and_then(|id| recalled.iter().find(|it| it.record.id == *id));
-        let around = newest.map(|it| mentions(&it.record.caption)).unwrap_or_default();
+        let around = newest.map(|it| &it.record.parsed);
         let excludes = |without: &String| {
             let mut words = without.split(' ').filter(|it| !own.contains(it)).peekable();
             let is_like = words.peek().is_some() && words.all(|word| said.contains(&word));
             let place = mentions(&format!("a {without}")).into_iter().next();
             let place = place.filter(|it| !own.contains(&it.head.as_str()));
-            is_like || place.is_some_and(|place| around.iter().any(|it| it.is_named_as(&place)))
+            is_like
+                || place.is_some_and(|place| {
+                    around.is_some_and(|it| it.shown().any(|it| it.is_named_as(&place)))
+                })
         };
         self.reference.without.iter().any(excludes)
     }

@@ -1,7 +1,6 @@
 //! "What I left on the sofa before lunch": the object that lay there, whatever it is.
 
 use crate::memory::episodic::Recalled;
-use crate::memory::episodic::noun_phrases::things_in;
 use crate::memory::episodic::reference::Reference;
 use crate::retrieval::planner::{MATCHES, Plan, recall};
 use crate::retrieval::target::TargetChoice;
@@ -15,7 +14,7 @@ impl Plan<'_> {
             return self.last_seen(&self.task.text);
         };
         let described = ParsedRequest::of_thing(&thing, thing.clone());
-        let choice = TargetChoice::Described(described);
+        let choice = TargetChoice::Described(Box::new(described));
         self.trace.choose_target(choice, "Decide on what lay there.")?;
         self.last_seen(&thing)
     }
@@ -32,5 +31,6 @@ fn newest_thing(mut found: Vec<Recalled>, reference: &Reference) -> Option<Strin
     let is_there = |it: &&Recalled| around.is_empty() || !it.matched.is_empty();
     let mut there = found.iter().filter(is_there).filter(|it| !was_done || is_done(it));
     let is_place = |thing: &str| around.iter().any(|it| thing.ends_with(it.as_str()));
-    there.find_map(|it| things_in(&it.record.caption).into_iter().find(|thing| !is_place(thing)))
+    there
+        .find_map(|it| it.record.parsed.object_phrases().into_iter().find(|thing| !is_place(thing)))
 }

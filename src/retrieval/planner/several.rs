@@ -54,7 +54,7 @@ impl Plan<'_> {
         let also = self.reference.also.clone();
         for thing in also.iter().take(TARGETS_MAX) {
             let described = ParsedRequest::of_thing(thing, thing.clone());
-            let choice = TargetChoice::Described(described);
+            let choice = TargetChoice::Described(Box::new(described));
             self.trace.choose_target(choice, "Go on to what is wanted next.")?;
             let query = recall(with_article(thing), None, 1);
             self.trace.recall_last_seen(query, "Find where it was seen last.")?;

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::time::Zone;
-use crate::index::mention::fit::{Certainty, Fit};
 use crate::index::phrases::ObjectQuery;
+use crate::language::fit::{Certainty, Fit};
 use crate::memory::episodic::last_seen::SightingExplanation;
 use crate::search::evidence::{ObjectEvidence, PhraseEvidence, SegmentEvidence};
 use crate::tools::explain::Extent;
@@ -93,7 +93,7 @@ impl CertaintyReply {
 impl ObjectReply {
     fn of(query: &ObjectQuery, found: &ObjectEvidence) -> Self {
         Self {
-            stems: query.stems.clone(),
+            stems: query.names.iter().map(|it| it.stem.clone()).collect(),
             attributes: query.attributes.iter().map(|it| it.word.clone()).collect(),
             phrases: found.phrases.iter().map(PhraseReply::of).collect(),
             more_phrases: found.more,

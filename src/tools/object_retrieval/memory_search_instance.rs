@@ -109,7 +109,7 @@ fn choice_of(context: &Context, request: Request) -> Result<TargetChoice, Retrie
     Ok(match request {
         Request::Implied => TargetChoice::Implied,
         Request::Described(text) => {
-            TargetChoice::Described(context.retrieval.parse_description(&text)?)
+            TargetChoice::Described(Box::new(context.retrieval.parse_description(&text)?))
         }
         Request::Record(id) => TargetChoice::Record(id),
         Request::Candidate(at) => TargetChoice::Candidate(at),

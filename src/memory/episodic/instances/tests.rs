@@ -5,6 +5,8 @@ use std::time::Duration;
 use super::*;
 use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
+use crate::language::caption::ParsedCaption;
+use crate::language::mention::mentions;
 
 /// 2025-01-06 09:00:00 UTC, a Monday.
 pub(crate) const MONDAY: f64 = 1_736_154_000.0;
@@ -29,6 +31,7 @@ pub(crate) fn records(seen: &[Seen]) -> Vec<Record> {
             meta,
             end_at: taken_at,
             caption: (*caption).to_owned(),
+            parsed: ParsedCaption::by_rules(caption),
             confidence: None,
             layer: None,
             image: None,
@@ -41,7 +44,7 @@ pub(crate) fn sought(thing: &str) -> ObjectQuery {
     let mention = mentions(thing).remove(0);
     let mut stems = vec![mention.head_stem];
     stems.extend((stems[0] == "mug").then(|| "cup".to_owned()));
-    ObjectQuery { attributes: mention.attributes, stems }
+    ObjectQuery::of_stems(mention.attributes, stems)
 }
 
 pub(crate) fn grouped(seen: &[Seen], thing: &str) -> Vec<Instance> {

@@ -5,18 +5,16 @@
 //! records.
 
 mod phrase;
-mod verb;
 pub(super) mod words;
 
 use std::ops::Range;
 
-use crate::base::phrase_time::{self, Found, PhraseTime};
-use crate::index::mention::mentions;
-use crate::memory::episodic::noun_phrases::is_person;
+use crate::language::caption::is_person;
+use crate::language::mention::mentions;
+use crate::language::time::{self, Found, PhraseTime};
+use crate::language::verbs::{self, MERE_USE};
 use crate::memory::episodic::reference::phrase::{places, plain};
-use crate::memory::episodic::reference::words::{
-    AFFORDANCES, DETERMINERS, HABITUAL, MERE_USE, PARTS_OF_DAY,
-};
+use crate::memory::episodic::reference::words::{AFFORDANCES, DETERMINERS, HABITUAL, PARTS_OF_DAY};
 use crate::model::tagged::{Asked, Count, Intent, Rank, Role, Span, Superlative, Tagged, Tense};
 
 /// What a request refers to.
@@ -83,10 +81,10 @@ impl Reference {
         let kind = said.kind().filter(|_| names.is_empty()).map(|at| plain(said.text(at)));
         names.extend(kind.clone());
         let times = said.times().into_iter().map(|it| it.time.clone());
-        let when = phrase_time::combined(times.chain(part).collect());
+        let when = time::combined(times.chain(part).collect());
         let thing = phrase::thing(&names, &said.plainly(Role::Attribute));
         let deeds = said.deeds(!thing.is_empty());
-        let doing = verb::deed(&deeds);
+        let doing = verbs::deed(&deeds);
         let is_open =
             tagged.order == Superlative::None && tagged.tense == Tense::None && when.is_empty();
         let thing =
@@ -259,10 +257,8 @@ fn ends_at(tagged: &Tagged) -> Option<usize> {
 
 /// What is wanted; a question that asks nothing is a request.
 fn intent(tagged: &Tagged) -> Intent {
-    match tagged.intent {
-        Intent::Question if tagged.asked == Asked::None => Intent::Fetch,
-        intent => intent,
-    }
+    let is_empty = tagged.intent == Intent::Question && tagged.asked == Asked::None;
+    if is_empty { Intent::Fetch } else { tagged.intent }
 }
 
 /// What to do it with, where a request names nothing but the deed: "something to read".
@@ -308,7 +304,7 @@ fn without_part_of_day(mut names: Vec<String>) -> (Vec<String>, Option<PhraseTim
         let (_head, before) = words.split_last().unwrap_or((&"", &[]));
         let part = before.iter().enumerate().find_map(|(at, word)| {
             let (_, meant) = PARTS_OF_DAY.iter().find(|(part, _)| part == word)?;
-            Some((at, phrase_time::find(meant).pop()?))
+            Some((at, time::find(meant).pop()?))
         });
         if let Some((at, found)) = part {
             words.remove(at);

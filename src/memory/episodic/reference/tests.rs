@@ -47,7 +47,7 @@ fn made(marked: &str, order: Superlative, tense: Tense) -> Reference {
         let role = role.map(|role| serde_json::from_value(role.into()).unwrap());
         spans.extend(role.map(|role| Span { role, at: start..request.len() }));
     }
-    let times = phrase_time::find(&request);
+    let times = time::find(&request);
     Reference::of(&request, &Tagged { spans, order, tense, ..Tagged::default() }, &times)
 }
 

@@ -268,6 +268,6 @@ fn bare_text(left: &Operand, comparison: Comparison, right: &Operand) -> Option<
 fn plain_name(operand: &Operand) -> Option<&str> {
     match operand {
         Operand::Path(Path { name, parts }) if parts.is_empty() => Some(name),
-        _ => None,
+        Operand::Path(_) | Operand::Literal(_) | Operand::List(_) => None,
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Pure.
 
-use crate::base::phrase_time::find::{Atom, Words, number};
-use crate::base::phrase_time::{DAY, Hours};
+use crate::language::time::find::{Atom, Words, number};
+use crate::language::time::{DAY, Hours};
 
 impl Words {
     /// "at ten", "around 3 pm", "before 10:30", "between 9 and 11", "half past nine", "noon".

@@ -2,8 +2,8 @@
 //!
 //! Pure.
 
-use crate::index::mention::words::COLOUR_FAMILIES;
-use crate::index::mention::{Attribute, AttributeKind};
+use crate::language::mention::{Attribute, AttributeKind};
+use crate::language::words::COLOUR_FAMILIES;
 
 /// How surely; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,8 +29,9 @@ pub enum Certainty {
 
 /// `None` where a wanted attribute is excluded by one of the same kind.
 pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
-    let mut fit = Fit::Full;
-    for attribute in wanted {
+    let mut fit = fit_of_name(seen, wanted)?;
+    let said = wanted.iter().filter(|it| it.kind != AttributeKind::Compound);
+    for attribute in said {
         if seen.iter().any(|it| it.word == attribute.word) {
             continue;
         }
@@ -48,6 +49,20 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     Some(fit)
 }
 
+/// How well one name fits another: "bottle" may be a washing up liquid bottle, "liquid
+/// bottle" is fit by one, and a sunflower oil bottle is none.
+fn fit_of_name(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
+    let is_within = |these: &[Attribute], those: &[Attribute]| {
+        let mut words = these.iter().filter(|it| it.kind == AttributeKind::Compound);
+        words.all(|it| those.contains(it))
+    };
+    if is_within(wanted, seen) {
+        Some(Fit::Full)
+    } else {
+        is_within(seen, wanted).then_some(Fit::Possible)
+    }
+}
+
 /// Whether one eye may see this where another sees that.
 fn is_near(a: &Attribute, b: &Attribute) -> bool {
     let holds =
@@ -58,7 +73,7 @@ fn is_near(a: &Attribute, b: &Attribute) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::mention::mentions;
+    use crate::language::mention::mentions;
 
     fn check(seen: &str, wanted: &str, expect: Option<Fit>) {
         let attributes = |text| mentions(text).remove(0).attributes;
@@ -79,7 +94,19 @@ mod tests {
     #[test]
     fn numbers_and_other_words_exclude_nothing() {
         check("two mugs", "three mugs", Some(Fit::Full));
-        check("a tea mug", "coffee mug", Some(Fit::Full));
+        check("a cozy mug", "shiny mug", Some(Fit::Full));
+    }
+
+    #[test]
+    fn the_nouns_of_a_name_count() {
+        check("the dish soap bottle", "sunflower oil bottle", None);
+        check("a kitchen towel", "tea towel", None);
+        check("a yogurt pot lid", "tupperware lid", None);
+        check("a green sunflower oil bottle", "oil bottle", Some(Fit::Full));
+        check("a sunflower oil bottle", "bottle", Some(Fit::Full));
+        check("a bottle", "sunflower oil bottle", Some(Fit::Possible));
+        check("an oil bottle", "sunflower oil bottle", Some(Fit::Possible));
+        check("a tea mug", "coffee mug", None);
     }
 
     #[test]

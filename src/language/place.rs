@@ -2,8 +2,8 @@
 //!
 //! Pure.
 
-use crate::index::mention::fit::fit;
-use crate::index::mention::{Attribute, AttributeKind, Mention, mentions};
+use crate::language::fit::fit;
+use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
 
 /// A place as a caption names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,7 +18,8 @@ pub struct PlaceWords {
 pub struct Spot {
     pub phrase: String,
     pub stem: String,
-    attributes: Vec<Attribute>,
+    /// Without states, which change.
+    pub attributes: Vec<Attribute>,
 }
 
 /// Words that say where, and whether they name what a thing stands on.
@@ -106,11 +107,17 @@ fn segments(sentence: &str) -> Vec<(&str, String)> {
     found
 }
 
-impl Spot {
-    fn of(mention: Mention) -> Option<Self> {
+impl From<Mention> for Spot {
+    fn from(mention: Mention) -> Self {
         let Mention { phrase, head: _, head_stem: stem, mut attributes } = mention;
         attributes.retain(|it| it.kind != AttributeKind::State);
-        (!NO_PLACES.contains(&stem.as_str())).then_some(Self { phrase, stem, attributes })
+        Self { phrase, stem, attributes }
+    }
+}
+
+impl Spot {
+    fn of(mention: Mention) -> Option<Self> {
+        (!NO_PLACES.contains(&mention.head_stem.as_str())).then(|| mention.into())
     }
 
     fn is_room(&self) -> bool {

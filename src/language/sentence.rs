@@ -7,12 +7,13 @@ use std::sync::LazyLock;
 
 use rust_stemmers::Stemmer;
 
-use crate::index::mention::words::{
-    ARTICLES, BOUNDARY, CANS, COLLECTIVE, COLOURS, COPULAS, DEPICTIONS, DEPICTS, GENERIC,
-    MATERIALS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS, SIZES,
-    STATES, THINGS_TOO,
+use crate::language::mention::{AttributeKind, Mention};
+use crate::language::naming::{attribute, name};
+use crate::language::words::{
+    ARTICLES, BOUNDARY, CANS, COLLECTIVE, COLOURS, COPULAS, DEPICTIONS, DEPICTS, MATERIALS,
+    MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS, SIZES, STATES,
+    THINGS_TOO,
 };
-use crate::index::mention::{Attribute, AttributeKind, Mention};
 
 /// A sentence while it is cut.
 pub(super) struct Sentence<'a> {
@@ -118,31 +119,9 @@ impl<'a> Sentence<'a> {
 
     /// `before` ends with the head.
     fn mention(&mut self, before: &[&str], after: &[&str]) {
-        let Some((last, mut attributes)) = before.split_last() else { return };
-        let mut head = (*last).to_owned();
-        let mut head_stem = self.stem(last);
-        if GENERIC.contains(last) || GENERIC.iter().any(|it| last.strip_suffix('s') == Some(*it)) {
-            let (name, rest) = attributes.split_last().unzip();
-            if let (Some(name), Some(rest)) = (name, rest)
-                && attribute(name).kind == AttributeKind::Other
-            {
-                head = format!("{name} {last}");
-                head_stem = format!("{} {head_stem}", self.stem(name));
-                attributes = rest;
-            }
-        }
-        let attributes = attributes.iter().chain(after).map(|word| attribute(word)).collect();
-        let mut phrase = before.join(" ");
-        for word in after {
-            phrase.push(' ');
-            phrase.push_str(word);
-        }
+        let Some(mention) = name(self.stemmer, before, after, None) else { return };
         self.subject = Subject::Near(self.found.len());
-        self.found.push(Mention { phrase, head, head_stem, attributes });
-    }
-
-    fn stem(&self, word: &str) -> String {
-        self.stemmer.stem(word).into_owned()
+        self.found.push(mention);
     }
 }
 
@@ -218,40 +197,9 @@ fn goes_on(next: Option<&str>) -> bool {
     next.is_some_and(|next| is_name(next) && next != "or" && !is_boundary(next))
 }
 
-fn attribute(word: &str) -> Attribute {
-    let word = match word {
-        "gray" | "greyish" | "grayish" => "grey",
-        "blond" => "blonde",
-        "wood" => "wooden",
-        "metallic" => "metal",
-        "golden" => "gold",
-        "tile" => "tiled",
-        "large" | "huge" => "big",
-        "little" | "tiny" => "small",
-        "opened" => "open",
-        "shut" => "closed",
-        "1" => "one",
-        "2" => "two",
-        "3" => "three",
-        "4" => "four",
-        "5" => "five",
-        "6" => "six",
-        "7" => "seven",
-        "8" => "eight",
-        "9" => "nine",
-        "10" => "ten",
-        other => other,
-    };
-    let kind = match class(word) {
-        Some(Class::Attribute(kind)) => kind,
-        Some(Class::Boundary | Class::Collective) | None => AttributeKind::Other,
-    };
-    Attribute { word: word.to_owned(), kind }
-}
-
 /// What is known of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+pub(super) enum Class {
     Boundary,
     Collective,
     Attribute(AttributeKind),
@@ -273,7 +221,7 @@ static CLASSES: LazyLock<HashMap<&'static str, Class>> = LazyLock::new(|| {
     words.collect()
 });
 
-fn class(word: &str) -> Option<Class> {
+pub(super) fn class(word: &str) -> Option<Class> {
     CLASSES.get(word).copied()
 }
 

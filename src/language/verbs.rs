@@ -2,11 +2,12 @@
 //!
 //! Pure.
 
-use crate::memory::episodic::reference::words::{BEFORE_VERBS, GERUNDS, MERE_USE, PLACING};
+pub use crate::language::words::MERE_USE;
+use crate::language::words::{BEFORE_VERBS, GERUNDS, PLACING};
 
 /// Of what a request says of deeds, in plain words, the one that says most: "using
 /// while I watched TV" is watching. `None` where nothing is said that could be seen.
-pub(super) fn deed(said: &[String]) -> Option<String> {
+pub fn deed(said: &[String]) -> Option<String> {
     let all: Vec<String> = said.iter().flat_map(|it| verbs(it)).filter_map(activity).collect();
     let telling = all.iter().find(|it| !MERE_USE.contains(&it.as_str()));
     telling.or_else(|| all.first()).cloned()
@@ -22,7 +23,7 @@ fn verbs(said: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The form in -ing of a verb; `None` where it says only where something is.
-pub(super) fn activity(verb: &str) -> Option<String> {
+pub fn activity(verb: &str) -> Option<String> {
     if let Some((_, gerund)) = GERUNDS.iter().find(|(form, _)| *form == verb) {
         return Some((*gerund).to_owned());
     }

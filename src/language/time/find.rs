@@ -6,10 +6,10 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::base::phrase_time::words::{
+use crate::language::time::words::{
     EVENTS, FEW, HOLIDAYS, JOINS, MONTHS, NUMBERS, Occasion, PARTS, UNITS, Unit, WEEKDAYS,
 };
-use crate::base::phrase_time::{Found, Hours, PhraseTime, Side, Span};
+use crate::language::time::{Found, Hours, PhraseTime, Side, Span};
 
 /// Expressions taken from one text.
 const FOUND_MAX: usize = 16;

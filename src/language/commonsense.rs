@@ -3,7 +3,7 @@
 //! Pure. A table of everyday things; what it does not name is left to what its
 //! vector is like.
 
-use crate::index::mention::mentions;
+use crate::language::mention::mentions;
 
 /// Rooms with what is kept there, in singular.
 const KEPT: &[(&str, &[&str])] = &[
@@ -264,7 +264,7 @@ const KEPT: &[(&str, &[&str])] = &[
 
 /// How well a place suits the thing, from its name: 1 where such things are kept there,
 /// 0 where they are kept elsewhere; `None` where the table does not name the thing.
-pub(super) fn suits(thing: &str, place: &str) -> Option<f32> {
+pub fn suits(thing: &str, place: &str) -> Option<f32> {
     /// What lies on the floor mostly belongs there.
     const FLOOR: f32 = 0.5;
     let named = mentions(&format!("a {thing}")).into_iter().next()?;

@@ -2,16 +2,12 @@
 //! "a purple book next to a red mug" mentions a *book* that is purple and a
 //! *mug* that is red.
 //!
-//! Pure. English, by the closed lists of [`words`]. Knows neither vectors nor
+//! Pure. English, by closed lists of words. Knows neither vectors nor
 //! records.
-
-pub mod fit;
-mod sentence;
-mod words;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-use crate::index::mention::sentence::Sentence;
+use crate::language::sentence::Sentence;
 
 /// One thing that a sentence mentions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +41,25 @@ pub enum AttributeKind {
     Pattern,
     State,
     Number,
-    /// Any other word: "coffee" in "coffee mug". Excludes nothing.
+    /// A noun that belongs to the thing's name: "coffee" in "coffee mug". What is
+    /// called by others is something else.
+    Compound,
+    /// Any other word: "dirty". Excludes nothing.
     Other,
+}
+
+impl AttributeKind {
+    /// Their place is their number on disk.
+    pub const ALL: [Self; 8] = [
+        Self::Other,
+        Self::Colour,
+        Self::Material,
+        Self::Size,
+        Self::Pattern,
+        Self::State,
+        Self::Number,
+        Self::Compound,
+    ];
 }
 
 /// Most mentions taken from one text; a caption of eighty words has about twenty.
@@ -153,7 +166,7 @@ mod tests {
                 ("dark", AttributeKind::Other),
                 ("grey", AttributeKind::Colour),
                 ("wooden", AttributeKind::Material),
-                ("coffee", AttributeKind::Other),
+                ("coffee", AttributeKind::Compound),
             ]
         );
     }

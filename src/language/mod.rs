@@ -1,0 +1,17 @@
+//! English: everything that this program knows of the language of captions and of
+//! people, in one place.
+//!
+//! Knows neither vectors nor records nor models. Words stand in `data/`, compiled in.
+
+pub mod caption;
+pub mod commonsense;
+pub mod fit;
+pub mod lexicon;
+pub mod mention;
+mod naming;
+pub mod place;
+mod sentence;
+pub mod tagged;
+pub mod time;
+pub mod verbs;
+mod words;

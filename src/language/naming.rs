@@ -1,0 +1,108 @@
+//! From the words of a name to the thing: which of them belong to what it is called,
+//! which say how it is.
+//!
+//! Pure.
+
+use rust_stemmers::Stemmer;
+
+use crate::language::lexicon;
+use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::sentence::{Class, class};
+use crate::language::words::{GENERIC, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING};
+
+/// The thing that `words`, which end with its head, name, with what is said of it after.
+/// So many `parts` right before the head belong to its name; where nobody says how many,
+/// the nouns do.
+pub(super) fn name(
+    stemmer: &Stemmer,
+    words: &[&str],
+    after: &[&str],
+    parts: Option<usize>,
+) -> Option<Mention> {
+    let stem = |word: &str| stemmer.stem(&lexicon::singular(word)).into_owned();
+    let (last, before) = words.split_last()?;
+    let (mut head, mut head_stem) = ((*last).to_owned(), stem(last));
+    let named =
+        parts.map_or_else(|| named_from(before, last), |parts| before.len().saturating_sub(parts));
+    let mut rest = before;
+    if is_generic(last)
+        && let Some((name, others)) = before.split_last()
+        && attribute(name).kind == AttributeKind::Other
+    {
+        head = format!("{name} {last}");
+        head_stem = format!("{} {head_stem}", stem(name));
+        rest = others;
+    }
+    let said = rest.iter().enumerate().map(|(at, word)| match attribute(word) {
+        it if at >= named && it.kind == AttributeKind::Other => {
+            Attribute { word: lexicon::singular(word), kind: AttributeKind::Compound }
+        }
+        it => it,
+    });
+    let attributes = said.chain(after.iter().map(|word| attribute(word))).collect();
+    let phrase = words.iter().chain(after).copied().collect::<Vec<_>>().join(" ");
+    Some(Mention { phrase, head, head_stem, attributes })
+}
+
+/// A head that says little: what stands before belongs to it.
+fn is_generic(head: &str) -> bool {
+    GENERIC.iter().any(|it| head == *it || head.strip_suffix('s') == Some(*it))
+}
+
+/// From which of the words before the head on they belong to the thing's name: those
+/// that WordNet has as one name with it ("teddy bear"), else the nouns right before it.
+fn named_from(before: &[&str], head: &str) -> usize {
+    let head = lexicon::singular(head);
+    let is_whole = |from: &usize| {
+        let name = before.get(*from..).unwrap_or_default().join(" ");
+        lexicon::is_name(&format!("{name} {head}"))
+    };
+    let from = before.len().saturating_sub(COMPOUND_MAX);
+    let whole = (from..before.len()).find(is_whole);
+    let is_noun = |word: &&&str| !lexicon::is_adjective(word) && !is_formed(word);
+    let nouns = before.iter().rev().take_while(is_noun).count();
+    whole.unwrap_or(before.len()).min(before.len() - nouns)
+}
+
+/// Most words before the head of a name: "washing up liquid bottle".
+const COMPOUND_MAX: usize = 3;
+
+/// "stacked", "shining", "thick-cut": said of a thing, and no part of its name.
+fn is_formed(word: &str) -> bool {
+    word.ends_with("ed") && !NOUNS_IN_ED.contains(&word)
+        || word.ends_with("ing")
+            && !NOUNS_IN_ING.contains(&word)
+            && !MODIFIERS_IN_ING.contains(&word)
+        || word.ends_with("-shaped")
+}
+
+pub(super) fn attribute(word: &str) -> Attribute {
+    let word = match word {
+        "gray" | "greyish" | "grayish" => "grey",
+        "blond" => "blonde",
+        "wood" => "wooden",
+        "metallic" => "metal",
+        "golden" => "gold",
+        "tile" => "tiled",
+        "large" | "huge" => "big",
+        "little" | "tiny" => "small",
+        "opened" => "open",
+        "shut" => "closed",
+        "1" => "one",
+        "2" => "two",
+        "3" => "three",
+        "4" => "four",
+        "5" => "five",
+        "6" => "six",
+        "7" => "seven",
+        "8" => "eight",
+        "9" => "nine",
+        "10" => "ten",
+        other => other,
+    };
+    let kind = match class(word) {
+        Some(Class::Attribute(kind)) => kind,
+        Some(Class::Boundary | Class::Collective) | None => AttributeKind::Other,
+    };
+    Attribute { word: word.to_owned(), kind }
+}
