@@ -12,7 +12,16 @@ from pathlib import Path
 
 # WordNet's lexicographer files of what a camera can see; of the first, the tops of the
 # others, those of KEPT only.
-SEEN = {"03": "tops", "05": "animal", "06": "artifact", "08": "body", "13": "food", "17": "object", "18": "person", "20": "plant"}
+SEEN = {
+    "03": "tops",
+    "05": "animal",
+    "06": "artifact",
+    "08": "body",
+    "13": "food",
+    "17": "object",
+    "18": "person",
+    "20": "plant",
+}
 # Of these, a noun's first sense of all must be: a "horse" is no vaulting horse first,
 # and "mother" is a person, but "page" is none.
 FIRST_ONLY = {"05", "08", "17", "18", "20"}
@@ -100,9 +109,7 @@ def concepts(folder, uses):
 
     told = sorted(it for it in chosen if is_told(it))
     numbers = {offset: str(at) for at, offset in enumerate(told)}
-    return [
-        f"{numbers[it]}\t{numbers.get(parent(it), '')}\t{', '.join(sorted(chosen[it]))}" for it in told
-    ]
+    return [f"{numbers[it]}\t{numbers.get(parent(it), '')}\t{', '.join(sorted(chosen[it]))}" for it in told]
 
 
 def sense_of(lemma, senses, synsets, uses):
