@@ -75,6 +75,14 @@ fn is_english(word: &str) -> bool {
     let forms = forms(word);
     forms.iter().any(|it| it.len() < LETTERS_LEAST)
         || english().any(|it| forms.iter().any(|form| form == it))
+        || forms.iter().any(|it| is_joined(it))
+}
+
+/// Whether a word is two English ones: "houseplant".
+fn is_joined(word: &str) -> bool {
+    let halves = (LETTERS_LEAST..word.len()).filter_map(|at| word.split_at_checked(at));
+    let is_word = |half: &str| half.len() >= LETTERS_LEAST && english().any(|it| it == half);
+    halves.into_iter().any(|(first, last)| is_word(first) && is_word(last))
 }
 
 fn has(captioned: &BTreeSet<String>, word: &str) -> bool {
@@ -104,7 +112,17 @@ mod tests {
 
     #[test]
     fn forms_of_english_words_are_english_and_slips_are_not() {
-        for word in ["bottle", "trowel", "knives", "mugs", "batteries", "striped", "mug", "tv"] {
+        for word in [
+            "bottle",
+            "trowel",
+            "knives",
+            "mugs",
+            "batteries",
+            "striped",
+            "mug",
+            "tv",
+            "houseplants",
+        ] {
             assert!(is_english(word), "{word}");
         }
         for word in ["botle", "backpck", "moblie", "umbrela"] {
