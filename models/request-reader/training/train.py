@@ -32,6 +32,8 @@ FALLING = 0.3
 """Share of the steps, the last ones, in which the rate falls to nothing; a run can be resumed with other steps before."""
 LENGTH_MAX = 72
 IGNORED = -100
+NO_REQUEST_MARGIN = 1.5
+"""Logit by which it must be likelier that nothing is to be fetched, as in engram."""
 HEAD_WEIGHT = {"order": 0.3, "tense": 0.3, "intent": 0.5, "asks": 0.2, "rank": 0.2, "count": 0.2}
 
 
@@ -65,6 +67,8 @@ def read(model: Reader, tokenizer: Tokenizer, texts: list[str]) -> list[Request]
         for text in texts:
             it = tokenizer.encode(text)
             roles, whole = model(torch.tensor([it.ids]), torch.ones(1, len(it.ids), dtype=torch.long))
+            wanted = torch.tensor([answer in ("fetch", "where") for answer in HEADS["intent"]])
+            whole["intent"] = whole["intent"] + NO_REQUEST_MARGIN * wanted
             said = {head: answers[int(whole[head][0].argmax())] for head, answers in HEADS.items()}
             request = Request(text, [0] * len(text), **said)
             before = (0, 0)

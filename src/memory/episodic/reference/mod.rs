@@ -252,7 +252,8 @@ impl Said<'_> {
 /// Of what tells an order or a time, the end counts: "the mug I use the most".
 fn ends_at(tagged: &Tagged) -> Option<usize> {
     let is_plain = tagged.order == Superlative::None && tagged.tense == Tense::None;
-    tagged.spans.iter().map(|it| it.at.end).max().filter(|_| is_plain)
+    let of_first = tagged.spans.iter().take_while(|it| it.role != Role::Also);
+    of_first.map(|it| it.at.end).max().filter(|_| is_plain)
 }
 
 /// What is wanted; a question that asks nothing is a request.
