@@ -339,13 +339,17 @@ impl Args {
     pub(crate) fn names(&self, name: &str) -> Result<Vec<String>, ToolError> {
         let Some((kind, value)) = self.find(name) else { return Ok(Vec::new()) };
         let Kind::Names { most } = kind else { return Err(wrong_value(name, value, kind)) };
-        let names: Option<Vec<&str>> = match value {
-            Value::String(text) => Some(text.split(',').collect()),
-            Value::Array(items) => items.iter().map(Value::as_str).collect(),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+        // An id may be a number.
+        let whole = |value: &Value| value.as_u64().map(|number| number.to_string());
+        let text = |value: &Value| value.as_str().map(str::to_owned).or_else(|| whole(value));
+        let names: Option<Vec<String>> = match value {
+            Value::String(text) => Some(text.split(',').map(str::to_owned).collect()),
+            Value::Array(items) => items.iter().map(text).collect(),
+            Value::Number(_) => whole(value).map(|name| vec![name]),
+            Value::Null | Value::Bool(_) | Value::Object(_) => None,
         };
         let names: Option<Vec<String>> = names.map(|names| {
-            let names = names.into_iter().map(str::trim).filter(|name| !name.is_empty());
+            let names = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
             names.map(str::to_owned).collect()
         });
         names

@@ -258,7 +258,7 @@ fn a_visit_is_forgotten() {
     let shelf = json!({"x": 5, "y": 0, "radius": 1, "map_id": "home"});
     talk.call("memory_forget", json!({"scope": "episodic", "area": shelf, "dry_run": true}));
     talk.call("memory_forget", json!({"scope": "episodic", "area": shelf, "query": "a sofa"}));
-    talk.call("memory_forget", json!({"scope": "episodic", "ids": "#1, 7"}));
+    talk.call("memory_forget", json!({"scope": "episodic", "ids": [1, 7], "dry_run": true}));
     talk.call("memory_forget", json!({"ids": ["1"]}));
     talk.call("recall_best_match", json!({"query": "mug", "session": "s"}));
     insta::assert_snapshot!(talk.written);

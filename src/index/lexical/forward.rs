@@ -11,6 +11,12 @@ use crate::index::lexical::query::{Saturation, idf};
 use crate::index::lexical::{AnalysedText, Impact};
 use crate::index::terms::terms;
 
+/// BM25 `b`, weight of length normalisation: what people keep is short for many reasons, and
+/// a short message answers no better. On four of ten recorded chats BM25 alone has a mean
+/// reciprocal rank of .508 with it and of .473 with the usual .75; on the six others .449 and
+/// .409 (`benches/language/notes.py`).
+const B: f32 = 0.1;
+
 /// Vocabulary and document frequencies of a collection.
 #[derive(Debug, Default)]
 pub struct ForwardIndex {
@@ -86,9 +92,10 @@ impl ForwardIndex {
     pub fn query(&self, query: &str) -> TermQuery {
         let distinct: BTreeSet<String> = terms(query).into_iter().collect();
         let unit = idf(self.texts.max(1), 1);
+        let mean_length = self.length as f32 / self.texts.max(1) as f32;
         let mut asked = TermQuery {
             terms: Vec::new(),
-            saturation: Saturation::new(self.length as f32 / self.texts.max(1) as f32),
+            saturation: Saturation::with_normalization(mean_length, B),
             idf_sum: 0.0,
             idf_unit: unit,
         };
@@ -163,9 +170,6 @@ impl TermQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::Row;
-    use crate::index::lexical::mutable::MutablePostings;
-    use crate::index::lexical::query::Bm25Query;
     use proptest::prelude::{any, prop, proptest};
 
     fn texts() -> impl proptest::strategy::Strategy<Value = Vec<String>> {
@@ -197,35 +201,44 @@ mod tests {
         assert!(index.numbers.is_empty());
     }
 
+    /// BM25 as in its definition, over the texts themselves.
+    fn by_definition(texts: &[String], query: &str, text: &str) -> f64 {
+        let cut: Vec<Vec<String>> = texts.iter().map(|text| terms(text)).collect();
+        let (all, own) = (cut.len() as f64, terms(text));
+        let mean = (cut.iter().map(Vec::len).sum::<usize>() as f64 / all).max(1e-9);
+        let idf = |held: f64| (1.0 + (all - held + 0.5) / (held + 0.5)).ln();
+        let asked: BTreeSet<String> = terms(query).into_iter().collect();
+        let share = |term: &String| {
+            let held = cut.iter().filter(|text| text.contains(term)).count() as f64;
+            let times = own.iter().filter(|it| *it == term).count() as f64;
+            idf(held) * times * 2.2 / (times + 1.2 * (0.9 + 0.1 * own.len() as f64 / mean))
+        };
+        asked.iter().map(share).sum::<f64>() / idf(1.0)
+    }
+
     proptest! {
         #[test]
-        fn ranks_as_the_inverted_index_of_the_texts_that_are_left(
-            texts in texts(), gone in prop::collection::vec(any::<bool>(), 20), query in "((red|mugs|Book|lamp|30) ){1,4}",
+        fn scores_by_bm25_over_the_texts_that_are_left(
+            texts in texts(),
+            gone in prop::collection::vec(any::<bool>(), 20),
+            query in "((red|mugs|Book|lamp|30) ){1,4}",
         ) {
             let mut index = ForwardIndex::default();
             let mut kept: Vec<Option<IndexedText>> =
                 texts.iter().map(|text| Some(index.add(AnalysedText::new(text)))).collect();
-            let mut left = MutablePostings::default();
+            let mut left = Vec::new();
             for (at, text) in texts.iter().enumerate() {
                 if gone[at] {
                     index.remove(kept[at].take().unwrap());
                 } else {
-                    left.push(AnalysedText::new(text));
+                    left.push(text.clone());
                 }
             }
             let asked = index.query(&query);
-            let inverted = Bm25Query::new(&query, &[&left]);
-            let scores: Vec<f32> =
-                kept.iter().flatten().map(|it| asked.score(it).bm25).collect();
-            let expected: Vec<f32> = (0..).map(Row).take(scores.len())
-                .map(|row| inverted.score(&left, row)).collect();
-            let best = expected.iter().zip(&scores).max_by(|a, b| a.0.total_cmp(b.0));
-            let Some((best, own)) = best.filter(|(best, _)| **best > 0.0) else {
-                assert!(scores.iter().all(|it| *it == 0.0));
-                return Ok(());
-            };
-            for (score, expected) in scores.iter().zip(&expected) {
-                assert!((score / own - expected / best).abs() < 1e-4, "{scores:?} {expected:?}");
+            for (indexed, text) in kept.iter().flatten().zip(&left) {
+                let (found, expected) =
+                    (asked.score(indexed).bm25, by_definition(&left, &query, text));
+                assert!((f64::from(found) - expected).abs() < 1e-4, "{text}: {found} {expected}");
             }
         }
     }

@@ -135,11 +135,16 @@ pub(super) struct Saturation {
 }
 
 impl Saturation {
-    pub(super) fn new(mean_length: f32) -> Self {
+    fn new(mean_length: f32) -> Self {
+        Self::with_normalization(mean_length, B)
+    }
+
+    /// With another weight `b` of length normalisation.
+    pub(super) fn with_normalization(mean_length: f32, b: f32) -> Self {
         let mean_length = if mean_length > 0.0 { mean_length } else { 1.0 };
         let lengths = 0..=u16::try_from(TERMS_MAX).unwrap_or(u16::MAX);
         let norms: Vec<f32> =
-            lengths.map(|length| K1 * (1.0 - B + B * f32::from(length) / mean_length)).collect();
+            lengths.map(|length| K1 * (1.0 - b + b * f32::from(length) / mean_length)).collect();
         let singles = norms.iter().map(|norm| (K1 + 1.0) / (1.0 + norm)).collect();
         Self { norms, singles }
     }

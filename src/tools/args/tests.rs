@@ -144,7 +144,11 @@ fn shares_words_and_names() {
     let it = args(json!({"query": "m", "word": "some", "names": "a,b,c"})).unwrap();
     assert!(refusal(it.word("word")).ends_with("accepted is one of notes, all"));
     assert!(refusal(it.names("names")).contains("1 to 2 of them"));
-    for bad in [json!(","), json!([1])] {
+    assert_eq!(
+        args(json!({"query": "m", "names": [1, "b"]})).unwrap().names("names").unwrap(),
+        ["1", "b"]
+    );
+    for bad in [json!(","), json!([1.5]), json!([true])] {
         args(json!({"query": "m", "names": bad})).unwrap().names("names").unwrap_err();
     }
 }

@@ -268,6 +268,7 @@ fn choose(context: &Context, request: &Request) -> Result<Chosen, ToolError> {
             ids: request.ids.as_ref().map(|ids| ids.records.as_slice()),
         };
         chosen.records = context.episodic.to_forget(scope).map_err(|error| fault(&error))?;
+        chosen.is_literal |= request.query.as_ref().is_some_and(|it| !context.episodic.reads(it));
     }
     Ok(chosen)
 }
