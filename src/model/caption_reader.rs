@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde_json::Value;
-use tokenizers::{Encoding, TruncationParams};
+use tokenizers::Encoding;
 
 use crate::language::tagged::{TaggedWord, WordRole};
 use crate::model::encoder::Encoder;
@@ -39,12 +39,7 @@ pub fn load(path: &Path) -> Result<Box<dyn CaptionTagger>, ModelError> {
         None => ModelDir::open(path)?,
     };
     let mut files = EncoderFiles::read_with_words_of(&dir, &words, Tensors::table_in_file)?;
-    let cut = TruncationParams {
-        max_length: files.config.max_position_embeddings,
-        ..TruncationParams::default()
-    };
-    files.tokenizer.with_padding(None);
-    files.tokenizer.with_truncation(Some(cut)).map_err(|error| dir.unusable(&error))?;
+    files.cut_texts().map_err(|error| dir.unusable(&error))?;
     Ok(Box::new(Reader { identity, answers, dir, files, network: OnceLock::new() }))
 }
 

@@ -9,26 +9,12 @@
 
 use candle_core::{Result, Tensor};
 use candle_nn::VarBuilder;
-use serde::Deserialize;
 
+use crate::model::bert_config::BertConfig;
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::in_place::SoftmaxRows;
 use crate::model::layers::{Activation, Heads, Linear, Norm};
 use crate::model::table::EmbeddingTable;
-
-/// As in `config.json`.
-#[derive(Debug, Clone, Copy, Deserialize)]
-pub(crate) struct BertConfig {
-    pub(crate) vocab_size: usize,
-    pub(crate) hidden_size: usize,
-    pub(crate) num_hidden_layers: usize,
-    pub(crate) num_attention_heads: usize,
-    pub(crate) intermediate_size: usize,
-    pub(super) hidden_act: Activation,
-    pub(crate) max_position_embeddings: usize,
-    pub(crate) type_vocab_size: usize,
-    pub(crate) layer_norm_eps: f64,
-}
 
 pub(crate) struct Encoder {
     words: EmbeddingTable,

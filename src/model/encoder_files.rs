@@ -2,11 +2,10 @@
 //! names.
 
 use candle_nn::VarBuilder;
-use serde_json::json;
-use tokenizers::Tokenizer;
+use tokenizers::{Tokenizer, TruncationParams};
 
 use crate::model::ModelError;
-use crate::model::encoder::BertConfig;
+use crate::model::bert_config::BertConfig;
 use crate::model::table::EmbeddingTable;
 use crate::model::tensors::Tensors;
 use crate::model::weights::ModelDir;
@@ -40,7 +39,7 @@ impl EncoderFiles {
         words: &ModelDir,
         keep: Keep,
     ) -> Result<Self, ModelError> {
-        let config = config_of(dir)?;
+        let config = BertConfig::read(dir)?;
         let tokenizer = words.tokenizer()?;
         let vocabulary = tokenizer.get_vocab_size(true);
         if vocabulary > config.vocab_size {
@@ -54,24 +53,14 @@ impl EncoderFiles {
             .map_err(|error| words.unusable(&error))?;
         Ok(Self { config, tokenizer, words, weights: tensors.into_builder() })
     }
-}
 
-fn config_of(dir: &ModelDir) -> Result<BertConfig, ModelError> {
-    // What `transformers` leaves out of a file where it is the default.
-    let defaults = json!({
-        "vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12,
-        "num_attention_heads": 12, "intermediate_size": 3072, "hidden_act": "gelu",
-        "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12,
-    });
-    let file = dir.config("bert", &defaults)?;
-    let config: BertConfig = serde_json::from_value(file)
-        .map_err(|error| dir.unusable(&format!("config.json: {error}")))?;
-    let heads = config.num_attention_heads;
-    if heads == 0 || !config.hidden_size.is_multiple_of(heads) {
-        let reason = format!("hidden_size {} in {heads} heads", config.hidden_size);
-        return Err(dir.unusable(&reason));
+    /// Has the tokenizer cut texts at the model's length, and pad none: they are read one
+    /// by one.
+    pub(super) fn cut_texts(&mut self) -> tokenizers::Result<()> {
+        let max_length = self.config.max_position_embeddings;
+        let cut = TruncationParams { max_length, ..TruncationParams::default() };
+        self.tokenizer.with_padding(None).with_truncation(Some(cut)).map(|_| ())
     }
-    Ok(config)
 }
 
 /// Strips the prefix of a whole language model, and renames the tensors of old conversions.

@@ -4,6 +4,7 @@
 
 mod alphabet;
 pub mod bert;
+mod bert_config;
 pub mod blip;
 pub mod calibration;
 pub mod calibration_pairs;
@@ -19,6 +20,7 @@ pub mod request_reader;
 pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;
+mod stored_tensor;
 mod table;
 pub mod tagged;
 mod tensors;

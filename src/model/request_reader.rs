@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use candle_core::Tensor;
 use serde::Deserialize;
 use serde_json::Value;
-use tokenizers::{Encoding, TruncationParams};
+use tokenizers::Encoding;
 
 use crate::model::encoder::Encoder;
 use crate::model::encoder_files::EncoderFiles;
@@ -32,12 +32,7 @@ pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
     let identity = dir.identity()?;
     let labels = dir.settings("config.json", &Value::Null)?;
     let mut files = EncoderFiles::read(&dir, Tensors::table_in_file)?;
-    let cut = TruncationParams {
-        max_length: files.config.max_position_embeddings,
-        ..TruncationParams::default()
-    };
-    files.tokenizer.with_padding(None);
-    files.tokenizer.with_truncation(Some(cut)).map_err(|error| dir.unusable(&error))?;
+    files.cut_texts().map_err(|error| dir.unusable(&error))?;
     Ok(Box::new(RequestReader { identity, labels, dir, files, network: OnceLock::new() }))
 }
 

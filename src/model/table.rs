@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use candle_core::{DType, Device, Result, Tensor, bail};
 
-use crate::model::tensors::Stored;
+use crate::model::stored_tensor::StoredTensor;
 
 #[derive(Debug, Clone)]
 pub(crate) enum EmbeddingTable {
@@ -33,7 +33,7 @@ impl EmbeddingTable {
 /// when others need memory.
 #[derive(Debug, Clone)]
 pub(crate) struct FileTable {
-    stored: Stored,
+    stored: StoredTensor,
     opened: Version,
 }
 
@@ -46,7 +46,7 @@ struct Version {
 }
 
 impl FileTable {
-    pub(super) fn of(stored: Stored) -> Result<Self> {
+    pub(super) fn of(stored: StoredTensor) -> Result<Self> {
         let opened = Version::of(&stored.metadata()?)?;
         Ok(Self { stored, opened })
     }

@@ -2,30 +2,22 @@
 //! not what they are for.
 
 use std::collections::HashMap;
-use std::fs;
 use std::fs::File;
 use std::io;
 use std::io::{Read as _, Seek as _};
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use candle_core::{DType, Device, Error, Result, Shape, Tensor, WithDType, bail};
+use candle_core::{DType, Device, Error, Result, Shape, Tensor};
 use candle_nn::var_builder::SimpleBackend;
 use candle_nn::{Init, VarBuilder};
-use half::{bf16, f16};
-use safetensors::tensor::{Metadata, TensorInfo};
+use safetensors::tensor::Metadata;
 
+use crate::model::stored_tensor::StoredTensor;
 use crate::model::table::{EmbeddingTable, FileTable};
 
 /// Header limit: names of ten thousand tensors fit several times over.
 const HEADER_BYTES_MAX: u64 = 16 << 20;
-/// Of a file that are read at once; a multiple of the size of any number.
-///
-/// Small, so that no large buffer is freed beside the weights: after one, glibc's
-/// allocator keeps as much in reserve for good.
-const READ_BYTES: usize = 64 << 10;
-
 /// Weights of a model by name.
 #[derive(Debug, Default)]
 pub(crate) struct Tensors(HashMap<String, StoredWeight>);
@@ -33,16 +25,9 @@ pub(crate) struct Tensors(HashMap<String, StoredWeight>);
 #[derive(Debug, Clone)]
 enum StoredWeight {
     /// Still in its file.
-    Stored(Stored),
+    Stored(StoredTensor),
     /// Of several names.
     Shared(Tensor),
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Stored {
-    file: Arc<File>,
-    start: u64,
-    info: TensorInfo,
 }
 
 impl Tensors {
@@ -54,7 +39,7 @@ impl Tensors {
         for name in metadata.offset_keys() {
             let Some(info) = metadata.info(&name).cloned() else { continue };
             let start = data_start + info.data_offsets.0 as u64;
-            let stored = Stored { file: Arc::clone(&file), start, info };
+            let stored = StoredTensor { file: Arc::clone(&file), start, info };
             self.0.insert(name, StoredWeight::Stored(stored));
         }
         Ok(())
@@ -160,62 +145,6 @@ impl StoredWeight {
     }
 }
 
-impl Stored {
-    /// Of its file, as it is now.
-    pub(super) fn metadata(&self) -> io::Result<fs::Metadata> {
-        self.file.metadata()
-    }
-
-    /// Those rows of a table, as f32.
-    pub(super) fn rows(&self, ids: &[u32]) -> Result<Tensor> {
-        let Self { file, start, info } = self;
-        let &[count, width] = info.shape.as_slice() else { bail!("it is no table") };
-        let dtype = DType::try_from(info.dtype)?;
-        let row = width * dtype.size_in_bytes();
-        let mut bytes = vec![0; ids.len() * row];
-        for (id, bytes) in ids.iter().zip(bytes.chunks_exact_mut(row.max(1))) {
-            if *id as usize >= count {
-                bail!("row {id} of a table of {count}");
-            }
-            file.read_exact_at(bytes, start + u64::from(*id) * row as u64)?;
-        }
-        Tensor::from_raw_buffer(&bytes, dtype, &[ids.len(), width], &Device::Cpu)?
-            .to_dtype(DType::F32)
-    }
-
-    fn read(&self, dtype: DType) -> Result<Tensor> {
-        if dtype == DType::F16 {
-            self.read_as::<f16>()
-        } else if dtype == DType::BF16 {
-            self.read_as::<bf16>()
-        } else {
-            self.read_as::<f32>()?.to_dtype(dtype)
-        }
-    }
-
-    /// A block at a time, so that nothing but the tensor itself is as large as it.
-    fn read_as<T: WithDType>(&self) -> Result<Tensor> {
-        let Self { file, start, info } = self;
-        let dtype = DType::try_from(info.dtype)?;
-        if dtype.size_in_bytes() == 0 {
-            bail!("numbers of type {dtype:?} are not read");
-        }
-        let (from, to) = info.data_offsets;
-        let mut numbers: Vec<T> = Vec::with_capacity(info.shape.iter().product());
-        let mut block = vec![0; READ_BYTES.min(to - from)];
-        let mut at = 0;
-        while at < to - from {
-            block.truncate(to - from - at);
-            file.read_exact_at(&mut block, start + at as u64)?;
-            let count = block.len() / dtype.size_in_bytes();
-            let read = Tensor::from_raw_buffer(&block, dtype, &[count], &Device::Cpu)?;
-            numbers.extend(read.to_dtype(T::DTYPE)?.to_vec1::<T>()?);
-            at += block.len();
-        }
-        Tensor::from_vec(numbers, info.shape.as_slice(), &Device::Cpu)
-    }
-}
-
 /// JSON header of a safetensors file, after its eight bytes of length.
 pub(super) fn header_of(file: &mut File, file_length: u64) -> io::Result<Vec<u8>> {
     let mut length = [0; 8];
@@ -254,9 +183,12 @@ fn metadata_of(file: &mut File) -> io::Result<(Metadata, u64)> {
 mod tests {
     use super::*;
 
+    use std::fs;
     use std::time::Duration;
 
     use tempfile::TempDir;
+
+    use crate::model::stored_tensor::BLOCK_BYTES;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -303,7 +235,7 @@ mod tests {
         let (rows, end) = (halves.len() / 2, data.len());
         let header =
             format!(r#"{{"w":{{"dtype":"F16","shape":[{rows},2],"data_offsets":[0,{end}]}}}}"#);
-        assert!(end > READ_BYTES);
+        assert!(end > BLOCK_BYTES);
         let (_dir, tensors) = tensors(&header, &data);
         let bits = |tensor: Tensor| -> Vec<u32> {
             let numbers = tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
