@@ -19,7 +19,7 @@ use crate::tools::action::Role;
 use crate::tools::args::{self, Args, Kind, Param, argument_error};
 use crate::tools::dispatch::Tools;
 use crate::tools::object_retrieval::refusal::refusal;
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, Image, ToolBox as _, ToolError, ToolReply, Toolset};
 

@@ -19,7 +19,7 @@ use crate::tools::object_retrieval::memory_search_instance::DESCRIPTION;
 use crate::tools::object_retrieval::refusal::refusal;
 use crate::tools::object_retrieval::trace::{StepReply, step_reply};
 use crate::tools::recall::QUERY;
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

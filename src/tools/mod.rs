@@ -22,6 +22,7 @@ mod record;
 pub(crate) mod reply;
 mod schema;
 pub(crate) mod state;
+pub(crate) mod text;
 pub(crate) mod tool;
 
 use serde_json::{Map, Value};

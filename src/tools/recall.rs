@@ -13,7 +13,8 @@ use crate::tools::args::{Args, Kind, Param, TimeReading};
 use crate::tools::context::Context;
 use crate::tools::explain::{EXPLAIN, ExplanationReply};
 use crate::tools::record::RecordReply;
-use crate::tools::reply::{self, Text};
+use crate::tools::reply;
+use crate::tools::text::Text;
 use crate::tools::tool;
 
 /// Longest query. A query is embedded whole, up to the model's own length.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::action::Action;
 use crate::tools::args::{self, Args, Param, SESSION};
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::{Hints, Image, ToolError, ToolReply, ToolSpec, Toolset, schema};
 
 /// A tool: one file of this folder, one type without fields.

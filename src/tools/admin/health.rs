@@ -7,7 +7,7 @@ use crate::base::time::Timestamp;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Param};
 use crate::tools::context::Context;
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

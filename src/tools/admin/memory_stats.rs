@@ -11,7 +11,8 @@ use crate::retrieval::sessions::SessionName;
 use crate::search::status;
 use crate::tools::args::{Args, Param};
 use crate::tools::context::Context;
-use crate::tools::reply::{Text, holdings};
+use crate::tools::reply::holdings;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

@@ -17,7 +17,7 @@ use crate::retrieval::sessions::SessionName;
 use crate::store::NewObservation;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

@@ -8,7 +8,7 @@ use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::memos::{id_list, refusal};
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

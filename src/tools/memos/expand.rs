@@ -10,7 +10,7 @@ use crate::tools::context::Context;
 use crate::tools::memos::{
     MESSAGE_BYTES_MAX, THRESHOLD, TIME_DECAY, USAGE_WEIGHT, ranking, recall_memos, why_none,
 };
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

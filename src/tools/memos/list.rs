@@ -10,7 +10,8 @@ use crate::store::memos::MemoRecall;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::memos::{StatusReply, id_list, refusal};
-use crate::tools::reply::{Text, indented_excerpt};
+use crate::tools::reply::indented_excerpt;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

@@ -12,7 +12,7 @@ use crate::tools::memos::{
     PROMPT, THRESHOLD, TIME_DECAY, USAGE_WEIGHT, ranking, recall_memos, why_none,
 };
 use crate::tools::notes::LITERAL;
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

@@ -14,7 +14,7 @@ use crate::retrieval::recall::RecallRequest;
 use crate::tools::args::{Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::recall::RecallReply;
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool;
 
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]

@@ -12,7 +12,8 @@ use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::notes::{LITERAL, QUERY, refusal};
-use crate::tools::reply::{Text, indented_excerpt};
+use crate::tools::reply::indented_excerpt;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

@@ -10,7 +10,8 @@ use crate::tools::action::{Action, SEARCH_WINDOW, TextInput};
 use crate::tools::args::{Args, Param};
 use crate::tools::context::Context;
 use crate::tools::recall::{END, START};
-use crate::tools::reply::{Text, nothing_within};
+use crate::tools::reply::nothing_within;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

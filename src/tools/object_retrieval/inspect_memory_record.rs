@@ -12,7 +12,8 @@ use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::frames::image_of;
 use crate::tools::record::RecordReply;
-use crate::tools::reply::{Text, holdings};
+use crate::tools::reply::holdings;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, Image, ToolError, Toolset};
 

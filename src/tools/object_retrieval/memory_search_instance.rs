@@ -15,7 +15,7 @@ use crate::tools::context::Context;
 use crate::tools::object_retrieval::refusal::refusal;
 use crate::tools::object_retrieval::{Known, TEXT, quantity};
 use crate::tools::record::RecordReply;
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

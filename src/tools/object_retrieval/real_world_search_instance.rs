@@ -14,7 +14,8 @@ use crate::tools::object_retrieval::goal::GoalReply;
 use crate::tools::object_retrieval::refusal::refusal;
 use crate::tools::object_retrieval::{Known, quantity};
 use crate::tools::record::RecordReply;
-use crate::tools::reply::{self, Text};
+use crate::tools::reply;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

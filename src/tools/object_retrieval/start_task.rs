@@ -9,7 +9,7 @@ use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::object_retrieval::TEXT;
 use crate::tools::object_retrieval::refusal::refusal;
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 

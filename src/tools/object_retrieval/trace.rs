@@ -19,7 +19,7 @@ use crate::tools::object_retrieval::recall_last_seen::{self, RecallLastSeen};
 use crate::tools::object_retrieval::refusal;
 use crate::tools::object_retrieval::search_current_target::{self, SearchCurrentTarget};
 use crate::tools::recall::{self, RecallReply};
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool::{Reply, Tool as _, ToolContext as _};
 
 // A call of a plan.

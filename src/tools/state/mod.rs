@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::memory::state::{StateError, render};
 use crate::tools::ToolError;
 use crate::tools::args::{Args, Kind, Param, argument_error};
-use crate::tools::reply::Text;
+use crate::tools::text::Text;
 use crate::tools::tool;
 
 /// Whose state it is where the caller names no agent.
