@@ -256,8 +256,8 @@ impl Session {
 }
 
 impl RecallKind {
-    /// As calls are spelled with it; the same as on disk.
-    pub(crate) fn name(self) -> &'static str {
+    /// The name of its tool; the same as on disk.
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::RecallBestMatch => "recall_best_match",
             Self::RecallLastSeen => "recall_last_seen",

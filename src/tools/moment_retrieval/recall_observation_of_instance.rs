@@ -1,12 +1,14 @@
 //! `recall_observation_of_instance`: moments that really show an object.
 
 use crate::retrieval::recall::RecallRequest;
+use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::action::{Action, SEARCH_WINDOW, TextInput};
 use crate::tools::area::AREA;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::moment_retrieval::{K, MomentsReply};
+use crate::tools::moment_retrieval::retrieve_from_text_with_time::RetrieveFromTextWithTime;
 use crate::tools::object_retrieval::refusal::refusal_naming;
 use crate::tools::recall::{MAP, QUERY_BYTES_MAX, SOURCE};
 use crate::tools::tool::Tool;
@@ -21,7 +23,7 @@ impl Tool for RecallObservationOfInstance {
     type Request = RecallRequest;
     type Reply = MomentsReply;
 
-    const NAME: &'static str = "recall_observation_of_instance";
+    const NAME: &'static str = RecallKind::RecallObservationOfInstance.name();
     const TITLE: &'static str = "Recall the moments that show an object";
     const DESCRIPTION: &'static str = "Finds the past observations within a window of time that \
         really show a described object: attributes must belong to it, synonyms count. Best first.";
@@ -66,9 +68,9 @@ impl Tool for RecallObservationOfInstance {
         let why_empty = || match context.episodic.count(&request.filter) {
             0 => recall::why_none(context, &request.filter),
             seen => format!(
-                "none of {seen} records shows {:?}; retrieve_from_text_with_time finds what is \
-                 similar",
-                request.query
+                "none of {seen} records shows {:?}; {} finds what is similar",
+                request.query,
+                RetrieveFromTextWithTime::NAME
             ),
         };
         Ok(MomentsReply::of(context, session.name, &request, &moments, why_empty))

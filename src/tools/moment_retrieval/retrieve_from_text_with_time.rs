@@ -1,6 +1,7 @@
 //! `retrieve_from_text_with_time`: moments by a search phrase.
 
 use crate::retrieval::recall::RecallRequest;
+use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::action::{Action, TextInput};
 use crate::tools::area::AREA;
@@ -23,7 +24,7 @@ impl Tool for RetrieveFromTextWithTime {
     type Request = RecallRequest;
     type Reply = MomentsReply;
 
-    const NAME: &'static str = "retrieve_from_text_with_time";
+    const NAME: &'static str = RecallKind::RetrieveFromTextWithTime.name();
     const TITLE: &'static str = "Retrieve moments by text and time";
     const DESCRIPTION: &'static str = "Finds past observations by a search phrase within a window of \
         time. Best first. Use several phrases where a thing has several names; the same phrase has \

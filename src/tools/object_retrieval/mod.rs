@@ -9,6 +9,7 @@ pub(crate) mod real_world_search_instance;
 pub(crate) mod recall_all;
 pub(crate) mod recall_best_match;
 pub(crate) mod recall_last_seen;
+mod recall_tool;
 pub(crate) mod refusal;
 pub(crate) mod report_search_result;
 pub(crate) mod search_current_target;
