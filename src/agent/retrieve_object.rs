@@ -195,7 +195,7 @@ fn lines(reply: &Reply) -> Vec<String> {
     for (number, GoalReply { position: [x, y, _], probability, reason, .. }) in
         (1..).zip(&reply.goals)
     {
-        let percent = 100.0 * probability.rounded();
+        let percent = 100.0 * probability.round();
         let percent = if percent < 0.5 { "under 1".to_owned() } else { format!("{percent:.0}") };
         lines.push(format!("  go to {number}. ({x:.1}, {y:.1}), {percent} %: {reason}"));
     }

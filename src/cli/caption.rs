@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::base::caption::Caption;
 use crate::base::picture::BadImage;
+use crate::base::score::{Score, round_to};
 use crate::base::stop::Stop;
 use crate::base::time::{Clock as _, SystemClock};
 use crate::capture::is_image_name;
@@ -152,8 +153,8 @@ fn report(
 
 fn json_line(file: &str, caption: &Caption, took: Duration) -> Value {
     let Caption { text, confidence } = caption;
-    let confidence = confidence.map(|it| (f64::from(it) * 1e4).round() / 1e4);
-    let milliseconds = (took.as_secs_f64() * 1e4).round() / 10.0;
+    let confidence = confidence.map(Score);
+    let milliseconds = round_to(took.as_secs_f64() * 1e3, 1);
     json!({"file": file, "caption": text, "confidence": confidence, "milliseconds": milliseconds})
 }
 

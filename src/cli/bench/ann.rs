@@ -15,6 +15,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::base::embedding::Embedding;
+use crate::base::score::round_to;
 use crate::base::time::{Clock as _, SystemClock};
 use crate::cli::bench::vectors::{Neighbours, Vectors};
 use crate::cli::output::say;
@@ -385,10 +386,10 @@ impl AnnBench<'_> {
         // By nearest rank.
         let at = |percent: usize| {
             let rank = (percent * times.len()).div_ceil(100).saturating_sub(1);
-            times.get(rank).map_or(f64::NAN, |it| round_to(it.as_secs_f64() * 1e6, 1e2))
+            times.get(rank).map_or(f64::NAN, |it| round_to(it.as_secs_f64() * 1e6, 2))
         };
         let recall = hits as f64 / (self.k * self.queries.len()) as f64;
-        Ok(Figures { recall: round_to(recall, 1e5), p50_micros: at(50), p99_micros: at(99) })
+        Ok(Figures { recall: round_to(recall, 5), p50_micros: at(50), p99_micros: at(99) })
     }
 }
 
@@ -448,10 +449,6 @@ fn time<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, started.elapsed())
 }
 
-fn round_to(value: f64, steps: f64) -> f64 {
-    (value * steps).round() / steps
-}
-
 /// The most memory that this process has held; `None` where the system does not say.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -485,7 +482,7 @@ fn table(report: &AnnReport) -> String {
     }
     for WindowFigures { share, figures, plan, chosen } in &report.windows {
         let aside = if *chosen { "" } else { " (not chosen)" };
-        line(format!("{} %, {plan}{aside}", round_to(share * 100.0, 1e3)), figures);
+        line(format!("{} %, {plan}{aside}", round_to(share * 100.0, 3)), figures);
     }
     lines.join("\n")
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use crate::base::score::round_to;
 use crate::base::time::{Clock as _, SystemClock};
 
 /// How long each of many repetitions took.
@@ -56,7 +57,7 @@ pub(super) struct Percentiles {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 fn thousandths<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64((value * 1e3).round() / 1e3)
+    serializer.serialize_f64(round_to(*value, 3))
 }
 
 /// All sizes, and what they were measured with.

@@ -17,6 +17,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
+use crate::base::score::round_to;
 use crate::base::time::{Clock as _, SystemClock};
 use crate::cli::bench::ask::{Asker, K};
 use crate::cli::bench::camera;
@@ -241,7 +242,7 @@ impl RecallBench<'_> {
         let fill = |to: &Path| {
             let started = SystemClock.tick();
             fill::fill(to, self.workload, records, self.config, self.places, &self.interrupt)?;
-            Ok(Some((started.elapsed().as_secs_f64() * 1e3).round() / 1e3))
+            Ok(Some(round_to(started.elapsed().as_secs_f64(), 3)))
         };
         let Some(stores) = &self.flags.stores else { return fill(state) };
         let captions = self.flags.captions.as_deref().and_then(Path::file_stem);

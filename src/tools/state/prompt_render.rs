@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
-use crate::tools::text::Text;
 use crate::tools::state::template::{self, TEMPLATE_BYTES_MAX};
 use crate::tools::state::{AGENT, agent, refusal_of};
+use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
