@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use engram::base::picture::Limits;
+use engram::base::picture::ImageLimits;
 use engram::base::stop::Stop;
 use engram::base::time::{Clock as _, SystemClock};
 use engram::model::Captioner as _;
@@ -79,8 +79,11 @@ fn show(name: &str, figures: &Figures) {
 
 /// Through the worker process, as the daemon captions.
 fn ours(model: &Path, frames: &[PathBuf]) -> anyhow::Result<Figures> {
-    let child =
-        ChildOptions { model: model.to_owned(), limits: Limits::default(), memory_bytes_max: None };
+    let child = ChildOptions {
+        model: model.to_owned(),
+        limits: ImageLimits::default(),
+        memory_bytes_max: None,
+    };
     let options = Options {
         command: WorkerCommand::engram(Path::new(env!("CARGO_BIN_EXE_engram")), &child),
         model: model.to_owned(),

@@ -9,13 +9,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::agent::Agent;
-use crate::agent::prompt::{Scene, Template};
-use crate::agent::reply::{self, Answer, Call, LAST_STEP, Reply};
+use crate::agent::prompt::{PromptTemplate, Scene};
+use crate::agent::reply::{self, Call, LAST_STEP, MomentAnswer, PlannerReply};
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
-use crate::retrieval::session::{Scratchpad, Session, Step};
+use crate::retrieval::session::{ModelStep, Scratchpad, Session};
 use crate::retrieval::sessions::SessionName;
-use crate::tools::action::Role;
+use crate::tools::action::AgentRole;
 use crate::tools::args::{self, Args, Kind, Param, argument_error};
 use crate::tools::dispatch::Tools;
 use crate::tools::object_retrieval::refusal::refusal;
@@ -31,8 +31,8 @@ pub(super) const REPLY_BYTES_MAX: usize = 256 << 10;
 const IDS_SHOWN_MAX: usize = 20;
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct StepReply {
-    status: Status,
+pub(super) struct AgentStepReply {
+    status: StepStatus,
     calls: Vec<CallReply>,
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<AnswerReply>,
@@ -44,7 +44,7 @@ pub(super) struct StepReply {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Status {
+enum StepStatus {
     Continue,
     Finished,
 }
@@ -69,7 +69,7 @@ struct AnswerReply {
 impl Tool for AgentStep {
     type Context = Agent;
     type Request = String;
-    type Reply = StepReply;
+    type Reply = AgentStepReply;
 
     const NAME: &'static str = "agent_step";
     const TITLE: &'static str = "Carry out a language model's reply";
@@ -89,13 +89,17 @@ impl Tool for AgentStep {
         Ok(args.required_text("reply")?.to_owned())
     }
 
-    fn run(agent: &Agent, session: SessionName<'_>, reply: String) -> Result<StepReply, ToolError> {
+    fn run(
+        agent: &Agent,
+        session: SessionName<'_>,
+        reply: String,
+    ) -> Result<AgentStepReply, ToolError> {
         let Stepped { made, answer, is_finished, role } = take(&agent.tools, session, &reply)?;
         let prompt =
             (!is_finished).then(|| prompt(&agent.tools, session.name, role)).transpose()?;
         let mut images = Vec::new();
-        Ok(StepReply {
-            status: if is_finished { Status::Finished } else { Status::Continue },
+        Ok(AgentStepReply {
+            status: if is_finished { StepStatus::Finished } else { StepStatus::Continue },
             calls: made.into_iter().map(|made| CallReply::of(made, &mut images)).collect(),
             answer: answer.map(AnswerReply::of),
             prompt,
@@ -123,12 +127,12 @@ impl CallReply {
 }
 
 impl AnswerReply {
-    fn of(Answer { reasoning, moment_ids }: Answer) -> Self {
+    fn of(MomentAnswer { reasoning, moment_ids }: MomentAnswer) -> Self {
         Self { reasoning, moment_ids: moment_ids.iter().map(u64::to_string).collect() }
     }
 }
 
-impl tool::Reply for StepReply {
+impl tool::Reply for AgentStepReply {
     fn write(&self, text: &mut Text) {
         for CallReply { tool, arguments, error, text: result, .. } in &self.calls {
             text.line(&format!("{}:", shown(tool, arguments)));
@@ -153,9 +157,9 @@ impl tool::Reply for StepReply {
 pub(super) struct Stepped {
     pub(super) made: Vec<Made>,
     /// Set where the reply was the closing answer about moments.
-    pub(super) answer: Option<Answer>,
+    pub(super) answer: Option<MomentAnswer>,
     pub(super) is_finished: bool,
-    role: Role,
+    role: AgentRole,
 }
 
 /// A call that was made.
@@ -176,18 +180,18 @@ pub(super) fn take(
     reply: &str,
 ) -> Result<Stepped, ToolError> {
     match reply::parse(reply).map_err(|error| argument_error(error.to_string()))? {
-        Reply::Answer(answer) => {
+        PlannerReply::Answer(answer) => {
             known_only(&tools.context().retrieval.session(session.name), &answer)?;
-            let role = Role::MomentRetrieval;
+            let role = AgentRole::MomentRetrieval;
             Ok(Stepped { made: Vec::new(), answer: Some(answer), is_finished: true, role })
         }
-        Reply::Calls(calls) => carry(tools, session, calls),
+        PlannerReply::Calls(calls) => carry(tools, session, calls),
     }
 }
 
 /// Refuses ids that no recall of the session returned: a model that makes up an id
 /// would point the user to a moment that shows something else.
-fn known_only(session: &Session, answer: &Answer) -> Result<(), ToolError> {
+fn known_only(session: &Session, answer: &MomentAnswer) -> Result<(), ToolError> {
     let is_known = |id: u64| session.was_returned(RecordId(id));
     let unknown: Vec<u64> = answer.moment_ids.iter().copied().filter(|id| !is_known(*id)).collect();
     if unknown.is_empty() {
@@ -217,7 +221,7 @@ fn carry(tools: &Tools, session: SessionName<'_>, calls: Vec<Call>) -> Result<St
         tools.check(session.name, call.tool, call.arguments.clone())?;
     }
     let is_alone = calls.len() == 1;
-    let role = calls.last().map_or(Role::ObjectRetrieval, Call::role);
+    let role = calls.last().map_or(AgentRole::ObjectRetrieval, Call::role);
     let (mut made, mut steps, mut scratchpad) = (Vec::new(), Vec::new(), Scratchpad::default());
     for Call { tool, arguments, history_summary, current_task } in calls {
         let outcome = match call(tools, session, tool, arguments.clone()) {
@@ -227,7 +231,7 @@ fn carry(tools: &Tools, session: SessionName<'_>, calls: Vec<Call>) -> Result<St
             Err(error) => Err(error.to_string()),
         };
         let result = outcome.as_ref().map_or_else(Clone::clone, |reply| reply.text.clone());
-        steps.push(Step { call: shown(tool, &arguments), result });
+        steps.push(ModelStep { call: shown(tool, &arguments), result });
         made.push(Made { tool, arguments, why: current_task.clone(), outcome });
         scratchpad = Scratchpad { history_summary, current_task };
     }
@@ -257,7 +261,7 @@ pub(super) fn shown(tool: &str, arguments: &Map<String, Value>) -> String {
 }
 
 /// The prompt for the step that a session is at.
-pub(super) fn prompt(tools: &Tools, session: &str, role: Role) -> Result<String, ToolError> {
+pub(super) fn prompt(tools: &Tools, session: &str, role: AgentRole) -> Result<String, ToolError> {
     let state = tools.context().retrieval.session(session);
     let task = state.task.as_ref().map_or("(not told; start_task tells it)", |task| &task.text);
     filled(tools, session, task, None, &state, role)
@@ -270,12 +274,12 @@ pub(super) fn filled(
     task: &str,
     now: Option<Timestamp>,
     state: &Session,
-    role: Role,
+    role: AgentRole,
 ) -> Result<String, ToolError> {
     let context = tools.context();
     let reading = context.reading(session);
     let now = reading.zone.format(now.unwrap_or(reading.now));
     let holdings = format!("The {}.", crate::tools::reply::holdings(context));
     let scene = Scene { task, now: &now, holdings: &holdings, session: state };
-    Template::of(role).filled(&context.options.prompts_dirs, &scene)
+    PromptTemplate::of(role).filled(&context.options.prompts_dirs, &scene)
 }

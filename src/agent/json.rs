@@ -29,7 +29,7 @@ impl BadJson {
 
 /// The value at the start of `text`; what follows it is not looked at.
 pub(crate) fn read(text: &str) -> Result<Value, BadJson> {
-    let mut reader = Reader { text, rest: text, mended: false };
+    let mut reader = JsonReader { text, rest: text, mended: false };
     // What is JSON must read as serde_json reads it.
     let mut strict = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     if let Some(Ok(value)) = strict.next() {
@@ -38,14 +38,14 @@ pub(crate) fn read(text: &str) -> Result<Value, BadJson> {
     reader.value(0)
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     rest: &'a str,
     /// Whether the text ended too early, so that every open bracket ends here.
     mended: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     fn value(&mut self, depth: usize) -> Result<Value, BadJson> {
         self.skip_space();
         match self.peek() {

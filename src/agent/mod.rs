@@ -17,7 +17,7 @@ mod understood;
 use serde_json::{Map, Value};
 
 use crate::agent::agent_step::AgentStep;
-use crate::agent::model::Model;
+use crate::agent::model::ModelPlanner;
 use crate::agent::retrieve_object::RetrieveObject;
 use crate::tools::dispatch::Tools;
 use crate::tools::tool::{AnyTool, ToolContext, find};
@@ -30,7 +30,7 @@ pub struct Agent {
     catalog: Vec<ToolSpec>,
     prompts: Vec<PromptSpec>,
     /// The language model that plans, where one is configured.
-    model: Option<Model>,
+    model: Option<ModelPlanner>,
 }
 
 impl Agent {
@@ -41,7 +41,7 @@ impl Agent {
     /// Lets a language model plan, too.
     #[must_use]
     pub fn with_model(self, options: Option<model::Options>) -> Self {
-        Self { model: options.map(Model::new), ..self }
+        Self { model: options.map(ModelPlanner::new), ..self }
     }
 
     /// Shows clients the tools of these toolsets only. Every tool can be called.

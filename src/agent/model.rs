@@ -11,7 +11,7 @@ use crate::agent::reply::LAST_STEP;
 use crate::retrieval::search::Dispatch;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::ToolError;
-use crate::tools::action::Role;
+use crate::tools::action::AgentRole;
 use crate::tools::dispatch::Tools;
 use crate::tools::object_retrieval::refusal::refusal;
 use crate::tools::object_retrieval::trace::{StepReply, headline};
@@ -36,14 +36,14 @@ const FAULT_CHARS_MAX: usize = 1_500;
 
 /// A language model that plans.
 #[derive(Debug)]
-pub(super) struct Model {
+pub(super) struct ModelPlanner {
     endpoint: Endpoint,
     steps_max: usize,
     time_max: Duration,
     at_work: AtomicUsize,
 }
 
-impl Model {
+impl ModelPlanner {
     pub(super) fn new(options: Options) -> Self {
         let Options { endpoint, steps_max, time_max } = options;
         let endpoint = Endpoint::new(endpoint);
@@ -91,8 +91,8 @@ impl Model {
         Err(gave_up(&trace, &why, fault.as_deref()))
     }
 
-    fn place(&self) -> Result<Place<'_>, ToolError> {
-        let place = Place(&self.at_work);
+    fn place(&self) -> Result<WorkPermit<'_>, ToolError> {
+        let place = WorkPermit(&self.at_work);
         if self.at_work.fetch_add(1, Ordering::AcqRel) >= AT_ONCE_MAX {
             return Err(ToolError::Refused(format!(
                 "the model plans {AT_ONCE_MAX} other tasks; ask again later, or use planner \"rules\""
@@ -103,9 +103,9 @@ impl Model {
 }
 
 /// Given back when dropped.
-struct Place<'a>(&'a AtomicUsize);
+struct WorkPermit<'a>(&'a AtomicUsize);
 
-impl Drop for Place<'_> {
+impl Drop for WorkPermit<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -125,7 +125,7 @@ fn dispatched(tools: &Tools, session: SessionName<'_>) -> Result<Dispatch, ToolE
 }
 
 fn question(tools: &Tools, session: &str, fault: Option<&str>) -> Result<String, ToolError> {
-    let mut question = agent_step::prompt(tools, session, Role::ObjectRetrieval)?;
+    let mut question = agent_step::prompt(tools, session, AgentRole::ObjectRetrieval)?;
     if let Some(fault) = fault {
         let fault = prompt::data(fault, FAULT_CHARS_MAX);
         question.push_str(&format!(

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::agent::agent_step;
-use crate::agent::prompt::{TEMPLATES, Template};
+use crate::agent::prompt::{PromptTemplate, TEMPLATES};
 use crate::retrieval::session::Session;
 use crate::tools::args::argument_error;
 use crate::tools::dispatch::Tools;
@@ -36,7 +36,7 @@ const TASK_BYTES_MAX: usize = 8_000;
 
 /// The prompts as clients see them listed.
 pub(super) fn specs() -> Vec<PromptSpec> {
-    let spec = |template: &Template| PromptSpec {
+    let spec = |template: &PromptTemplate| PromptSpec {
         name: template.name,
         title: template.title,
         description: template.about,

@@ -9,7 +9,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::json::{self, BadJson};
-use crate::tools::action::{Action, Role, SEARCH_WINDOW, TextInput};
+use crate::tools::action::{Action, AgentRole, SEARCH_WINDOW, TextInput};
 use crate::tools::catalog::actions;
 use crate::tools::object_retrieval::search_current_target::SearchCurrentTarget;
 use crate::tools::tool::Tool as _;
@@ -31,11 +31,11 @@ const SHOWN_CHARS_MAX: usize = 80;
 
 /// What a reply asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Reply {
+pub(crate) enum PlannerReply {
     /// To be made in this order; one at least.
     Calls(Vec<Call>),
     /// The search for moments is over.
-    Answer(Answer),
+    Answer(MomentAnswer),
 }
 
 /// A call of one of [`ACTIONS`].
@@ -52,7 +52,7 @@ pub(crate) struct Call {
 
 /// The moments that a model answers with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct MomentAnswer {
     pub(crate) reasoning: String,
     /// Most relevant first, each once.
     pub(crate) moment_ids: Vec<u64>,
@@ -62,9 +62,9 @@ pub(crate) struct Answer {
 pub(crate) const LAST_STEP: &str = SearchCurrentTarget::NAME;
 
 impl Call {
-    pub(crate) fn role(&self) -> Role {
+    pub(crate) fn role(&self) -> AgentRole {
         let action = actions().find(|(tool, _)| *tool == self.tool);
-        action.map_or(Role::ObjectRetrieval, |(_, action)| action.role)
+        action.map_or(AgentRole::ObjectRetrieval, |(_, action)| action.role)
     }
 }
 
@@ -100,7 +100,7 @@ const FORMS: &str = "{\"tool\": \"__conversational_response\", \"tool_input\": {
     \"reasoning\" with \"moment_ids\" as the response";
 
 /// Reads a reply.
-pub(crate) fn parse(reply: &str) -> Result<Reply, BadReply> {
+pub(crate) fn parse(reply: &str) -> Result<PlannerReply, BadReply> {
     // A reasoning model's thoughts may hold drafts of the reply.
     let reply = reply.rsplit_once("</think>").map_or(reply, |(_, after)| after);
     let mut fault = BadReply::NoJson;
@@ -139,7 +139,7 @@ fn has_form(value: &Value) -> bool {
     }
 }
 
-fn reply_of(value: Value) -> Result<Reply, BadReply> {
+fn reply_of(value: Value) -> Result<PlannerReply, BadReply> {
     let items = if let Value::Array(items) = value { items } else { vec![value] };
     if items.is_empty() || items.len() > CALLS_MAX {
         return Err(BadReply::Count(items.len()));
@@ -148,19 +148,19 @@ fn reply_of(value: Value) -> Result<Reply, BadReply> {
     let is_alone = items.len() == 1;
     for item in items {
         match single(item)? {
-            Reply::Answer(answer) if is_alone => return Ok(Reply::Answer(answer)),
-            Reply::Answer(_) => return Err(BadReply::AnswerAmongCalls),
-            Reply::Calls(found) => calls.extend(found),
+            PlannerReply::Answer(answer) if is_alone => return Ok(PlannerReply::Answer(answer)),
+            PlannerReply::Answer(_) => return Err(BadReply::AnswerAmongCalls),
+            PlannerReply::Calls(found) => calls.extend(found),
         }
     }
-    if calls.len() > 1 && calls.iter().any(|call| call.role() == Role::ObjectRetrieval) {
+    if calls.len() > 1 && calls.iter().any(|call| call.role() == AgentRole::ObjectRetrieval) {
         return Err(BadReply::OneAtATime(calls.len()));
     }
-    Ok(Reply::Calls(calls))
+    Ok(PlannerReply::Calls(calls))
 }
 
 /// One object of a reply, taken out of its envelope.
-fn single(value: Value) -> Result<Reply, BadReply> {
+fn single(value: Value) -> Result<PlannerReply, BadReply> {
     let mut object = object_of("response", value)?;
     for _ in 0..ENVELOPES_MAX {
         if object.get("tool").and_then(Value::as_str) != Some(ENVELOPE) {
@@ -174,13 +174,13 @@ fn single(value: Value) -> Result<Reply, BadReply> {
         };
     }
     if object.contains_key("moment_ids") {
-        return answer(&mut object).map(Reply::Answer);
+        return answer(&mut object).map(PlannerReply::Answer);
     }
     let key = if object.contains_key("tool_call") { "tool_call" } else { "tool" };
     let Some(tool) = object.shift_remove(key) else {
         return Err(BadReply::NoForm { has: described(&Value::Object(object)) });
     };
-    Ok(Reply::Calls(vec![call(key, &tool, object)?]))
+    Ok(PlannerReply::Calls(vec![call(key, &tool, object)?]))
 }
 
 /// Models write an object as text, too.
@@ -282,7 +282,7 @@ fn of_text(action: &Action, text: &str) -> Result<Map<String, Value>, BadReply> 
     Ok(arguments)
 }
 
-fn answer(response: &mut Map<String, Value>) -> Result<Answer, BadReply> {
+fn answer(response: &mut Map<String, Value>) -> Result<MomentAnswer, BadReply> {
     let moments = response.shift_remove("moment_ids").unwrap_or(Value::Null);
     let mut moment_ids = Vec::new();
     for id in ids("moment_ids", &moments)? {
@@ -290,7 +290,7 @@ fn answer(response: &mut Map<String, Value>) -> Result<Answer, BadReply> {
             moment_ids.push(id);
         }
     }
-    Ok(Answer { reasoning: words(response.shift_remove("reasoning")), moment_ids })
+    Ok(MomentAnswer { reasoning: words(response.shift_remove("reasoning")), moment_ids })
 }
 
 /// Ids in a list, in a text that holds one, or one by itself.

@@ -39,7 +39,7 @@ pub(crate) struct Request {
 // What came of a request: whether the robot is sent off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Status {
+enum TaskStatus {
     Dispatched,
     Answered,
     NotDispatched,
@@ -47,7 +47,7 @@ enum Status {
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Reply {
-    status: Status,
+    status: TaskStatus,
     task: String,
     now: String,
     planner: String,
@@ -117,11 +117,11 @@ impl Tool for RetrieveObject {
         let told = match &agent.model {
             Some(model) if planner == MODEL => {
                 let (trace, dispatch) = model.plan(&agent.tools, session)?;
-                Told { trace, ..Told::dispatched(dispatch) }
+                PlanReport { trace, ..PlanReport::dispatched(dispatch) }
             }
             Some(_) | None => by_rules(context, session).map_err(refused)?,
         };
-        let Told { status, target, goals, trace, understood, answer } = told;
+        let PlanReport { status, target, goals, trace, understood, answer } = told;
         Ok(Reply {
             status,
             task,
@@ -146,8 +146,8 @@ impl tool::Reply for Reply {
 }
 
 /// What a plan has for the reply.
-struct Told {
-    status: Status,
+struct PlanReport {
+    status: TaskStatus,
     target: String,
     goals: Vec<GoalReply>,
     trace: Vec<StepReply>,
@@ -155,32 +155,32 @@ struct Told {
     answer: Option<String>,
 }
 
-impl Told {
+impl PlanReport {
     fn dispatched(dispatch: Dispatch) -> Self {
         let goals = GoalReply::list(&dispatch.goals);
-        Self { status: Status::Dispatched, goals, ..Self::of(dispatch.target) }
+        Self { status: TaskStatus::Dispatched, goals, ..Self::of(dispatch.target) }
     }
 
     fn of(target: String) -> Self {
-        let (status, goals, trace) = (Status::NotDispatched, Vec::new(), Vec::new());
+        let (status, goals, trace) = (TaskStatus::NotDispatched, Vec::new(), Vec::new());
         Self { status, target, goals, trace, understood: None, answer: None }
     }
 }
 
-fn by_rules(context: &Context, session: SessionName<'_>) -> Result<Told, RetrievalError> {
+fn by_rules(context: &Context, session: SessionName<'_>) -> Result<PlanReport, RetrievalError> {
     let plan = retrieval::plan(&context.retrieval, session)?;
     let ExecutedPlan { trace, outcome, reference, unmet } = plan;
     let understood = Some(Understood::of(&reference, unmet));
     let told = match outcome {
-        Outcome::Dispatched(dispatch) => Told::dispatched(dispatch),
+        Outcome::Dispatched(dispatch) => PlanReport::dispatched(dispatch),
         Outcome::Answered(answer) => {
-            let told = Told::of(reference.thing);
-            Told { status: Status::Answered, answer: Some(answer), ..told }
+            let told = PlanReport::of(reference.thing);
+            PlanReport { status: TaskStatus::Answered, answer: Some(answer), ..told }
         }
-        Outcome::NotDispatched => Told::of(reference.thing),
+        Outcome::NotDispatched => PlanReport::of(reference.thing),
     };
     let trace = trace.iter().map(|step| step_reply(context, session.name, step)).collect();
-    Ok(Told { trace, understood, ..told })
+    Ok(PlanReport { trace, understood, ..told })
 }
 
 /// A reply that came over the socket, in words.
@@ -214,7 +214,7 @@ fn lines(reply: &Reply) -> Vec<String> {
 fn headline(reply: &Reply) -> String {
     let Reply { status, task, target, understood, answer, .. } = reply;
     let outcome = match (status, answer, understood) {
-        (Status::Dispatched, ..) | (_, None, None) => target.clone(),
+        (TaskStatus::Dispatched, ..) | (_, None, None) => target.clone(),
         (_, Some(answer), _) => answer.clone(),
         (_, None, Some(understood)) => format!("no robot is sent: {}", understood.taken_for()),
     };

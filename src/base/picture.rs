@@ -6,14 +6,14 @@ use image::{ImageError, ImageFormat, ImageReader, Limits as DecoderLimits, RgbIm
 
 /// Size limits, checked before decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ImageLimits {
     /// Bytes of the encoded file.
     pub bytes_max: usize,
     /// Width times height.
     pub pixels_max: u64,
 }
 
-impl Default for Limits {
+impl Default for ImageLimits {
     /// Four times a 4K frame; a decoded image then takes 100 MB at most.
     fn default() -> Self {
         Self { bytes_max: 16 << 20, pixels_max: 33_177_600 }
@@ -64,7 +64,7 @@ impl Encoding {
 
 /// Decodes JPEG or PNG to 8-bit RGB (transparency dropped, grey spread to
 /// three channels). The size is checked before a pixel is decoded.
-pub fn decode(image: &[u8], limits: Limits) -> Result<RgbImage, BadImage> {
+pub fn decode(image: &[u8], limits: ImageLimits) -> Result<RgbImage, BadImage> {
     if image.is_empty() {
         return Err(BadImage::Empty);
     }
@@ -108,17 +108,17 @@ mod tests {
 
     #[test]
     fn decodes_what_was_encoded() {
-        let decoded = decode(&png(3, 2), Limits::default()).unwrap();
+        let decoded = decode(&png(3, 2), ImageLimits::default()).unwrap();
         assert_eq!(decoded.dimensions(), (3, 2));
         assert_eq!(decoded.get_pixel(2, 1).0, [10, 20, 30]);
     }
 
     #[test]
     fn refuses_by_size_before_decoding() {
-        let limits = Limits { bytes_max: 1 << 20, pixels_max: 100 };
+        let limits = ImageLimits { bytes_max: 1 << 20, pixels_max: 100 };
         let error = decode(&png(11, 10), limits).unwrap_err();
         assert_eq!(error, BadImage::TooManyPixels { width: 11, height: 10, max: 100 });
-        let limits = Limits { bytes_max: 20, pixels_max: 100 };
+        let limits = ImageLimits { bytes_max: 20, pixels_max: 100 };
         assert!(matches!(decode(&png(2, 2), limits), Err(BadImage::FileTooLarge { max: 20, .. })));
     }
 
@@ -130,16 +130,16 @@ mod tests {
         bomb[20..24].copy_from_slice(&60_000_u32.to_be_bytes());
         let crc = crc32fast::hash(&bomb[12..29]);
         bomb[29..33].copy_from_slice(&crc.to_be_bytes());
-        let error = decode(&bomb, Limits::default()).unwrap_err();
+        let error = decode(&bomb, ImageLimits::default()).unwrap_err();
         assert!(matches!(error, BadImage::TooManyPixels { width: 60_000, .. }), "{error}");
     }
 
     #[test]
     fn refuses_what_is_no_image() {
-        assert_eq!(decode(b"", Limits::default()), Err(BadImage::Empty));
-        assert_eq!(decode(b"GIF89a", Limits::default()), Err(BadImage::UnknownFormat));
+        assert_eq!(decode(b"", ImageLimits::default()), Err(BadImage::Empty));
+        assert_eq!(decode(b"GIF89a", ImageLimits::default()), Err(BadImage::UnknownFormat));
         let whole = png(8, 8);
-        let half = decode(&whole[..whole.len() / 2], Limits::default());
+        let half = decode(&whole[..whole.len() / 2], ImageLimits::default());
         assert!(matches!(half, Err(BadImage::Damaged(_))));
     }
 }

@@ -9,7 +9,7 @@ use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::vec;
 
-use crate::base::picture::{BadImage, Limits};
+use crate::base::picture::{BadImage, ImageLimits};
 use crate::base::time::Timestamp;
 use crate::capture::AnnouncedFrame;
 use crate::capture::FrameFault;
@@ -23,12 +23,12 @@ pub struct DirectorySource {
     /// Canonical.
     root: PathBuf,
     frames: vec::IntoIter<AnnouncedFrame>,
-    limits: Limits,
+    limits: ImageLimits,
 }
 
 impl DirectorySource {
     /// `root` is canonical; frames of equal time keep their order.
-    pub fn new(root: PathBuf, mut frames: Vec<AnnouncedFrame>, limits: Limits) -> Self {
+    pub fn new(root: PathBuf, mut frames: Vec<AnnouncedFrame>, limits: ImageLimits) -> Self {
         frames.sort_by_key(|frame| frame.meta.taken_at);
         Self { root, frames: frames.into_iter(), limits }
     }
@@ -152,7 +152,7 @@ mod tests {
 
     fn source(dir: &TempDir, files: &[&str]) -> DirectorySource {
         let frames = files.iter().zip(1..).map(|(file, at)| announced(file, at, "front")).collect();
-        let limits = Limits { bytes_max: 10, ..Limits::default() };
+        let limits = ImageLimits { bytes_max: 10, ..ImageLimits::default() };
         DirectorySource::new(dir.path().canonicalize().unwrap(), frames, limits)
     }
 
@@ -176,7 +176,7 @@ mod tests {
         fs::write(dir.path().join("a.jpg"), "a").unwrap();
         let frames = vec![announced("rgb/b.jpg", 2, "front"), announced("a.jpg", 1, "rear")];
         let root = dir.path().canonicalize().unwrap();
-        let source = DirectorySource::new(root, frames, Limits::default());
+        let source = DirectorySource::new(root, frames, ImageLimits::default());
         assert_eq!(source.remaining(), Some(2));
         let frames: Vec<SourceFrame> = all(source).into_iter().map(Result::unwrap).collect();
         assert_eq!((frames[0].name.as_str(), &*frames[0].image), ("a.jpg", &b"a"[..]));
@@ -226,7 +226,8 @@ mod tests {
         let frames = (1..=4)
             .flat_map(|at| [announced("f", at, "front"), announced("r", at, "rear")])
             .collect();
-        let mut source = DirectorySource::new(dir.path().to_owned(), frames, Limits::default());
+        let mut source =
+            DirectorySource::new(dir.path().to_owned(), frames, ImageLimits::default());
         let at = |seconds: f64| Timestamp::from_seconds(seconds).unwrap();
         let newest = BTreeMap::from([("front".to_owned(), at(3.0)), ("other".to_owned(), at(9.0))]);
         assert_eq!(source.skip_known(&newest), 3);

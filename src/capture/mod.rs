@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::base::frame::FrameMeta;
-use crate::base::picture::Limits;
+use crate::base::picture::ImageLimits;
 use crate::base::time::Zone;
 use crate::capture::directory::DirectorySource;
 
@@ -96,7 +96,7 @@ pub struct Options {
     /// Sidecar with times and poses; found by name in the directory where `None`.
     pub sidecar: Option<PathBuf>,
     pub defaults: Defaults,
-    pub limits: Limits,
+    pub limits: ImageLimits,
 }
 
 /// Defaults of fields that a frame's line leaves out.
@@ -229,7 +229,7 @@ mod tests {
         let (mut merged, mut last): (usize, Option<(FrameMeta, Timestamp, Signature)>) = (0, None);
         while let Some(frame) = source.next_frame() {
             let frame = frame.unwrap();
-            let picture = picture::decode(&frame.image, Limits::default()).unwrap();
+            let picture = picture::decode(&frame.image, ImageLimits::default()).unwrap();
             let signature = Signature::of(&picture);
             let kept = last.as_ref().map(|(meta, last_at, _)| gate::LastKeyframe {
                 taken_at: meta.taken_at,
@@ -255,6 +255,6 @@ mod tests {
     }
 
     fn options() -> Options {
-        Options { sidecar: None, defaults: Defaults::default(), limits: Limits::default() }
+        Options { sidecar: None, defaults: Defaults::default(), limits: ImageLimits::default() }
     }
 }

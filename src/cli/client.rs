@@ -63,7 +63,7 @@ pub enum ClientError {
 
 /// Reply of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
+pub struct ClientReply {
     /// An object that fits the tool's output schema; empty for an error.
     pub structured: Map<String, Value>,
     pub text: String,
@@ -117,7 +117,7 @@ impl Client {
         &mut self,
         tool: &str,
         arguments: Map<String, Value>,
-    ) -> Result<Reply, ClientError> {
+    ) -> Result<ClientReply, ClientError> {
         let mut params = Map::new();
         params.insert("name".to_owned(), Value::String(tool.to_owned()));
         params.insert("arguments".to_owned(), Value::Object(arguments));
@@ -239,13 +239,13 @@ fn refusal(error: &Value) -> ClientError {
     ClientError::Refused { code, message: message.to_owned() }
 }
 
-fn reply(mut result: Map<String, Value>) -> Result<Reply, ClientError> {
+fn reply(mut result: Map<String, Value>) -> Result<ClientReply, ClientError> {
     let structured = match result.remove("structuredContent") {
         Some(Value::Object(structured)) => structured,
         _ => Map::new(),
     };
     let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
-    let mut reply = Reply { structured, text: String::new(), images: Vec::new(), is_error };
+    let mut reply = ClientReply { structured, text: String::new(), images: Vec::new(), is_error };
     let Some(Value::Array(blocks)) = result.remove("content") else {
         return Err(ClientError::Unreadable("the result has no content".to_owned()));
     };
@@ -282,7 +282,7 @@ mod tests {
     use std::thread::Builder;
 
     /// A daemon that reads one line and then writes `answer`.
-    fn answered(answer: Vec<u8>, options: ClientOptions) -> Result<Reply, ClientError> {
+    fn answered(answer: Vec<u8>, options: ClientOptions) -> Result<ClientReply, ClientError> {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();

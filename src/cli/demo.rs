@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 
 use crate::base::time::{Clock as _, SystemClock};
-use crate::cli::client::{Client, Reply};
+use crate::cli::client::{Client, ClientReply};
 use crate::cli::output::say;
 use crate::cli::own_daemon::OwnDaemon;
 use crate::cli::{Common, ingest, places};
@@ -142,7 +142,7 @@ fn ask(client: &mut Client, question: &DemoQuestion) -> anyhow::Result<()> {
 }
 
 /// The records of a reply with time, place and caption, or its text.
-fn answer(reply: &Reply) -> Vec<String> {
+fn answer(reply: &ClientReply) -> Vec<String> {
     let records = reply.structured.get("records").and_then(Value::as_array);
     match records.map(Vec::as_slice) {
         None | Some([]) => vec![reply.text.clone()],

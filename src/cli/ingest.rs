@@ -21,10 +21,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use crate::base::frame::FrameMeta;
-use crate::base::picture::Limits;
+use crate::base::picture::ImageLimits;
 use crate::base::time::{Timestamp, Zone};
 use crate::capture::{self, Defaults, FrameFault, FrameFaults, FrameSource as _, SourceFrame};
-use crate::cli::client::{Client, ClientError, ClientOptions, Reply};
+use crate::cli::client::{Client, ClientError, ClientOptions, ClientReply};
 use crate::cli::output::say;
 use crate::ingest::TRY_AGAIN;
 use crate::tools::ingest::ingest_status::IngestStatus;
@@ -128,7 +128,11 @@ impl Flags {
             map_id: self.map_id.clone(),
         };
         // What the daemon's own limits refuse, it refuses itself.
-        Ok(capture::Options { sidecar: self.sidecar.clone(), defaults, limits: Limits::default() })
+        Ok(capture::Options {
+            sidecar: self.sidecar.clone(),
+            defaults,
+            limits: ImageLimits::default(),
+        })
     }
 }
 
@@ -160,7 +164,7 @@ impl fmt::Display for IngestReport {
     }
 }
 
-type ToolCaller<'a> = dyn FnMut(&str, Map<String, Value>) -> Result<Reply, ClientError> + 'a;
+type ToolCaller<'a> = dyn FnMut(&str, Map<String, Value>) -> Result<ClientReply, ClientError> + 'a;
 
 struct Run<'a> {
     call: &'a mut ToolCaller<'a>,
@@ -244,7 +248,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn note_taken(&mut self, reply: &Reply) {
+    fn note_taken(&mut self, reply: &ClientReply) {
         if reply.structured.get("state").and_then(Value::as_str) == Some("merged") {
             self.report.merged += 1;
         } else {

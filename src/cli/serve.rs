@@ -9,7 +9,7 @@ use clap::Args;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::base::picture::Limits;
+use crate::base::picture::ImageLimits;
 use crate::cli::log;
 use crate::config::{Config, Places};
 use crate::daemon::Daemon;
@@ -22,10 +22,10 @@ pub(super) struct WorkerFlags {
     #[arg(long, value_name = "DIR")]
     model: PathBuf,
     /// Largest image file
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().bytes_max)]
+    #[arg(long, value_name = "BYTES", default_value_t = ImageLimits::default().bytes_max)]
     image_bytes_max: usize,
     /// Largest image
-    #[arg(long, value_name = "PIXELS", default_value_t = Limits::default().pixels_max)]
+    #[arg(long, value_name = "PIXELS", default_value_t = ImageLimits::default().pixels_max)]
     image_pixels_max: u64,
     /// Memory that the worker may take
     #[arg(long, value_name = "BYTES")]
@@ -37,7 +37,7 @@ pub(super) fn caption_worker(flags: &WorkerFlags) -> anyhow::Result<ExitCode> {
     let WorkerFlags { model, image_bytes_max, image_pixels_max, memory_bytes_max } = flags;
     let options = ChildOptions {
         model: model.clone(),
-        limits: Limits { bytes_max: *image_bytes_max, pixels_max: *image_pixels_max },
+        limits: ImageLimits { bytes_max: *image_bytes_max, pixels_max: *image_pixels_max },
         memory_bytes_max: *memory_bytes_max,
     };
     child::run(&options, &mut io::stdin().lock(), &mut io::stdout().lock())?;

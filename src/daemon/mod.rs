@@ -14,7 +14,7 @@ use std::time::Duration;
 use log::info;
 
 use crate::agent::Agent;
-use crate::base::picture::Limits;
+use crate::base::picture::ImageLimits;
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, SystemClock};
 use crate::capture::gate;
@@ -26,7 +26,7 @@ use crate::memory::episodic::requests::Requests;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::memory::memos::{Memos, MemosError};
 use crate::memory::notes::{Notes, NotesError};
-use crate::memory::state::State;
+use crate::memory::state::AgentStates;
 use crate::model::calibration::{Calibration, Knot};
 use crate::model::embedder::EmbedderHandle;
 use crate::model::worker::child::ChildOptions;
@@ -124,7 +124,7 @@ impl Daemon {
         let ingest = Arc::new(ingest);
         let idle_max = Duration::from_secs(config.settings.sessions.idle_hours * 60 * 60);
         let sessions = Sessions::open(store.clone(), Arc::clone(&clock), idle_max)?;
-        let state = State::new(store.clone());
+        let state = AgentStates::new(store.clone());
         let domains = Domains { episodic, requests, memos, notes, state, sessions };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
         let goals = Arc::clone(context.goal_board());
@@ -226,9 +226,9 @@ pub fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worke
 }
 
 /// Limits of accepted images.
-pub fn image_limits(config: &Config) -> Limits {
+pub fn image_limits(config: &Config) -> ImageLimits {
     let settings = &config.settings.ingest;
-    Limits {
+    ImageLimits {
         bytes_max: settings.image_max_mb << 20,
         pixels_max: settings.image_max_megapixels * 1_000_000,
     }

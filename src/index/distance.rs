@@ -85,7 +85,7 @@ const LINE_BYTES: usize = 64;
 
 /// What multiplies bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
+enum VectorUnit {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -99,10 +99,10 @@ enum Unit {
     NeonDotProduct,
 }
 
-static BEST: LazyLock<Unit> =
-    LazyLock::new(|| Unit::available().last().copied().unwrap_or(Unit::Portable));
+static BEST: LazyLock<VectorUnit> =
+    LazyLock::new(|| VectorUnit::available().last().copied().unwrap_or(VectorUnit::Portable));
 
-impl Unit {
+impl VectorUnit {
     /// Those of this processor, the slowest first.
     fn available() -> Vec<Self> {
         let mut units = vec![Self::Portable];
@@ -444,7 +444,7 @@ mod tests {
             let (a, mut b): (Vec<i8>, Vec<i8>) = pairs.into_iter().unzip();
             let expect = exact(&a, &b);
             b.extend(rest);
-            for unit in Unit::available() {
+            for unit in VectorUnit::available() {
                 assert_eq!(unit.bytes(&a, &b), expect, "{unit:?}, {}", a.len());
                 assert_eq!(unit.bytes(&b, &a), expect, "{unit:?}, {}", a.len());
             }
@@ -465,7 +465,7 @@ mod tests {
             let rows = ByteRows { bytes: &held, dimension };
             let expect: Vec<i32> =
                 listed.iter().map(|row| exact(&query, rows.row(*row))).collect();
-            for unit in Unit::available() {
+            for unit in VectorUnit::available() {
                 let mut out = vec![9];
                 unit.gathered(&query, rows, &listed, &mut out);
                 assert_eq!(out, expect, "{unit:?}");
@@ -478,7 +478,7 @@ mod tests {
         for len in 0..200 {
             for (a, b) in [(-128, -128), (127, -128), (127, 127), (-128, 127)] {
                 let (a, b) = (vec![a; len], vec![b; len]);
-                for unit in Unit::available() {
+                for unit in VectorUnit::available() {
                     assert_eq!(unit.bytes(&a, &b), exact(&a, &b), "{unit:?}, {len}");
                 }
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use log::warn;
 
 use crate::base::frame::FrameMeta;
-use crate::base::picture::{self, Limits};
+use crate::base::picture::{self, ImageLimits};
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::capture::gate::{self, Arrival, Decision, LastKeyframe, Viewpoint};
 use crate::capture::signature::Signature;
@@ -22,7 +22,7 @@ pub(super) struct Admission {
     store: Store,
     episodic: Arc<Episodic>,
     clock: Arc<dyn Clock>,
-    limits: Limits,
+    limits: ImageLimits,
     gate: gate::Options,
     ahead_max: Duration,
     zone: Zone,

@@ -24,7 +24,7 @@ use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::frame::{BadName, FrameMeta};
 use crate::base::notify::Notify;
-use crate::base::picture::{BadImage, Limits};
+use crate::base::picture::{BadImage, ImageLimits};
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::capture::gate;
@@ -38,7 +38,7 @@ use crate::store::{SetAside, Store, StoreError};
 /// Options of ingest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    pub limits: Limits,
+    pub limits: ImageLimits,
     pub gate: gate::Options,
     /// How far a frame's time may lie ahead of the clock: clocks of robot and
     /// camera differ, and a frame of next year would shut its source for a year.
@@ -53,7 +53,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            limits: Limits::default(),
+            limits: ImageLimits::default(),
             gate: gate::Options::default(),
             ahead_max: Duration::from_secs(3_600),
             zone: Zone::Machine,
@@ -129,7 +129,7 @@ impl From<StoreError> for ObserveError {
 
 /// Status of ingest.
 #[derive(Debug, Clone, PartialEq)]
-pub struct IngestStatus {
+pub struct IngestState {
     /// Frames taken in since the store was made; `merged` of them into others.
     pub seen: u64,
     pub merged: u64,
@@ -151,7 +151,7 @@ pub struct IngestStatus {
     pub last_error: Option<(Timestamp, String)>,
 }
 
-/// Most frames in [`IngestStatus::set_aside`]: enough to see what they have in common.
+/// Most frames in [`IngestState::set_aside`]: enough to see what they have in common.
 const SET_ASIDE_SHOWN: usize = 10;
 
 /// Ingest pipeline.
@@ -214,7 +214,7 @@ impl Ingest {
     }
 
     /// Records counted as captioned are searchable when it returns.
-    pub fn status(&self) -> IngestStatus {
+    pub fn status(&self) -> IngestState {
         let (counters, pending) = (self.store.counters(), self.store.pending_count());
         self.episodic.settle();
         let shown = self.progress.snapshot();
@@ -230,7 +230,7 @@ impl Ingest {
             noted(error);
             Vec::new()
         });
-        IngestStatus {
+        IngestState {
             seen: counters.seen,
             merged: counters.merged,
             pending,

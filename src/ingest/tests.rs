@@ -89,7 +89,7 @@ impl Rig {
         self.wait_until(|status| status.pending == 0);
     }
 
-    fn wait_until(&self, reached: impl Fn(&IngestStatus) -> bool) {
+    fn wait_until(&self, reached: impl Fn(&IngestState) -> bool) {
         for _ in 0..2_000 {
             if reached(&self.ingest.status()) {
                 return;

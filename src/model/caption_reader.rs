@@ -33,56 +33,57 @@ pub fn load(path: &Path) -> Result<Box<dyn CaptionTagger>, ModelError> {
     multiply_on_one_thread();
     let dir = ModelDir::open(path)?;
     let identity = dir.identity()?;
-    let answers: Answers = dir.settings("config.json", &Value::Null)?;
+    let answers: CaptionLabels = dir.settings("config.json", &Value::Null)?;
     let words = match &answers.words_of {
         Some(name) => ModelDir::open(&path.join("..").join(name))?,
         None => ModelDir::open(path)?,
     };
     let mut files = EncoderFiles::read_with_words_of(&dir, &words, Tensors::table_in_file)?;
     files.cut_texts().map_err(|error| dir.unusable(&error))?;
-    Ok(Box::new(Reader { identity, answers, dir, files, network: OnceLock::new() }))
+    Ok(Box::new(BertCaptionReader { identity, answers, dir, files, network: OnceLock::new() }))
 }
 
 /// What the numbers mean that the model answers with.
 #[derive(Debug, Deserialize)]
-struct Answers {
+struct CaptionLabels {
     roles: Vec<WordRole>,
     pointer_size: usize,
     #[serde(default)]
     words_of: Option<String>,
 }
 
-struct Reader {
+struct BertCaptionReader {
     identity: ModelIdentity,
-    answers: Answers,
+    answers: CaptionLabels,
     dir: ModelDir,
     files: EncoderFiles,
-    network: OnceLock<Result<Network, ModelError>>,
+    network: OnceLock<Result<CaptionNetwork, ModelError>>,
 }
 
-struct Network {
+struct CaptionNetwork {
     encoder: Encoder,
     roles: Linear,
     dependant: Linear,
     governor: Linear,
 }
 
-impl fmt::Debug for Reader {
+impl fmt::Debug for BertCaptionReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { identity, answers, dir: _, files: _, network: _ } = self;
-        let mut shown = f.debug_struct("Reader");
+        let mut shown = f.debug_struct("BertCaptionReader");
         shown.field("identity", identity).field("answers", answers).finish_non_exhaustive()
     }
 }
 
-impl CaptionTagger for Reader {
+impl CaptionTagger for BertCaptionReader {
     fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
     fn tag(&self, sentence: &str) -> Result<Vec<TaggedWord>, ModelError> {
         let network = self.network.get_or_init(|| {
-            Network::load(&self.files, &self.answers).map_err(|error| self.dir.unusable(&error))
+            CaptionNetwork::load(&self.files, &self.answers)
+                .map_err(|error| self.dir.unusable(&error))
         });
         let network = network.as_ref().map_err(Clone::clone)?;
         let tokens = self.files.tokenizer.encode(sentence, true).map_err(|error| failed(&error))?;
@@ -90,8 +91,8 @@ impl CaptionTagger for Reader {
     }
 }
 
-impl Network {
-    fn load(files: &EncoderFiles, answers: &Answers) -> candle_core::Result<Self> {
+impl CaptionNetwork {
+    fn load(files: &EncoderFiles, answers: &CaptionLabels) -> candle_core::Result<Self> {
         let layer = |name: &str, outputs| {
             Linear::load_transposed(files.config.hidden_size, outputs, &files.weights.pp(name))
         };

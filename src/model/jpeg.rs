@@ -11,10 +11,10 @@ use image::RgbImage;
 use mozjpeg::{ColorSpace, Decompress};
 
 use crate::base::picture;
-use crate::base::picture::{BadImage, Encoding, Limits};
+use crate::base::picture::{BadImage, Encoding, ImageLimits};
 
 /// As [`picture::decode`], pixel by pixel as the reference does.
-pub(super) fn decode(image: &[u8], limits: Limits) -> Result<RgbImage, BadImage> {
+pub(super) fn decode(image: &[u8], limits: ImageLimits) -> Result<RgbImage, BadImage> {
     let within = image.len() <= limits.bytes_max;
     if !within || Encoding::of(image) != Some(Encoding::Jpeg) {
         return picture::decode(image, limits);
@@ -33,7 +33,7 @@ pub(super) fn decode(image: &[u8], limits: Limits) -> Result<RgbImage, BadImage>
 }
 
 /// `None` where the image is not of grey or of colours as cameras write them.
-fn decode_jpeg(image: &[u8], limits: Limits) -> Result<Option<RgbImage>, BadImage> {
+fn decode_jpeg(image: &[u8], limits: ImageLimits) -> Result<Option<RgbImage>, BadImage> {
     let damaged = |error: std::io::Error| BadImage::Damaged(error.to_string());
     let header = Decompress::new_mem(image).map_err(damaged)?;
     let (width, height) = (header.width() as u64, header.height() as u64);
@@ -64,11 +64,11 @@ mod tests {
 
     #[test]
     fn keeps_the_limits_and_takes_png_as_well() {
-        let limits = Limits { bytes_max: 1 << 20, pixels_max: 160 * 120 };
+        let limits = ImageLimits { bytes_max: 1 << 20, pixels_max: 160 * 120 };
         assert_eq!(decode(&jpeg(), limits).unwrap().dimensions(), (160, 120));
-        let small = Limits { pixels_max: 160 * 120 - 1, ..limits };
+        let small = ImageLimits { pixels_max: 160 * 120 - 1, ..limits };
         assert!(matches!(decode(&jpeg(), small), Err(BadImage::TooManyPixels { .. })));
-        let short = Limits { bytes_max: 100, ..limits };
+        let short = ImageLimits { bytes_max: 100, ..limits };
         assert!(matches!(decode(&jpeg(), short), Err(BadImage::FileTooLarge { .. })));
         let png = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/blip/wide.png");
         assert_eq!(decode(&fs::read(png).unwrap(), limits).unwrap().dimensions(), (96, 40));
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn damage_is_an_error_or_pixels_and_never_a_panic() {
         let whole = jpeg();
-        let decoded = |bytes: &[u8]| decode(bytes, Limits::default());
+        let decoded = |bytes: &[u8]| decode(bytes, ImageLimits::default());
         assert!(matches!(decoded(&whole[..40]), Err(BadImage::Damaged(_))));
         for length in (3..whole.len()).step_by(37) {
             drop(decoded(&whole[..length]));

@@ -34,7 +34,7 @@ use std::time::Duration;
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::language::tagged::TaggedWord;
-use crate::model::tagged::Tagged;
+use crate::model::tagged::TaggedRequest;
 
 /// Identity of the model that made a vector or a caption.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub trait Embedder: Send + Sync + fmt::Debug {
 pub trait RequestTagger: Send + Sync + fmt::Debug {
     fn identity(&self) -> &ModelIdentity;
 
-    fn tag(&self, request: &str) -> Result<Tagged, ModelError>;
+    fn tag(&self, request: &str) -> Result<TaggedRequest, ModelError>;
 }
 
 /// Tells what each word of a caption's sentence is, for many threads at once.

@@ -98,7 +98,7 @@ mod tests {
 
     use serde_json::Value;
 
-    use crate::base::picture::Limits;
+    use crate::base::picture::ImageLimits;
     use crate::model::jpeg;
 
     fn fixture() -> PathBuf {
@@ -109,7 +109,7 @@ mod tests {
     fn levels(name: &str) -> Vec<u8> {
         let preprocessor = Preprocessor::read(&ModelDir::open(&fixture()).unwrap(), 32).unwrap();
         let encoded = fs::read(fixture().join(name)).unwrap();
-        let image = jpeg::decode(&encoded, Limits::default()).unwrap();
+        let image = jpeg::decode(&encoded, ImageLimits::default()).unwrap();
         let pixels = preprocessor.pixels(&image).unwrap();
         assert_eq!(pixels.dims4().unwrap(), (1, 3, 32, 32));
         let planes: Vec<f32> = pixels.flatten_all().unwrap().to_vec1().unwrap();

@@ -14,7 +14,9 @@ use tokenizers::Encoding;
 use crate::model::encoder::Encoder;
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::layers::Linear;
-use crate::model::tagged::{Asked, Count, Intent, Rank, Role, Span, Superlative, Tagged, Tense};
+use crate::model::tagged::{
+    Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
+};
 use crate::model::tensors::Tensors;
 use crate::model::threads::multiply_on_one_thread;
 use crate::model::weights::ModelDir;
@@ -38,7 +40,7 @@ pub fn load(path: &Path) -> Result<Box<dyn RequestTagger>, ModelError> {
 
 /// Labels of the model's outputs.
 #[derive(Debug, Deserialize)]
-struct LabelSets {
+struct RequestLabels {
     roles: Vec<Role>,
     orders: Vec<Superlative>,
     tenses: Vec<Tense>,
@@ -50,13 +52,13 @@ struct LabelSets {
 
 struct RequestReader {
     identity: ModelIdentity,
-    labels: LabelSets,
+    labels: RequestLabels,
     dir: ModelDir,
     files: EncoderFiles,
-    network: OnceLock<Result<Network, ModelError>>,
+    network: OnceLock<Result<RequestNetwork, ModelError>>,
 }
 
-struct Network {
+struct RequestNetwork {
     encoder: Encoder,
     roles: Linear,
     whole: OfWhole,
@@ -87,9 +89,10 @@ impl RequestTagger for RequestReader {
         &self.identity
     }
 
-    fn tag(&self, request: &str) -> Result<Tagged, ModelError> {
+    fn tag(&self, request: &str) -> Result<TaggedRequest, ModelError> {
         let network = self.network.get_or_init(|| {
-            Network::load(&self.files, &self.labels).map_err(|error| self.dir.unusable(&error))
+            RequestNetwork::load(&self.files, &self.labels)
+                .map_err(|error| self.dir.unusable(&error))
         });
         let network = network.as_ref().map_err(Clone::clone)?;
         let tokens =
@@ -98,8 +101,8 @@ impl RequestTagger for RequestReader {
     }
 }
 
-impl Network {
-    fn load(files: &EncoderFiles, labels: &LabelSets) -> candle_core::Result<Self> {
+impl RequestNetwork {
+    fn load(files: &EncoderFiles, labels: &RequestLabels) -> candle_core::Result<Self> {
         let layer = |name: &str, outputs| {
             Linear::load_transposed(files.config.hidden_size, outputs, &files.weights.pp(name))
         };
@@ -121,8 +124,8 @@ impl Network {
         &self,
         request: &str,
         tokens: &Encoding,
-        labels: &LabelSets,
-    ) -> candle_core::Result<Tagged> {
+        labels: &RequestLabels,
+    ) -> candle_core::Result<TaggedRequest> {
         let Self { encoder, roles, whole } = self;
         let rows = encoder.forward(&[tokens.get_ids()])?.flatten(0, 1)?;
         let of_tokens: Vec<Role> = argmax(&roles.forward(&rows)?, &labels.roles, Role::None)?;
@@ -147,11 +150,11 @@ impl OfWhole {
     fn answered(
         &self,
         first: &Tensor,
-        labels: &LabelSets,
-        spans: Vec<Span>,
-    ) -> candle_core::Result<Tagged> {
+        labels: &RequestLabels,
+        spans: Vec<TaggedSpan>,
+    ) -> candle_core::Result<TaggedRequest> {
         let Self { order, tense, intent, asks, rank, count } = self;
-        Ok(Tagged {
+        Ok(TaggedRequest {
             spans,
             order: one(order, first, &labels.orders)?,
             tense: one(tense, first, &labels.tenses)?,
@@ -198,8 +201,8 @@ struct TaggedToken {
 }
 
 /// Merges adjacent tokens of one role into spans.
-fn spans(request: &str, tokens: impl Iterator<Item = TaggedToken>) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
+fn spans(request: &str, tokens: impl Iterator<Item = TaggedToken>) -> Vec<TaggedSpan> {
+    let mut spans: Vec<TaggedSpan> = Vec::new();
     let mut before: Option<(u32, Role)> = None;
     for TaggedToken { word, at, role } in tokens {
         let Some(word) = word else { continue };
@@ -213,7 +216,7 @@ fn spans(request: &str, tokens: impl Iterator<Item = TaggedToken>) -> Vec<Span> 
             Some(last) if request.get(last.at.end..at.start).is_some_and(joins) => {
                 last.at.end = at.end;
             }
-            _ => spans.push(Span { role, at }),
+            _ => spans.push(TaggedSpan { role, at }),
         }
     }
     spans

@@ -9,7 +9,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::base::picture;
-use crate::base::picture::Limits;
+use crate::base::picture::ImageLimits;
 use crate::model::{
     CaptionError, Captioner, Embedder, Fingerprint, ModelError, ModelIdentity, TextRole,
 };
@@ -108,7 +108,7 @@ impl ScriptedCaptioner {
     /// Names the colour that the image has on average, as in "a red picture".
     pub fn by_colour() -> Self {
         Self::new(|image| {
-            let pixels = picture::decode(image, Limits::default())
+            let pixels = picture::decode(image, ImageLimits::default())
                 .map_err(|bad| CaptionError::BadImage(bad.to_string()))?;
             Ok(format!("a {} picture", nearest_colour(mean_colour(pixels.as_raw()))))
         })

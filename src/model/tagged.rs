@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 /// Tags of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tagged {
+pub struct TaggedRequest {
     /// Spans in the order of the text, without words that say nothing of the thing.
-    pub spans: Vec<Span>,
+    pub spans: Vec<TaggedSpan>,
     pub order: Superlative,
     pub tense: Tense,
     pub intent: Intent,
@@ -22,7 +22,7 @@ pub struct Tagged {
 
 /// Neighbouring words of one role.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub struct TaggedSpan {
     pub role: Role,
     /// Byte range in the request.
     pub at: Range<usize>,

@@ -21,7 +21,7 @@ const WATCHERS_MAX: usize = 4;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Event {
     pub(crate) session: String,
-    pub(crate) status: Status,
+    pub(crate) status: SearchStatus,
     pub(crate) target: String,
     /// In the order to visit; the first is where to go now.
     pub(crate) goals: Vec<Goal>,
@@ -29,7 +29,7 @@ pub(crate) struct Event {
 
 /// State of a search after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Status {
+pub(crate) enum SearchStatus {
     /// The robot was sent off.
     Dispatched,
     /// A goal was visited in vain; the robot goes to the next.
@@ -52,12 +52,12 @@ pub(crate) struct PublishedEvent {
 /// The newest events, and those who wait for the next.
 #[derive(Debug, Default)]
 pub struct GoalBoard {
-    state: Mutex<State>,
+    state: Mutex<BoardState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BoardState {
     events: VecDeque<PublishedEvent>,
     last: u64,
     watchers: usize,
@@ -86,7 +86,7 @@ impl GoalBoard {
     /// The events after the one of number `after`; where there are none, waits for one.
     pub(crate) fn watch(&self, after: u64, wait: Duration) -> Vec<PublishedEvent> {
         let mut state = self.lock();
-        let has_news = |it: &State| it.last > after && !it.events.is_empty();
+        let has_news = |it: &BoardState| it.last > after && !it.events.is_empty();
         if !has_news(&state) && state.watchers < WATCHERS_MAX {
             state.watchers += 1;
             let waited =
@@ -97,7 +97,7 @@ impl GoalBoard {
         state.events.iter().filter(|it| it.number > after).cloned().collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BoardState> {
         // Nothing here panics halfway through a change.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -113,7 +113,7 @@ mod tests {
 
     fn event(target: &str) -> Event {
         let (session, target) = ("s".to_owned(), target.to_owned());
-        Event { session, status: Status::Dispatched, target, goals: Vec::new() }
+        Event { session, status: SearchStatus::Dispatched, target, goals: Vec::new() }
     }
 
     fn targets(events: &[PublishedEvent]) -> Vec<&str> {

@@ -2,7 +2,7 @@
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
-use crate::retrieval::goal_board::{Event, Status};
+use crate::retrieval::goal_board::{Event, SearchStatus};
 use crate::retrieval::grounding::Grounding;
 use crate::retrieval::session::{Goal, Search, SearchState, SearchedPlace, Session, Target};
 use crate::retrieval::sessions::SessionName;
@@ -36,7 +36,7 @@ pub(crate) struct GoalReport {
 /// The search after a report.
 #[derive(Debug)]
 pub(crate) struct SearchUpdate {
-    pub(crate) status: Status,
+    pub(crate) status: SearchStatus,
     pub(crate) target: String,
     /// Goals that are left; none once the target is found.
     pub(crate) goals: Vec<Goal>,
@@ -82,7 +82,7 @@ impl Retrieval {
             }
         })?;
         let Dispatch { target, goals } = dispatch.clone();
-        self.publish(session, Status::Dispatched, target, goals);
+        self.publish(session, SearchStatus::Dispatched, target, goals);
         Ok(dispatch)
     }
 
@@ -108,9 +108,9 @@ impl Retrieval {
         let target = held.target.filter(|_| is_under_way).ok_or(RetrievalError::NotUnderWay)?.desc;
         let goals = self.update(session, |it| visit_goal(it, report, now))?;
         let status = match (report.is_found, goals.is_empty()) {
-            (_, false) => Status::Next,
-            (true, true) => Status::Found,
-            (false, true) => Status::Reopened,
+            (_, false) => SearchStatus::Next,
+            (true, true) => SearchStatus::Found,
+            (false, true) => SearchStatus::Reopened,
         };
         let next = goals.first().map(|it| it.target.clone()).filter(|it| !it.is_empty());
         let target = next.unwrap_or(target);
@@ -118,7 +118,13 @@ impl Retrieval {
         Ok(SearchUpdate { status, target, goals })
     }
 
-    fn publish(&self, session: SessionName<'_>, status: Status, target: String, goals: Vec<Goal>) {
+    fn publish(
+        &self,
+        session: SessionName<'_>,
+        status: SearchStatus,
+        target: String,
+        goals: Vec<Goal>,
+    ) {
         let event = Event { session: session.name.to_owned(), status, target, goals };
         self.goal_board.publish(event, self.clock.now());
     }

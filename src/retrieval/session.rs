@@ -20,7 +20,7 @@ pub(crate) struct Session {
     /// Records of the newest recall, in the order of its result.
     pub(crate) working_memory: Vec<RecordId>,
     /// The newest recall; `None` before the first.
-    pub(crate) recalled: Option<Recalled>,
+    pub(crate) recalled: Option<LatestRecall>,
     /// Distinct objects that the working memory was last divided into, in the order of
     /// that reply; none once another recall has changed it.
     pub(crate) candidates: Vec<Candidate>,
@@ -38,9 +38,9 @@ pub(crate) struct Session {
     /// Answers to calls that are answered in full only once, oldest first; see
     /// [`ANSWERS_MAX`].
     #[serde(rename = "asked")]
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) answers: Vec<AnsweredCall>,
     /// Calls of an agent's language model, oldest first; see [`STEPS_MAX`].
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ModelStep>,
     #[serde(rename = "carried")]
     pub(crate) scratchpad: Scratchpad,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Task {
 
 /// A recall that set the working memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Recalled {
+pub(crate) struct LatestRecall {
     #[serde(rename = "tool")]
     pub(crate) kind: RecallKind,
     pub(crate) query: String,
@@ -163,7 +163,7 @@ pub(crate) struct SearchedPlace {
 
 /// A call and the records that answered it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Answer {
+pub(crate) struct AnsweredCall {
     /// One spelling of all calls that ask the same.
     pub(crate) call: String,
     pub(crate) records: Vec<RecordId>,
@@ -171,7 +171,7 @@ pub(crate) struct Answer {
 
 /// A call that an agent's model made, and its result in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Step {
+pub(crate) struct ModelStep {
     pub(crate) call: String,
     pub(crate) result: String,
 }
@@ -185,7 +185,7 @@ pub(crate) struct Scratchpad {
 
 impl Session {
     /// Records a model's calls; of the steps before, only the beginnings stay.
-    pub(crate) fn record_steps(&mut self, steps: Vec<Step>, scratchpad: Scratchpad) {
+    pub(crate) fn record_steps(&mut self, steps: Vec<ModelStep>, scratchpad: Scratchpad) {
         for step in &mut self.steps {
             if let Some((end, _)) = step.result.char_indices().nth(OLD_RESULT_CHARS_MAX) {
                 step.result.truncate(end);
@@ -220,7 +220,7 @@ impl Session {
         records: Vec<RecordId>,
     ) {
         self.working_memory = records;
-        self.recalled = Some(Recalled { kind, query: query.to_owned() });
+        self.recalled = Some(LatestRecall { kind, query: query.to_owned() });
         self.candidates.clear();
     }
 
@@ -233,7 +233,7 @@ impl Session {
     /// Records a call's answer.
     pub(crate) fn record_answer(&mut self, call: String, records: Vec<RecordId>) {
         self.answers.retain(|answer| answer.call != call);
-        self.answers.push(Answer { call, records });
+        self.answers.push(AnsweredCall { call, records });
         keep_newest(&mut self.answers, ANSWERS_MAX);
     }
 
@@ -312,7 +312,7 @@ mod tests {
         Session {
             task: Some(Task { text: "bring me a book".to_owned(), now, reference: None }),
             working_memory: vec![RecordId(3), RecordId(1)],
-            recalled: Some(Recalled { kind: RecallKind::RecallAll, query: "a".to_owned() }),
+            recalled: Some(LatestRecall { kind: RecallKind::RecallAll, query: "a".to_owned() }),
             candidates: vec![Candidate { desc: "book".to_owned(), records: vec![RecordId(1)] }],
             target: Some(Target {
                 desc: "red book".to_owned(),
@@ -330,8 +330,8 @@ mod tests {
                 map_id: "home".to_owned(),
                 at: Timestamp::EPOCH,
             }],
-            answers: vec![Answer { call: "x".to_owned(), records: vec![RecordId(9)] }],
-            steps: vec![Step { call: "recall_all".to_owned(), result: "#1".to_owned() }],
+            answers: vec![AnsweredCall { call: "x".to_owned(), records: vec![RecordId(9)] }],
+            steps: vec![ModelStep { call: "recall_all".to_owned(), result: "#1".to_owned() }],
             scratchpad: Scratchpad {
                 history_summary: "looked".to_owned(),
                 current_task: "where".to_owned(),

@@ -41,13 +41,13 @@ pub struct Sessions {
 
 #[derive(Debug, Default)]
 struct Table {
-    by_name: BTreeMap<String, Entry>,
+    by_name: BTreeMap<String, LiveSession>,
     /// Counts uses: the session with the least number is idle for longest.
     uses: u64,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct LiveSession {
     used: u64,
     used_at: Timestamp,
     is_kept: bool,
@@ -145,7 +145,7 @@ impl Sessions {
         table.uses += 1;
         let uses = table.uses;
         let mut gone = Vec::new();
-        let is_idle = |it: &Entry| now.since(it.used_at) > self.idle_max;
+        let is_idle = |it: &LiveSession| now.since(it.used_at) > self.idle_max;
         if !table.by_name.contains_key(session.name) || table.by_name.values().any(is_idle) {
             table.by_name.retain(|name, it| {
                 let goes = is_idle(it);
@@ -158,7 +158,7 @@ impl Sessions {
                 gone.extend(table.let_go_of_idlest());
             }
         }
-        let entry = table.by_name.entry(session.name.to_owned()).or_insert_with(|| Entry {
+        let entry = table.by_name.entry(session.name.to_owned()).or_insert_with(|| LiveSession {
             used: uses,
             used_at: now,
             is_kept: false,
@@ -184,7 +184,7 @@ impl Table {
         self.uses = self.uses.max(used);
         let KeptSession { name, content: _, used_at } = kept;
         let session = Arc::new(Mutex::new(session));
-        self.by_name.insert(name, Entry { used, used_at, is_kept: true, session });
+        self.by_name.insert(name, LiveSession { used, used_at, is_kept: true, session });
     }
 
     /// Lets go of the session idle for longest; its name where it is on disk.

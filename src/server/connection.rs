@@ -25,7 +25,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::server::convert::{self, Incoming, Refusal};
-use crate::server::framing::{Frame, LineLimits, LineReader};
+use crate::server::framing::{LineLimits, LineReader, StreamEvent};
 
 /// Limits on one connection.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ pub(super) struct ConnectionLimits {
 pub(super) struct Connection {
     reader: LineReader<OwnedReadHalf>,
     limits: ConnectionLimits,
-    answers: Arc<Answers>,
+    answers: Arc<ReplyWriter>,
     /// The error line being written. The next line is read after it, so that a
     /// client that sends nonsense and never reads piles up nothing.
     refusing: Option<JoinHandle<io::Result<()>>>,
@@ -52,7 +52,7 @@ pub(super) struct Connection {
 
 /// The way back to the client, shared with the answers under way.
 #[derive(Debug)]
-struct Answers {
+struct ReplyWriter {
     /// `None` once the client is let go.
     writer: AsyncMutex<Option<OwnedWriteHalf>>,
     pending: Mutex<Pending>,
@@ -73,7 +73,7 @@ struct Pending {
 }
 
 /// What [`Connection::receive`] does with a line.
-enum Step {
+enum LineAction {
     Give(Box<ClientJsonRpcMessage>),
     Refuse(Refusal),
     Pass,
@@ -87,7 +87,7 @@ impl Connection {
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let (read, write) = stream.into_split();
-        let answers = Arc::new(Answers {
+        let answers = Arc::new(ReplyWriter {
             writer: AsyncMutex::new(Some(write)),
             pending: Mutex::default(),
             changed: Notify::new(),
@@ -99,20 +99,20 @@ impl Connection {
 
     /// The next step, or the end. Loses nothing when dropped half-way, as rmcp
     /// does whenever an answer is ready.
-    async fn step(&mut self) -> Step {
+    async fn step(&mut self) -> LineAction {
         if let Some(refusing) = &mut self.refusing {
             let written = refusing.await;
             self.refusing = None;
             if !matches!(written, Ok(Ok(()))) {
-                return Step::End;
+                return LineAction::End;
             }
         }
         self.answers.wait(|pending| pending.requests.len() < self.limits.requests_max).await;
         let answers = Arc::clone(&self.answers);
         let frame = tokio::select! {
             biased;
-            () = answers.wait(|pending| pending.broken) => return Step::End,
-            _ = self.stopping.wait_for(|stopping| *stopping) => return Step::End,
+            () = answers.wait(|pending| pending.broken) => return LineAction::End,
+            _ = self.stopping.wait_for(|stopping| *stopping) => return LineAction::End,
             frame = self.reader.next() => frame,
         };
         match frame {
@@ -120,34 +120,34 @@ impl Connection {
             Err(error) => {
                 debug!("client lost: {error}");
                 self.answers.lock().broken = true;
-                Step::End
+                LineAction::End
             }
         }
     }
 
-    fn judge(&mut self, frame: Frame) -> Step {
+    fn judge(&mut self, frame: StreamEvent) -> LineAction {
         match frame {
-            Frame::Line(line, place) => match convert::parse(&line) {
+            StreamEvent::Line(line, place) => match convert::parse(&line) {
                 Ok(incoming) => self.admit(incoming, place),
-                Err(refusal) => Step::Refuse(refusal),
+                Err(refusal) => LineAction::Refuse(refusal),
             },
-            Frame::TooLong => Step::Refuse(Refusal::nameless(
+            StreamEvent::TooLong => LineAction::Refuse(Refusal::nameless(
                 ErrorCode::INVALID_REQUEST,
                 format!("the line is longer than {} bytes", self.limits.lines.bytes_max),
             )),
-            Frame::Stalled => {
+            StreamEvent::Stalled => {
                 self.ended = true;
                 let deadline = self.limits.lines.large_deadline;
-                Step::Refuse(Refusal::nameless(
+                LineAction::Refuse(Refusal::nameless(
                     ErrorCode::INVALID_REQUEST,
                     format!("the line did not end within {deadline:?}"),
                 ))
             }
-            Frame::End { inside_line: false } => Step::End,
+            StreamEvent::End { inside_line: false } => LineAction::End,
             // The client may have closed its sending side only, so it is told.
-            Frame::End { inside_line: true } => {
+            StreamEvent::End { inside_line: true } => {
                 self.ended = true;
-                Step::Refuse(Refusal::nameless(
+                LineAction::Refuse(Refusal::nameless(
                     ErrorCode::PARSE_ERROR,
                     "the stream ended inside a line; a message ends with a line feed",
                 ))
@@ -155,17 +155,17 @@ impl Connection {
         }
     }
 
-    fn admit(&self, incoming: Incoming, place: Option<OwnedSemaphorePermit>) -> Step {
+    fn admit(&self, incoming: Incoming, place: Option<OwnedSemaphorePermit>) -> LineAction {
         let mut pending = self.answers.lock();
         match incoming {
             Incoming::Request(id, request) => {
                 if pending.requests.contains_key(&id) {
                     let message = format!("a request with id {id} is still being answered");
                     let code = ErrorCode::INVALID_REQUEST;
-                    return Step::Refuse(Refusal { id: Some(id), code, message });
+                    return LineAction::Refuse(Refusal { id: Some(id), code, message });
                 }
                 pending.requests.insert(id.clone(), place);
-                Step::Give(Box::new(ClientJsonRpcMessage::request(*request, id)))
+                LineAction::Give(Box::new(ClientJsonRpcMessage::request(*request, id)))
             }
             // rmcp sends no answer to a cancelled request, so it is pending no
             // more. It is told only of requests it has, and only once its own
@@ -174,11 +174,11 @@ impl Connection {
                 Some(_place) => {
                     let cancelled = ClientNotification::CancelledNotification(cancelled);
                     self.answers.changed.notify_waiters();
-                    Step::Give(Box::new(ClientJsonRpcMessage::notification(cancelled)))
+                    LineAction::Give(Box::new(ClientJsonRpcMessage::notification(cancelled)))
                 }
-                None => Step::Pass,
+                None => LineAction::Pass,
             },
-            Incoming::Nothing => Step::Pass,
+            Incoming::Nothing => LineAction::Pass,
         }
     }
 
@@ -226,15 +226,15 @@ impl Transport<RoleServer> for Connection {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         while !self.ended {
             match self.step().await {
-                Step::Give(message) => return Some(*message),
-                Step::Refuse(refusal) => {
+                LineAction::Give(message) => return Some(*message),
+                LineAction::Refuse(refusal) => {
                     trace!("refused a line: {}", refusal.message);
                     let answers = Arc::clone(&self.answers);
                     let line = refusal.line();
                     self.refusing = Some(tokio::spawn(async move { answers.write(&line).await }));
                 }
-                Step::Pass => {}
-                Step::End => break,
+                LineAction::Pass => {}
+                LineAction::End => break,
             }
         }
         self.settle().await;
@@ -247,7 +247,7 @@ impl Transport<RoleServer> for Connection {
     }
 }
 
-impl Answers {
+impl ReplyWriter {
     fn lock(&self) -> MutexGuard<'_, Pending> {
         // Counters and a map: whole even if a holder panicked.
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)

@@ -22,7 +22,7 @@ const READ_BYTES: usize = 8 << 10;
 
 /// What came next on the stream.
 #[derive(Debug)]
-pub(super) enum Frame {
+pub(super) enum StreamEvent {
     /// A whole line without its line feed, and its place if it needed one.
     Line(Vec<u8>, Option<OwnedSemaphorePermit>),
     /// A line over the byte limit. Given once, before its rest is skipped.
@@ -54,11 +54,11 @@ pub(super) struct LineReader<R> {
     searched: usize,
     /// The line in the buffer was too long; its rest is thrown away.
     skipping: bool,
-    place: Option<Place>,
+    place: Option<LinePermit>,
 }
 
 #[derive(Debug)]
-struct Place {
+struct LinePermit {
     permit: OwnedSemaphorePermit,
     until: Instant,
 }
@@ -69,7 +69,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// Waits for the next frame. Lines of white space only are passed over.
-    pub(super) async fn next(&mut self) -> io::Result<Frame> {
+    pub(super) async fn next(&mut self) -> io::Result<StreamEvent> {
         loop {
             if let Some(frame) = self.cut() {
                 return Ok(frame);
@@ -78,25 +78,25 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 self.take_place().await?;
             }
             let read = match &self.place {
-                Some(Place { until, .. }) => {
+                Some(LinePermit { until, .. }) => {
                     let until = *until;
                     match timeout_at(until, self.read_some()).await {
                         Ok(read) => read?,
-                        Err(_elapsed) => return Ok(Frame::Stalled),
+                        Err(_elapsed) => return Ok(StreamEvent::Stalled),
                     }
                 }
                 None => self.read_some().await?,
             };
             if read == 0 {
                 let inside_line = !self.skipping && !is_blank(&self.buffer);
-                return Ok(Frame::End { inside_line });
+                return Ok(StreamEvent::End { inside_line });
             }
         }
     }
 
     /// Takes what the buffer already decides: a whole line, or that the line
     /// is too long.
-    fn cut(&mut self) -> Option<Frame> {
+    fn cut(&mut self) -> Option<StreamEvent> {
         loop {
             let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
             let Some(offset) = unsearched.iter().position(|byte| *byte == b'\n') else {
@@ -109,13 +109,13 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 continue;
             }
             if line.len() > self.limits.bytes_max {
-                return Some(Frame::TooLong);
+                return Some(StreamEvent::TooLong);
             }
-            return Some(Frame::Line(line, permit));
+            return Some(StreamEvent::Line(line, permit));
         }
     }
 
-    fn cut_unfinished(&mut self) -> Option<Frame> {
+    fn cut_unfinished(&mut self) -> Option<StreamEvent> {
         if self.skipping {
             self.buffer.clear();
             self.searched = 0;
@@ -128,7 +128,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         self.place = None;
         self.buffer = Vec::new();
         self.searched = 0;
-        Some(Frame::TooLong)
+        Some(StreamEvent::TooLong)
     }
 
     /// The line that ends before `end`; a large one is moved, not copied.
@@ -143,7 +143,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     async fn take_place(&mut self) -> io::Result<()> {
         let places = Arc::clone(&self.limits.large_places);
         let permit = places.acquire_owned().await.map_err(io::Error::other)?;
-        self.place = Some(Place { permit, until: Instant::now() + self.limits.large_deadline });
+        self.place =
+            Some(LinePermit { permit, until: Instant::now() + self.limits.large_deadline });
         Ok(())
     }
 
@@ -221,12 +222,12 @@ mod tests {
         })
     }
 
-    fn shown(frame: io::Result<Frame>) -> String {
+    fn shown(frame: io::Result<StreamEvent>) -> String {
         match frame.unwrap() {
-            Frame::Line(line, _place) => format!("{line:?}"),
-            Frame::TooLong => "too long".to_owned(),
-            Frame::Stalled => "stalled".to_owned(),
-            Frame::End { inside_line } => format!("end {inside_line}"),
+            StreamEvent::Line(line, _place) => format!("{line:?}"),
+            StreamEvent::TooLong => "too long".to_owned(),
+            StreamEvent::Stalled => "stalled".to_owned(),
+            StreamEvent::End { inside_line } => format!("end {inside_line}"),
         }
     }
 

@@ -54,18 +54,18 @@ impl Shared {
 }
 
 /// One connection's session, closed when the last call in it has ended.
-pub(super) struct Session {
+pub(super) struct ConnectionSession {
     name: String,
     tools: Arc<dyn ToolBox>,
 }
 
-impl Session {
+impl ConnectionSession {
     pub(super) fn new(name: String, tools: Arc<dyn ToolBox>) -> Self {
         Self { name, tools }
     }
 }
 
-impl Drop for Session {
+impl Drop for ConnectionSession {
     fn drop(&mut self) {
         let closed = catch_unwind(AssertUnwindSafe(|| self.tools.close_session(&self.name)));
         if closed.is_err() {
@@ -77,11 +77,11 @@ impl Drop for Session {
 /// One connection.
 pub(super) struct Handler {
     shared: Arc<Shared>,
-    session: Arc<Session>,
+    session: Arc<ConnectionSession>,
 }
 
 impl Handler {
-    pub(super) fn new(shared: Arc<Shared>, session: Session) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, session: ConnectionSession) -> Self {
         Self { shared, session: Arc::new(session) }
     }
 

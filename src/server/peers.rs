@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::server::connection::{Connection, ConnectionLimits};
 use crate::server::convert::Refusal;
-use crate::server::mcp::{Handler, Session, Shared};
+use crate::server::mcp::{ConnectionSession, Handler, Shared};
 
 /// JSON-RPC leaves −32000 to −32099 to the server.
 const TOO_MANY_CLIENTS: ErrorCode = ErrorCode(-32000);
@@ -94,7 +94,7 @@ impl Peers {
         }
         let name = format!("connection-{}-{number}", self.start);
         debug!(session = name.as_str(); "client connected");
-        let session = Session::new(name, Arc::clone(&self.shared.tools));
+        let session = ConnectionSession::new(name, Arc::clone(&self.shared.tools));
         let handler = Handler::new(Arc::clone(&self.shared), session);
         let limits = self.limits.connection.clone();
         let connection = Connection::new(stream, limits, self.stopping.clone());

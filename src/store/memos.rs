@@ -33,7 +33,7 @@ pub struct MemoUse {
 
 /// Which memos answered a recall.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoRecall {
+pub struct RecordedRecall {
     pub number: u64,
     pub query: String,
     /// Best first.
@@ -176,12 +176,12 @@ impl Store {
     /// Durable when it returns.
     pub fn put_memo_recall(
         &self,
-        recall: &MemoRecall,
+        recall: &RecordedRecall,
         used: &[(u64, MemoUse)],
         forgotten: Option<u64>,
         counters: MemoCounters,
     ) -> Result<(), StoreError> {
-        let MemoRecall { number, query, memos, at } = recall;
+        let RecordedRecall { number, query, memos, at } = recall;
         let on_disk =
             MemoRecallOnDisk { query: query.clone(), memos: memos.clone(), at: at.micros() };
         let key = keys::memo_recall(*number);
@@ -202,14 +202,14 @@ impl Store {
     }
 
     /// The newest recalls, newest first. A damaged one is left out.
-    pub fn memo_recalls(&self, limit: usize) -> Result<Vec<MemoRecall>, StoreError> {
+    pub fn memo_recalls(&self, limit: usize) -> Result<Vec<RecordedRecall>, StoreError> {
         let mut recalls = Vec::new();
         for entry in self.0.db.entries(keys::MEMO_RECALLS).rev().take(limit) {
             let (key, sealed) = entry?;
             let recall = records::decode::<MemoRecallOnDisk>(&key, &sealed).and_then(|on_disk| {
                 let MemoRecallOnDisk { query, memos, at } = on_disk;
                 let number = keys::number(&key).ok_or(Fault::Missing)?;
-                Ok(MemoRecall { number, query, memos, at: records::timestamp(at)? })
+                Ok(RecordedRecall { number, query, memos, at: records::timestamp(at)? })
             });
             match recall {
                 Ok(recall) => recalls.push(recall),

@@ -287,7 +287,7 @@ struct Inner {
     db: Database,
     frames: Frames,
     manifest: Manifest,
-    limits: Limits,
+    limits: SpoolLimits,
     space: EmbeddingSpace,
     generation: u32,
     next_segment: AtomicU64,
@@ -298,7 +298,7 @@ struct Inner {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Limits {
+struct SpoolLimits {
     spool_frames_max: usize,
 }
 
@@ -348,7 +348,7 @@ impl Store {
         let inner = Inner {
             published: RwLock::new(writer.published()),
             writer: Mutex::new(writer),
-            limits: Limits { spool_frames_max: options.spool_frames_max },
+            limits: SpoolLimits { spool_frames_max: options.spool_frames_max },
             db,
             frames,
             manifest,

@@ -5,7 +5,7 @@
 /// The form in which a reply calls a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Action {
-    pub(crate) role: Role,
+    pub(crate) role: AgentRole,
     /// What a bare text in the reply's `tool_input` means.
     pub(crate) text: TextInput,
     /// Arguments for the start and the end of a window.
@@ -14,7 +14,7 @@ pub(crate) struct Action {
 
 /// Which of the two agents a tool belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum AgentRole {
     ObjectRetrieval,
     MomentRetrieval,
 }
@@ -34,12 +34,12 @@ pub(crate) const SEARCH_WINDOW: [&str; 2] = ["search_start_time", "search_end_ti
 impl Action {
     /// A step towards an object, without a window.
     pub(crate) const fn object(text: TextInput) -> Self {
-        Self { role: Role::ObjectRetrieval, text, window: None }
+        Self { role: AgentRole::ObjectRetrieval, text, window: None }
     }
 
     /// A step towards the moments that show something, without a window.
     pub(crate) const fn moment(text: TextInput) -> Self {
-        Self { role: Role::MomentRetrieval, text, window: None }
+        Self { role: AgentRole::MomentRetrieval, text, window: None }
     }
 
     /// The same with a window of time under these two names.

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::base::picture::Limits;
+use crate::base::picture::ImageLimits;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::ingest::Ingest;
 use crate::memory::episodic::Episodic;
 use crate::memory::episodic::requests::Requests;
 use crate::memory::memos::Memos;
 use crate::memory::notes::Notes;
-use crate::memory::state::State;
+use crate::memory::state::AgentStates;
 use crate::retrieval::Retrieval;
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::Sessions;
@@ -24,7 +24,7 @@ pub struct Context {
     pub retrieval: Retrieval,
     pub memos: Memos,
     pub notes: Notes,
-    pub state: State,
+    pub state: AgentStates,
     pub ingest: Arc<Ingest>,
     pub clock: Arc<dyn Clock>,
     pub options: Options,
@@ -38,7 +38,7 @@ pub struct Domains {
     pub requests: Requests,
     pub memos: Memos,
     pub notes: Notes,
-    pub state: State,
+    pub state: AgentStates,
     pub sessions: Sessions,
 }
 
@@ -53,7 +53,7 @@ pub struct Options {
     /// Where templates are looked for by name, in this order.
     pub prompts_dirs: Vec<PathBuf>,
     /// What a frame that comes in may be at most.
-    pub image_limits: Limits,
+    pub image_limits: ImageLimits,
 }
 
 impl ToolContext for Context {

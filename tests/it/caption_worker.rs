@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engram::base::picture::Limits;
+use engram::base::picture::ImageLimits;
 use engram::base::stop::Stop;
 use engram::base::time::SystemClock;
 use engram::model::worker::child::ChildOptions;
@@ -23,7 +23,7 @@ fn model() -> PathBuf {
 }
 
 fn child(model: &Path, memory_bytes_max: Option<u64>) -> ChildOptions {
-    ChildOptions { model: model.to_owned(), limits: Limits::default(), memory_bytes_max }
+    ChildOptions { model: model.to_owned(), limits: ImageLimits::default(), memory_bytes_max }
 }
 
 /// Deadlines that only a worker that hangs lets pass.

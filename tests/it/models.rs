@@ -7,7 +7,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use engram::base::picture::Limits;
+use engram::base::picture::ImageLimits;
 use engram::language::tagged::WordRole;
 use engram::model::CaptionError;
 use engram::model::TextRole;
@@ -15,7 +15,7 @@ use engram::model::bert;
 use engram::model::blip;
 use engram::model::caption_reader;
 use engram::model::request_reader;
-use engram::model::tagged::{Role, Tagged};
+use engram::model::tagged::{Role, TaggedRequest};
 use serde_json::Value;
 
 fn fixture(name: &str) -> PathBuf {
@@ -114,7 +114,7 @@ fn the_reader_of_requests_equals_its_golden_file() {
             .map(|it| (word(&it[0]), (word(&it[1]), word(&it[2]))))
             .collect();
         assert_eq!(spans, expected, "{text}");
-        let Tagged { spans: _, order, tense, intent, asked, rank, count } = found;
+        let TaggedRequest { spans: _, order, tense, intent, asked, rank, count } = found;
         let whole = (order, tense, intent, asked, rank, count);
         let expected = (
             word(&row["order"]),
@@ -190,7 +190,7 @@ fn the_longest_text_is_cut_not_refused() {
 /// relative to `images`.
 fn equal_captions(dir: &Path, images: &Path) -> (usize, usize) {
     let rows = golden(dir);
-    let mut captioner = blip::load(dir, Limits::default()).unwrap();
+    let mut captioner = blip::load(dir, ImageLimits::default()).unwrap();
     let is_equal = |row: &&Value| {
         let image = fs::read(images.join(row["file"].as_str().unwrap())).unwrap();
         captioner.caption(&image).unwrap().text == row["caption"]
@@ -213,7 +213,7 @@ fn the_default_captioner_follows_its_golden_file() {
 
 #[test]
 fn what_is_no_image_is_told_from_what_fails() {
-    let mut captioner = blip::load(&fixture("blip"), Limits::default()).unwrap();
+    let mut captioner = blip::load(&fixture("blip"), ImageLimits::default()).unwrap();
     let answer = captioner.caption(b"no image");
     assert!(matches!(answer, Err(CaptionError::BadImage(_))), "{answer:?}");
 }
@@ -222,6 +222,6 @@ fn what_is_no_image_is_told_from_what_fails() {
 fn a_model_of_another_kind_is_refused_by_name() {
     let error = bert::load(&fixture("blip")).err().unwrap();
     assert!(error.to_string().contains("\"blip\", accepted is \"bert\""), "{error}");
-    let error = blip::load(&fixture("bert-mean"), Limits::default()).err().unwrap();
+    let error = blip::load(&fixture("bert-mean"), ImageLimits::default()).err().unwrap();
     assert!(error.to_string().contains("\"bert\", accepted is \"blip\""), "{error}");
 }

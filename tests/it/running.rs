@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use engram::base::time::{Clock as _, SystemClock};
-use engram::cli::client::{Client, ClientOptions, Reply};
+use engram::cli::client::{Client, ClientOptions, ClientReply};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ impl Running {
         Client::connect(&self.socket(), ClientOptions::default()).unwrap()
     }
 
-    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Reply {
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> ClientReply {
         self.client().call(tool, arguments.as_object().unwrap().clone()).unwrap()
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engram::agent::Agent;
-use engram::base::picture::Limits;
+use engram::base::picture::ImageLimits;
 use engram::base::stop::Stop;
 use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
 use engram::ingest::{self, Ingest, IngestParts};
@@ -19,11 +19,11 @@ use engram::memory::episodic::Episodic;
 use engram::memory::episodic::requests::Requests;
 use engram::memory::memos::Memos;
 use engram::memory::notes::Notes;
-use engram::memory::state::State;
+use engram::memory::state::AgentStates;
 use engram::model::embedder::EmbedderHandle;
 use engram::model::request_reader;
 use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
-use engram::model::tagged::Tagged;
+use engram::model::tagged::TaggedRequest;
 use engram::model::{ModelError, ModelIdentity, RequestTagger};
 use engram::retrieval::sessions::Sessions;
 use engram::store::{Options, Store};
@@ -56,7 +56,7 @@ impl RequestTagger for CountingTagger {
         self.0.identity()
     }
 
-    fn tag(&self, request: &str) -> Result<Tagged, ModelError> {
+    fn tag(&self, request: &str) -> Result<TaggedRequest, ModelError> {
         READS.set(READS.get() + 1);
         self.0.tag(request)
     }
@@ -95,7 +95,7 @@ impl Memory {
         let zone = Zone::from_name("UTC").unwrap();
         let memos = Memos::open(store.clone(), handle.clone()).unwrap();
         let notes = Notes::open(store.clone(), handle.clone(), zone).unwrap();
-        let state_domain = State::new(store.clone());
+        let state_domain = AgentStates::new(store.clone());
         let idle_max = Duration::from_secs(86_400);
         let sessions = Sessions::open(store.clone(), Arc::clone(&clock), idle_max).unwrap();
         let parts = IngestParts {
@@ -111,7 +111,7 @@ impl Memory {
             text_max_chars: 400,
             forget_share_max: 0.2,
             prompts_dirs: vec![state.join("prompts")],
-            image_limits: Limits::default(),
+            image_limits: ImageLimits::default(),
         };
         let context = Context::new(
             Domains {

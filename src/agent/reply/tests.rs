@@ -5,7 +5,7 @@ use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 
 fn one(reply: &str) -> Call {
     match parse(reply) {
-        Ok(Reply::Calls(mut calls)) if calls.len() == 1 => calls.remove(0),
+        Ok(PlannerReply::Calls(mut calls)) if calls.len() == 1 => calls.remove(0),
         other => panic!("{other:?}"),
     }
 }
@@ -18,7 +18,7 @@ fn check(reply: &str, tool: &str, arguments: Value) {
 
 #[track_caller]
 fn check_answer(reply: &str, ids: &[u64]) {
-    let Ok(Reply::Answer(answer)) = parse(reply) else { panic!("{:?}", parse(reply)) };
+    let Ok(PlannerReply::Answer(answer)) = parse(reply) else { panic!("{:?}", parse(reply)) };
     assert_eq!(answer.moment_ids, ids, "{reply}");
 }
 
@@ -129,7 +129,7 @@ const MOMENTS: &str = r#"```json
 
 #[test]
 fn the_calls_of_moment_retrieval() {
-    let Ok(Reply::Calls(calls)) = parse(MOMENTS) else { panic!("{:?}", parse(MOMENTS)) };
+    let Ok(PlannerReply::Calls(calls)) = parse(MOMENTS) else { panic!("{:?}", parse(MOMENTS)) };
     let made: Vec<(&str, Value)> =
         calls.iter().map(|call| (call.tool, Value::Object(call.arguments.clone()))).collect();
     let arguments = |x: &str| json!({"x": x, "start_time": "2025-02-03 00:00:00", "end_time": "2025-02-03 23:59:59"});
@@ -170,7 +170,7 @@ const ANSWER: &str = r#"```json
 #[test]
 fn the_answer_of_moment_retrieval() {
     check_answer(ANSWER, &[12, 11, 13]);
-    let Ok(Reply::Answer(answer)) = parse(ANSWER) else { panic!() };
+    let Ok(PlannerReply::Answer(answer)) = parse(ANSWER) else { panic!() };
     assert!(answer.reasoning.starts_with("User wants me to find a book on the shelf"));
     for (written, ids) in [
         (r#"["12", "11", "13"]"#, &[12, 11, 13][..]),
@@ -261,13 +261,13 @@ fn each_fault_says_what_to_mend() {
 }
 
 /// A reply as text again, for the round trip.
-fn printed(reply: &Reply) -> String {
+fn printed(reply: &PlannerReply) -> String {
     match reply {
-        Reply::Answer(Answer { reasoning, moment_ids }) => {
+        PlannerReply::Answer(MomentAnswer { reasoning, moment_ids }) => {
             let ids: Vec<String> = moment_ids.iter().map(u64::to_string).collect();
             json!({"reasoning": reasoning, "moment_ids": ids}).to_string()
         }
-        Reply::Calls(calls) => {
+        PlannerReply::Calls(calls) => {
             let call = |call: &Call| {
                 json!({
                     "history_summary": call.history_summary, "current_task": call.current_task,

@@ -99,14 +99,14 @@ struct AnnReport {
 struct Point {
     ef: usize,
     #[serde(flatten)]
-    figures: Figures,
+    figures: SearchFigures,
 }
 
 #[derive(Debug, Serialize)]
 struct WindowFigures {
     share: f64,
     #[serde(flatten)]
-    figures: Figures,
+    figures: SearchFigures,
     plan: String,
     /// Whether this is how the engine searches it.
     chosen: bool,
@@ -131,7 +131,7 @@ impl fmt::Display for Way {
 }
 
 #[derive(Debug, Serialize)]
-struct Figures {
+struct SearchFigures {
     recall: f64,
     p50_micros: f64,
     p99_micros: f64,
@@ -371,7 +371,7 @@ impl AnnBench<'_> {
         &self,
         bars: &[f32],
         mut search: impl FnMut(usize, &Embedding) -> Vec<Scored>,
-    ) -> anyhow::Result<Figures> {
+    ) -> anyhow::Result<SearchFigures> {
         let each = || self.queries.iter().enumerate();
         let found: Vec<Vec<u32>> = each()
             .map(|(at, query)| search(at, query).into_iter().map(|it| it.row.0).collect())
@@ -389,7 +389,7 @@ impl AnnBench<'_> {
             times.get(rank).map_or(f64::NAN, |it| round_to(it.as_secs_f64() * 1e6, 2))
         };
         let recall = hits as f64 / (self.k * self.queries.len()) as f64;
-        Ok(Figures { recall: round_to(recall, 5), p50_micros: at(50), p99_micros: at(99) })
+        Ok(SearchFigures { recall: round_to(recall, 5), p50_micros: at(50), p99_micros: at(99) })
     }
 }
 
@@ -473,8 +473,8 @@ fn table(report: &AnnReport) -> String {
         ),
         format!("{:>40} {:>8} {:>10} {:>10}", "", format!("recall@{k}"), "p50 µs", "p99 µs"),
     ];
-    let mut line = |name: String, figures: &Figures| {
-        let Figures { recall, p50_micros, p99_micros } = figures;
+    let mut line = |name: String, figures: &SearchFigures| {
+        let SearchFigures { recall, p50_micros, p99_micros } = figures;
         lines.push(format!("{name:>40} {recall:>9.4} {p50_micros:>10.1} {p99_micros:>10.1}"));
     };
     for Point { ef, figures } in &report.unfiltered {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::time::{Clock as _, SystemClock};
 use crate::cli::bench::figures::Latencies;
-use crate::cli::bench::household::Household;
+use crate::cli::bench::household::HouseholdWords;
 use crate::cli::bench::workload::{Workload, moment};
 use crate::cli::client::{Client, ClientOptions};
 use crate::tools::object_retrieval::recall_best_match::RecallBestMatch;
@@ -32,7 +32,7 @@ impl Asker<'_> {
     /// holds `share` of the records.
     pub(super) fn ask(&self, count: usize, seed: u64, share: f64) -> anyhow::Result<Latencies> {
         let mut client = Client::connect(self.socket, ClientOptions::default())?;
-        let mut windows = Household::new(seed);
+        let mut windows = HouseholdWords::new(seed);
         let mut latencies = Latencies::default();
         for question in self.workload.questions(seed).take(count) {
             let arguments = self.arguments(&question, share, &mut windows);
@@ -52,7 +52,7 @@ impl Asker<'_> {
         per_second: u32,
     ) -> anyhow::Result<Latencies> {
         let mut client = Client::connect(self.socket, ClientOptions::default())?;
-        let mut windows = Household::new(seed);
+        let mut windows = HouseholdWords::new(seed);
         let mut latencies = Latencies::default();
         let pause = Duration::from_secs(1) / per_second;
         let mut due = SystemClock.tick();
@@ -87,7 +87,12 @@ impl Asker<'_> {
         })
     }
 
-    fn arguments(&self, question: &str, share: f64, windows: &mut Household) -> Map<String, Value> {
+    fn arguments(
+        &self,
+        question: &str,
+        share: f64,
+        windows: &mut HouseholdWords,
+    ) -> Map<String, Value> {
         let mut arguments = Map::new();
         arguments.insert("query".to_owned(), json!(question));
         arguments.insert("k".to_owned(), json!(K));
@@ -101,7 +106,7 @@ impl Asker<'_> {
 }
 
 /// The first and the last record of a window that holds a share of all.
-fn window(records: usize, share: f64, place: &mut Household) -> (usize, usize) {
+fn window(records: usize, share: f64, place: &mut HouseholdWords) -> (usize, usize) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to records")]
     let held = ((records as f64 * share).round() as usize).clamp(1, records.max(1));
     let first = place.below(records.saturating_sub(held) + 1);
@@ -130,7 +135,7 @@ mod tests {
 
     #[test]
     fn windows_hold_their_share_and_end_with_the_records() {
-        let mut place = Household::new(3);
+        let mut place = HouseholdWords::new(3);
         let mut firsts = std::collections::BTreeSet::new();
         for _ in 0..200 {
             let (first, last) = window(1_000, 0.01, &mut place);

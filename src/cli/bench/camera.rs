@@ -15,7 +15,7 @@ use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Map, Value, json};
 
 use crate::base::time::{Clock as _, SystemClock};
-use crate::cli::bench::household::Household;
+use crate::cli::bench::household::HouseholdWords;
 use crate::cli::client::{Client, ClientOptions};
 use crate::tools::ingest::ingest_status::IngestStatus;
 use crate::tools::ingest::observe::Observe;
@@ -92,7 +92,7 @@ pub(super) fn tell<'scope>(
     socket: &Path,
 ) -> anyhow::Result<Working<'scope>> {
     let mut client = Client::connect(socket, ClientOptions::default())?;
-    let mut household = Household::new(99);
+    let mut household = HouseholdWords::new(99);
     Working::start(scope, "teller", move || {
         observe(&mut client, json!({"caption": household.caption(), "source": "told"}))?;
         Ok(1)

@@ -19,9 +19,9 @@ const PLACES: &[&str] = &[
 
 /// A seeded stream of words and numbers, the same on every machine.
 #[derive(Debug, Clone)]
-pub(super) struct Household(u64);
+pub(super) struct HouseholdWords(u64);
 
-impl Household {
+impl HouseholdWords {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -74,11 +74,11 @@ mod tests {
 
     #[test]
     fn one_seed_says_the_same_again() {
-        let mut household = Household::new(0);
+        let mut household = HouseholdWords::new(0);
         let said: Vec<String> = (0..2).map(|_| household.caption()).collect();
-        let mut again = Household::new(0);
+        let mut again = HouseholdWords::new(0);
         assert_eq!(said, [again.caption(), again.caption()]);
-        assert_ne!(said, [Household::new(1).caption(), Household::new(2).caption()]);
+        assert_ne!(said, [HouseholdWords::new(1).caption(), HouseholdWords::new(2).caption()]);
         assert!(said.iter().all(|caption| caption.contains(" on ")), "{said:?}");
     }
 }

@@ -10,7 +10,7 @@ use anyhow::{Context as _, ensure};
 use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
 use crate::base::time::Timestamp;
-use crate::cli::bench::household::Household;
+use crate::cli::bench::household::HouseholdWords;
 use crate::store::NewObservation;
 
 /// Between one caption and the next.
@@ -42,7 +42,7 @@ impl Workload {
 
     /// The observations in the order of their time.
     pub(super) fn observations(&self) -> impl Iterator<Item = NewObservation> {
-        let mut household = Household::new(0);
+        let mut household = HouseholdWords::new(0);
         (0..).map_while(move |index| {
             let position = household.position();
             let caption = match &self.captions {
@@ -62,7 +62,7 @@ impl Workload {
 
     /// An endless stream of questions, another for each seed.
     pub(super) fn questions(&self, seed: u64) -> impl Iterator<Item = String> {
-        let mut household = Household::new(seed);
+        let mut household = HouseholdWords::new(seed);
         std::iter::repeat_with(move || match &self.questions {
             None => household.question(),
             Some(questions) => {

@@ -14,11 +14,15 @@ struct ScriptedDaemon {
     captioned: u64,
     is_stuck: bool,
     /// Answers that come before any of its own, to `observe`.
-    answers: VecDeque<Result<Reply, ClientError>>,
+    answers: VecDeque<Result<ClientReply, ClientError>>,
 }
 
 impl ScriptedDaemon {
-    fn call(&mut self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, ClientError> {
+    fn call(
+        &mut self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ClientReply, ClientError> {
         match tool {
             "observe" => self.observe(arguments),
             "ingest_status" => Ok(self.status()),
@@ -26,7 +30,7 @@ impl ScriptedDaemon {
         }
     }
 
-    fn observe(&mut self, arguments: Map<String, Value>) -> Result<Reply, ClientError> {
+    fn observe(&mut self, arguments: Map<String, Value>) -> Result<ClientReply, ClientError> {
         if let Some(answer) = self.answers.pop_front() {
             return answer;
         }
@@ -41,7 +45,7 @@ impl ScriptedDaemon {
         Ok(reply(json!({"frame": self.taken.len(), "id": null, "state": "pending"})))
     }
 
-    fn status(&mut self) -> Reply {
+    fn status(&mut self) -> ClientReply {
         if self.pending > 0 && !self.is_stuck {
             self.pending -= 1;
             self.captioned += 1;
@@ -68,13 +72,13 @@ impl ScriptedDaemon {
     }
 }
 
-fn reply(structured: Value) -> Reply {
+fn reply(structured: Value) -> ClientReply {
     let Value::Object(structured) = structured else { panic!() };
-    Reply { structured, text: String::new(), images: Vec::new(), is_error: false }
+    ClientReply { structured, text: String::new(), images: Vec::new(), is_error: false }
 }
 
-fn refusal(text: &str) -> Reply {
-    Reply { text: text.to_owned(), is_error: true, ..reply(json!({})) }
+fn refusal(text: &str) -> ClientReply {
+    ClientReply { text: text.to_owned(), is_error: true, ..reply(json!({})) }
 }
 
 /// Frames `1.jpg` to `count.jpg`, one a second.

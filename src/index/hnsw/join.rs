@@ -94,11 +94,11 @@ impl Sides<'_> {
         let cross = if left_len == 0 || right_len == 0 {
             [CrossLinks::default(), CrossLinks::default()]
         } else if left_len < right_len {
-            let cross = self.search(level, Side::Left, options, cancellation)?;
+            let cross = self.search(level, JoinSide::Left, options, cancellation)?;
             let transposed = cross.transposed(right_len);
             [cross, transposed]
         } else {
-            let cross = self.search(level, Side::Right, options, cancellation)?;
+            let cross = self.search(level, JoinSide::Right, options, cancellation)?;
             [cross.transposed(left_len), cross]
         };
         let mut joined = if level == 0 {
@@ -131,14 +131,14 @@ impl Sides<'_> {
     fn search(
         &self,
         level: usize,
-        side: Side,
+        side: JoinSide,
         options: &Options,
         cancellation: &Cancellation<'_>,
     ) -> Result<CrossLinks, BuildError> {
         let (left, right) = (self.view.until(self.middle), self.view.from(self.middle));
         let (searching, from, target, into) = match side {
-            Side::Left => (self.left, left, self.right, right),
-            Side::Right => (self.right, right, self.left, left),
+            JoinSide::Left => (self.left, left, self.right, right),
+            JoinSide::Right => (self.right, right, self.left, left),
         };
         let Some((searching, ground)) = searching.layers.get(level).zip(target.layers.get(level))
         else {
@@ -192,7 +192,7 @@ impl Sides<'_> {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Side {
+enum JoinSide {
     Left,
     Right,
 }

@@ -22,7 +22,7 @@ const B: f32 = 0.1;
 pub struct ForwardIndex {
     numbers: HashMap<Arc<str>, u32>,
     /// By number.
-    vocabulary: Vec<Entry>,
+    vocabulary: Vec<IndexedTerm>,
     /// Numbers of terms that no text holds any more.
     free: Vec<u32>,
     texts: usize,
@@ -31,7 +31,7 @@ pub struct ForwardIndex {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct IndexedTerm {
     term: Arc<str>,
     /// Texts that hold the term.
     document_frequency: usize,
@@ -118,7 +118,7 @@ impl ForwardIndex {
             }
             return number;
         }
-        let entry = Entry { term: Arc::from(term), document_frequency: 1 };
+        let entry = IndexedTerm { term: Arc::from(term), document_frequency: 1 };
         let name = Arc::clone(&entry.term);
         let number = if let Some(number) = self.free.pop() {
             if let Some(slot) = self.vocabulary.get_mut(number as usize) {

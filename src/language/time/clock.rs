@@ -59,13 +59,15 @@ impl Words {
     }
 
     /// A time of the clock and the word after it.
-    fn o_clock(&self, at: usize, bare: bool) -> Option<(Clock, usize)> {
+    fn o_clock(&self, at: usize, bare: bool) -> Option<(ClockTime, usize)> {
         match self.word(at) {
-            "noon" | "midday" => return Some((Clock { minute: 12 * 60, is_said: true }, at + 1)),
-            "midnight" => return Some((Clock { minute: DAY, is_said: true }, at + 1)),
+            "noon" | "midday" => {
+                return Some((ClockTime { minute: 12 * 60, is_said: true }, at + 1));
+            }
+            "midnight" => return Some((ClockTime { minute: DAY, is_said: true }, at + 1)),
             "half" if self.word(at + 1) == "past" => {
                 let (clock, end) = self.o_clock(at + 2, true)?;
-                return Some((Clock { minute: clock.minute + 30, is_said: true }, end));
+                return Some((ClockTime { minute: clock.minute + 30, is_said: true }, end));
             }
             "quarter" | "ten" | "five" | "twenty" if self.is(at + 1, &["past", "to"]) => {
                 let minutes = match self.word(at) {
@@ -78,7 +80,7 @@ impl Words {
                 } else {
                     clock.minute.checked_sub(minutes)?
                 };
-                return Some((Clock { minute, is_said: true }, end));
+                return Some((ClockTime { minute, is_said: true }, end));
             }
             "a" if self.word(at + 1) == "quarter" => return self.o_clock(at + 1, bare),
             _ => {}
@@ -123,7 +125,8 @@ impl Words {
         let part = self.half_by_part(end);
         let clock = clock_of(hour, minutes, half.or(part))?;
         let is_said = has_colon || half.is_some();
-        (is_said || bare || number(digits).is_some()).then_some((Clock { is_said, ..clock }, end))
+        (is_said || bare || number(digits).is_some())
+            .then_some((ClockTime { is_said, ..clock }, end))
     }
 
     /// "at ten *in the evening*", "at ten *last night*"
@@ -163,12 +166,12 @@ impl Words {
 
 /// A minute of the day, and whether it was written as one.
 #[derive(Debug, Clone, Copy)]
-struct Clock {
+struct ClockTime {
     minute: u16,
     is_said: bool,
 }
 
-impl Clock {
+impl ClockTime {
     fn said(self) -> Self {
         Self { is_said: true, ..self }
     }
@@ -199,7 +202,7 @@ fn split_half(word: &str) -> (&str, Option<Half>) {
 }
 
 /// Without its half an hour from one to six is after noon: people are up.
-fn clock_of(hour: u16, minutes: u16, half: Option<Half>) -> Option<Clock> {
+fn clock_of(hour: u16, minutes: u16, half: Option<Half>) -> Option<ClockTime> {
     if minutes >= 60 || hour > 24 {
         return None;
     }
@@ -209,5 +212,5 @@ fn clock_of(hour: u16, minutes: u16, half: Option<Half>) -> Option<Clock> {
         None if (1..=6).contains(&hour) => hour + 12,
         Some(_) | None => hour,
     };
-    Some(Clock { minute: hour * 60 + minutes, is_said: false })
+    Some(ClockTime { minute: hour * 60 + minutes, is_said: false })
 }

@@ -33,7 +33,7 @@ pub struct SightingExplanation {
 
 /// Count, span and daily hours of sightings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SightingTimes {
+pub struct SightingSummary {
     /// Of all sightings: the best there is.
     pub certainty: Certainty,
     /// Records that show it.
@@ -117,7 +117,7 @@ impl Episodic {
         query: &str,
         filter: &Filter,
         zone: Zone,
-    ) -> Result<Option<SightingTimes>, MemoryError> {
+    ) -> Result<Option<SightingSummary>, MemoryError> {
         let wanted = self.scene_query(query)?;
         let Some(times) = self.corpus.sighting_times(&wanted, filter) else { return Ok(None) };
         let mut hours = [0; 24];
@@ -127,7 +127,7 @@ impl Episodic {
             }
         }
         let (certainty, count) = (times.certainty, times.count);
-        Ok(Some(SightingTimes { certainty, count, first: times.first, last: times.last, hours }))
+        Ok(Some(SightingSummary { certainty, count, first: times.first, last: times.last, hours }))
     }
 
     pub(super) fn scene_query(&self, query: &str) -> Result<SceneQuery, MemoryError> {

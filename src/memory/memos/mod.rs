@@ -24,7 +24,7 @@ use crate::memory::memos::index::{IndexedMemo, MemoSet};
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
 use crate::search::prose::{ProseQuery, content_words};
-use crate::store::memos::{Memo, MemoCounters, MemoRecall, MemoUse};
+use crate::store::memos::{Memo, MemoCounters, MemoUse, RecordedRecall};
 use crate::store::{Store, StoreError};
 
 /// Most memos at once: each recall scans all of them.
@@ -112,7 +112,7 @@ pub struct RecalledMemo {
 
 /// What a recall found, and what it passed over.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recalled {
+pub struct MemoMatches {
     /// Best first.
     pub memos: Vec<RecalledMemo>,
     /// How well the best memo answers, before age and use.
@@ -296,7 +296,7 @@ impl Memos {
         (k, floor): (usize, f32),
         ranking: MemoRanking,
         now: Timestamp,
-    ) -> Result<Recalled, MemosError> {
+    ) -> Result<MemoMatches, MemosError> {
         let query_text = query;
         let query = self.index.query(query)?;
         let answers = self.index.read().answers(&self.index.embedder, &query);
@@ -314,7 +314,7 @@ impl Memos {
             memos.extend(self.index.store.memo(id)?.map(|memo| RecalledMemo { memo, score }));
         }
         self.record_recall(query_text, &memos, now)?;
-        Ok(Recalled { memos, best, is_literal: query.is_literal() })
+        Ok(MemoMatches { memos, best, is_literal: query.is_literal() })
     }
 
     /// The newest memos below `before`, newest first.
@@ -334,7 +334,7 @@ impl Memos {
     }
 
     /// The newest recalls with the memos that answered them, newest first.
-    pub fn recalls(&self, limit: usize) -> Result<Vec<MemoRecall>, MemosError> {
+    pub fn recalls(&self, limit: usize) -> Result<Vec<RecordedRecall>, MemosError> {
         Ok(self.index.store.memo_recalls(limit)?)
     }
 
@@ -370,7 +370,7 @@ impl Memos {
         };
         let number = counters.next_recall;
         let next = MemoCounters { next_recall: number + 1, ..*counters };
-        let recall = MemoRecall { number, query: query.to_owned(), memos: ids, at: now };
+        let recall = RecordedRecall { number, query: query.to_owned(), memos: ids, at: now };
         let forgotten = number.checked_sub(RECALLS_MAX);
         self.index.store.put_memo_recall(&recall, &used, forgotten, next)?;
         *counters = next;

@@ -20,7 +20,7 @@ use crate::store::notes::Note;
 
 /// Notes by id, with the statistics of their words.
 #[derive(Debug, Default)]
-pub(super) struct Corpus {
+pub(super) struct NoteCorpus {
     entries: BTreeMap<Uuid, IndexedNote>,
     words: ForwardIndex,
     /// Soonest first.
@@ -73,7 +73,7 @@ impl Prepared {
     }
 }
 
-impl Corpus {
+impl NoteCorpus {
     /// In the place of the note that has this id.
     pub(super) fn insert(&mut self, note: &Note, prepared: Prepared) {
         self.remove(note.id);

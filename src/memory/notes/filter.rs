@@ -60,14 +60,14 @@ enum Expr {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Operand {
-    Path(Path),
+    Path(FieldPath),
     Literal(Value),
     List(Vec<Operand>),
 }
 
 /// A name, and the way to a part of its value.
 #[derive(Debug, Clone, PartialEq)]
-struct Path {
+struct FieldPath {
     name: String,
     parts: Vec<Part>,
 }
@@ -142,7 +142,7 @@ impl Operand {
     }
 }
 
-impl Path {
+impl FieldPath {
     fn value<'a>(
         &self,
         value_of: &dyn Fn(&str) -> Option<Cow<'a, Value>>,

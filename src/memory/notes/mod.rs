@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::base::time::{Timestamp, Zone};
-use crate::memory::notes::corpus::{Corpus, Prepared};
+use crate::memory::notes::corpus::{NoteCorpus, Prepared};
 use crate::model::ModelError;
 use crate::model::embedder::EmbedderHandle;
 use crate::store::notes::Note;
@@ -96,7 +96,7 @@ pub struct Notes {
     store: Store,
     embedder: EmbedderHandle,
     zone: Zone,
-    corpus: RwLock<Corpus>,
+    corpus: RwLock<NoteCorpus>,
     /// Held from a change on disk to the same change of `corpus`.
     writing: Mutex<()>,
 }
@@ -105,7 +105,7 @@ impl Notes {
     /// Reads the notes from the store. Those whose vectors are another embedder's
     /// are embedded anew.
     pub fn open(store: Store, embedder: EmbedderHandle, zone: Zone) -> Result<Self, NotesError> {
-        let mut corpus = Corpus::default();
+        let mut corpus = NoteCorpus::default();
         let mut stale = Vec::new();
         for entry in store.notes() {
             match entry {
@@ -249,11 +249,11 @@ impl Notes {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Corpus> {
+    fn read(&self) -> RwLockReadGuard<'_, NoteCorpus> {
         self.corpus.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write<T>(&self, change: impl FnOnce(&mut Corpus) -> T) -> T {
+    fn write<T>(&self, change: impl FnOnce(&mut NoteCorpus) -> T) -> T {
         change(&mut self.corpus.write().unwrap_or_else(PoisonError::into_inner))
     }
 }

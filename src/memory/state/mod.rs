@@ -43,13 +43,13 @@ pub enum StateError {
 
 /// States by agent.
 #[derive(Debug)]
-pub struct State {
+pub struct AgentStates {
     store: Store,
     /// Held from reading a memory to writing it back.
     writing: Mutex<()>,
 }
 
-impl State {
+impl AgentStates {
     pub fn new(store: Store) -> Self {
         Self { store, writing: Mutex::new(()) }
     }
@@ -148,10 +148,10 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::Path;
 
-    fn open(dir: &Path) -> State {
+    fn open(dir: &Path) -> AgentStates {
         let (model, fingerprint) = ("m".to_owned(), "f".to_owned());
         let space = EmbeddingSpace { model, fingerprint, dimension: 2 };
-        State::new(Store::open(&Options::at(dir.to_owned()), &space).unwrap())
+        AgentStates::new(Store::open(&Options::at(dir.to_owned()), &space).unwrap())
     }
 
     fn object(value: Value) -> Map<String, Value> {

@@ -84,7 +84,7 @@ impl Rendered {
 
 /// Placeholder that a `$` begins.
 enum Placeholder<'a> {
-    Memory(Path<'a>),
+    Memory(KeyPath<'a>),
     Variable { name: &'a str, written: &'a str },
     Text(&'static str),
 }
@@ -99,7 +99,7 @@ impl<'a> Placeholder<'a> {
         }
         let (name, rest) = split_name(after);
         if name == MEMORY
-            && let (path, rest) = Path::read(rest)
+            && let (path, rest) = KeyPath::read(rest)
             && !path.keys.is_empty()
         {
             return (Self::Memory(path), rest);
@@ -133,7 +133,7 @@ fn split_name(text: &str) -> (&str, &str) {
 
 /// Keys into nested objects, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Path<'a> {
+pub struct KeyPath<'a> {
     keys: Vec<&'a str>,
 }
 
@@ -145,7 +145,7 @@ pub struct Path<'a> {
 )]
 pub struct BadPath;
 
-impl<'a> Path<'a> {
+impl<'a> KeyPath<'a> {
     /// Reads `[a][b]`, also with `memory` or `$memory` before it, and a bare `a`.
     pub fn parse(text: &'a str) -> Result<Self, BadPath> {
         let text = text.trim();
@@ -186,7 +186,7 @@ impl<'a> Path<'a> {
     }
 }
 
-impl std::fmt::Display for Path<'_> {
+impl std::fmt::Display for KeyPath<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.keys.iter().try_for_each(|key| write!(f, "[{key}]"))
     }

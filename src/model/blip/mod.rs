@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokenizers::Tokenizer;
 
 use crate::base::caption::Caption;
-use crate::base::picture::Limits;
+use crate::base::picture::ImageLimits;
 use crate::model::blip::confidence::Confidence;
 use crate::model::blip::decoder::Decoder;
 use crate::model::blip::vision::Vision;
@@ -34,13 +34,13 @@ const TOKENS_MAX_DEFAULT: usize = 20;
 /// `tokenizer.json`, `model.safetensors`; `preprocessor_config.json` and
 /// `generation_config.json` where there are any. It captions in this process:
 /// a daemon wants [`crate::model::worker`].
-pub fn load(path: &Path, limits: Limits) -> Result<Box<dyn Captioner>, ModelError> {
+pub fn load(path: &Path, limits: ImageLimits) -> Result<Box<dyn Captioner>, ModelError> {
     Ok(Box::new(BlipCaptioner::load(path, limits)?))
 }
 
 struct BlipCaptioner {
     identity: ModelIdentity,
-    limits: Limits,
+    limits: ImageLimits,
     preprocessor: Preprocessor,
     tokenizer: Tokenizer,
     words: TokenSettings,
@@ -94,7 +94,7 @@ impl Captioner for BlipCaptioner {
 }
 
 impl BlipCaptioner {
-    fn load(path: &Path, limits: Limits) -> Result<Self, ModelError> {
+    fn load(path: &Path, limits: ImageLimits) -> Result<Self, ModelError> {
         let dir = ModelDir::open(path)?;
         let identity = dir.identity()?;
         let (config, words) = configs_of(&dir)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::base::picture::Limits;
+use crate::base::picture::ImageLimits;
 use crate::model::Captioner as _;
 use crate::model::blip::BlipCaptioner;
 
@@ -18,7 +18,7 @@ fn numbers(row: &Value) -> Vec<f64> {
 /// Every logit of every word of the golden captions, each word given the ones
 /// before it, and the captions.
 fn check(dir: &Path, images: &Path) {
-    let mut captioner = BlipCaptioner::load(dir, Limits::default()).unwrap();
+    let mut captioner = BlipCaptioner::load(dir, ImageLimits::default()).unwrap();
     let golden = fs::read_to_string(dir.join("golden.jsonl")).unwrap();
     let mut words = 0;
     for line in golden.lines() {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rustix::process::{Resource, Rlimit, Signal};
 
 use crate::base::caption::Caption;
-use crate::base::picture::Limits;
+use crate::base::picture::ImageLimits;
 use crate::model::blip;
 use crate::model::threads::compute_on_this_thread_only;
 use crate::model::worker::protocol;
@@ -25,7 +25,7 @@ const OOM_SCORE: &str = "800";
 #[derive(Debug, Clone)]
 pub struct ChildOptions {
     pub model: PathBuf,
-    pub limits: Limits,
+    pub limits: ImageLimits,
     /// Allocating more ends this process. `None` leaves it to the kernel.
     pub memory_bytes_max: Option<u64>,
 }

@@ -4,7 +4,7 @@
 use crate::memory::episodic::Recalled;
 use crate::model::tagged::Asked;
 use crate::retrieval::RetrievalError;
-use crate::retrieval::planner::answer_text::{Compared, Counted, Told};
+use crate::retrieval::planner::answer_text::{AnswerWording, Compared, Counted};
 use crate::retrieval::planner::query::{widened, with_article};
 use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, is_in_place, recall};
 
@@ -13,7 +13,7 @@ const NEWEST: usize = 50;
 
 impl Plan<'_> {
     pub(super) fn answer(&mut self) -> Result<String, RetrievalError> {
-        let told = Told { zone: self.zone, thing: self.reference.thing.clone() };
+        let told = AnswerWording { zone: self.zone, thing: self.reference.thing.clone() };
         if told.thing.is_empty() {
             return Ok(told.scenes(&self.scenes()?));
         }
@@ -50,7 +50,7 @@ impl Plan<'_> {
         Ok(found.into_iter().filter(is_there).collect())
     }
 
-    fn sighting(&mut self, told: &Told) -> Result<String, RetrievalError> {
+    fn sighting(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let mut found = self.sightings("Recall when it was seen so.")?;
         if let (true, Some(window)) = (found.is_empty(), self.window()) {
             let request = recall(self.description(), Some(widened(window)), NEWEST);
@@ -69,7 +69,7 @@ impl Plan<'_> {
         found.iter().find(|it| it.record.caption.contains(doing))
     }
 
-    fn existence(&mut self, told: &Told) -> Result<String, RetrievalError> {
+    fn existence(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let found = self.sightings("Recall whether there is one.")?;
         match found.first() {
             Some(newest) => Ok(told.existence(newest)),
@@ -77,7 +77,7 @@ impl Plan<'_> {
         }
     }
 
-    fn last_time(&mut self, told: &Told) -> Result<String, RetrievalError> {
+    fn last_time(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let found = self.sightings("Recall when it was seen.")?;
         let doing = self.reference.doing.as_deref();
         match (self.done(&found), found.first()) {
@@ -87,7 +87,7 @@ impl Plan<'_> {
         }
     }
 
-    fn count(&mut self, told: &Told) -> Result<String, RetrievalError> {
+    fn count(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let request = recall(self.description(), self.window(), SIGHTINGS);
         let found = self.trace.recall_all(request, "Recall every time that one was seen.")?;
         let around = &self.reference.around;
@@ -107,7 +107,7 @@ impl Plan<'_> {
     }
 
     /// Compares what is asked for by how often, or else by when it was last seen.
-    fn compare(&mut self, told: &Told) -> Result<String, RetrievalError> {
+    fn compare(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let things: Vec<String> =
             [&self.reference.thing].into_iter().chain(&self.reference.also).cloned().collect();
         if things.len() < 2 {
@@ -123,7 +123,7 @@ impl Plan<'_> {
         Ok(told.comparison(compared, self.reference.order.as_ref()))
     }
 
-    fn first_of_kind(&mut self, told: &Told) -> Result<String, RetrievalError> {
+    fn first_of_kind(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let found = self.recall_habit(self.window())?;
         if found.is_empty() {
             return Ok(told.elsewhere(self.newest_ever()?.as_ref()));

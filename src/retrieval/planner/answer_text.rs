@@ -12,7 +12,7 @@ use crate::store::Record;
 const SCENES_MAX: usize = 3;
 
 /// How answers say things.
-pub(super) struct Told {
+pub(super) struct AnswerWording {
     pub(super) zone: Zone,
     /// What is asked about; empty where it is no thing.
     pub(super) thing: String,
@@ -31,7 +31,7 @@ pub(super) struct Compared {
     pub(super) found: Vec<Recalled>,
 }
 
-impl Told {
+impl AnswerWording {
     pub(super) fn sighting(&self, seen: &Recalled) -> String {
         format!("{:?} was seen {}", self.thing, self.at(&seen.record))
     }

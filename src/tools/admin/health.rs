@@ -18,7 +18,7 @@ const ERROR_COUNTS_SECONDS: u64 = 300;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Reply {
-    status: Status,
+    status: HealthStatus,
     problems: Vec<String>,
     version: &'static str,
     uptime_seconds: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Reply {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Status {
+enum HealthStatus {
     Ok,
     Degraded,
 }
@@ -51,7 +51,7 @@ impl Tool for Health {
         let now = context.clock.now();
         let problems = problems(context, now);
         Ok(Reply {
-            status: if problems.is_empty() { Status::Ok } else { Status::Degraded },
+            status: if problems.is_empty() { HealthStatus::Ok } else { HealthStatus::Degraded },
             problems,
             version: env!("CARGO_PKG_VERSION"),
             uptime_seconds: now.since(context.started_at()).as_secs(),
@@ -77,8 +77,8 @@ impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
         let Self { status, problems, version: _, uptime_seconds } = self;
         text.line(&match status {
-            Status::Ok => format!("ok, up for {uptime_seconds} s"),
-            Status::Degraded => format!("degraded: {}", problems.join("; ")),
+            HealthStatus::Ok => format!("ok, up for {uptime_seconds} s"),
+            HealthStatus::Degraded => format!("degraded: {}", problems.join("; ")),
         });
     }
 }

@@ -24,8 +24,8 @@ pub(crate) struct Reply {
     first: Option<String>,
     last: Option<String>,
     pending: usize,
-    captioner: Model,
-    embedder: Model,
+    captioner: ModelReply,
+    embedder: ModelReply,
     disk_bytes: u64,
     index: Index,
     daemon_resident_bytes: Option<u64>,
@@ -36,7 +36,7 @@ pub(crate) struct Reply {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Model {
+struct ModelReply {
     name: String,
     fingerprint: String,
 }
@@ -44,7 +44,7 @@ struct Model {
 #[derive(Serialize, JsonSchema)]
 struct Index {
     /// Oldest first.
-    segments: Vec<SegmentReply>,
+    segments: Vec<SegmentStatsReply>,
     tail: usize,
     tail_pieces: usize,
     tombstones: usize,
@@ -53,7 +53,7 @@ struct Index {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct SegmentReply {
+struct SegmentStatsReply {
     segment: u64,
     first_id: u64,
     last_id: u64,
@@ -92,8 +92,8 @@ impl Tool for MemoryStats {
             first: span.map(|(first, _)| zone.format(first)),
             last: span.map(|(_, last)| zone.format(last)),
             pending: status.pending,
-            captioner: Model::of(&status.captioner),
-            embedder: Model::of(context.episodic.embedder()),
+            captioner: ModelReply::of(&status.captioner),
+            embedder: ModelReply::of(context.episodic.embedder()),
             disk_bytes: disk_bytes.map_err(|error| ToolError::Fault(error.to_string()))?,
             index: Index::of(&context.episodic.index(), zone),
             daemon_resident_bytes: resident_bytes("self"),
@@ -105,7 +105,7 @@ impl Tool for MemoryStats {
     }
 }
 
-impl Model {
+impl ModelReply {
     fn of(identity: &ModelIdentity) -> Self {
         let ModelIdentity { name, fingerprint } = identity;
         Self { name: name.clone(), fingerprint: fingerprint.0.clone() }
@@ -115,7 +115,7 @@ impl Model {
 impl Index {
     fn of(index: &status::IndexStatus, zone: Zone) -> Self {
         Self {
-            segments: index.segments.iter().map(|it| SegmentReply::of(it, zone)).collect(),
+            segments: index.segments.iter().map(|it| SegmentStatsReply::of(it, zone)).collect(),
             tail: index.growing_rows,
             tail_pieces: index.growing_segments,
             tombstones: index.tombstones(),
@@ -125,7 +125,7 @@ impl Index {
     }
 }
 
-impl SegmentReply {
+impl SegmentStatsReply {
     fn of(segment: &status::SegmentStatus, zone: Zone) -> Self {
         Self {
             segment: segment.number.0,

@@ -14,7 +14,7 @@ use crate::tools::explain::Extent;
 pub(crate) struct EvidenceReply {
     certainty: Option<CertaintyReply>,
     things: Vec<ObjectReply>,
-    pieces: Vec<SegmentReply>,
+    pieces: Vec<SegmentEvidenceReply>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,7 +49,7 @@ enum FitReply {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct SegmentReply {
+struct SegmentEvidenceReply {
     #[serde(flatten)]
     extent: Extent,
     rows: usize,
@@ -71,7 +71,7 @@ impl EvidenceReply {
         Self {
             certainty: certainty.map(CertaintyReply::of),
             things: things.map(|(query, found)| ObjectReply::of(query, found)).collect(),
-            pieces: evidence.segments.iter().map(|it| SegmentReply::of(it, zone)).collect(),
+            pieces: evidence.segments.iter().map(|it| SegmentEvidenceReply::of(it, zone)).collect(),
         }
     }
 
@@ -142,7 +142,7 @@ impl PhraseReply {
     }
 }
 
-impl SegmentReply {
+impl SegmentEvidenceReply {
     fn of(evidence: &SegmentEvidence, zone: Zone) -> Self {
         let SegmentEvidence { segment, records, span, rows, selected, shown } = evidence;
         let rows_of = |certainty| shown.get(&certainty).copied().unwrap_or(0);

@@ -14,7 +14,7 @@ use crate::tools::explain::Extent;
 pub(crate) struct RankingReply {
     weights: Weights,
     scores: Vec<HitScores>,
-    pieces: Vec<SegmentReply>,
+    pieces: Vec<SegmentSearchReply>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -32,12 +32,12 @@ struct HitScores {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct SegmentReply {
+struct SegmentSearchReply {
     #[serde(flatten)]
     extent: Extent,
     rows: usize,
     selected: usize,
-    action: Action,
+    action: SegmentStrategy,
     #[serde(skip_serializing_if = "Option::is_none")]
     ef: Option<usize>,
     why: String,
@@ -46,7 +46,7 @@ struct SegmentReply {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Action {
+enum SegmentStrategy {
     Skip,
     Scan,
     Walk,
@@ -64,12 +64,12 @@ impl RankingReply {
         Self {
             weights: Weights { dense: Score(dense), lexical: Score(lexical) },
             scores: explained.hits.iter().map(HitScores::of).collect(),
-            pieces: explained.segments.iter().map(|it| SegmentReply::of(it, zone)).collect(),
+            pieces: explained.segments.iter().map(|it| SegmentSearchReply::of(it, zone)).collect(),
         }
     }
 
     pub(super) fn lines(&self) -> Vec<String> {
-        self.pieces.iter().map(SegmentReply::line).collect()
+        self.pieces.iter().map(SegmentSearchReply::line).collect()
     }
 }
 
@@ -80,14 +80,14 @@ impl HitScores {
     }
 }
 
-impl SegmentReply {
+impl SegmentSearchReply {
     fn of(report: &SegmentReport, zone: Zone) -> Self {
         let SegmentReport { segment, records, span, rows, selected, action, candidates } = report;
         let (meaning, words) = *candidates;
         let (word, ef) = match action {
-            SegmentAction::Skip => (Action::Skip, None),
-            SegmentAction::Scan => (Action::Scan, None),
-            SegmentAction::Graph { ef } => (Action::Walk, Some(*ef)),
+            SegmentAction::Skip => (SegmentStrategy::Skip, None),
+            SegmentAction::Scan => (SegmentStrategy::Scan, None),
+            SegmentAction::Graph { ef } => (SegmentStrategy::Walk, Some(*ef)),
         };
         Self {
             extent: Extent::of(*segment, *records, *span, zone),
@@ -151,8 +151,8 @@ mod tests {
         }
     }
 
-    fn reply(report: &SegmentReport) -> SegmentReply {
-        SegmentReply::of(report, Zone::from_name("UTC").unwrap())
+    fn reply(report: &SegmentReport) -> SegmentSearchReply {
+        SegmentSearchReply::of(report, Zone::from_name("UTC").unwrap())
     }
 
     #[test]

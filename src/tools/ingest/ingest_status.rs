@@ -27,7 +27,7 @@ pub(crate) struct Reply {
     captioner_pid: Option<u32>,
     captioner_restarts: u64,
     sources: Vec<SourceReply>,
-    set_aside: Vec<SetAside>,
+    set_aside: Vec<SetAsideReply>,
     last_error: Option<LastError>,
 }
 
@@ -39,7 +39,7 @@ struct SourceReply {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct SetAside {
+struct SetAsideReply {
     frame: u64,
     time: String,
     reason: String,
@@ -75,13 +75,13 @@ impl Tool for IngestStatus {
 }
 
 impl Reply {
-    fn of(status: ingest::IngestStatus, zone: Zone) -> Self {
+    fn of(status: ingest::IngestState, zone: Zone) -> Self {
         let source = |(source, newest)| SourceReply {
             source,
             newest: zone.format(newest),
             newest_timestamp: newest.seconds(),
         };
-        let set_aside = |it: store::SetAside| SetAside {
+        let set_aside = |it: store::SetAside| SetAsideReply {
             frame: it.ticket.0,
             time: zone.format(it.meta.taken_at),
             reason: it.reason,

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
-use crate::base::picture::Limits;
+use crate::base::picture::ImageLimits;
 use crate::base::pose::Pose;
 use crate::ingest::{ObserveError, Observed, ObservedState};
 use crate::retrieval::sessions::SessionName;
@@ -43,12 +43,12 @@ enum Content {
 pub(crate) struct Reply {
     frame: Option<u64>,
     id: Option<u64>,
-    state: State,
+    state: FrameState,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum FrameState {
     Stored,
     Merged,
     Pending,
@@ -132,14 +132,14 @@ fn store(context: &Context, observation: NewObservation) -> Result<Reply, ToolEr
     let records = context.episodic.remember_observations(vec![observation]);
     let records = records.map_err(|error| ToolError::Fault(error.to_string()))?;
     let id = records.first().map(|record| record.id.0);
-    Ok(Reply { frame: None, id, state: State::Stored })
+    Ok(Reply { frame: None, id, state: FrameState::Stored })
 }
 
 impl Reply {
     fn of(observed: Observed) -> Self {
         let (state, record) = match observed.state {
-            ObservedState::Pending => (State::Pending, None),
-            ObservedState::Merged { record } => (State::Merged, record),
+            ObservedState::Pending => (FrameState::Pending, None),
+            ObservedState::Merged { record } => (FrameState::Merged, record),
         };
         Self { frame: Some(observed.ticket.0), id: record.map(|id| id.0), state }
     }
@@ -150,15 +150,17 @@ impl tool::Reply for Reply {
         let Self { frame, id, state } = self;
         let frame = frame.unwrap_or_default();
         text.line(&match (state, id) {
-            (State::Stored, id) => format!("stored as #{}", id.unwrap_or_default()),
-            (State::Merged, Some(id)) => format!("merged into #{id} (frame {frame})"),
-            (State::Merged, None) => format!("merged into frame {frame}, which is pending"),
-            (State::Pending, _) => format!("frame {frame} is on disk and waits for its caption"),
+            (FrameState::Stored, id) => format!("stored as #{}", id.unwrap_or_default()),
+            (FrameState::Merged, Some(id)) => format!("merged into #{id} (frame {frame})"),
+            (FrameState::Merged, None) => format!("merged into frame {frame}, which is pending"),
+            (FrameState::Pending, _) => {
+                format!("frame {frame} is on disk and waits for its caption")
+            }
         });
     }
 }
 
-fn content(args: &Args, limits: Limits) -> Result<Content, ToolError> {
+fn content(args: &Args, limits: ImageLimits) -> Result<Content, ToolError> {
     let (image, path, caption) =
         (args.text("image")?, args.text("image_path")?, args.text("caption")?);
     let layer = args.text("layer")?.map(str::to_owned);

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::base::time::Zone;
 use crate::memory::memos::ListedMemo;
 use crate::retrieval::sessions::SessionName;
-use crate::store::memos::MemoRecall;
+use crate::store::memos::RecordedRecall;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::memos::{StatusReply, id_list, refusal};
@@ -29,14 +29,14 @@ pub(crate) struct Request {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Reply {
-    memos: Vec<MemoReply>,
+    memos: Vec<ListedMemoReply>,
     total: usize,
     queued: usize,
-    recalls: Vec<RecallReply>,
+    recalls: Vec<ListedRecallReply>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct MemoReply {
+struct ListedMemoReply {
     id: u64,
     memo: String,
     user_message: String,
@@ -49,7 +49,7 @@ struct MemoReply {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct RecallReply {
+struct ListedRecallReply {
     query: String,
     memo_ids: Vec<u64>,
     time: String,
@@ -95,15 +95,15 @@ impl Tool for MemoList {
         let listed = context.memos.list(before, limit).map_err(|error| refusal(&error))?;
         let recalls = context.memos.recalls(recalls).map_err(|error| refusal(&error))?;
         Ok(Reply {
-            memos: listed.into_iter().map(|it| MemoReply::of(it, zone)).collect(),
+            memos: listed.into_iter().map(|it| ListedMemoReply::of(it, zone)).collect(),
             total: context.memos.len(),
             queued: context.memos.queued(),
-            recalls: recalls.into_iter().map(|it| RecallReply::of(it, zone)).collect(),
+            recalls: recalls.into_iter().map(|it| ListedRecallReply::of(it, zone)).collect(),
         })
     }
 }
 
-impl MemoReply {
+impl ListedMemoReply {
     fn of(listed: ListedMemo, zone: Zone) -> Self {
         let ListedMemo { memo, status, uses } = listed;
         Self {
@@ -126,9 +126,9 @@ impl MemoReply {
     }
 }
 
-impl RecallReply {
-    fn of(recall: MemoRecall, zone: Zone) -> Self {
-        let MemoRecall { number: _, query, memos, at } = recall;
+impl ListedRecallReply {
+    fn of(recall: RecordedRecall, zone: Zone) -> Self {
+        let RecordedRecall { number: _, query, memos, at } = recall;
         Self { query, memo_ids: memos, time: zone.format(at) }
     }
 }
@@ -140,7 +140,7 @@ impl tool::Reply for Reply {
         for memo in memos {
             text.line(&memo.line());
         }
-        for RecallReply { query, memo_ids, time } in recalls {
+        for ListedRecallReply { query, memo_ids, time } in recalls {
             text.line(&format!("{time} {query:?} was answered by {}", id_list(memo_ids)));
         }
     }

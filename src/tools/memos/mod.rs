@@ -9,7 +9,7 @@ pub(super) mod recall;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::memory::memos::{MemoRanking, MemoStatus, MemosError, Recalled};
+use crate::memory::memos::{MemoMatches, MemoRanking, MemoStatus, MemosError};
 use crate::tools::ToolError;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
@@ -69,12 +69,12 @@ fn recall_memos(
     query: &str,
     (k, floor): (usize, f32),
     ranking: MemoRanking,
-) -> Result<Recalled, ToolError> {
+) -> Result<MemoMatches, ToolError> {
     let now = context.clock.now();
     context.memos.recall(query, (k, floor), ranking, now).map_err(|error| refusal(&error))
 }
 
-fn why_none(context: &Context, recalled: &Recalled, floor: f32) -> String {
+fn why_none(context: &Context, recalled: &MemoMatches, floor: f32) -> String {
     match (recalled.best, context.memos.queued()) {
         (Some(best), _) => {
             format!("no memo answers as well as {floor:.2}; the nearest is at {best:.2}")

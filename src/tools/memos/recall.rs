@@ -28,7 +28,7 @@ pub(crate) struct Request {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Reply {
-    memos: Vec<MemoReply>,
+    memos: Vec<RecalledMemoReply>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why_empty: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub(crate) struct Reply {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct MemoReply {
+struct RecalledMemoReply {
     id: u64,
     memo: String,
     score: Score,
@@ -73,11 +73,15 @@ impl Tool for MemoRecall {
         let found = recall_memos(context, &query, (k, threshold), ranking)?;
         let why_empty = found.memos.is_empty().then(|| why_none(context, &found, threshold));
         let notice = found.is_literal.then_some(LITERAL);
-        Ok(Reply { memos: found.memos.into_iter().map(MemoReply::of).collect(), why_empty, notice })
+        Ok(Reply {
+            memos: found.memos.into_iter().map(RecalledMemoReply::of).collect(),
+            why_empty,
+            notice,
+        })
     }
 }
 
-impl MemoReply {
+impl RecalledMemoReply {
     fn of(found: RecalledMemo) -> Self {
         let RecalledMemo { memo, score } = found;
         Self { id: memo.id, memo: memo.content, score: Score(score) }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::retrieval::goal_board::Status;
+use crate::retrieval::goal_board::SearchStatus;
 use crate::retrieval::search::{GoalReport, SearchUpdate};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
@@ -79,9 +79,9 @@ impl Tool for ReportSearchResult {
 impl Reply {
     fn of(SearchUpdate { status, target, goals }: SearchUpdate) -> Self {
         let status = match status {
-            Status::Found => ReportStatus::Found,
-            Status::Dispatched | Status::Next => ReportStatus::Next,
-            Status::Reopened => ReportStatus::Reopened,
+            SearchStatus::Found => ReportStatus::Found,
+            SearchStatus::Dispatched | SearchStatus::Next => ReportStatus::Next,
+            SearchStatus::Reopened => ReportStatus::Reopened,
         };
         Self { status, target, next: goals.first().map(GoalReply::of), remaining: goals.len() }
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::base::time::Zone;
-use crate::retrieval::goal_board::{Event, PublishedEvent, Status};
+use crate::retrieval::goal_board::{Event, PublishedEvent, SearchStatus};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
@@ -93,10 +93,10 @@ impl EventReply {
             time: zone.format(at),
             session,
             status: match status {
-                Status::Dispatched => "dispatched",
-                Status::Next => "next",
-                Status::Found => "found",
-                Status::Reopened => "reopened",
+                SearchStatus::Dispatched => "dispatched",
+                SearchStatus::Next => "next",
+                SearchStatus::Found => "found",
+                SearchStatus::Reopened => "reopened",
             },
             target,
             goals: GoalReply::list(&goals),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::memory::state::render::Path;
+use crate::memory::state::render::KeyPath;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
@@ -63,12 +63,16 @@ impl Tool for StateGet {
     }
 }
 
-fn path_of(text: &str) -> Result<Path<'_>, ToolError> {
-    Path::parse(text)
+fn path_of(text: &str) -> Result<KeyPath<'_>, ToolError> {
+    KeyPath::parse(text)
         .map_err(|error| argument_error(format!("argument \"path\" is {text:?}: {error}")))
 }
 
-fn why_none(agent: &str, memory: &Map<String, Value>, path: Option<&Path<'_>>) -> Option<String> {
+fn why_none(
+    agent: &str,
+    memory: &Map<String, Value>,
+    path: Option<&KeyPath<'_>>,
+) -> Option<String> {
     let path = path.filter(|path| path.look_up(memory).is_none());
     match path {
         _ if memory.is_empty() => Some(format!("agent {agent:?} has no memory yet")),

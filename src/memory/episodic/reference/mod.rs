@@ -15,7 +15,9 @@ use crate::language::time::{self, Found, PhraseTime};
 use crate::language::verbs::{self, MERE_USE};
 use crate::memory::episodic::reference::phrase::{places, plain};
 use crate::memory::episodic::reference::words::{AFFORDANCES, DETERMINERS, HABITUAL, PARTS_OF_DAY};
-use crate::model::tagged::{Asked, Count, Intent, Rank, Role, Span, Superlative, Tagged, Tense};
+use crate::model::tagged::{
+    Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
+};
 
 /// What a request refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -74,7 +76,7 @@ pub enum Order {
 
 impl Reference {
     /// Puts together what the words of a request say; `times` are those found in it.
-    pub fn of(request: &str, tagged: &Tagged, times: &[Found]) -> Self {
+    pub fn of(request: &str, tagged: &TaggedRequest, times: &[Found]) -> Self {
         let said = Said { request, tagged, times };
         let (names, is_usual) = without_habit(said.plainly(Role::Thing));
         let (mut names, part) = without_part_of_day(names);
@@ -102,7 +104,7 @@ impl Reference {
         let without = said.plainly(Role::Not).into_iter().map(|it| phrase::thing(&[it], &[]));
         let (when, order) = timed(when, tagged);
         let also = said.plainly(Role::Also).into_iter().map(|it| phrase::thing(&[it], &[]));
-        let Tagged { rank, count, asked, spans: _, order: _, tense: _, intent: _ } = *tagged;
+        let TaggedRequest { rank, count, asked, spans: _, order: _, tense: _, intent: _ } = *tagged;
         Self {
             also: also.filter(|it| !it.is_empty() && *it != thing).collect(),
             thing,
@@ -127,7 +129,7 @@ impl Reference {
 /// A request with all that is known of its words.
 struct Said<'a> {
     request: &'a str,
-    tagged: &'a Tagged,
+    tagged: &'a TaggedRequest,
     times: &'a [Found],
 }
 
@@ -237,7 +239,7 @@ impl Said<'_> {
     fn places_of_deeds(&self) -> Vec<String> {
         let place = |at: &Range<usize>| {
             // What is taken for a time and is none may be the place.
-            let is_time = |it: &Span| it.role != Role::Time || self.has_time(&it.at);
+            let is_time = |it: &TaggedSpan| it.role != Role::Time || self.has_time(&it.at);
             let next = self.tagged.spans.iter().filter(|it| it.at.start >= at.end && is_time(it));
             let end = next.map(|it| it.at.start).min().unwrap_or(self.request.len());
             let end = self.time_within(at, end).unwrap_or(end);
@@ -250,14 +252,14 @@ impl Said<'_> {
 }
 
 /// Of what tells an order or a time, the end counts: "the mug I use the most".
-fn ends_at(tagged: &Tagged) -> Option<usize> {
+fn ends_at(tagged: &TaggedRequest) -> Option<usize> {
     let is_plain = tagged.order == Superlative::None && tagged.tense == Tense::None;
     let of_first = tagged.spans.iter().take_while(|it| it.role != Role::Also);
     of_first.map(|it| it.at.end).max().filter(|_| is_plain)
 }
 
 /// What is wanted; a question that asks nothing is a request.
-fn intent(tagged: &Tagged) -> Intent {
+fn intent(tagged: &TaggedRequest) -> Intent {
     let is_empty = tagged.intent == Intent::Question && tagged.asked == Asked::None;
     if is_empty { Intent::Fetch } else { tagged.intent }
 }
@@ -317,7 +319,7 @@ fn without_part_of_day(mut names: Vec<String>) -> (Vec<String>, Option<PhraseTim
 }
 
 /// The times as occasions or as habits, and the order that is asked for with them.
-fn timed(when: Vec<PhraseTime>, tagged: &Tagged) -> (Vec<PhraseTime>, Option<Order>) {
+fn timed(when: Vec<PhraseTime>, tagged: &TaggedRequest) -> (Vec<PhraseTime>, Option<Order>) {
     let order = match tagged.order {
         Superlative::None => None,
         Superlative::Most => Some(Order::MostOften),

@@ -45,10 +45,14 @@ fn made(marked: &str, order: Superlative, tense: Tense) -> Reference {
         let start = request.len();
         request.push_str(words);
         let role = role.map(|role| serde_json::from_value(role.into()).unwrap());
-        spans.extend(role.map(|role| Span { role, at: start..request.len() }));
+        spans.extend(role.map(|role| TaggedSpan { role, at: start..request.len() }));
     }
     let times = time::find(&request);
-    Reference::of(&request, &Tagged { spans, order, tense, ..Tagged::default() }, &times)
+    Reference::of(
+        &request,
+        &TaggedRequest { spans, order, tense, ..TaggedRequest::default() },
+        &times,
+    )
 }
 
 fn check(marked: &str, order: Superlative, tense: Tense, expect: &str) {
@@ -199,7 +203,7 @@ fn further_things_are_kept_in_their_order() {
 #[test]
 fn a_question_that_asks_nothing_is_a_request() {
     let read = |intent, asked| {
-        let tagged = Tagged { intent, asked, ..Tagged::default() };
+        let tagged = TaggedRequest { intent, asked, ..TaggedRequest::default() };
         Reference::of("the hat", &tagged, &[]).intent
     };
     assert_eq!(read(Intent::Question, Asked::None), Intent::Fetch);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::memory::notes::OWN_NAMES;
 use crate::memory::notes::filter::tokens::{FilterToken, TokenKind, tokens};
 use crate::memory::notes::filter::{
-    BadFilter, Comparison, DEPTH_MAX, Expr, Operand, Part, Path, bad,
+    BadFilter, Comparison, DEPTH_MAX, Expr, FieldPath, Operand, Part, bad,
 };
 
 /// The one name of a note that no filter reads, and what to do instead.
@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
             } else if self.peek() == Some(&TokenKind::Open) {
                 return Err(self.fault("calls are not part of the filter language".to_owned()));
             } else {
-                return Ok(Expr::Truth(Operand::Path(Path { name, parts })));
+                return Ok(Expr::Truth(Operand::Path(FieldPath { name, parts })));
             }
         }
     }
@@ -267,7 +267,7 @@ fn bare_text(left: &Operand, comparison: Comparison, right: &Operand) -> Option<
 
 fn plain_name(operand: &Operand) -> Option<&str> {
     match operand {
-        Operand::Path(Path { name, parts }) if parts.is_empty() => Some(name),
+        Operand::Path(FieldPath { name, parts }) if parts.is_empty() => Some(name),
         Operand::Path(_) | Operand::Literal(_) | Operand::List(_) => None,
     }
 }

@@ -221,7 +221,7 @@ fn a_text_that_would_explode_is_refused() {
 
 #[test]
 fn paths_are_read_as_templates_write_them() {
-    let keys = |text| Path::parse(text).map(|path| path.to_string());
+    let keys = |text| KeyPath::parse(text).map(|path| path.to_string());
     for text in ["[a-1][b_2]", "memory[a-1][b_2]", "$memory[a-1][b_2]", "a-1[b_2]"] {
         assert_eq!(keys(text), Ok("[a-1][b_2]".to_owned()), "{text}");
     }
