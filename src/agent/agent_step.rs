@@ -135,7 +135,7 @@ impl AnswerReply {
 impl tool::Reply for AgentStepReply {
     fn write(&self, text: &mut Text) {
         for CallReply { tool, arguments, error, text: result, .. } in &self.calls {
-            text.line(&format!("{}:", shown(tool, arguments)));
+            text.line(&format!("{}:", format_call(tool, arguments)));
             match error {
                 Some(error) => text.line(error),
                 None => result.lines().for_each(|line| text.line(line)),
@@ -181,7 +181,7 @@ pub(super) fn take(
 ) -> Result<Stepped, ToolError> {
     match reply::parse(reply).map_err(|error| argument_error(error.to_string()))? {
         PlannerReply::Answer(answer) => {
-            known_only(&tools.context().retrieval.session(session.name), &answer)?;
+            refuse_unknown_ids(&tools.context().retrieval.session(session.name), &answer)?;
             let role = AgentRole::MomentRetrieval;
             Ok(Stepped { made: Vec::new(), answer: Some(answer), is_finished: true, role })
         }
@@ -191,7 +191,7 @@ pub(super) fn take(
 
 /// Refuses ids that no recall of the session returned: a model that makes up an id
 /// would point the user to a moment that shows something else.
-fn known_only(session: &Session, answer: &MomentAnswer) -> Result<(), ToolError> {
+fn refuse_unknown_ids(session: &Session, answer: &MomentAnswer) -> Result<(), ToolError> {
     let is_known = |id: u64| session.was_returned(RecordId(id));
     let unknown: Vec<u64> = answer.moment_ids.iter().copied().filter(|id| !is_known(*id)).collect();
     if unknown.is_empty() {
@@ -231,7 +231,7 @@ fn carry(tools: &Tools, session: SessionName<'_>, calls: Vec<Call>) -> Result<St
             Err(error) => Err(error.to_string()),
         };
         let result = outcome.as_ref().map_or_else(Clone::clone, |reply| reply.text.clone());
-        steps.push(ModelStep { call: shown(tool, &arguments), result });
+        steps.push(ModelStep { call: format_call(tool, &arguments), result });
         made.push(Made { tool, arguments, why: current_task.clone(), outcome });
         scratchpad = Scratchpad { history_summary, current_task };
     }
@@ -256,7 +256,7 @@ pub(super) fn call(
 }
 
 /// `recall_all {"query":"a mug"}`
-pub(super) fn shown(tool: &str, arguments: &Map<String, Value>) -> String {
+pub(super) fn format_call(tool: &str, arguments: &Map<String, Value>) -> String {
     if arguments.is_empty() { tool.to_owned() } else { format!("{tool} {}", json!(arguments)) }
 }
 
@@ -264,11 +264,11 @@ pub(super) fn shown(tool: &str, arguments: &Map<String, Value>) -> String {
 pub(super) fn prompt(tools: &Tools, session: &str, role: AgentRole) -> Result<String, ToolError> {
     let state = tools.context().retrieval.session(session);
     let task = state.task.as_ref().map_or("(not told; start_task tells it)", |task| &task.text);
-    filled(tools, session, task, None, &state, role)
+    fill(tools, session, task, None, &state, role)
 }
 
 /// A prompt about this task, as of `now` or of what counts as now in the session.
-pub(super) fn filled(
+pub(super) fn fill(
     tools: &Tools,
     session: &str,
     task: &str,
@@ -281,5 +281,5 @@ pub(super) fn filled(
     let now = reading.zone.format(now.unwrap_or(reading.now));
     let holdings = format!("The {}.", crate::tools::reply::holdings(context));
     let scene = Scene { task, now: &now, holdings: &holdings, session: state };
-    PromptTemplate::of(role).filled(&context.options.prompts_dirs, &scene)
+    PromptTemplate::of(role).fill(&context.options.prompts_dirs, &scene)
 }

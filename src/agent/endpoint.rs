@@ -169,9 +169,9 @@ impl Endpoint {
         let read = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         let read = String::from_utf8_lossy(&read.map_err(failed)?).into_owned();
         if !(200..300).contains(&status) {
-            return Err(EndpointError::Status { url, status, body: shown(&read) });
+            return Err(EndpointError::Status { url, status, body: excerpt(&read) });
         }
-        content(&read).ok_or_else(|| EndpointError::NoContent { url, body: shown(&read) })
+        content(&read).ok_or_else(|| EndpointError::NoContent { url, body: excerpt(&read) })
     }
 
     fn body(&self, question: Question<'_>) -> Value {
@@ -219,7 +219,7 @@ fn failure(url: &str, timeout: Duration, error: &ureq::Error) -> EndpointError {
     if matches!(error, ureq::Error::BodyExceedsLimit(_)) {
         return EndpointError::TooLong { url };
     }
-    EndpointError::Unreachable { url, reason: shown(&error.to_string()) }
+    EndpointError::Unreachable { url, reason: excerpt(&error.to_string()) }
 }
 
 /// The text of the first choice.
@@ -237,7 +237,7 @@ fn content(answer: &str) -> Option<String> {
 }
 
 /// What a server sent, as far as an error shows it.
-fn shown(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(SHOWN_CHARS_MAX) {
         None => format!("{text:?}"),

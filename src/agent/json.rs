@@ -52,7 +52,7 @@ impl<'a> JsonReader<'a> {
             Some('{' | '[') if depth >= DEPTH_MAX => Err(self.bad("brackets nested too deep")),
             Some('{') => self.object(depth),
             Some('[') => self.list(depth),
-            Some(quote @ ('"' | '\'')) => self.quoted(quote).map(Value::String),
+            Some(quote @ ('"' | '\'')) => self.read_quoted(quote).map(Value::String),
             Some(_) => self.word(),
             None => Err(self.bad("the text ends where a value should stand")),
         }
@@ -72,7 +72,7 @@ impl<'a> JsonReader<'a> {
                 Some(_) => {}
             }
             let key = match self.peek() {
-                Some(quote @ ('"' | '\'')) => self.quoted(quote)?,
+                Some(quote @ ('"' | '\'')) => self.read_quoted(quote)?,
                 _ => self.bare(|c| c.is_alphanumeric() || c == '_' || c == '-')?.to_owned(),
             };
             self.skip_space();
@@ -113,7 +113,7 @@ impl<'a> JsonReader<'a> {
     }
 
     /// A text in quotes. It must be closed: what is missing of it nobody knows.
-    fn quoted(&mut self, quote: char) -> Result<String, BadJson> {
+    fn read_quoted(&mut self, quote: char) -> Result<String, BadJson> {
         let start = self.rest;
         self.eat(quote);
         let mut read = String::new();
@@ -285,16 +285,17 @@ mod tests {
     }
 
     /// As a template shows it: every brace twice.
-    fn doubled(value: &Value) -> String {
+    fn double_braces(value: &Value) -> String {
         match value {
             Value::Object(object) => {
-                let member =
-                    |(key, value): (&String, &Value)| format!("{}: {}", json!(key), doubled(value));
+                let member = |(key, value): (&String, &Value)| {
+                    format!("{}: {}", json!(key), double_braces(value))
+                };
                 let members: Vec<String> = object.iter().map(member).collect();
                 format!("{{{{{}}}}}", members.join(", "))
             }
             Value::Array(items) => {
-                let items: Vec<String> = items.iter().map(doubled).collect();
+                let items: Vec<String> = items.iter().map(double_braces).collect();
                 format!("[{}]", items.join(","))
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
@@ -305,7 +306,7 @@ mod tests {
         #[test]
         fn json_reads_as_itself_also_with_doubled_braces(value in value()) {
             prop_assert_eq!(read(&value.to_string()), Ok(value.clone()));
-            prop_assert_eq!(read(&doubled(&value)), Ok(value));
+            prop_assert_eq!(read(&double_braces(&value)), Ok(value));
         }
 
         #[test]

@@ -80,7 +80,7 @@ impl ModelPlanner {
                     fault = None;
                     trace.extend(stepped.made.into_iter().map(step_reply));
                     if stepped.is_finished {
-                        return Ok((trace, dispatched(tools, session)?));
+                        return Ok((trace, current_dispatch(tools, session)?));
                     }
                 }
                 Err(fault @ ToolError::Fault(_)) => return Err(fault),
@@ -119,9 +119,9 @@ fn step_reply(made: Made) -> StepReply {
 }
 
 /// The goals that the model's last call gave to the robot.
-fn dispatched(tools: &Tools, session: SessionName<'_>) -> Result<Dispatch, ToolError> {
+fn current_dispatch(tools: &Tools, session: SessionName<'_>) -> Result<Dispatch, ToolError> {
     let context = tools.context();
-    context.retrieval.dispatched(session.name).map_err(|error| refusal(context, error))
+    context.retrieval.current_dispatch(session.name).map_err(|error| refusal(context, error))
 }
 
 fn question(tools: &Tools, session: &str, fault: Option<&str>) -> Result<String, ToolError> {

@@ -85,5 +85,5 @@ pub(super) fn get(
     let reading = context.reading(session);
     let now = text(NOW)?.map(|now| reading.zone.parse(now, context.clock.now())).transpose();
     let now = now.map_err(|error| argument_error(format!("argument {NOW:?}: {error}")))?;
-    agent_step::filled(tools, session, task, now, &state, template.role)
+    agent_step::fill(tools, session, task, now, &state, template.role)
 }

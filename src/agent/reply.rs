@@ -111,7 +111,7 @@ pub(crate) fn parse(reply: &str) -> Result<PlannerReply, BadReply> {
             Ok(value) if has_form(&value) => return reply_of(value),
             Ok(value) => {
                 if matches!(fault, BadReply::NoJson | BadReply::Unreadable(_)) {
-                    fault = BadReply::NoForm { has: described(&value) };
+                    fault = BadReply::NoForm { has: describe(&value) };
                 }
             }
             // Half of a reply is none, though a part of it could be read.
@@ -178,7 +178,7 @@ fn single(value: Value) -> Result<PlannerReply, BadReply> {
     }
     let key = if object.contains_key("tool_call") { "tool_call" } else { "tool" };
     let Some(tool) = object.shift_remove(key) else {
-        return Err(BadReply::NoForm { has: described(&Value::Object(object)) });
+        return Err(BadReply::NoForm { has: describe(&Value::Object(object)) });
     };
     Ok(PlannerReply::Calls(vec![call(key, &tool, object)?]))
 }
@@ -193,7 +193,7 @@ fn object_of(field: &'static str, value: Value) -> Result<Map<String, Value>, Ba
         return Ok(object);
     }
     let accepted = "an object".to_owned();
-    Err(BadReply::Field { field, found: described(&read), accepted })
+    Err(BadReply::Field { field, found: describe(&read), accepted })
 }
 
 fn call(key: &'static str, tool: &Value, mut fields: Map<String, Value>) -> Result<Call, BadReply> {
@@ -239,7 +239,7 @@ fn action(
 ) -> Result<(&'static str, Action, Option<String>), BadReply> {
     let unknown = || BadReply::Field {
         field: key,
-        found: described(tool),
+        found: describe(tool),
         accepted: format!(
             "one of {}",
             actions().map(|(tool, _)| tool).collect::<Vec<_>>().join(", ")
@@ -311,9 +311,9 @@ fn ids(field: &'static str, value: &Value) -> Result<Vec<u64>, BadReply> {
                 Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
             };
             let read: Option<Vec<String>> = items.iter().map(item).collect();
-            read.ok_or_else(|| bad(described(value)))?
+            read.ok_or_else(|| bad(describe(value)))?
         }
-        Value::Bool(_) | Value::Object(_) => return Err(bad(described(value))),
+        Value::Bool(_) | Value::Object(_) => return Err(bad(describe(value))),
     };
     if items.len() > MOMENTS_MAX {
         return Err(bad(format!("a list of {} ids, more than {MOMENTS_MAX}", items.len())));
@@ -322,7 +322,7 @@ fn ids(field: &'static str, value: &Value) -> Result<Vec<u64>, BadReply> {
     let id = |item: &String| item.trim().trim_start_matches('#').parse::<u64>();
     items
         .iter()
-        .map(|item| id(item).map_err(|_not_a_number| bad(format!("a list with {}", shown(item)))))
+        .map(|item| id(item).map_err(|_not_a_number| bad(format!("a list with {}", excerpt(item)))))
         .collect()
 }
 
@@ -343,22 +343,22 @@ fn words(value: Option<Value>) -> String {
     }
 }
 
-fn described(value: &Value) -> String {
+fn describe(value: &Value) -> String {
     match value {
         Value::Null => "missing".to_owned(),
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => number.to_string(),
-        Value::String(text) => shown(text),
+        Value::String(text) => excerpt(text),
         Value::Array(items) => format!("a list of {}", items.len()),
         Value::Object(object) if object.is_empty() => "no keys".to_owned(),
         Value::Object(object) => {
-            let keys = object.keys().take(KEYS_SHOWN_MAX).map(|key| shown(key));
+            let keys = object.keys().take(KEYS_SHOWN_MAX).map(|key| excerpt(key));
             keys.collect::<Vec<_>>().join(", ")
         }
     }
 }
 
-fn shown(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS_MAX) {
         None => format!("{text:?}"),
         Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),

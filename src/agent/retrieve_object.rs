@@ -117,7 +117,7 @@ impl Tool for RetrieveObject {
         let told = match &agent.model {
             Some(model) if planner == MODEL => {
                 let (trace, dispatch) = model.plan(&agent.tools, session)?;
-                PlanReport { trace, ..PlanReport::dispatched(dispatch) }
+                PlanReport { trace, ..PlanReport::of_dispatch(dispatch) }
             }
             Some(_) | None => by_rules(context, session).map_err(refused)?,
         };
@@ -156,7 +156,7 @@ struct PlanReport {
 }
 
 impl PlanReport {
-    fn dispatched(dispatch: Dispatch) -> Self {
+    fn of_dispatch(dispatch: Dispatch) -> Self {
         let goals = GoalReply::list(&dispatch.goals);
         Self { status: TaskStatus::Dispatched, goals, ..Self::of(dispatch.target) }
     }
@@ -172,7 +172,7 @@ fn by_rules(context: &Context, session: SessionName<'_>) -> Result<PlanReport, R
     let ExecutedPlan { trace, outcome, reference, unmet } = plan;
     let understood = Some(Understood::of(&reference, unmet));
     let told = match outcome {
-        Outcome::Dispatched(dispatch) => PlanReport::dispatched(dispatch),
+        Outcome::Dispatched(dispatch) => PlanReport::of_dispatch(dispatch),
         Outcome::Answered(answer) => {
             let told = PlanReport::of(reference.thing);
             PlanReport { status: TaskStatus::Answered, answer: Some(answer), ..told }
@@ -216,7 +216,7 @@ fn headline(reply: &Reply) -> String {
     let outcome = match (status, answer, understood) {
         (TaskStatus::Dispatched, ..) | (_, None, None) => target.clone(),
         (_, Some(answer), _) => answer.clone(),
-        (_, None, Some(understood)) => format!("no robot is sent: {}", understood.taken_for()),
+        (_, None, Some(understood)) => format!("no robot is sent: {}", understood.explain_intent()),
     };
     format!("{task}: {outcome}")
 }

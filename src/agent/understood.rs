@@ -59,7 +59,7 @@ impl Understood {
     }
 
     /// What somebody said who is sent nothing.
-    pub(super) fn taken_for(&self) -> String {
+    pub(super) fn explain_intent(&self) -> String {
         let of = match self.things.as_slice() {
             [] => String::new(),
             things => format!(" (of {})", things.join(", ")),
@@ -101,7 +101,7 @@ mod tests {
     fn an_order_to_stop_is_told_as_that() {
         let reference =
             Reference { thing: "red mug".to_owned(), intent: Intent::Stop, ..Reference::default() };
-        let taken_for = Understood::of(&reference, Vec::new()).taken_for();
+        let taken_for = Understood::of(&reference, Vec::new()).explain_intent();
         assert_eq!(taken_for, "this was understood as an order not to (of red mug)");
     }
 }

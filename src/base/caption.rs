@@ -11,7 +11,7 @@ pub struct Caption {
 
 impl Caption {
     /// Caption without a confidence.
-    pub fn unrated(text: &str) -> Self {
+    pub fn without_confidence(text: &str) -> Self {
         Self { text: text.to_owned(), confidence: None }
     }
 }

@@ -46,7 +46,7 @@ impl DirectorySource {
     }
 
     /// Images in the directory that `sidecar` does not name.
-    pub fn unannounced(&self, sidecar: &str) -> Option<FrameFault> {
+    pub fn find_unannounced(&self, sidecar: &str) -> Option<FrameFault> {
         let announced: BTreeSet<&str> =
             self.frames.as_slice().iter().map(|frame| frame.file.as_str()).collect();
         let folders: BTreeSet<&str> =
@@ -139,7 +139,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use tempfile::TempDir;
 
-    fn announced(file: &str, seconds: u32, source: &str) -> AnnouncedFrame {
+    fn announce(file: &str, seconds: u32, source: &str) -> AnnouncedFrame {
         let meta = FrameMeta {
             taken_at: Timestamp::from_seconds(f64::from(seconds)).unwrap(),
             pose: None,
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn source(dir: &TempDir, files: &[&str]) -> DirectorySource {
-        let frames = files.iter().zip(1..).map(|(file, at)| announced(file, at, "front")).collect();
+        let frames = files.iter().zip(1..).map(|(file, at)| announce(file, at, "front")).collect();
         let limits = ImageLimits { bytes_max: 10, ..ImageLimits::default() };
         DirectorySource::new(dir.path().canonicalize().unwrap(), frames, limits)
     }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     /// The fault that `file` gives in `dir`.
-    fn refused(dir: &TempDir, file: &str) -> String {
+    fn refuse(dir: &TempDir, file: &str) -> String {
         let found = all(source(dir, &[file]));
         let [Err(fault)] = found.as_slice() else { panic!("{file} was read: {found:?}") };
         assert_eq!(fault.place, file);
@@ -174,7 +174,7 @@ mod tests {
         fs::create_dir(dir.path().join("rgb")).unwrap();
         fs::write(dir.path().join("rgb/b.jpg"), "b").unwrap();
         fs::write(dir.path().join("a.jpg"), "a").unwrap();
-        let frames = vec![announced("rgb/b.jpg", 2, "front"), announced("a.jpg", 1, "rear")];
+        let frames = vec![announce("rgb/b.jpg", 2, "front"), announce("a.jpg", 1, "rear")];
         let root = dir.path().canonicalize().unwrap();
         let source = DirectorySource::new(root, frames, ImageLimits::default());
         assert_eq!(source.remaining(), Some(2));
@@ -204,7 +204,7 @@ mod tests {
         let paths =
             ["../secret.jpg", "in/../../secret.jpg", "link.jpg", "folder/secret.jpg", &absolute];
         for path in paths {
-            assert!(refused(&dir, path).contains("out of the directory"), "{path}");
+            assert!(refuse(&dir, path).contains("out of the directory"), "{path}");
         }
         symlink(dir.path().join("in"), dir.path().join("also")).unwrap();
         fs::write(dir.path().join("in/a.jpg"), "a").unwrap();
@@ -215,16 +215,16 @@ mod tests {
     fn only_regular_files_within_the_limit_are_read() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("folder.jpg")).unwrap();
-        assert!(refused(&dir, "folder.jpg").contains("no regular file"));
+        assert!(refuse(&dir, "folder.jpg").contains("no regular file"));
         fs::write(dir.path().join("large.jpg"), "01234567890").unwrap();
-        assert!(refused(&dir, "large.jpg").contains("has 11 bytes, accepted are at most 10"));
+        assert!(refuse(&dir, "large.jpg").contains("has 11 bytes, accepted are at most 10"));
     }
 
     #[test]
     fn known_frames_are_skipped_by_camera() {
         let dir = tempfile::tempdir().unwrap();
         let frames = (1..=4)
-            .flat_map(|at| [announced("f", at, "front"), announced("r", at, "rear")])
+            .flat_map(|at| [announce("f", at, "front"), announce("r", at, "rear")])
             .collect();
         let mut source =
             DirectorySource::new(dir.path().to_owned(), frames, ImageLimits::default());
@@ -241,10 +241,10 @@ mod tests {
         for file in ["rgb/a.png", "rgb/b.PNG", "rgb/c.png", "rgb/notes.md", "cover.jpg"] {
             fs::write(dir.path().join(file), "").unwrap();
         }
-        let fault = source(&dir, &["rgb/b.PNG"]).unannounced("frames.csv").unwrap();
+        let fault = source(&dir, &["rgb/b.PNG"]).find_unannounced("frames.csv").unwrap();
         let expect = "frames.csv: no line names 2 of the image files, the first is \"rgb/a.png\"";
         assert_eq!(fault.to_string(), expect);
         let all = ["rgb/a.png", "rgb/b.PNG", "rgb/c.png", "../x.png"];
-        assert_eq!(source(&dir, &all).unannounced("frames.csv"), None);
+        assert_eq!(source(&dir, &all).find_unannounced("frames.csv"), None);
     }
 }

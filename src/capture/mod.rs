@@ -173,7 +173,7 @@ pub fn open_directory(
     let mut faults = listing.faults;
     let source = DirectorySource::new(root, listing.frames, options.limits);
     let sidecar_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    if let Some(fault) = source.unannounced(&sidecar_name) {
+    if let Some(fault) = source.find_unannounced(&sidecar_name) {
         faults.push(fault);
     }
     Ok((source, faults))

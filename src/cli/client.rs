@@ -282,7 +282,7 @@ mod tests {
     use std::thread::Builder;
 
     /// A daemon that reads one line and then writes `answer`.
-    fn answered(answer: Vec<u8>, options: ClientOptions) -> Result<ClientReply, ClientError> {
+    fn answer_call(answer: Vec<u8>, options: ClientOptions) -> Result<ClientReply, ClientError> {
         let directory = tempfile::TempDir::new().unwrap();
         let path = directory.path().join("s");
         let listener = UnixListener::bind(&path).unwrap();
@@ -320,7 +320,7 @@ mod tests {
                      {\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n";
         // A notification without an id carries no result, so it is passed over.
         let bytes = format!("{noise}{answer}\n").into_bytes();
-        let reply = answered(bytes, ClientOptions::default()).unwrap();
+        let reply = answer_call(bytes, ClientOptions::default()).unwrap();
         assert_eq!(reply.text, "one\ntwo");
         assert_eq!(reply.structured.get("n").unwrap().to_string(), "1.0");
         let image = ReplyImage { mime: "image/png".to_owned(), bytes: vec![1, 2, 3] };
@@ -331,12 +331,13 @@ mod tests {
     #[test]
     fn tells_a_refusal_from_an_error_result() {
         let refused = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no tool"}}"#;
-        let error = answered(format!("{refused}\n").into(), ClientOptions::default()).unwrap_err();
+        let error =
+            answer_call(format!("{refused}\n").into(), ClientOptions::default()).unwrap_err();
         assert!(
             matches!(&error, ClientError::Refused { code: -32602, message } if message == "no tool")
         );
         let failed = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"k is 0"}],"isError":true}}"#;
-        let reply = answered(format!("{failed}\n").into(), ClientOptions::default()).unwrap();
+        let reply = answer_call(format!("{failed}\n").into(), ClientOptions::default()).unwrap();
         assert!(reply.is_error && reply.text == "k is 0" && reply.structured.is_empty());
     }
 
@@ -347,17 +348,17 @@ mod tests {
         assert!(matches!(error, ClientError::NotRunning { .. }));
         assert!(error.to_string().contains("engram serve"), "{error}");
 
-        let closed = answered(b"{\"jsonrpc\"".to_vec(), ClientOptions::default());
+        let closed = answer_call(b"{\"jsonrpc\"".to_vec(), ClientOptions::default());
         assert!(matches!(closed, Err(ClientError::Closed)), "{closed:?}");
-        let garbage = answered(b"garbage\n".to_vec(), ClientOptions::default());
+        let garbage = answer_call(b"garbage\n".to_vec(), ClientOptions::default());
         assert!(matches!(garbage, Err(ClientError::Unreadable(_))), "{garbage:?}");
-        let empty = answered(
+        let empty = answer_call(
             b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n".to_vec(),
             ClientOptions::default(),
         );
         assert!(matches!(empty, Err(ClientError::Unreadable(_))), "{empty:?}");
         let small = ClientOptions { reply_bytes_max: 1000, ..ClientOptions::default() };
-        let long = answered(vec![b'x'; 100_000], small);
+        let long = answer_call(vec![b'x'; 100_000], small);
         assert!(matches!(long, Err(ClientError::TooLong(1000))), "{long:?}");
     }
 

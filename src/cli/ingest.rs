@@ -277,12 +277,12 @@ impl<'a> Run<'a> {
 
     fn wait_for_room(&mut self, before: &Standing, refusal: &str) -> anyhow::Result<()> {
         let mut patience = Patience::default();
-        let at_first = self.standing()?.settled();
+        let at_first = self.standing()?.count_settled();
         loop {
             thread::sleep(self.poll);
             let now = self.standing()?;
             self.show_standing(before, &now);
-            if now.settled() > at_first {
+            if now.count_settled() > at_first {
                 return Ok(());
             }
             if patience.is_over(&now) {
@@ -329,8 +329,8 @@ struct Patience {
 
 impl Patience {
     fn is_over(&mut self, now: &Standing) -> bool {
-        if now.captioning || now.settled() != self.settled {
-            *self = Self { settled: now.settled(), polls: 0 };
+        if now.captioning || now.count_settled() != self.settled {
+            *self = Self { settled: now.count_settled(), polls: 0 };
         }
         self.polls += 1;
         self.polls > POLLS_STUCK_MAX
@@ -368,7 +368,7 @@ impl Standing {
     }
 
     /// Frames that left the spool.
-    fn settled(&self) -> u64 {
+    fn count_settled(&self) -> u64 {
         self.captioned + self.failed
     }
 

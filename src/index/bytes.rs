@@ -107,12 +107,12 @@ impl<'a> ByteReader<'a> {
     }
 
     pub fn many<T: Plain>(&mut self) -> Result<Vec<T>, BadBytes> {
-        let bytes = self.counted(T::BYTES)?;
+        let bytes = self.take_counted(T::BYTES)?;
         Ok(bytes.chunks_exact(T::BYTES).filter_map(T::read).collect())
     }
 
     pub fn text(&mut self) -> Result<&'a str, BadBytes> {
-        let bytes = self.counted(1)?;
+        let bytes = self.take_counted(1)?;
         str::from_utf8(bytes).map_err(|_invalid| self.content("a text is not UTF-8"))
     }
 
@@ -130,7 +130,7 @@ impl<'a> ByteReader<'a> {
         if holds { Ok(()) } else { Err(self.content(reason)) }
     }
 
-    fn counted(&mut self, item_bytes: usize) -> Result<&'a [u8], BadBytes> {
+    fn take_counted(&mut self, item_bytes: usize) -> Result<&'a [u8], BadBytes> {
         let count: u32 = self.one()?;
         let bytes = (count as usize).checked_mul(item_bytes);
         self.take(bytes.ok_or(BadBytes::Ends { kind: self.kind })?)

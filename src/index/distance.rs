@@ -37,8 +37,13 @@ pub(super) fn bytes(a: &[i8], b: &[i8]) -> i32 {
 
 /// Writes the inner product of `query` with each of `listed` rows to `out`, in their
 /// order. Reads ahead: the rows are all over memory.
-pub(super) fn gathered(query: &[i8], rows: ByteRows<'_>, listed: &[u32], out: &mut Vec<i32>) {
-    BEST.gathered(query, rows, listed, out);
+pub(super) fn multiply_listed(
+    query: &[i8],
+    rows: ByteRows<'_>,
+    listed: &[u32],
+    out: &mut Vec<i32>,
+) {
+    BEST.multiply_listed(query, rows, listed, out);
 }
 
 /// Inner product of floats; over the shorter length where the lengths differ.
@@ -150,7 +155,7 @@ impl VectorUnit {
         }
     }
 
-    fn gathered(self, query: &[i8], rows: ByteRows<'_>, listed: &[u32], out: &mut Vec<i32>) {
+    fn multiply_listed(self, query: &[i8], rows: ByteRows<'_>, listed: &[u32], out: &mut Vec<i32>) {
         out.clear();
         // One choice of the unit for all rows: each loop is compiled for its unit.
         match self {
@@ -467,7 +472,7 @@ mod tests {
                 listed.iter().map(|row| exact(&query, rows.row(*row))).collect();
             for unit in VectorUnit::available() {
                 let mut out = vec![9];
-                unit.gathered(&query, rows, &listed, &mut out);
+                unit.multiply_listed(&query, rows, &listed, &mut out);
                 assert_eq!(out, expect, "{unit:?}");
             }
         }
@@ -489,7 +494,7 @@ mod tests {
     fn a_row_that_is_not_there_has_no_product() {
         let rows = ByteRows { bytes: &[1, 2, 3, 4], dimension: 2 };
         let mut out = Vec::new();
-        gathered(&[1, 1], rows, &[1, 2, u32::MAX, 0], &mut out);
+        multiply_listed(&[1, 1], rows, &[1, 2, u32::MAX, 0], &mut out);
         assert_eq!(out, [7, 0, 0, 3]);
     }
 }

@@ -126,7 +126,7 @@ mod tests {
         Embedding::new(raw, DIMENSION).unwrap()
     }
 
-    fn filled(vectors: &[Embedding]) -> FlatIndex {
+    fn fill(vectors: &[Embedding]) -> FlatIndex {
         let mut tail = FlatIndex::new(DIMENSION);
         for (row, vector) in vectors.iter().enumerate() {
             assert_eq!(tail.insert(vector).unwrap().at(), row);
@@ -150,7 +150,7 @@ mod tests {
             n in 0_usize..20,
         ) {
             let vectors: Vec<_> = rows.iter().map(|row| embedding(row)).collect();
-            let (tail, query) = (filled(&vectors), embedding(&query));
+            let (tail, query) = (fill(&vectors), embedding(&query));
             let within = marked.map_or(Selection::All, |marks| Selection::from_marks(&marks));
             let found = tail.search(&query, n, &within);
 
@@ -197,7 +197,7 @@ mod tests {
             embedding(&components.collect::<Vec<_>>())
         };
         let vectors: Vec<_> = (0..3_000).map(|_| random()).collect();
-        let tail = filled(&vectors);
+        let tail = fill(&vectors);
         for _ in 0..20 {
             let query = random();
             let found: Vec<usize> =
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn another_dimension_finds_and_changes_nothing() {
-        let mut tail = filled(&[embedding(&[1; DIMENSION])]);
+        let mut tail = fill(&[embedding(&[1; DIMENSION])]);
         let other = Embedding::new(vec![1.0], 1).unwrap();
         assert_eq!(tail.insert(&other), None);
         assert_eq!(tail.search(&other, 5, &Selection::All), []);

@@ -82,7 +82,7 @@ impl Nouns {
     /// The stem and those that mean the same; of an unknown one only itself.
     pub fn meaning(&self, stem: &str, likeness: Likeness<'_>) -> Vec<String> {
         let alike = self.by_stem.get(stem).map(|at| self.synonyms(*at, likeness));
-        self.named(stem, alike.unwrap_or_default())
+        self.names_of(stem, alike.unwrap_or_default())
     }
 
     /// The stem and the known ones that mean the same as a noun of this vector.
@@ -92,7 +92,7 @@ impl Nouns {
         vector: &Embedding,
         likeness: Likeness<'_>,
     ) -> Vec<String> {
-        self.named(stem, self.alike_to(stem, vector, 0, likeness))
+        self.names_of(stem, self.alike_to(stem, vector, 0, likeness))
     }
 
     /// Bytes of memory held, about.
@@ -104,7 +104,7 @@ impl Nouns {
         vectors.sum::<usize>() + stems.sum::<usize>() + asked.sum::<usize>()
     }
 
-    fn named(&self, stem: &str, alike: Vec<u32>) -> Vec<String> {
+    fn names_of(&self, stem: &str, alike: Vec<u32>) -> Vec<String> {
         let alike = alike.into_iter().filter_map(|at| self.stems.get(at as usize));
         [stem].into_iter().chain(alike.map(|it| &**it)).map(str::to_owned).collect()
     }

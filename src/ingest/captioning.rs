@@ -79,9 +79,9 @@ impl<C: Captioner> Captioning<C> {
                 Next::Pause
             });
             match next {
-                Next::GoOn => self.made_progress(),
+                Next::GoOn => self.record_progress(),
                 Next::Idle => {
-                    self.made_progress();
+                    self.record_progress();
                     self.wake.wait();
                 }
                 Next::Pause => {
@@ -93,7 +93,7 @@ impl<C: Captioner> Captioning<C> {
         self.progress.set_captioning(false);
     }
 
-    fn made_progress(&mut self) {
+    fn record_progress(&mut self) {
         self.backoff.reset();
         self.progress.set_captioning(true);
     }

@@ -121,7 +121,7 @@ fn dir() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn died() -> CaptionError {
+fn worker_death() -> CaptionError {
     CaptionError::Died("signal 9".to_owned())
 }
 
@@ -248,7 +248,7 @@ fn a_frame_over_which_the_captioner_dies_twice_is_set_aside_and_the_rest_goes_on
     let poison = png(BLUE);
     let mut colours = ScriptedCaptioner::by_colour();
     let captioner = ScriptedCaptioner::new(move |image| {
-        if image == poison { Err(died()) } else { Ok(colours.caption(image)?.text) }
+        if image == poison { Err(worker_death()) } else { Ok(colours.caption(image)?.text) }
     });
     let rig = Rig::start(dir.path(), captioner);
     for (colour, seconds) in [(RED, 0.0), (BLUE, 1.0), (GREEN, 2.0)] {
@@ -454,7 +454,8 @@ fn a_memory_that_fails_is_tried_again_without_captioning_twice() {
 fn the_same_frames_give_the_same_memory() {
     let memory = || {
         let dir = dir();
-        let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour().failing_first([died()]));
+        let rig =
+            Rig::start(dir.path(), ScriptedCaptioner::by_colour().failing_first([worker_death()]));
         for n in 0..30_u8 {
             let colour = [RED, RED, BLUE, GREEN][usize::from(n) % 4];
             rig.see(colour, f64::from(n)).unwrap();

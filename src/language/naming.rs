@@ -23,7 +23,7 @@ pub(super) fn name(
     let (last, before) = words.split_last()?;
     let (mut head, mut head_stem) = ((*last).to_owned(), stem(last));
     let named =
-        parts.map_or_else(|| named_from(before, last), |parts| before.len().saturating_sub(parts));
+        parts.map_or_else(|| name_start(before, last), |parts| before.len().saturating_sub(parts));
     let mut rest = before;
     if is_generic(last)
         && let Some((name, others)) = before.split_last()
@@ -51,7 +51,7 @@ fn is_generic(head: &str) -> bool {
 
 /// From which of the words before the head on they belong to the thing's name: those
 /// that WordNet has as one name with it ("teddy bear"), else the nouns right before it.
-fn named_from(before: &[&str], head: &str) -> usize {
+fn name_start(before: &[&str], head: &str) -> usize {
     let head = lexicon::singular(head);
     let is_whole = |from: &usize| {
         let name = before.get(*from..).unwrap_or_default().join(" ");

@@ -86,8 +86,9 @@ impl CaptionTagger for BertCaptionReader {
                 .map_err(|error| self.dir.unusable(&error))
         });
         let network = network.as_ref().map_err(Clone::clone)?;
-        let tokens = self.files.tokenizer.encode(sentence, true).map_err(|error| failed(&error))?;
-        network.tag(&tokens, &self.answers.roles).map_err(|error| failed(&error))
+        let tokens =
+            self.files.tokenizer.encode(sentence, true).map_err(|error| to_error(&error))?;
+        network.tag(&tokens, &self.answers.roles).map_err(|error| to_error(&error))
     }
 }
 
@@ -116,7 +117,7 @@ impl CaptionNetwork {
             let best = scores.iter().zip(roles).max_by(|(a, _), (b, _)| a.total_cmp(b));
             best.map_or(WordRole::None, |(_, role)| *role)
         };
-        let said = settled(words.iter().map(role).collect());
+        let said = settle(words.iter().map(role).collect());
         let firsts: Vec<usize> = words.iter().map(|(token, _)| *token).collect();
         let tagged = words.iter().enumerate().map(|(at, (token, span))| {
             let scores = pointed.get(*token).map(Vec::as_slice).unwrap_or_default();
@@ -145,7 +146,7 @@ fn words_of(tokens: &Encoding) -> Vec<(usize, Range<usize>)> {
 }
 
 /// A part that no name follows is the name itself.
-fn settled(mut roles: Vec<WordRole>) -> Vec<WordRole> {
+fn settle(mut roles: Vec<WordRole>) -> Vec<WordRole> {
     for at in 0..roles.len() {
         let goes_on = roles.get(at + 1).is_some_and(|it| *it == WordRole::Part || it.is_name());
         if let Some(role) = roles.get_mut(at).filter(|it| **it == WordRole::Part && !goes_on) {
@@ -181,7 +182,7 @@ fn governor_of(at: usize, roles: &[WordRole], firsts: &[usize], scores: &[f32]) 
     (always || best.0 > none).then_some(best.1)
 }
 
-fn failed(error: &dyn fmt::Display) -> ModelError {
+fn to_error(error: &dyn fmt::Display) -> ModelError {
     ModelError::Failed(error.to_string())
 }
 
@@ -192,7 +193,7 @@ mod tests {
     #[test]
     fn a_part_without_a_name_is_the_name() {
         use WordRole::{None, Part, Relation, Thing};
-        let roles = settled(vec![Part, Thing, Relation, Part, Part, None]);
+        let roles = settle(vec![Part, Thing, Relation, Part, Part, None]);
         assert_eq!(roles, [Part, Thing, Relation, Part, Thing, None]);
     }
 

@@ -136,7 +136,7 @@ impl RequestNetwork {
             role,
         });
         let spans = spans(request, tokens);
-        whole.answered(&rows.narrow(0, 0, 1)?, labels, spans)
+        whole.classify(&rows.narrow(0, 0, 1)?, labels, spans)
     }
 }
 
@@ -147,7 +147,7 @@ impl RequestNetwork {
 const NO_REQUEST_MARGIN: f32 = 1.5;
 
 impl OfWhole {
-    fn answered(
+    fn classify(
         &self,
         first: &Tensor,
         labels: &RequestLabels,

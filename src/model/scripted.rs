@@ -267,7 +267,7 @@ mod tests {
             let mut png = Cursor::new(Vec::new());
             RgbImage::from_pixel(4, 4, Rgb(rgb)).write_to(&mut png, ImageFormat::Png).unwrap();
             let caption = captioner.caption(png.get_ref()).unwrap();
-            assert_eq!(caption, Caption::unrated(&format!("a {name} picture")));
+            assert_eq!(caption, Caption::without_confidence(&format!("a {name} picture")));
         }
         assert!(matches!(captioner.caption(b"no image"), Err(CaptionError::BadImage(_))));
     }
@@ -280,7 +280,7 @@ mod tests {
             .failing_first([hung.clone(), away.clone()]);
         assert_eq!(captioner.caption(&[]), Err(hung));
         assert_eq!(captioner.caption(&[]), Err(away));
-        assert_eq!(captioner.caption(&[]), Ok(Caption::unrated("a mug")));
+        assert_eq!(captioner.caption(&[]), Ok(Caption::without_confidence("a mug")));
         assert_eq!(captioner.restarts(), 1);
     }
 }

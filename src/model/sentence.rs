@@ -202,7 +202,7 @@ mod tests {
         SentenceSettings::read(&ModelDir::open(path).unwrap(), 512)
     }
 
-    fn pooled_by(config: Value) -> Result<Pooling, ModelError> {
+    fn read_pooling(config: Value) -> Result<Pooling, ModelError> {
         let modules = json!([
             {"idx": 0, "path": "", "type": "sentence_transformers.models.Transformer"},
             {"idx": 1, "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
@@ -226,10 +226,10 @@ mod tests {
             json!({"word_embedding_dimension": 8,
                 "pooling_mode_cls_token": on("cls"), "pooling_mode_mean_tokens": on("mean")})
         };
-        assert_eq!(pooled_by(old("mean")), Ok(Pooling::Mean));
-        assert_eq!(pooled_by(old("cls")), Ok(Pooling::First));
-        assert_eq!(pooled_by(json!({"pooling_mode": "cls"})), Ok(Pooling::First));
-        assert_eq!(pooled_by(json!({"pooling_mode": ["mean"]})), Ok(Pooling::Mean));
+        assert_eq!(read_pooling(old("mean")), Ok(Pooling::Mean));
+        assert_eq!(read_pooling(old("cls")), Ok(Pooling::First));
+        assert_eq!(read_pooling(json!({"pooling_mode": "cls"})), Ok(Pooling::First));
+        assert_eq!(read_pooling(json!({"pooling_mode": ["mean"]})), Ok(Pooling::Mean));
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
             json!({"pooling_mode": ["mean", "cls"]}),
             json!({"pooling_mode": "mean", "include_prompt": false}),
         ] {
-            assert!(matches!(pooled_by(config), Err(ModelError::Unusable { .. })));
+            assert!(matches!(read_pooling(config), Err(ModelError::Unusable { .. })));
         }
         let dense = json!([{"path": "2_Dense", "type": "sentence_transformers.models.Dense"}]);
         let error = read(model_dir(&[("modules.json", dense)]).path()).unwrap_err();

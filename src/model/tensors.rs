@@ -60,7 +60,7 @@ impl Tensors {
         if self.0.contains_key(name) || !self.0.contains_key(target) {
             return Ok(());
         }
-        let shared = StoredWeight::Shared(self.named(target)?.read(target, DType::F32)?);
+        let shared = StoredWeight::Shared(self.find(target)?.read(target, DType::F32)?);
         self.0.insert(name.to_owned(), shared.clone());
         self.0.insert(target.to_owned(), shared);
         Ok(())
@@ -78,7 +78,7 @@ impl Tensors {
         };
         let is_half = matches!(dtype, DType::F16 | DType::BF16);
         let dtype = if is_half { dtype } else { DType::F32 };
-        self.shaped(shape.into(), name, dtype).map(EmbeddingTable::InMemory)
+        self.read_shaped(shape.into(), name, dtype).map(EmbeddingTable::InMemory)
     }
 
     /// Table left in its file, for a model that is seldom used.
@@ -98,12 +98,12 @@ impl Tensors {
         VarBuilder::from_backend(Box::new(self), DType::F32, Device::Cpu)
     }
 
-    fn shaped(&self, expected: Shape, name: &str, dtype: DType) -> Result<Tensor> {
+    fn read_shaped(&self, expected: Shape, name: &str, dtype: DType) -> Result<Tensor> {
         self.weight(expected, name)?.read(name, dtype)
     }
 
     fn weight(&self, expected: Shape, name: &str) -> Result<&StoredWeight> {
-        let weight = self.named(name)?;
+        let weight = self.find(name)?;
         let got = match weight {
             StoredWeight::Stored(it) => Shape::from(it.info.shape.as_slice()),
             StoredWeight::Shared(tensor) => tensor.shape().clone(),
@@ -115,18 +115,18 @@ impl Tensors {
         Err(Error::UnexpectedShape { msg, expected, got })
     }
 
-    fn named(&self, name: &str) -> Result<&StoredWeight> {
+    fn find(&self, name: &str) -> Result<&StoredWeight> {
         self.0.get(name).ok_or_else(|| Error::CannotFindTensor { path: name.to_owned() })
     }
 }
 
 impl SimpleBackend for Tensors {
     fn get(&self, shape: Shape, name: &str, _: Init, dtype: DType, to: &Device) -> Result<Tensor> {
-        self.shaped(shape, name, dtype)?.to_device(to)
+        self.read_shaped(shape, name, dtype)?.to_device(to)
     }
 
     fn get_unchecked(&self, name: &str, dtype: DType, to: &Device) -> Result<Tensor> {
-        self.named(name)?.read(name, dtype)?.to_device(to)
+        self.find(name)?.read(name, dtype)?.to_device(to)
     }
 
     fn contains_tensor(&self, name: &str) -> bool {
@@ -241,7 +241,7 @@ mod tests {
             let numbers = tensor.flatten_all().unwrap().to_vec1::<f32>().unwrap();
             numbers.into_iter().map(f32::to_bits).collect()
         };
-        let expect: Vec<u32> = halves.iter().map(|it| widened(*it).to_bits()).collect();
+        let expect: Vec<u32> = halves.iter().map(|it| widen(*it).to_bits()).collect();
         let ids: Vec<u32> = (0..u32::try_from(rows).unwrap()).collect();
         let held = tensors.table_in_memory("w", (rows, 2)).unwrap();
         assert!(matches!(&held, EmbeddingTable::InMemory(it) if it.dtype() == DType::F16));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     /// The value of a half, by its definition.
-    fn widened(half: u16) -> f32 {
+    fn widen(half: u16) -> f32 {
         let sign = if half & 0x8000 == 0 { 1.0 } else { -1.0 };
         let (exponent, fraction) = (i32::from(half >> 10 & 0x1f), f32::from(half & 0x3ff));
         let magnitude = match exponent {

@@ -39,7 +39,7 @@ impl Retrieval {
             return Err(RetrievalError::NoWorkingMemory);
         }
         let reference = match request {
-            Some(request) => self.completed_reference(request, &held)?,
+            Some(request) => self.complete_reference(request, &held)?,
             None => self.implied_reference(&held)?,
         };
         let records = self.records(&held.working_memory)?;
@@ -53,7 +53,7 @@ impl Retrieval {
 
     /// What a request refers to; the task, then the newest recall, name the thing where it
     /// names none.
-    fn completed_reference(
+    fn complete_reference(
         &self,
         request: &ParsedRequest,
         session: &Session,

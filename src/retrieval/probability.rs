@@ -42,7 +42,7 @@ pub(super) fn goal_probabilities(
     for (at, (visits, goal)) in goals.into_iter().enumerate() {
         let usual = KNOWN_SHARE * (1.0 - stays) * visits / all.max(1.0);
         let probability = if at == 0 { confidence * (stays + usual) } else { usual };
-        weighted.push(Goal { probability: clamped(probability), ..goal });
+        weighted.push(Goal { probability: clamp(probability), ..goal });
     }
     if let Some((_, others)) = weighted.split_first_mut() {
         others.sort_by(|a, b| b.probability.total_cmp(&a.probability));
@@ -55,13 +55,13 @@ pub(super) fn guess_probabilities(guesses: Vec<(f32, Goal)>) -> Vec<Goal> {
     let all: f64 = guesses.iter().map(|(score, _)| f64::from(*score)).sum();
     let goals = guesses.into_iter().map(|(score, goal)| {
         let share = GUESS_SHARE * f64::from(score) / all.max(f64::EPSILON);
-        Goal { probability: clamped(share), ..goal }
+        Goal { probability: clamp(share), ..goal }
     });
     goals.collect()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a share from 0 to 1")]
-fn clamped(share: f64) -> f32 {
+fn clamp(share: f64) -> f32 {
     share.clamp(0.0, 1.0) as f32
 }
 

@@ -87,7 +87,7 @@ impl Retrieval {
     }
 
     /// The goals of the session's search that are not yet visited.
-    pub(crate) fn dispatched(&self, session: &str) -> Result<Dispatch, RetrievalError> {
+    pub(crate) fn current_dispatch(&self, session: &str) -> Result<Dispatch, RetrievalError> {
         dispatch_of(&self.session(session))
     }
 
@@ -222,7 +222,7 @@ mod tests {
         Session { search: Some(search), ..Session::default() }
     }
 
-    fn left(session: &mut Session, is_found: bool) -> Vec<String> {
+    fn visit(session: &mut Session, is_found: bool) -> Vec<String> {
         let report = GoalReport { is_found, record: None, position: None };
         let now = Timestamp::from_micros(0).unwrap();
         visit_goal(session, &report, now).into_iter().map(|it| it.target).collect()
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn a_target_that_was_found_is_searched_for_no_more_and_those_after_it_are() {
         let mut session = searching(&["mug", "mug", "book", "book"]);
-        assert_eq!(left(&mut session, true), ["book", "book"]);
+        assert_eq!(visit(&mut session, true), ["book", "book"]);
         assert_eq!(session.search.as_ref().unwrap().state, SearchState::Dispatched);
-        assert_eq!(left(&mut session, false), ["book"]);
-        assert_eq!(left(&mut session, true), [""; 0]);
+        assert_eq!(visit(&mut session, false), ["book"]);
+        assert_eq!(visit(&mut session, true), [""; 0]);
         assert_eq!(session.search.unwrap().state, SearchState::Found);
     }
 

@@ -46,7 +46,7 @@ impl Retrieval {
         session: SessionName<'_>,
         choice: &TargetChoice,
     ) -> Result<ChosenTarget, RetrievalError> {
-        let target = self.chosen(&self.session(session.name), choice)?;
+        let target = self.resolve(&self.session(session.name), choice)?;
         let newest: Vec<RecordId> =
             target.records.iter().rev().take(OBSERVATIONS_MAX).copied().collect();
         let observations = self.records(&newest)?;
@@ -60,10 +60,10 @@ impl Retrieval {
         Ok(ChosenTarget { target, observations })
     }
 
-    fn chosen(&self, session: &Session, choice: &TargetChoice) -> Result<Target, RetrievalError> {
+    fn resolve(&self, session: &Session, choice: &TargetChoice) -> Result<Target, RetrievalError> {
         match choice {
             TargetChoice::Candidate(at) => match session.candidates.get(*at) {
-                Some(it) => Ok(shown(it.desc.clone(), it.records.clone())),
+                Some(it) => Ok(target_in_memory(it.desc.clone(), it.records.clone())),
                 None => Err(RetrievalError::NoCandidate {
                     number: at + 1,
                     candidates: session.candidates.len(),
@@ -85,7 +85,7 @@ impl Retrieval {
         let records = self.records(&ids)?;
         let record = records.iter().find(|it| it.id == id).ok_or(RetrievalError::NoRecord(id))?;
         if let Some(known) = session.candidates.iter().find(|it| it.records.contains(&id)) {
-            return Ok(shown(known.desc.clone(), known.records.clone()));
+            return Ok(target_in_memory(known.desc.clone(), known.records.clone()));
         }
         let reference = self.implied_reference(session)?;
         // Where the record shows nothing of what was asked for, what it names first counts.
@@ -93,10 +93,10 @@ impl Retrieval {
         for thing in asked.into_iter().chain(record.parsed.object_phrases()) {
             let objects = self.episodic.instances(&thing, &records, self.zone)?;
             if let Some(it) = objects.into_iter().find(|it| it.records.contains(&id)) {
-                return Ok(shown(it.desc, it.records));
+                return Ok(target_in_memory(it.desc, it.records));
             }
         }
-        Ok(shown(record.caption.clone(), vec![id]))
+        Ok(target_in_memory(record.caption.clone(), vec![id]))
     }
 
     fn target_of_description(
@@ -107,21 +107,24 @@ impl Retrieval {
         let ParsedRequest { text: desc, reference } = description;
         if reference.thing.is_empty() {
             let is_recalled = session.recalled.is_some();
-            return Ok(unshown(
+            return Ok(target_in_words(
                 desc,
                 if is_recalled { FoundInMemory::No } else { FoundInMemory::Unknown },
             ));
         }
         let known = session.candidates.iter().find(|it| it.desc == reference.thing);
         if let Some(known) = known {
-            return Ok(shown(desc.clone(), known.records.clone()));
+            return Ok(target_in_memory(desc.clone(), known.records.clone()));
         }
         if let Some(records) = self.first_instance(session, reference)?.map(|(_, records)| records)
         {
-            return Ok(shown(desc.clone(), records));
+            return Ok(target_in_memory(desc.clone(), records));
         }
         let seen = self.episodic.last_seen(&reference.thing, &Filter::default(), 1)?;
-        Ok(unshown(desc, if seen.is_empty() { FoundInMemory::No } else { FoundInMemory::Yes }))
+        Ok(target_in_words(
+            desc,
+            if seen.is_empty() { FoundInMemory::No } else { FoundInMemory::Yes },
+        ))
     }
 
     /// The target that the newest working memory and the task tell of.
@@ -131,14 +134,14 @@ impl Retrieval {
         let recalled = session.recalled.as_ref().map(|it| it.query.clone());
         let desc = task.or(recalled).ok_or(RetrievalError::NothingToSearchFor)?;
         if session.recalled.is_none() {
-            return Ok(unshown(&desc, FoundInMemory::Unknown));
+            return Ok(target_in_words(&desc, FoundInMemory::Unknown));
         }
         if let Some(first) = session.candidates.first() {
-            return Ok(shown(first.desc.clone(), first.records.clone()));
+            return Ok(target_in_memory(first.desc.clone(), first.records.clone()));
         }
         Ok(match self.first_instance(session, &reference)? {
-            Some((desc, records)) => shown(desc, records),
-            None => unshown(&desc, FoundInMemory::No),
+            Some((desc, records)) => target_in_memory(desc, records),
+            None => target_in_words(&desc, FoundInMemory::No),
         })
     }
 
@@ -163,10 +166,10 @@ impl ParsedRequest {
     }
 }
 
-fn shown(desc: String, records: Vec<RecordId>) -> Target {
+fn target_in_memory(desc: String, records: Vec<RecordId>) -> Target {
     Target { desc, found_in_memory: FoundInMemory::Yes, records }
 }
 
-fn unshown(desc: &str, found_in_memory: FoundInMemory) -> Target {
+fn target_in_words(desc: &str, found_in_memory: FoundInMemory) -> Target {
     Target { desc: desc.to_owned(), found_in_memory, records: Vec::new() }
 }

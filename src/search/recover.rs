@@ -34,7 +34,7 @@ impl Corpus {
         let recovery = Recovery { store, growing_rows_max, threads };
         let metas = store.segments()?;
         let mut segments = recovery.with_unsealed(recovery.load_segments(&metas)?)?;
-        let found: u64 = segments.iter().map(held).sum();
+        let found: u64 = segments.iter().map(count_held).sum();
         if found != store.record_count() && !metas.is_empty() {
             error!(
                 found, records = store.record_count();
@@ -49,7 +49,7 @@ impl Corpus {
 }
 
 /// Records that a segment accounts for.
-fn held(segment: &Segment) -> u64 {
+fn count_held(segment: &Segment) -> u64 {
     let unreadable = match segment {
         Segment::Sealed(sealed) => sealed.meta.unreadable,
         Segment::Growing(open) => open.body().unreadable,

@@ -72,7 +72,7 @@ impl<'a> Searcher<'a> {
         for (segment, reader) in self.readers.iter().enumerate() {
             let mut within = reader.select(&condition);
             if let Some(accepts) = query.accepts {
-                within = accepted(reader, &within, accepts);
+                within = select_accepted(reader, &within, accepts);
             }
             let selected = within.count(reader.rows());
             let action = action(reader, selected, limit);
@@ -247,7 +247,11 @@ fn action(reader: &SegmentReader<'_>, selected: usize, k: usize) -> SegmentActio
     }
 }
 
-fn accepted(reader: &SegmentReader<'_>, within: &Selection, accepts: Accepts<'_>) -> Selection {
+fn select_accepted(
+    reader: &SegmentReader<'_>,
+    within: &Selection,
+    accepts: Accepts<'_>,
+) -> Selection {
     let mut marked = RowSet::new(reader.rows());
     for row in within.rows(reader.rows()) {
         if reader.ids().of(row).is_some_and(accepts) {

@@ -90,7 +90,7 @@ impl Memory {
 
     fn remember(&self, observations: &[(NewObservation, Embedding)]) -> Vec<Record> {
         let mut changes = self.corpus().changes();
-        let records = self.store().commit_observations(&parsed(observations)).unwrap();
+        let records = self.store().commit_observations(&parse(observations)).unwrap();
         for (record, (_, vector)) in records.iter().zip(observations) {
             changes.insert(record, vector).unwrap();
         }
@@ -131,7 +131,7 @@ impl Memory {
 fn two_segments() -> Memory {
     let memory = many(32);
     memory.settle();
-    memory.remember(&(33..=50).map(numbered).collect::<Vec<_>>());
+    memory.remember(&(33..=50).map(observe_nth).collect::<Vec<_>>());
     memory.settle();
     assert_eq!(memory.sealed_rows(), [32, 16]);
     memory
@@ -154,12 +154,12 @@ fn kitchen() -> Memory {
 /// A memory of `n` records a second apart, each pointing its own way.
 fn many(n: u32) -> Memory {
     let memory = Memory::new();
-    let all: Vec<_> = (1..=n).map(numbered).collect();
+    let all: Vec<_> = (1..=n).map(observe_nth).collect();
     memory.remember(&all);
     memory
 }
 
-fn numbered(n: u32) -> (NewObservation, Embedding) {
+fn observe_nth(n: u32) -> (NewObservation, Embedding) {
     let way: Vec<i8> = (0..DIMENSION).map(|bit| if n >> bit & 1 == 1 { 9 } else { -9 }).collect();
     (observation(n, "front", &format!("thing{n}")), embedding(&way))
 }
@@ -167,7 +167,7 @@ fn numbered(n: u32) -> (NewObservation, Embedding) {
 fn check_all_found(memory: &Memory, expected: impl Iterator<Item = u32> + Clone) {
     assert_eq!(memory.corpus().len(), expected.clone().count());
     for n in expected {
-        let (_, vector) = numbered(n);
+        let (_, vector) = observe_nth(n);
         let (text, filter) = (format!("thing{n}"), Filter::default());
         let query = Query { text: &text, vector: &vector, filter: &filter, accepts: None, k: 1 };
         assert_eq!(ids(&memory.corpus().search(&query)), [u64::from(n)]);
@@ -257,7 +257,7 @@ fn every_record_is_found_before_while_and_after_it_is_sealed_and_merged() {
     memory.reopen();
     check_all_found(&memory, 1..=50);
     assert_eq!(memory.corpus().status().growing_rows, 2);
-    memory.remember(&(51..=60).map(numbered).collect::<Vec<_>>());
+    memory.remember(&(51..=60).map(observe_nth).collect::<Vec<_>>());
     check_all_found(&memory, 1..=60);
 }
 
@@ -297,14 +297,14 @@ fn a_damaged_segment_is_made_anew_from_its_records() {
 fn every_caption_of_a_long_tail_is_read_with_its_own_record() {
     let mut memory = Memory::new();
     for first in (1..=2_500).step_by(250) {
-        let all: Vec<_> = (first..first + 250).map(numbered).collect();
+        let all: Vec<_> = (first..first + 250).map(observe_nth).collect();
         memory.remember(&all);
     }
     memory.store().damage_record(RecordId(700));
     memory.reopen();
     assert_eq!(memory.corpus().len(), 2_499);
     for n in [1, 128, 129, 699, 701, 1_024, 1_025, 1_152, 1_300, 2_048, 2_049, 2_500] {
-        let (_, vector) = numbered(n);
+        let (_, vector) = observe_nth(n);
         let (text, filter) = (format!("thing{n}"), Filter::default());
         let query = Query { text: &text, vector: &vector, filter: &filter, accepts: None, k: 1 };
         assert_eq!(ids(&memory.corpus().search(&query)), [u64::from(n)], "{n}");
@@ -663,7 +663,7 @@ fn take(memory: &mut Memory, model: &mut Model, step: Step) {
                 .store()
                 .commit_frame(
                     ticket,
-                    &Caption::unrated(&caption),
+                    &Caption::without_confidence(&caption),
                     &ParsedCaption::by_rules(&caption),
                     &vector,
                 )
@@ -770,8 +770,8 @@ fn check_against(
 
 #[test]
 fn a_corpus_is_shared_between_threads() {
-    fn shared<T: Send + Sync>() {}
-    shared::<Arc<Corpus>>();
+    fn require_shareable<T: Send + Sync>() {}
+    require_shareable::<Arc<Corpus>>();
 }
 
 #[test]
@@ -780,7 +780,7 @@ fn a_committed_record_is_searchable_once_the_corpus_has_settled() {
     let (store, corpus) = memory.open.as_ref().unwrap();
     let item = (observation(1, "front", "a mug"), embedding(&[9]));
     let mut changes = corpus.changes();
-    let records = store.commit_observations(&parsed(std::slice::from_ref(&item))).unwrap();
+    let records = store.commit_observations(&parse(std::slice::from_ref(&item))).unwrap();
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             corpus.settle();
@@ -796,7 +796,7 @@ fn a_committed_record_is_searchable_once_the_corpus_has_settled() {
 }
 
 /// Observations with what the rules read in their captions.
-fn parsed(
+fn parse(
     observations: &[(NewObservation, Embedding)],
 ) -> Vec<(NewObservation, ParsedCaption, Embedding)> {
     let read = |(observation, vector): &(NewObservation, Embedding)| {

@@ -147,16 +147,16 @@ fn request(method: String, params: Option<Value>) -> Result<ClientRequest, Error
     }
     match method.as_str() {
         "tools/call" => tool_call(params),
-        "tools/list" => typed::<ListToolsRequest>(method, params),
-        "resources/list" => typed::<ListResourcesRequest>(method, params),
-        "resources/templates/list" => typed::<ListResourceTemplatesRequest>(method, params),
-        "resources/read" => typed::<ReadResourceRequest>(method, params),
-        "prompts/list" => typed::<ListPromptsRequest>(method, params),
-        "prompts/get" => typed::<GetPromptRequest>(method, params),
-        "server/discover" => typed::<DiscoverRequest>(method, params),
-        "initialize" => typed::<InitializeRequest>(method, params),
-        "ping" => typed::<PingRequest>(method, params),
-        _ => typed::<CustomRequest>(method, params),
+        "tools/list" => to_typed::<ListToolsRequest>(method, params),
+        "resources/list" => to_typed::<ListResourcesRequest>(method, params),
+        "resources/templates/list" => to_typed::<ListResourceTemplatesRequest>(method, params),
+        "resources/read" => to_typed::<ReadResourceRequest>(method, params),
+        "prompts/list" => to_typed::<ListPromptsRequest>(method, params),
+        "prompts/get" => to_typed::<GetPromptRequest>(method, params),
+        "server/discover" => to_typed::<DiscoverRequest>(method, params),
+        "initialize" => to_typed::<InitializeRequest>(method, params),
+        "ping" => to_typed::<PingRequest>(method, params),
+        _ => to_typed::<CustomRequest>(method, params),
     }
 }
 
@@ -188,7 +188,7 @@ fn tool_call(params: Option<Value>) -> Result<ClientRequest, ErrorData> {
     Ok(ClientRequest::CallToolRequest(request))
 }
 
-fn typed<R>(method: String, params: Option<Value>) -> Result<ClientRequest, ErrorData>
+fn to_typed<R>(method: String, params: Option<Value>) -> Result<ClientRequest, ErrorData>
 where
     R: serde::de::DeserializeOwned + Into<ClientRequest>,
 {

@@ -209,12 +209,12 @@ mod tests {
                 drop(
                     timeout_at(Instant::now(), reader.next())
                         .await
-                        .map(|it| frames.push(shown(it))),
+                        .map(|it| frames.push(describe(it))),
                 );
                 if frames.last().is_some_and(|it| it.starts_with("end")) {
                     return frames;
                 }
-                frames.push(shown(reader.next().await));
+                frames.push(describe(reader.next().await));
                 if frames.last().is_some_and(|it| it.starts_with("end")) {
                     return frames;
                 }
@@ -222,7 +222,7 @@ mod tests {
         })
     }
 
-    fn shown(frame: io::Result<StreamEvent>) -> String {
+    fn describe(frame: io::Result<StreamEvent>) -> String {
         match frame.unwrap() {
             StreamEvent::Line(line, _place) => format!("{line:?}"),
             StreamEvent::TooLong => "too long".to_owned(),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     /// The same by splitting the whole.
-    fn expected(bytes: &[u8], bytes_max: usize) -> Vec<String> {
+    fn split_whole(bytes: &[u8], bytes_max: usize) -> Vec<String> {
         let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
         let rest = lines.pop().unwrap();
         let mut frames = Vec::new();
@@ -259,7 +259,7 @@ mod tests {
         ) {
             let pieces: Vec<Vec<u8>> = pieces.into_iter().map(String::into_bytes).collect();
             let whole = pieces.concat();
-            prop_assert_eq!(read_all(pieces, bytes_max), expected(&whole, bytes_max));
+            prop_assert_eq!(read_all(pieces, bytes_max), split_whole(&whole, bytes_max));
         }
     }
 

@@ -98,7 +98,7 @@ impl WriterState {
         })
     }
 
-    pub(super) fn published(&self) -> Published {
+    pub(super) fn to_published(&self) -> Published {
         Published {
             counters: self.tally.counters(),
             records: self.tally.records,

@@ -71,7 +71,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
         promise => promise.unwrap_or_else(nothing_promised),
     };
     let newest = newest_record(&db, &tally)?;
-    kept(&db, &promise, &tally, removed.removed)?
+    compare(&db, &promise, &tally, removed.removed)?
         .map_err(|reason| copy_kept.not_whole(dir, reason))?;
     copy_kept.drop_copy();
     Ok(Opened { lock, manifest, db, format, tally, removed, newest })
@@ -95,7 +95,7 @@ fn blame(error: StoreError, dir: &Path) -> StoreError {
 }
 
 /// Compares the database with the manifest; the fault, if any.
-fn kept(
+fn compare(
     db: &Database,
     promise: &PromiseOnDisk,
     tally: &TallyOnDisk,
@@ -113,7 +113,7 @@ fn kept(
         )));
     }
     let Some((id, expected)) = newest else { return Ok(Ok(())) };
-    match witnessed(db, RecordId(id)) {
+    match read_witness(db, RecordId(id)) {
         Ok(Some(found)) if found == expected => Ok(Ok(())),
         Ok(Some(_)) => Ok(Err(format!("record {id} is not the one its manifest promises"))),
         Ok(None) => Ok(Err(format!("record {id}, which its manifest promises, is missing"))),
@@ -125,14 +125,14 @@ fn kept(
 
 fn newest_record(db: &Database, tally: &TallyOnDisk) -> Result<Option<(u64, u32)>, StoreError> {
     let id = tally.next_record.saturating_sub(1);
-    match witnessed(db, RecordId(id)) {
+    match read_witness(db, RecordId(id)) {
         Ok(witness) => Ok(witness.map(|witness| (id, witness))),
         Err(error) if error.concerns_one_value() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn witnessed(db: &Database, id: RecordId) -> Result<Option<u32>, StoreError> {
+fn read_witness(db: &Database, id: RecordId) -> Result<Option<u32>, StoreError> {
     let key = keys::record(id);
     let Some(on_disk) = db.read::<RecordOnDisk>(&key)? else { return Ok(None) };
     let record = on_disk.into_record(id).map_err(|fault| StoreError::damaged(&key, &fault))?;

@@ -173,6 +173,6 @@ impl Change {
 }
 
 /// For [`keys::REMOVED`].
-pub(super) fn sealed(removed: &RemovedOnDisk) -> Vec<u8> {
+pub(super) fn seal(removed: &RemovedOnDisk) -> Vec<u8> {
     records::encode(keys::REMOVED, removed)
 }

@@ -24,7 +24,7 @@ pub(super) struct Format {
 
 impl Format {
     /// Sealed under [`keys::FORMAT`].
-    pub(super) fn sealed(&self) -> Vec<u8> {
+    pub(super) fn seal(&self) -> Vec<u8> {
         let on_disk =
             FormatOnDisk { space: SpaceOnDisk::of(&self.space), generation: self.generation };
         records::encode(keys::FORMAT, &on_disk)
@@ -37,7 +37,7 @@ pub(super) fn of_store(
     space: &EmbeddingSpace,
     dir: &Path,
 ) -> Result<Format, StoreError> {
-    let Some(found) = found(opened)? else { return initialise(&opened.db, space) };
+    let Some(found) = read_format(opened)? else { return initialise(&opened.db, space) };
     if !found.space.is_same_as(space) {
         return Err(StoreError::OtherEmbedder {
             found: Box::new(found.space),
@@ -49,7 +49,7 @@ pub(super) fn of_store(
 }
 
 /// The format of an opened store; `None` where it is new.
-pub(super) fn found(opened: &Opened) -> Result<Option<Format>, StoreError> {
+pub(super) fn read_format(opened: &Opened) -> Result<Option<Format>, StoreError> {
     let Some(on_disk) = opened.format.clone() else { return Ok(None) };
     let FormatOnDisk { space, generation } = on_disk;
     let space = space.into_space().map_err(|fault| StoreError::damaged(keys::FORMAT, &fault))?;
@@ -60,7 +60,7 @@ fn initialise(db: &Database, space: &EmbeddingSpace) -> Result<Format, StoreErro
     let format = Format { space: space.clone(), generation: 0 };
     let tally = TallyOnDisk::of((1, 1), 0, Counters::default());
     let mut batch = Batch::default();
-    batch.insert(keys::FORMAT, format.sealed());
+    batch.insert(keys::FORMAT, format.seal());
     batch.insert(keys::TALLY, records::encode(keys::TALLY, &tally));
     db.commit(batch)?;
     Ok(format)

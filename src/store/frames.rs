@@ -182,7 +182,7 @@ fn list(dir: &Path, next_ticket: u64, held: &mut ImageCatalogue) -> std::io::Res
         }
         for file in fs::read_dir(group.path())? {
             let file = file?;
-            let Some((ticket, encoding)) = named(&file.path()) else { continue };
+            let Some((ticket, encoding)) = parse_name(&file.path()) else { continue };
             match encoding {
                 Some(encoding) if ticket < next_ticket => {
                     let bytes = file.metadata()?.len();
@@ -198,7 +198,7 @@ fn list(dir: &Path, next_ticket: u64, held: &mut ImageCatalogue) -> std::io::Res
 
 /// Ticket and encoding in a file's name, no encoding for a draft; `None` for a
 /// file that is none of ours.
-fn named(path: &Path) -> Option<(u64, Option<Encoding>)> {
+fn parse_name(path: &Path) -> Option<(u64, Option<Encoding>)> {
     let ticket = path.file_stem()?.to_str()?.parse().ok()?;
     match path.extension()?.to_str()? {
         "jpg" => Some((ticket, Some(Encoding::Jpeg))),
@@ -222,7 +222,7 @@ mod tests {
         Frames::open(dir, 1_000, next_ticket).unwrap()
     }
 
-    fn filled(dir: &Path) -> Frames {
+    fn fill(dir: &Path) -> Frames {
         let frames = frames(dir, 1);
         for ticket in 1..=4 {
             frames.write(FrameTicket(ticket), &jpeg(200)).unwrap();
@@ -230,14 +230,14 @@ mod tests {
         frames
     }
 
-    fn held(frames: &Frames) -> Vec<u64> {
+    fn list_held(frames: &Frames) -> Vec<u64> {
         frames.read_held().images.keys().copied().collect()
     }
 
     #[test]
     fn written_images_are_read_back_by_the_next_process() {
         let dir = tempfile::tempdir().unwrap();
-        drop(filled(dir.path()));
+        drop(fill(dir.path()));
         let frames = frames(dir.path(), 5);
         assert_eq!(frames.read(FrameTicket(4)).unwrap(), Some(jpeg(200)));
         assert_eq!(frames.read(FrameTicket(5)).unwrap(), None);
@@ -247,10 +247,10 @@ mod tests {
     #[test]
     fn orphans_and_drafts_are_removed_and_foreign_files_left() {
         let dir = tempfile::tempdir().unwrap();
-        drop(filled(dir.path()));
+        drop(fill(dir.path()));
         fs::write(dir.path().join("0/3.new"), b"half").unwrap();
         fs::write(dir.path().join("0/notes.txt"), b"mine").unwrap();
-        assert_eq!(held(&frames(dir.path(), 3)), [1, 2]);
+        assert_eq!(list_held(&frames(dir.path(), 3)), [1, 2]);
         let mut left: Vec<String> = fs::read_dir(dir.path().join("0"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -262,16 +262,16 @@ mod tests {
     #[test]
     fn room_is_made_by_the_oldest_captioned_then_by_the_set_aside() {
         let dir = tempfile::tempdir().unwrap();
-        let frames = filled(dir.path());
+        let frames = fill(dir.path());
         let (pending, aside) = (BTreeSet::from([1]), BTreeSet::from([2]));
         assert_eq!(frames.make_room(200, &pending, &aside).unwrap(), 0);
         assert_eq!(frames.make_room(300, &pending, &aside).unwrap(), 1);
-        assert_eq!(held(&frames), [1, 2, 4]);
+        assert_eq!(list_held(&frames), [1, 2, 4]);
         assert_eq!(frames.make_room(800, &pending, &aside).unwrap(), 2);
-        assert_eq!(held(&frames), [1]);
+        assert_eq!(list_held(&frames), [1]);
         let full = frames.make_room(801, &pending, &aside);
         assert_eq!(full, Err(StoreError::ImagesFull { bytes: 1_001, max: 1_000 }));
-        assert_eq!(held(&frames), [1]);
+        assert_eq!(list_held(&frames), [1]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) const NOUNS: &[u8] = b"u";
 pub(super) const SESSIONS: &[u8] = b"y";
 
 pub(super) fn record(id: RecordId) -> Vec<u8> {
-    numbered(RECORDS, id.0)
+    number_key(RECORDS, id.0)
 }
 
 /// First key of a generation's vectors; a prefix of all of them.
@@ -58,11 +58,11 @@ pub(super) fn vector(generation: u32, id: RecordId) -> Vec<u8> {
 }
 
 pub(super) fn spooled(ticket: FrameTicket) -> Vec<u8> {
-    numbered(SPOOL, ticket.0)
+    number_key(SPOOL, ticket.0)
 }
 
 pub(super) fn set_aside(ticket: FrameTicket) -> Vec<u8> {
-    numbered(SET_ASIDE, ticket.0)
+    number_key(SET_ASIDE, ticket.0)
 }
 
 pub(super) fn keyframe(source: &str) -> Vec<u8> {
@@ -70,12 +70,12 @@ pub(super) fn keyframe(source: &str) -> Vec<u8> {
 }
 
 pub(super) fn segment(number: SegmentNumber) -> Vec<u8> {
-    numbered(SEGMENTS, number.0)
+    number_key(SEGMENTS, number.0)
 }
 
 /// First key of a segment's chunks; a prefix of all of them.
 pub(super) fn chunks(number: SegmentNumber) -> Vec<u8> {
-    numbered(CHUNKS, number.0)
+    number_key(CHUNKS, number.0)
 }
 
 /// First key of a blob's chunks; a prefix of all of them.
@@ -88,7 +88,7 @@ pub(super) fn chunk(number: SegmentNumber, part: PartId, at: u32) -> Vec<u8> {
 }
 
 pub(super) fn amendment(id: RecordId) -> Vec<u8> {
-    numbered(AMENDMENTS, id.0)
+    number_key(AMENDMENTS, id.0)
 }
 
 pub(super) fn note(id: Uuid) -> Vec<u8> {
@@ -101,15 +101,15 @@ pub(super) fn uuid(key: &[u8]) -> Option<Uuid> {
 }
 
 pub(super) fn memo(id: u64) -> Vec<u8> {
-    numbered(MEMOS, id)
+    number_key(MEMOS, id)
 }
 
 pub(super) fn memo_use(id: u64) -> Vec<u8> {
-    numbered(MEMO_USES, id)
+    number_key(MEMO_USES, id)
 }
 
 pub(super) fn memo_recall(number: u64) -> Vec<u8> {
-    numbered(MEMO_RECALLS, number)
+    number_key(MEMO_RECALLS, number)
 }
 
 pub(super) fn agent_state(agent: &str) -> Vec<u8> {
@@ -193,7 +193,7 @@ pub(super) fn describe(key: &[u8]) -> String {
     }
 }
 
-fn numbered(kind: &[u8], number: u64) -> Vec<u8> {
+fn number_key(kind: &[u8], number: u64) -> Vec<u8> {
     [kind, &number.to_be_bytes()].concat()
 }
 

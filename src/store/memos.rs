@@ -143,7 +143,7 @@ impl Store {
         let key = keys::memo(*id);
         self.change(|_state, change| {
             change.batch.insert(key.as_slice(), records::encode(&key, &on_disk));
-            change.batch.insert(keys::MEMO_COUNTERS, sealed(counters));
+            change.batch.insert(keys::MEMO_COUNTERS, seal(counters));
             Ok(())
         })
     }
@@ -196,7 +196,7 @@ impl Store {
             if let Some(number) = forgotten {
                 change.batch.remove(keys::memo_recall(number));
             }
-            change.batch.insert(keys::MEMO_COUNTERS, sealed(counters));
+            change.batch.insert(keys::MEMO_COUNTERS, seal(counters));
             Ok(())
         })
     }
@@ -223,7 +223,7 @@ impl Store {
     }
 }
 
-fn sealed(counters: MemoCounters) -> Vec<u8> {
+fn seal(counters: MemoCounters) -> Vec<u8> {
     let MemoCounters { next_memo, next_recall } = counters;
     records::encode(keys::MEMO_COUNTERS, &MemoCountersOnDisk { next_memo, next_recall })
 }

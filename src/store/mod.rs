@@ -341,12 +341,12 @@ impl Store {
         let frames =
             Frames::open(&options.dir.join("frames"), options.images_bytes_max, tally.next_ticket)?;
         let format::Format { space, generation } = format;
-        let named = segments::named(&db, generation)?;
+        let named = segments::read_named(&db, generation)?;
         segments::remove_leftovers(&db, &named)?;
         let next_segment = AtomicU64::new(segments::free_number(&db)?);
         let writer = WriterState::load(&db, (tally, removed), newest, &named)?;
         let inner = Inner {
-            published: RwLock::new(writer.published()),
+            published: RwLock::new(writer.to_published()),
             writer: Mutex::new(writer),
             limits: SpoolLimits { spool_frames_max: options.spool_frames_max },
             db,
@@ -469,19 +469,19 @@ impl Store {
     }
 
     pub fn counters(&self) -> Counters {
-        self.published(|it| it.counters)
+        self.read_published(|it| it.counters)
     }
 
     pub fn record_count(&self) -> u64 {
-        self.published(|it| it.records)
+        self.read_published(|it| it.records)
     }
 
     pub fn pending_count(&self) -> usize {
-        self.published(|it| it.pending)
+        self.read_published(|it| it.pending)
     }
 
     pub fn set_aside_count(&self) -> usize {
-        self.published(|it| it.set_aside)
+        self.read_published(|it| it.set_aside)
     }
 
     /// Space that database and images take.
@@ -489,25 +489,25 @@ impl Store {
         Ok(self.0.db.disk_bytes()? + self.0.frames.bytes())
     }
 
-    fn published<T>(&self, read: impl FnOnce(&Published) -> T) -> T {
-        self.0.published(read)
+    fn read_published<T>(&self, read: impl FnOnce(&Published) -> T) -> T {
+        self.0.read_published(read)
     }
 }
 
 impl Inner {
-    fn published<T>(&self, read: impl FnOnce(&Published) -> T) -> T {
+    fn read_published<T>(&self, read: impl FnOnce(&Published) -> T) -> T {
         // Replaced as a whole: a panicking holder leaves no half of it.
         read(&self.published.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Lowest id that counts.
     fn floor(&self) -> u64 {
-        self.published(|it| it.floor)
+        self.read_published(|it| it.floor)
     }
 
     /// Failure after which nothing is written.
     fn failure(&self) -> Option<String> {
-        self.published(|it| it.failure.clone())
+        self.read_published(|it| it.failure.clone())
     }
 
     fn next_segment(&self) -> SegmentNumber {

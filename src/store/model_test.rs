@@ -1,7 +1,7 @@
 //! The store against plain maps, through random calls and restarts.
 
 use crate::language::caption::ParsedCaption;
-use crate::store::tests::parsed;
+use crate::store::tests::parse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -191,7 +191,7 @@ impl Model {
                 )
             })
             .collect();
-        let stored = store.commit_observations(&parsed(&observations)).unwrap();
+        let stored = store.commit_observations(&parse(&observations)).unwrap();
         assert_eq!(stored.len() as u64, count);
         for record in stored {
             assert_eq!(record.id, self.next_id());

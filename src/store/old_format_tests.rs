@@ -7,7 +7,7 @@
 //! with one attempt counted; closed, opened and closed once more.
 
 use crate::language::caption::ParsedCaption;
-use crate::store::tests::parsed;
+use crate::store::tests::parse;
 use std::fs;
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::store::tests::{all, at, jpeg, meta, observation, open, stored, vector
 /// sled's log is as long as its segment; the fixture leaves out the zeros at its end.
 const LOG_BYTES: u64 = 524_287;
 
-fn kept(name: &str) -> TempDir {
+fn copy_store(name: &str) -> TempDir {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
     let dir = tempfile::tempdir().unwrap();
     copy_tree(&fixture, dir.path()).unwrap();
@@ -34,7 +34,7 @@ fn kept(name: &str) -> TempDir {
 
 #[test]
 fn a_store_of_format_1_is_read_and_written_on() {
-    let dir = kept("store-format-1");
+    let dir = copy_store("store-format-1");
     let manifest = |dir: &TempDir| fs::read(dir.path().join("manifest")).unwrap()[8];
     assert_eq!(manifest(&dir), 1);
     let store = open(dir.path());
@@ -64,7 +64,7 @@ fn a_store_of_format_1_is_read_and_written_on() {
         .commit_frame(waiting.ticket, &caption, &ParsedCaption::by_rules(&caption.text), &vector(4))
         .unwrap()
         .id;
-    store.commit_observations(&parsed(&[observation(40)])).unwrap();
+    store.commit_observations(&parse(&[observation(40)])).unwrap();
     drop(store);
     let store = open(dir.path());
     assert_eq!(store.record(id).unwrap().unwrap().confidence, Some(0.25));

@@ -74,10 +74,10 @@ pub(super) fn seal(key: &[u8], payload: &[u8]) -> Vec<u8> {
 
 /// Payload of what [`seal`] made for the same key.
 pub(super) fn unseal<'a>(key: &[u8], sealed: &'a [u8]) -> Result<&'a [u8], Fault> {
-    versioned(key, sealed).map(|(_version, payload)| payload)
+    unseal_versioned(key, sealed).map(|(_version, payload)| payload)
 }
 
-fn versioned<'a>(key: &[u8], sealed: &'a [u8]) -> Result<(WrittenIn, &'a [u8]), Fault> {
+fn unseal_versioned<'a>(key: &[u8], sealed: &'a [u8]) -> Result<(WrittenIn, &'a [u8]), Fault> {
     let Some((&[version, a, b, c, d], payload)) = sealed.split_first_chunk::<HEADER_BYTES>() else {
         return Err(Fault::Short(sealed.len()));
     };
@@ -110,7 +110,7 @@ pub(super) fn encode<T: Encode>(key: &[u8], value: &T) -> Vec<u8> {
 
 /// The value that [`encode`] sealed under the same key.
 pub(super) fn decode<T: Decode<WrittenIn>>(key: &[u8], sealed: &[u8]) -> Result<T, Fault> {
-    let (version, payload) = versioned(key, sealed)?;
+    let (version, payload) = unseal_versioned(key, sealed)?;
     let config = bincode::config::standard();
     let (value, read) = bincode::decode_from_slice_with_context(payload, config, version)
         .map_err(|error| Fault::Content(error.to_string()))?;
@@ -618,7 +618,7 @@ mod tests {
     #[test]
     fn a_value_of_another_version_is_refused_by_its_number() {
         for version in [0, FORMAT + 1, 9] {
-            let sealed = sealed_in(version, b"other");
+            let sealed = seal_in(version, b"other");
             assert_eq!(unseal(KEY, &sealed), Err(Fault::Version { found: version }));
         }
     }
@@ -645,8 +645,8 @@ mod tests {
             layer: None,
             image: Some(FrameTicket(3)),
         };
-        assert_eq!(read(&sealed_in(1, &payload)), Ok(record));
-        read(&sealed_in(FORMAT, &payload)).unwrap_err();
+        assert_eq!(read(&seal_in(1, &payload)), Ok(record));
+        read(&seal_in(FORMAT, &payload)).unwrap_err();
     }
 
     #[test]
@@ -668,7 +668,7 @@ mod tests {
         }
     }
 
-    fn sealed_in(version: u8, payload: &[u8]) -> Vec<u8> {
+    fn seal_in(version: u8, payload: &[u8]) -> Vec<u8> {
         let check = checksum(version, KEY, payload).to_le_bytes();
         [&[version], check.as_slice(), payload].concat()
     }

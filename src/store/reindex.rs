@@ -33,7 +33,7 @@ impl Reindex {
     /// Opens the store whatever embedder its vectors are of.
     pub fn open(options: &Options, space: &EmbeddingSpace) -> Result<Self, StoreError> {
         let opened = check::open(options)?;
-        let old = match format::found(&opened)? {
+        let old = match format::read_format(&opened)? {
             Some(old) => old,
             None => format::of_store(&opened, space, &options.dir)?,
         };
@@ -117,7 +117,7 @@ impl Reindex {
             return Err(StoreError::ReindexUnfinished { first });
         }
         let mut batch = Batch::default();
-        batch.insert(keys::FORMAT, self.new.sealed());
+        batch.insert(keys::FORMAT, self.new.seal());
         batch.remove(keys::REINDEX);
         self.opened.db.commit(batch)?;
         // Killed here, the next open removes what is left of the old ones.

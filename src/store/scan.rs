@@ -62,7 +62,7 @@ impl<'a> Scan<'a> {
     fn step(&mut self) -> Result<Option<(Record, Embedding)>, StoreError> {
         let Some(entry) = self.records.next() else {
             self.ended = true;
-            return if self.left == 0 { Ok(None) } else { Err(self.lost()) };
+            return if self.left == 0 { Ok(None) } else { Err(self.to_lost_error()) };
         };
         let (key, sealed) = entry?;
         self.left = self.left.saturating_sub(1);
@@ -107,7 +107,7 @@ impl<'a> Scan<'a> {
         Ok(Some((number, records::decode_vector(&key, &sealed, self.source.dimension))))
     }
 
-    fn lost(&self) -> StoreError {
+    fn to_lost_error(&self) -> StoreError {
         StoreError::Database { reason: format!("{} records are missing from it", self.left) }
     }
 }

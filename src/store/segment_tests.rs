@@ -1,7 +1,7 @@
 //! Segments and forgetting through restarts and damage, from outside the files.
 
 use crate::language::caption::ParsedCaption;
-use crate::store::tests::parsed;
+use crate::store::tests::parse;
 use std::io::Write as _;
 
 use crate::base::FrameTicket;
@@ -12,7 +12,7 @@ use crate::store::StoreError;
 use crate::store::forget::FORGET_MAX;
 use crate::store::keys;
 use crate::store::segment_meta::{Amendment, PartId, SegmentMeta};
-use crate::store::tests::{all, at, filled, jpeg, meta, observation, open, raw, tamper, vector};
+use crate::store::tests::{all, at, fill, jpeg, meta, observation, open, raw, tamper, vector};
 
 const GRAPH: PartId = PartId(2);
 
@@ -20,7 +20,7 @@ fn blob(bytes: usize, seed: u8) -> Vec<u8> {
     (0..bytes).map(|at| u8::try_from(at % 251).unwrap() ^ seed).collect()
 }
 
-fn written(store: &Store, records: (u64, u64), seed: u8) -> SegmentMeta {
+fn write(store: &Store, records: (u64, u64), seed: u8) -> SegmentMeta {
     let mut draft = store.draft_segment().unwrap();
     for (part, bytes) in [(PartId(0), 10), (GRAPH, 50_000), (PartId(3), 0)] {
         draft.part(part, |to| to.write_all(&blob(bytes, seed))).unwrap();
@@ -28,8 +28,8 @@ fn written(store: &Store, records: (u64, u64), seed: u8) -> SegmentMeta {
     draft.finish((RecordId(records.0), RecordId(records.1)), 2, 1).unwrap()
 }
 
-fn named(store: &Store, records: (u64, u64), seed: u8) -> SegmentMeta {
-    let meta = written(store, records, seed);
+fn write_named(store: &Store, records: (u64, u64), seed: u8) -> SegmentMeta {
+    let meta = write(store, records, seed);
     store.replace_segments(&[], std::slice::from_ref(&meta), &[]).unwrap();
     meta
 }
@@ -46,7 +46,7 @@ fn ids(store: &Store) -> Vec<u64> {
 fn a_segment_comes_back_whole_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    let meta = named(&store, (1, 2), 7);
+    let meta = write_named(&store, (1, 2), 7);
     drop(store);
     let store = open(dir.path());
     assert_eq!(store.segments().unwrap(), std::slice::from_ref(&meta));
@@ -57,7 +57,7 @@ fn a_segment_comes_back_whole_after_a_restart() {
     }
     let missing = store.read_segment_part(&meta, PartId(9)).unwrap_err();
     assert!(missing.concerns_one_value(), "{missing}");
-    let next = written(&store, (3, 4), 1);
+    let next = write(&store, (3, 4), 1);
     assert!(next.number > meta.number, "a number is used twice");
 }
 
@@ -65,8 +65,8 @@ fn a_segment_comes_back_whole_after_a_restart() {
 fn segments_replace_others_in_one_step_and_leave_nothing_behind() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    let (first, second) = (named(&store, (1, 2), 1), named(&store, (3, 4), 2));
-    let merged = written(&store, (1, 4), 3);
+    let (first, second) = (write_named(&store, (1, 2), 1), write_named(&store, (3, 4), 2));
+    let merged = write(&store, (1, 4), 3);
     let both = [first.number, second.number];
     let before = chunks(&store);
     store.replace_segments(&both, std::slice::from_ref(&merged), &[]).unwrap();
@@ -79,9 +79,9 @@ fn segments_replace_others_in_one_step_and_leave_nothing_behind() {
 fn unnamed_chunks_are_removed_by_the_next_start() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    let kept = named(&store, (1, 2), 1);
+    let kept = write_named(&store, (1, 2), 1);
     let whole = chunks(&store);
-    written(&store, (3, 4), 2);
+    write(&store, (3, 4), 2);
     assert!(chunks(&store) > whole);
     drop(store);
     let store = open(dir.path());
@@ -92,8 +92,8 @@ fn unnamed_chunks_are_removed_by_the_next_start() {
 fn segments_of_the_same_records_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    let first = named(&store, (1, 5), 1);
-    let second = written(&store, (5, 9), 2);
+    let first = write_named(&store, (1, 5), 1);
+    let second = write(&store, (5, 9), 2);
     let refused = store.replace_segments(&[], &[second], &[]).unwrap_err();
     assert!(refused.to_string().contains("overlaps"), "{refused}");
     assert_eq!(store.segments().unwrap(), [first]);
@@ -103,7 +103,7 @@ fn segments_of_the_same_records_are_refused() {
 fn a_damaged_chunk_concerns_its_segment_alone() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    let (first, second) = (named(&store, (1, 2), 1), named(&store, (3, 4), 2));
+    let (first, second) = (write_named(&store, (1, 2), 1), write_named(&store, (3, 4), 2));
     drop(store);
     tamper(dir.path(), &keys::chunk(first.number, GRAPH, 3), |bytes| bytes[100] ^= 1);
     let store = open(dir.path());
@@ -125,7 +125,7 @@ fn a_damaged_chunk_concerns_its_segment_alone() {
 fn a_damaged_name_is_as_good_as_none() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    let (first, second) = (named(&store, (1, 2), 1), named(&store, (3, 4), 2));
+    let (first, second) = (write_named(&store, (1, 2), 1), write_named(&store, (3, 4), 2));
     drop(store);
     tamper(dir.path(), &keys::segment(first.number), |bytes| bytes[6] ^= 1);
     let store = open(dir.path());
@@ -140,16 +140,16 @@ fn amendments_are_kept_until_their_segment_is_replaced() {
     store
         .commit_frame(
             ticket,
-            &Caption::unrated("a red mug"),
+            &Caption::without_confidence("a red mug"),
             &ParsedCaption::by_rules("a red mug"),
             &vector(1),
         )
         .unwrap();
-    store.commit_observations(&parsed(&[observation(2), observation(3)])).unwrap();
+    store.commit_observations(&parse(&[observation(2), observation(3)])).unwrap();
     store.merge_frame("front", at(11)).unwrap();
     assert_eq!(store.amendments().unwrap(), [], "in no segment");
 
-    let meta = named(&store, (1, 2), 1);
+    let meta = write_named(&store, (1, 2), 1);
     store.merge_frame("front", at(12)).unwrap();
     store.delete_records(&[RecordId(2), RecordId(3)]).unwrap();
     let amendments = [(RecordId(1), Amendment::EndsAt(at(12))), (RecordId(2), Amendment::Deleted)];
@@ -158,7 +158,7 @@ fn amendments_are_kept_until_their_segment_is_replaced() {
     let store = open(dir.path());
     assert_eq!(store.amendments().unwrap(), amendments);
 
-    let anew = written(&store, (1, 2), 2);
+    let anew = write(&store, (1, 2), 2);
     let still = [(RecordId(1), Amendment::EndsAt(at(13)))];
     store.replace_segments(&[meta.number], std::slice::from_ref(&anew), &still).unwrap();
     assert_eq!(store.amendments().unwrap(), still);
@@ -175,12 +175,12 @@ fn a_deleted_record_loses_its_image_and_its_keyframe() {
     let seen = store
         .commit_frame(
             ticket,
-            &Caption::unrated("a red mug"),
+            &Caption::without_confidence("a red mug"),
             &ParsedCaption::by_rules("a red mug"),
             &vector(1),
         )
         .unwrap();
-    store.commit_observations(&parsed(&[observation(2), observation(3)])).unwrap();
+    store.commit_observations(&parse(&[observation(2), observation(3)])).unwrap();
     let unknown = RecordId(77);
     let gone = store.delete_records(&[RecordId(3), unknown, seen.id, seen.id]).unwrap();
     assert_eq!(gone, [seen.id, RecordId(3)]);
@@ -194,7 +194,7 @@ fn a_deleted_record_loses_its_image_and_its_keyframe() {
     drop(store);
     let store = open(dir.path());
     check(&store);
-    let next = store.commit_observations(&parsed(&[observation(4)])).unwrap();
+    let next = store.commit_observations(&parse(&[observation(4)])).unwrap();
     assert_eq!(next[0].id, RecordId(4), "an id is used twice");
     let everything = store.delete_records(&[RecordId(2), RecordId(4)]).unwrap();
     assert_eq!(everything.len(), 2);
@@ -216,10 +216,10 @@ fn too_many_at_once_are_refused() {
 #[test]
 fn records_below_the_floor_never_count() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), 6);
+    fill(dir.path(), 6);
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("rear", 10), &jpeg(1), vec![9]).unwrap();
-    let (old, new) = (named(&store, (1, 4), 1), named(&store, (5, 6), 2));
+    let (old, new) = (write_named(&store, (1, 4), 1), write_named(&store, (5, 6), 2));
     store.delete_records(&[RecordId(2)]).unwrap();
     store.raise_floor(RecordId(5), &[old.number]).unwrap();
     assert_eq!(store.record(RecordId(4)).unwrap(), None);
@@ -239,7 +239,7 @@ fn records_below_the_floor_never_count() {
     store
         .commit_frame(
             ticket,
-            &Caption::unrated("a blue mug"),
+            &Caption::without_confidence("a blue mug"),
             &ParsedCaption::by_rules("a blue mug"),
             &vector(7),
         )
@@ -250,6 +250,6 @@ fn records_below_the_floor_never_count() {
     assert_eq!(store.image(FrameTicket(1)).unwrap(), None);
     drop(store);
     let store = open(dir.path());
-    assert_eq!(store.commit_observations(&parsed(&[observation(9)])).unwrap()[0].id, RecordId(8));
+    assert_eq!(store.commit_observations(&parse(&[observation(9)])).unwrap()[0].id, RecordId(8));
     assert_eq!(ids(&store), [8]);
 }

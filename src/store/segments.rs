@@ -34,7 +34,7 @@ impl Store {
     /// Entries that are damaged, or of vectors that count no longer, are left out:
     /// their records are in no segment. Says so in the log.
     pub fn segments(&self) -> Result<Vec<SegmentMeta>, StoreError> {
-        named(&self.0.db, self.0.generation)
+        read_named(&self.0.db, self.0.generation)
     }
 
     /// Begins to write a segment.
@@ -323,7 +323,7 @@ fn overlap(a: (RecordId, RecordId), b: (RecordId, RecordId)) -> bool {
 }
 
 /// Named segments of one generation of vectors, in the order of their records.
-pub(super) fn named(db: &Database, generation: u32) -> Result<Vec<SegmentMeta>, StoreError> {
+pub(super) fn read_named(db: &Database, generation: u32) -> Result<Vec<SegmentMeta>, StoreError> {
     let mut found: Vec<SegmentMeta> = Vec::new();
     for entry in db.entries(keys::SEGMENTS) {
         let (key, sealed) = entry?;

@@ -41,7 +41,7 @@ pub(super) fn open(dir: &Path) -> Store {
     Store::open(&options(dir), &space()).unwrap()
 }
 
-fn refused(dir: &Path) -> StoreError {
+fn refuse(dir: &Path) -> StoreError {
     Store::open(&options(dir), &space()).unwrap_err()
 }
 
@@ -77,10 +77,10 @@ pub(super) fn observation(seconds: u32) -> (NewObservation, Embedding) {
     )
 }
 
-pub(super) fn filled(dir: &Path, records: u32) {
+pub(super) fn fill(dir: &Path, records: u32) {
     let store = open(dir);
     let observations: Vec<_> = (1..=records).map(observation).collect();
-    store.commit_observations(&parsed(&observations)).unwrap();
+    store.commit_observations(&parse(&observations)).unwrap();
 }
 
 pub(super) fn all(store: &Store) -> Vec<(Record, Embedding)> {
@@ -128,7 +128,7 @@ fn a_frame_goes_from_spool_to_record_through_restarts() {
     let record = store
         .commit_frame(
             ticket,
-            &Caption::unrated("a red mug"),
+            &Caption::without_confidence("a red mug"),
             &ParsedCaption::by_rules("a red mug"),
             &vector(1),
         )
@@ -249,7 +249,7 @@ fn a_record_whose_image_was_dropped_says_so() {
         store
             .commit_frame(
                 ticket,
-                &Caption::unrated("a mug"),
+                &Caption::without_confidence("a mug"),
                 &ParsedCaption::by_rules("a mug"),
                 &vector(1),
             )
@@ -273,12 +273,12 @@ fn oversized_values_are_refused_and_change_nothing() {
     assert_eq!(error, StoreError::NotAnImage);
     let (observation, _) = observation(1);
     let short = Embedding::new(vec![1.0], 1).unwrap();
-    let error = store.commit_observations(&parsed(&[(observation, short)])).unwrap_err();
+    let error = store.commit_observations(&parse(&[(observation, short)])).unwrap_err();
     assert_eq!(error, StoreError::Dimension { found: 1, expected: DIMENSION });
     let error = store
         .commit_frame(
             FrameTicket(1),
-            &Caption::unrated("a mug"),
+            &Caption::without_confidence("a mug"),
             &ParsedCaption::by_rules("a mug"),
             &vector(1),
         )
@@ -296,7 +296,7 @@ fn a_damaged_record_costs_no_frame_that_merges_into_it() {
     let record = store
         .commit_frame(
             ticket,
-            &Caption::unrated("a mug"),
+            &Caption::without_confidence("a mug"),
             &ParsedCaption::by_rules("a mug"),
             &vector(1),
         )
@@ -313,7 +313,7 @@ fn a_directory_that_cannot_be_made_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("taken");
     fs::write(&file, "by a file").unwrap();
-    let error = refused(&file.join("store"));
+    let error = refuse(&file.join("store"));
     assert!(matches!(error, StoreError::Io { .. }), "{error}");
     assert!(error.to_string().contains("taken"), "{error}");
 }
@@ -321,7 +321,7 @@ fn a_directory_that_cannot_be_made_is_named() {
 #[test]
 fn a_new_store_has_a_snapshot_so_that_the_next_open_copies_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), 1);
+    fill(dir.path(), 1);
     let names = fs::read_dir(dir.path().join("db")).unwrap().map(|it| it.unwrap().file_name());
     assert!(names.into_iter().any(|name| name.to_str().unwrap().starts_with("snap.")));
 }
@@ -330,7 +330,7 @@ fn a_new_store_has_a_snapshot_so_that_the_next_open_copies_nothing() {
 fn a_second_open_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    assert!(matches!(refused(dir.path()), StoreError::Locked { .. }));
+    assert!(matches!(refuse(dir.path()), StoreError::Locked { .. }));
     drop(store);
     open(dir.path());
 }
@@ -338,7 +338,7 @@ fn a_second_open_is_refused() {
 #[test]
 fn another_embedder_is_refused_with_the_command_that_helps() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), 2);
+    fill(dir.path(), 2);
     let error = Store::open(&options(dir.path()), &other_space()).unwrap_err().to_string();
     for part in ["\"small\"", "\"large\"", "engram reindex"] {
         assert!(error.contains(part), "{error}");
@@ -350,7 +350,7 @@ fn another_embedder_is_refused_with_the_command_that_helps() {
 #[test]
 fn a_damaged_record_or_vector_is_reported_and_the_rest_is_read() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), 5);
+    fill(dir.path(), 5);
     tamper(dir.path(), &super::keys::record(RecordId(2)), |bytes| bytes[9] ^= 4);
     tamper(dir.path(), &super::keys::vector(0, RecordId(4)), |bytes| bytes.truncate(9));
     let store = open(dir.path());
@@ -366,7 +366,7 @@ fn a_damaged_record_or_vector_is_reported_and_the_rest_is_read() {
 #[test]
 fn records_that_vanished_are_noticed_by_the_scan() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), 5);
+    fill(dir.path(), 5);
     let db = raw(dir.path());
     db.remove(super::keys::record(RecordId(3))).unwrap();
     drop(db);
@@ -377,7 +377,7 @@ fn records_that_vanished_are_noticed_by_the_scan() {
 #[test]
 fn a_record_of_a_newer_build_is_refused_by_its_number() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), 1);
+    fill(dir.path(), 1);
     let key = super::keys::record(RecordId(1));
     tamper(dir.path(), &key, |bytes| {
         // As a newer build would write it: another version, a fitting checksum.
@@ -414,15 +414,15 @@ fn a_log_cut_to_half_is_refused_and_kept_as_it_was_found() {
     for keep in [0.0, 0.25, 0.5] {
         let dir = tempfile::tempdir().unwrap();
         for _ in 0..5 {
-            filled(dir.path(), 600);
+            fill(dir.path(), 600);
         }
         cut_log(dir.path(), keep);
         let found = fs::read(dir.path().join("db/db")).unwrap();
-        let error = refused(dir.path());
+        let error = refuse(dir.path());
         assert!(matches!(error, StoreError::NotWhole { .. }), "{keep}: {error}");
         assert!(error.to_string().contains("db.kept"), "{error}");
         assert_eq!(fs::read(dir.path().join("db.kept/db")).unwrap(), found);
-        assert!(matches!(refused(dir.path()), StoreError::NotWhole { .. }), "{keep}, once more");
+        assert!(matches!(refuse(dir.path()), StoreError::NotWhole { .. }), "{keep}, once more");
     }
 }
 
@@ -431,7 +431,7 @@ fn a_log_cut_to_half_is_refused_and_kept_as_it_was_found() {
 fn a_log_cut_near_its_end_is_refused_or_whole() {
     let dir = tempfile::tempdir().unwrap();
     for _ in 0..5 {
-        filled(dir.path(), 600);
+        fill(dir.path(), 600);
     }
     cut_log(dir.path(), 0.94);
     match Store::open(&options(dir.path()), &space()) {
@@ -443,7 +443,7 @@ fn a_log_cut_near_its_end_is_refused_or_whole() {
 #[test]
 fn a_snapshot_that_was_deleted_alone_costs_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), 300);
+    fill(dir.path(), 300);
     cut_log(dir.path(), 1.0);
     assert_eq!(all(&open(dir.path())).len(), 300);
     assert!(!dir.path().join("db.kept").exists());
@@ -452,14 +452,14 @@ fn a_snapshot_that_was_deleted_alone_costs_nothing() {
 #[test]
 fn a_missing_half_of_the_store_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), 3);
+    fill(dir.path(), 3);
     let kept = fs::read(dir.path().join("manifest")).unwrap();
     fs::remove_file(dir.path().join("manifest")).unwrap();
-    assert!(refused(dir.path()).to_string().contains("manifest is missing"));
+    assert!(refuse(dir.path()).to_string().contains("manifest is missing"));
     fs::write(dir.path().join("manifest"), &kept).unwrap();
     assert_eq!(all(&open(dir.path())).len(), 3);
     fs::remove_dir_all(dir.path().join("db")).unwrap();
-    assert!(refused(dir.path()).to_string().contains("database is missing"));
+    assert!(refuse(dir.path()).to_string().contains("database is missing"));
     assert!(!dir.path().join("db").exists(), "nothing is made in its place");
 }
 
@@ -470,7 +470,7 @@ fn an_older_database_under_a_newer_manifest_is_refused() {
         store.accept_frame(&meta("front", 9), &jpeg(1), Vec::new()).unwrap();
     };
     let records = |store: &Store| {
-        store.commit_observations(&parsed(&[observation(9)])).unwrap();
+        store.commit_observations(&parse(&[observation(9)])).unwrap();
     };
     for newer in [&frames as &dyn Fn(&Store), &records] {
         let dir = tempfile::tempdir().unwrap();
@@ -484,7 +484,7 @@ fn an_older_database_under_a_newer_manifest_is_refused() {
         drop(raw(dir.path()));
         fs::remove_dir_all(&db).unwrap();
         fs::rename(&backup, &db).unwrap();
-        let error = refused(dir.path()).to_string();
+        let error = refuse(dir.path()).to_string();
         assert!(error.contains("its manifest promises"), "{error}");
     }
 }
@@ -492,12 +492,12 @@ fn an_older_database_under_a_newer_manifest_is_refused() {
 #[test]
 fn the_database_of_another_store_is_refused() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    filled(dir.path(), 3);
+    fill(dir.path(), 3);
     let store = open(other.path());
-    store.commit_observations(&parsed(&(11..=15).map(observation).collect::<Vec<_>>())).unwrap();
+    store.commit_observations(&parse(&(11..=15).map(observation).collect::<Vec<_>>())).unwrap();
     drop(store);
     fs::copy(dir.path().join("manifest"), other.path().join("manifest")).unwrap();
-    let error = refused(other.path()).to_string();
+    let error = refuse(other.path()).to_string();
     assert!(error.contains("record 3 is not the one"), "{error}");
 }
 
@@ -507,7 +507,7 @@ fn a_foreign_database_is_refused_and_left_alone() {
     let db = raw(dir.path());
     db.insert("theirs", "data").unwrap();
     drop(db);
-    assert!(matches!(refused(dir.path()), StoreError::Foreign { .. }));
+    assert!(matches!(refuse(dir.path()), StoreError::Foreign { .. }));
     assert_eq!(raw(dir.path()).len(), 1);
 }
 
@@ -523,7 +523,7 @@ fn a_first_start_that_was_killed_is_started_again() {
 #[test]
 fn a_reindex_that_was_killed_goes_on_and_the_old_vectors_stand_until_its_end() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), 5);
+    fill(dir.path(), 5);
     let small = |seed: u64| {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let raw = vec![1.0, seed as f32];
@@ -539,7 +539,7 @@ fn a_reindex_that_was_killed_goes_on_and_the_old_vectors_stand_until_its_end() {
     // The daemon still runs with the old embedder and adds a record.
     let store = open(dir.path());
     assert_eq!(all(&store).len(), 5);
-    store.commit_observations(&parsed(&[observation(6)])).unwrap();
+    store.commit_observations(&parse(&[observation(6)])).unwrap();
     drop(store);
 
     let mut reindex = Reindex::open(&options(dir.path()), &other_space()).unwrap();
@@ -551,7 +551,7 @@ fn a_reindex_that_was_killed_goes_on_and_the_old_vectors_stand_until_its_end() {
     reindex.put(&[(RecordId(5), small(5)), (RecordId(6), small(6))]).unwrap();
     reindex.finish().unwrap();
 
-    assert!(matches!(refused(dir.path()), StoreError::OtherEmbedder { .. }));
+    assert!(matches!(refuse(dir.path()), StoreError::OtherEmbedder { .. }));
     let store = Store::open(&options(dir.path()), &other_space()).unwrap();
     let vectors: Vec<_> = all(&store).into_iter().map(|(record, it)| (record.id.0, it)).collect();
     assert_eq!(vectors, (1..=6).map(|id| (id, small(id))).collect::<Vec<_>>());
@@ -563,7 +563,7 @@ fn a_reindex_that_was_killed_goes_on_and_the_old_vectors_stand_until_its_end() {
 #[test]
 fn an_unfinished_or_abandoned_reindex_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    filled(dir.path(), 2);
+    fill(dir.path(), 2);
     let mut reindex = Reindex::open(&options(dir.path()), &other_space()).unwrap();
     reindex.put(&[(RecordId(1), Embedding::new(vec![1.0, 2.0], 2).unwrap())]).unwrap();
     let unfinished = reindex.finish();
@@ -598,12 +598,12 @@ fn a_calibration_is_kept_for_its_embedder_and_texts() {
 
 #[test]
 fn everything_is_shared_between_threads() {
-    fn shared<T: Send + Sync + Clone>() {}
-    shared::<Store>();
+    fn require_shareable<T: Send + Sync + Clone>() {}
+    require_shareable::<Store>();
 }
 
 /// Observations with what the rules read in their captions.
-pub(super) fn parsed(
+pub(super) fn parse(
     observations: &[(NewObservation, Embedding)],
 ) -> Vec<(NewObservation, ParsedCaption, Embedding)> {
     let read = |(observation, vector): &(NewObservation, Embedding)| {

@@ -341,7 +341,7 @@ impl super::Inner {
         batch.insert(keys::TALLY, records::encode(keys::TALLY, &tally));
         let removed = RemovedOnDisk { removed, below };
         if removed != writer.removed {
-            batch.insert(keys::REMOVED, forget::sealed(&removed));
+            batch.insert(keys::REMOVED, forget::seal(&removed));
         }
         if let Err(error) = self.db.commit(batch) {
             writer.failure = Some(error.to_string());
@@ -378,7 +378,7 @@ impl super::Inner {
     }
 
     fn publish(&self, writer: &WriterState) {
-        *self.published.write().unwrap_or_else(PoisonError::into_inner) = writer.published();
+        *self.published.write().unwrap_or_else(PoisonError::into_inner) = writer.to_published();
     }
 
     fn write_manifest(&self, writer: &mut WriterState) -> Result<(), StoreError> {

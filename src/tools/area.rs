@@ -48,8 +48,8 @@ pub(crate) fn area(args: &Args, map_id: Option<&str>) -> Result<Option<Area>, To
             "argument \"area\" has an unknown field {key:?}; accepted is {ACCEPTED}"
         )));
     }
-    let (x, y) = (required(&fields, "x")?, required(&fields, "y")?);
-    let (z, radius) = (number(&fields, "z")?, required(&fields, "radius")?);
+    let (x, y) = (require(&fields, "x")?, require(&fields, "y")?);
+    let (z, radius) = (number(&fields, "z")?, require(&fields, "radius")?);
     let frame_id = name(&fields, "frame_id")?.unwrap_or("map");
     let own_map = name(&fields, "map_id")?;
     if let (Some(own), Some(of_call)) = (own_map, map_id)
@@ -77,7 +77,7 @@ pub(crate) fn describe(area: &Area) -> String {
     )
 }
 
-fn required(fields: &Map<String, Value>, key: &str) -> Result<f64, ToolError> {
+fn require(fields: &Map<String, Value>, key: &str) -> Result<f64, ToolError> {
     number(fields, key)?.ok_or_else(|| {
         argument_error(format!("argument \"area\" has no {key:?}; accepted is {ACCEPTED}"))
     })

@@ -88,7 +88,7 @@ fn commit_oldest(store: &Store) -> Result<(), StoreError> {
     let id = store.record_count() + 1;
     let record = store.commit_frame(
         ticket,
-        &Caption::unrated(&frame_caption(ticket)),
+        &Caption::without_confidence(&frame_caption(ticket)),
         &ParsedCaption::by_rules(&frame_caption(ticket)),
         &vector(id),
     )?;

@@ -61,7 +61,7 @@ impl Captions {
 }
 
 pub(super) fn true_ones(household: &Household) -> Vec<Caption> {
-    household.frames.iter().map(|frame| Caption::unrated(&frame.caption)).collect()
+    household.frames.iter().map(|frame| Caption::without_confidence(&frame.caption)).collect()
 }
 
 #[derive(Deserialize)]

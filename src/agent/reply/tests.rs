@@ -261,7 +261,7 @@ fn each_fault_says_what_to_mend() {
 }
 
 /// A reply as text again, for the round trip.
-fn printed(reply: &PlannerReply) -> String {
+fn print(reply: &PlannerReply) -> String {
     match reply {
         PlannerReply::Answer(MomentAnswer { reasoning, moment_ids }) => {
             let ids: Vec<String> = moment_ids.iter().map(u64::to_string).collect();
@@ -302,7 +302,7 @@ proptest! {
             let cut = text.chars().take(cut).collect::<String>();
             for text in [text, cut] {
                 if let Ok(reply) = parse(&text) {
-                    prop_assert_eq!(parse(&printed(&reply)), Ok(reply));
+                    prop_assert_eq!(parse(&print(&reply)), Ok(reply));
                 }
             }
         }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     /// The one fault of a line, without the place.
-    fn refused(line: &str) -> String {
+    fn refuse(line: &str) -> String {
         let listing = listing(line);
         assert!(listing.frames.is_empty(), "{line} was accepted");
         listing.faults.first()[0].reason.clone()
@@ -267,7 +267,7 @@ mod tests {
             ("[1]", r#"the line is no JSON object: it is "[1]""#),
         ];
         for (line, expect) in cases {
-            let reason = refused(line);
+            let reason = refuse(line);
             assert!(reason.starts_with(expect), "{line}\n  {reason}");
         }
     }

@@ -192,7 +192,7 @@ mod tests {
         it.to_le_bytes()
     }
 
-    fn refused(vectors: anyhow::Result<Vectors>) -> String {
+    fn refuse(vectors: anyhow::Result<Vectors>) -> String {
         let error = match vectors {
             Err(error) => error,
             Ok(vectors) => vectors.read().unwrap().find_map(Result::err).unwrap(),
@@ -219,7 +219,7 @@ mod tests {
     fn what_is_wrong_with_a_file_is_said() {
         let check = |name: &str, numbers: &[[u8; 4]], dim: Option<usize>, expect: &str| {
             let (_directory, path) = file(name, numbers);
-            let said = refused(Vectors::open(&path, dim, None));
+            let said = refuse(Vectors::open(&path, dim, None));
             assert!(said.contains(expect), "{said}");
         };
         check("a.bin", &[float(1.0)], None, "say with --dim");
@@ -235,7 +235,7 @@ mod tests {
         check("a.fvecs", &[int(1), float(f32::NAN)], None, "component 0");
         check("a.fvecs", &[int(1), float(0.0)], None, "length zero");
         let nowhere = Vectors::open(Path::new("/nowhere/a.fvecs"), None, None);
-        assert!(refused(nowhere).contains("/nowhere/a.fvecs cannot be opened"));
+        assert!(refuse(nowhere).contains("/nowhere/a.fvecs cannot be opened"));
     }
 
     #[test]

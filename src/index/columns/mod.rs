@@ -260,7 +260,7 @@ mod tests {
         )
     }
 
-    fn filled(rows: &[Owned]) -> Columns {
+    fn fill(rows: &[Owned]) -> Columns {
         let mut columns = Columns::default();
         for row in rows {
             columns.push(row.cells());
@@ -300,7 +300,7 @@ mod tests {
                     && (layer.is_none() || layer == row.layer)
                     && area.is_none_or(|area| position.is_some_and(|it| area.contains(it)))
             }).collect();
-            let mut columns = filled(&rows);
+            let mut columns = fill(&rows);
             if is_sealed {
                 columns.order_places();
                 columns = read_back(&columns);
@@ -344,7 +344,7 @@ mod tests {
 
         #[test]
         fn written_columns_are_read_back(rows in rows(), is_sealed: bool, more in row()) {
-            let mut columns = filled(&rows);
+            let mut columns = fill(&rows);
             if is_sealed {
                 columns.order_places();
             }
@@ -362,7 +362,7 @@ mod tests {
             parts in prop::collection::vec((rows(), prop::collection::btree_set(0_u32..70, 0..30)), 0..4),
         ) {
             let held: Vec<(Columns, RoaringBitmap)> = parts.iter()
-                .map(|(rows, deleted)| (filled(rows), deleted.iter().copied().collect())).collect();
+                .map(|(rows, deleted)| (fill(rows), deleted.iter().copied().collect())).collect();
             let borrowed: Vec<_> = held.iter().map(|(columns, deleted)| (columns, deleted)).collect();
             let merged = Columns::merge(&borrowed);
             let expected: Vec<Cells<'_>> = parts.iter().flat_map(|(rows, deleted)| {
@@ -377,7 +377,7 @@ mod tests {
             rows in rows(),
             flips in prop::collection::vec((any::<usize>(), 1_u8..), 1..4),
         ) {
-            let mut columns = filled(&rows);
+            let mut columns = fill(&rows);
             columns.order_places();
             let area = Area::new((3.0, 4.0, None), 5.0, "a", "b").unwrap();
             let condition = Condition { area: Some(&area), source: Some("a"), ..Condition::default() };
@@ -392,14 +392,14 @@ mod tests {
     fn damage_is_noticed() {
         let position = Some([1.0, 2.0, 3.0]);
         let row = Owned { first: 1, length: 2, names: ["a", "b", "c"], layer: None, position };
-        check_damage(&filled(&[row.clone(), row]).to_bytes(), Columns::from_bytes);
+        check_damage(&fill(&[row.clone(), row]).to_bytes(), Columns::from_bytes);
     }
 
     #[test]
     fn a_row_grows_and_never_shrinks() {
         let row =
             Owned { first: 10, length: 0, names: ["a", "b", ""], layer: None, position: None };
-        let mut columns = filled(&[row]);
+        let mut columns = fill(&[row]);
         columns.extend(Row(0), at(20));
         columns.extend(Row(0), at(15));
         columns.extend(Row(7), at(99));

@@ -301,7 +301,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use crate::index::hnsw::search::Scratch;
-    use crate::index::hnsw::tests::{DIMENSION, Stream, built};
+    use crate::index::hnsw::tests::{DIMENSION, Stream, build_graph};
     use crate::index::quantization::sq12::Sq12Query;
 
     const GO_ON: Hook<'_> = &|| ControlFlow::Continue(());
@@ -313,13 +313,13 @@ mod tests {
         let mut segments = Vec::new();
         for size in sizes {
             let (own, others) = rest.split_at(*size);
-            segments.push(built(own));
+            segments.push(build_graph(own));
             rest = others;
         }
         (segments, all)
     }
 
-    fn merged(segments: &[HnswIndex], keeps: &(dyn Fn(usize, Row) -> bool + Sync)) -> HnswIndex {
+    fn merge_all(segments: &[HnswIndex], keeps: &(dyn Fn(usize, Row) -> bool + Sync)) -> HnswIndex {
         let keeps: Vec<_> = (0..segments.len()).map(|at| move |row: Row| keeps(at, row)).collect();
         let sources: Vec<MergeSource<'_>> = segments
             .iter()
@@ -340,7 +340,7 @@ mod tests {
             let own = (0_u32..).map(Row).zip(all.by_ref().take(*size));
             retained.extend(own.filter(|(row, _)| keeps(at, *row)).map(|(_, vector)| vector));
         }
-        let segment = merged(&segments, keeps);
+        let segment = merge_all(&segments, keeps);
         assert_eq!(segment.len(), retained.len(), "{sizes:?}");
         let (mut scratch, mut lost, mut hits, mut wanted) = (Scratch::default(), 0, 0, 0);
         for (row, vector) in (0_u32..).zip(&retained) {

@@ -69,15 +69,15 @@ impl HnswIndex {
         let mut fine = Vec::with_capacity(rows * dimension.div_ceil(2));
         pieces(from, rows * dimension.div_ceil(2), |bytes| fine.extend_from_slice(bytes))?;
         let steps = numbers(from, rows, f32::from_le_bytes)?;
-        let codes = codes.completed(fine, steps).ok_or(CodecError::Damaged { what: "vectors" })?;
+        let codes = codes.complete(fine, steps).ok_or(CodecError::Damaged { what: "vectors" })?;
         let mut layers = Vec::with_capacity(1 + shape.above.len());
         let ground = links(from, rows * shape.ground_width as usize)?;
-        layers.push(Layer::checked(rows, shape.ground_width as usize, None, ground));
+        layers.push(Layer::check(rows, shape.ground_width as usize, None, ground));
         for places in shape.above.iter().map(|places| *places as usize) {
             let held = numbers(from, places, u32::from_le_bytes)?;
             let width = shape.above_width as usize;
             let links = links(from, places * width)?;
-            layers.push(Layer::checked(rows, width, Some(held), links));
+            layers.push(Layer::check(rows, width, Some(held), links));
         }
         let layers: Option<Vec<Layer>> = layers.into_iter().collect();
         let layers = layers.ok_or(CodecError::Damaged { what: "links" })?;
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::index::Row;
     use crate::index::hnsw::search::Scratch;
-    use crate::index::hnsw::tests::{DIMENSION, Stream, built};
+    use crate::index::hnsw::tests::{DIMENSION, Stream, build_graph};
     use crate::index::quantization::sq12::Sq12Query;
     use crate::index::selection::Selection;
     use crate::index::strategy::Strategy;
@@ -254,7 +254,7 @@ mod tests {
     use std::sync::LazyLock;
 
     static BYTES: LazyLock<Vec<u8>> =
-        LazyLock::new(|| built(&Stream(2).mixture(400, 9)).to_bytes());
+        LazyLock::new(|| build_graph(&Stream(2).mixture(400, 9)).to_bytes());
 
     /// Searches in every way, which must not panic whatever the segment is.
     fn search(segment: &HnswIndex) {
@@ -279,7 +279,7 @@ mod tests {
     fn a_written_index_is_read_back() {
         for points in [0, 1, 400] {
             let vectors = Stream(2).mixture(points, 9);
-            let segment = built(&vectors);
+            let segment = build_graph(&vectors);
             let bytes = segment.to_bytes();
             assert_eq!(bytes.len() as u64, segment.encoded_len());
             let read = HnswIndex::from_bytes(&bytes).unwrap();

@@ -101,7 +101,7 @@ fn gather(ground: &Layer, leads: &mut Visited) {
 /// Candidates of a search for a place from the first one.
 fn near(view: VectorView<'_>, ground: &Layer, scratch: &mut Scratch, place: u32) -> Vec<u32> {
     scratch.search_layer(view, ground, view.rows.row(place), 0, EF.into());
-    scratch.pool.found().map(|(place, _)| place).filter(|it| *it != place).collect()
+    scratch.pool.results().map(|(place, _)| place).filter(|it| *it != place).collect()
 }
 
 fn nearest(view: VectorView<'_>, place: u32, among: impl Iterator<Item = u32>) -> Option<u32> {

@@ -52,7 +52,7 @@ impl CrossLinks {
     }
 
     /// Transposed: seen from the other side, which has `places`.
-    fn transposed(&self, places: usize) -> Self {
+    fn transpose(&self, places: usize) -> Self {
         let mut starts = vec![0; places + 1];
         for candidate in &self.candidates {
             if let Some(count) = starts.get_mut(candidate.place as usize + 1) {
@@ -95,17 +95,17 @@ impl Sides<'_> {
             [CrossLinks::default(), CrossLinks::default()]
         } else if left_len < right_len {
             let cross = self.search(level, JoinSide::Left, options, cancellation)?;
-            let transposed = cross.transposed(right_len);
+            let transposed = cross.transpose(right_len);
             [cross, transposed]
         } else {
             let cross = self.search(level, JoinSide::Right, options, cancellation)?;
-            [cross.transposed(left_len), cross]
+            [cross.transpose(left_len), cross]
         };
         let mut joined = if level == 0 {
             Layer::ground(left_len + right_len, width)
         } else {
             let rows = (0..).take(left_len).filter_map(|at| Some(left?.row(at)));
-            let more = (0..).take(right_len).filter_map(|at| Some(self.moved(right?.row(at))));
+            let more = (0..).take(right_len).filter_map(|at| Some(self.move_row(right?.row(at))));
             Layer::above(rows.chain(more).collect(), width)
         };
         let (rows, links) = joined.rows_and_links_mut();
@@ -167,7 +167,7 @@ impl Sides<'_> {
                             options.ef_construction.into(),
                         );
                         let scale = from.scale(row);
-                        cross.candidates.extend(scratch.pool.found().take(ground.width()).map(
+                        cross.candidates.extend(scratch.pool.results().take(ground.width()).map(
                             |(place, score)| LinkCandidate { place, similarity: score * scale },
                         ));
                     }
@@ -185,7 +185,7 @@ impl Sides<'_> {
         Ok(cross)
     }
 
-    fn moved(&self, row: u32) -> u32 {
+    fn move_row(&self, row: u32) -> u32 {
         // Both sides together have fewer rows than links can name.
         row.saturating_add(u32::try_from(self.middle).unwrap_or(u32::MAX))
     }

@@ -57,7 +57,7 @@ impl Layer {
 
     /// `None` where rows do not ascend or leave `total`, links leave the layer, or the
     /// numbers do not fit each other.
-    pub(super) fn checked(
+    pub(super) fn check(
         total: usize,
         width: usize,
         rows: Option<Vec<u32>>,

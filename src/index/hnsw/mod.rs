@@ -118,7 +118,7 @@ impl HnswIndex {
         if let Some((entry, ground)) = self.entry(query, scratch) {
             let params = params(query, nearest, ef);
             scratch.search_layer(view, ground, query.coarse(), entry, params);
-            return self.rescored(query, nearest, |_| true, scratch);
+            return self.rescore(query, nearest, |_| true, scratch);
         }
         Vec::new()
     }
@@ -145,7 +145,7 @@ impl HnswIndex {
                 allows(Row(row))
             });
         }
-        self.rescored(query, nearest, allows, scratch)
+        self.rescore(query, nearest, allows, scratch)
     }
 
     /// Scan of the given rows; unknown ones are passed over.
@@ -166,7 +166,12 @@ impl HnswIndex {
         while rows.peek().is_some() {
             scratch.listed.clear();
             scratch.listed.extend(rows.by_ref().take(SCAN_BATCH));
-            distance::gathered(query.coarse(), view.rows, &scratch.listed, &mut scratch.products);
+            distance::multiply_listed(
+                query.coarse(),
+                view.rows,
+                &scratch.listed,
+                &mut scratch.products,
+            );
             for (row, product) in scratch.listed.iter().zip(&scratch.products) {
                 near.offer(Row(*row), view.score(*product, *row));
             }
@@ -200,7 +205,7 @@ impl HnswIndex {
     }
 
     /// Rescores the best candidates of a graph search with all 12 bits.
-    fn rescored(
+    fn rescore(
         &self,
         query: &Sq12Query,
         Nearest { n, floor }: Nearest,
@@ -208,7 +213,7 @@ impl HnswIndex {
         scratch: &mut Scratch,
     ) -> Vec<Scored> {
         let Scratch { pool, unpacked, listed, .. } = scratch;
-        let found = pool.found().map(|(place, score)| (Row(place), score));
+        let found = pool.results().map(|(place, score)| (Row(place), score));
         let found = found.filter(|(row, _)| allows(*row)).take(shortlist(n));
         listed.clear();
         listed.extend(found.filter_map(|(row, score)| {
@@ -284,7 +289,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::index) fn built(vectors: &[Embedding]) -> HnswIndex {
+    pub(in crate::index) fn build_graph(vectors: &[Embedding]) -> HnswIndex {
         let go_on = || ControlFlow::Continue(());
         build::build(DIMENSION, vectors.iter(), &Options::default(), &go_on).unwrap()
     }
@@ -310,7 +315,7 @@ pub(super) mod tests {
     fn every_row_of_a_mixture_finds_itself() {
         for (points, centres) in [(2_000, 20), (9_000, 300)] {
             let vectors = Stream(7).mixture(points, centres);
-            let segment = built(&vectors);
+            let segment = build_graph(&vectors);
             let mut scratch = Scratch::default();
             for (row, vector) in vectors.iter().enumerate() {
                 let found = segment.search_graph(&Sq12Query::new(vector), 1, 64, &mut scratch);
@@ -324,7 +329,7 @@ pub(super) mod tests {
     fn graph_search_reaches_the_recall_of_a_scan() {
         let mut vectors = Stream(3).mixture(9_100, 300);
         let queries = vectors.split_off(9_000);
-        let (segment, all) = (built(&vectors), (0..9_000).collect::<Vec<u32>>());
+        let (segment, all) = (build_graph(&vectors), (0..9_000).collect::<Vec<u32>>());
         let (mut scratch, mut sum) = (Scratch::default(), 0.0);
         for query in queries {
             let found = segment.search_graph(&Sq12Query::new(&query), 10, 128, &mut scratch);
@@ -339,7 +344,7 @@ pub(super) mod tests {
     fn filters_cost_no_recall() {
         let mut vectors = Stream(5).mixture(9_050, 300);
         let queries = vectors.split_off(9_000);
-        let segment = built(&vectors);
+        let segment = build_graph(&vectors);
         let mut scratch = Scratch::default();
         for share in [2, 5, 10, 40, 100, 1_000] {
             let window: Vec<u32> = (4_000..4_000 + 9_000 / share).collect();
@@ -368,7 +373,7 @@ pub(super) mod tests {
     fn filtered_graph_search_reaches_the_recall_of_a_scan() {
         let mut vectors = Stream(5).mixture(9_050, 300);
         let queries = vectors.split_off(9_000);
-        let segment = built(&vectors);
+        let segment = build_graph(&vectors);
         let mut scratch = Scratch::default();
         for share in [1, 2, 5, 10] {
             let rows: Vec<u32> = (0..9_000).filter(|row| row % share == 0).collect();
@@ -391,7 +396,7 @@ pub(super) mod tests {
     fn a_floor_costs_nothing_above_it() {
         let mut vectors = Stream(11).mixture(9_050, 300);
         let queries = vectors.split_off(9_000);
-        let (segment, mut scratch) = (built(&vectors), Scratch::default());
+        let (segment, mut scratch) = (build_graph(&vectors), Scratch::default());
         let (mut found, mut there) = (0, 0);
         for query in &queries {
             let codes = Sq12Query::new(query);
@@ -422,7 +427,7 @@ pub(super) mod tests {
             first in 0_u32..60,
         ) {
             let vectors: Vec<Embedding> = rows;
-            let segment = built(&vectors);
+            let segment = build_graph(&vectors);
             let mut scratch = Scratch::default();
             let codes = Sq12Query::new(&query);
             let len = u32::try_from(vectors.len()).unwrap();
@@ -454,7 +459,7 @@ pub(super) mod tests {
 
     #[test]
     fn another_dimension_finds_nothing() {
-        let segment = built(&Stream(1).mixture(50, 3));
+        let segment = build_graph(&Stream(1).mixture(50, 3));
         let query = Sq12Query::new(&Embedding::new(vec![1.0], 1).unwrap());
         let mut scratch = Scratch::default();
         let all = (&Selection::All, 50);

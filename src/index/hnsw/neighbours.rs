@@ -37,7 +37,7 @@ impl NeighbourSelection {
         let added = self.candidates.get_mut(before..).unwrap_or_default();
         self.rows.clear();
         self.rows.extend(added.iter().map(|it| row_of(rows, it.place)));
-        distance::gathered(view.rows.row(row), view.rows, &self.rows, &mut self.products);
+        distance::multiply_listed(view.rows.row(row), view.rows, &self.rows, &mut self.products);
         let scale = view.scale(row);
         for ((candidate, row), product) in added.iter_mut().zip(&self.rows).zip(&self.products) {
             candidate.similarity = view.score(*product, *row) * scale;
@@ -65,7 +65,7 @@ impl NeighbourSelection {
                 break;
             }
             let row = row_of(rows, candidate.place);
-            distance::gathered(view.rows.row(row), view.rows, cross, products);
+            distance::multiply_listed(view.rows.row(row), view.rows, cross, products);
             let scale = view.scale(row);
             let mut others = cross.iter().zip(products.iter());
             if others.any(|(other, it)| view.score(*it, *other) * scale >= candidate.similarity) {

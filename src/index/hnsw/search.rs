@@ -123,7 +123,7 @@ impl Scratch {
 
     /// Best of the listed rows.
     fn best(&mut self, view: VectorView<'_>, query: &[i8]) -> Option<(f32, u32)> {
-        distance::gathered(query, view.rows, &self.rows, &mut self.products);
+        distance::multiply_listed(query, view.rows, &self.rows, &mut self.products);
         let scored = self.rows.iter().zip(&self.products);
         let scored = scored.map(|(row, product)| (view.score(*product, *row), *row));
         scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
@@ -261,7 +261,7 @@ impl Scratch {
         } else {
             &*fresh
         };
-        distance::gathered(query, view.rows, rows, products);
+        distance::multiply_listed(query, view.rows, rows, products);
         for ((place, row), product) in fresh.iter().zip(rows).zip(&*products) {
             take(pool, frontier, *place, *row, view.score(*product, *row));
         }
@@ -389,7 +389,7 @@ impl Pool {
     }
 
     /// Places and scores, best first.
-    pub(super) fn found(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
+    pub(super) fn results(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         self.entries.iter().map(|entry| (entry.place & !EXPANDED, entry.score))
     }
 }

@@ -37,7 +37,7 @@ impl ImmutablePostings {
     /// Freezes the postings of all rows pushed so far.
     pub fn freeze(growing: &MutablePostings) -> Self {
         let mut builder = Builder::new(growing.lengths().to_vec());
-        for (text, postings) in growing.sorted() {
+        for (text, postings) in growing.sort_terms() {
             builder.push(text, postings.rows.iter().copied());
         }
         builder.0

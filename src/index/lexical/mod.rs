@@ -112,7 +112,7 @@ mod tests {
     use roaring::RoaringBitmap;
     use std::collections::BTreeSet;
 
-    fn filled(texts: &[String]) -> MutablePostings {
+    fn fill(texts: &[String]) -> MutablePostings {
         let mut words = MutablePostings::default();
         for text in texts {
             words.push(AnalysedText::new(text));
@@ -120,12 +120,12 @@ mod tests {
         words
     }
 
-    fn owned(texts: &[&str]) -> Vec<String> {
+    fn to_owned_texts(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| (*text).to_owned()).collect()
     }
 
     fn frozen(texts: &[String]) -> ImmutablePostings {
-        let bytes = ImmutablePostings::freeze(&filled(texts)).to_bytes();
+        let bytes = ImmutablePostings::freeze(&fill(texts)).to_bytes();
         ImmutablePostings::from_bytes(&bytes).unwrap()
     }
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     /// Texts with a mark for each.
-    fn marked() -> impl Strategy<Value = (Vec<String>, Vec<bool>)> {
+    fn marked_texts() -> impl Strategy<Value = (Vec<String>, Vec<bool>)> {
         texts().prop_flat_map(|texts| {
             let len = texts.len();
             (Just(texts), prop::collection::vec(any::<bool>(), len))
@@ -170,7 +170,7 @@ mod tests {
 
     fn check(texts: &[String], query: &str, n: usize, marks: &[bool], cut: usize) {
         let cut = cut % (texts.len() + 1);
-        let (old, new) = (frozen(&texts[..cut]), filled(&texts[cut..]));
+        let (old, new) = (frozen(&texts[..cut]), fill(&texts[cut..]));
         let parts: [&dyn Postings; 2] = [&old, &new];
         let asked = Bm25Query::new(query, &parts);
         let expected = by_definition(texts, query);
@@ -208,7 +208,7 @@ mod tests {
     proptest! {
         #[test]
         fn scores_are_bm25_over_all_parts(
-            (texts, marks) in marked(),
+            (texts, marks) in marked_texts(),
             query in "((red|mugs|Book|lamp|the) ){0,5}",
             n in 0_usize..8,
             cut: usize,
@@ -228,7 +228,7 @@ mod tests {
                 kept.map(|(_, text)| text.clone())
             }).collect();
             let merged = ImmutablePostings::merge(&borrowed).to_bytes();
-            assert_eq!(merged, ImmutablePostings::freeze(&filled(&kept)).to_bytes());
+            assert_eq!(merged, ImmutablePostings::freeze(&fill(&kept)).to_bytes());
         }
 
         #[test]
@@ -236,7 +236,7 @@ mod tests {
             texts in texts(),
             flips in prop::collection::vec((any::<usize>(), 1_u8..), 1..4),
         ) {
-            let bytes = ImmutablePostings::freeze(&filled(&texts)).to_bytes();
+            let bytes = ImmutablePostings::freeze(&fill(&texts)).to_bytes();
             if let Some(read) = check_nonsense(&bytes, &flips, ImmutablePostings::from_bytes) {
                 let asked = Bm25Query::new("red mug on the table", &[&read]);
                 asked.top(&read, 5, &Selection::All, 0.0);
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn frequent_terms_score_more_and_long_texts_less() {
-        let texts = owned(&["mug mug mug book book", "mug book book book book", "mug"]);
+        let texts = to_owned_texts(&["mug mug mug book book", "mug book book book book", "mug"]);
         let words = frozen(&texts);
         let found = Bm25Query::new("mug", &[&words]).top(&words, 9, &Selection::All, 0.0);
         let rows: Vec<u32> = found.iter().map(|it| it.row.0).collect();
@@ -270,14 +270,14 @@ mod tests {
 
     #[test]
     fn a_text_that_holds_all_there_is_to_hold_scores_one() {
-        let words = frozen(&owned(&["a red mug", "a blue mug", "a red book"]));
+        let words = frozen(&to_owned_texts(&["a red mug", "a blue mug", "a red book"]));
         let asked = Bm25Query::new("where is the red mug?", &[&words]);
         assert!((asked.score(&words, Row(0)) - 1.0).abs() < 1e-6);
     }
 
     #[test]
     fn unknown_words_find_nothing() {
-        let words = frozen(&owned(&["a red mug"]));
+        let words = frozen(&to_owned_texts(&["a red mug"]));
         for query in ["", "?!", "zebra"] {
             let asked = Bm25Query::new(query, &[&words]);
             assert!(asked.is_empty());
@@ -290,9 +290,9 @@ mod tests {
 
     #[test]
     fn damage_is_noticed() {
-        let texts = owned(&["a red mug on a red table", "a mug", "books"]);
+        let texts = to_owned_texts(&["a red mug on a red table", "a mug", "books"]);
         check_damage(
-            &ImmutablePostings::freeze(&filled(&texts)).to_bytes(),
+            &ImmutablePostings::freeze(&fill(&texts)).to_bytes(),
             ImmutablePostings::from_bytes,
         );
     }

@@ -44,7 +44,7 @@ impl MutablePostings {
     }
 
     /// Terms with their postings, ascending by term.
-    pub(super) fn sorted(&self) -> Vec<(&str, &PostingList)> {
+    pub(super) fn sort_terms(&self) -> Vec<(&str, &PostingList)> {
         let mut sorted: Vec<(&str, &PostingList)> = self
             .by_text
             .iter()

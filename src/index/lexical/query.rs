@@ -214,7 +214,7 @@ impl<'a> PostingsSearch<'a> {
             let frequency = self.part.postings_in(*term, window).map_or(0, |it| it.frequency(at));
             sum += self.worth(*idf, Impact { frequency, length });
         }
-        self.finished(sum, length)
+        self.finish(sum, length)
     }
 
     /// Score of a term, in units of a frequency of 1.
@@ -229,7 +229,7 @@ impl<'a> PostingsSearch<'a> {
 
     /// Score of a sum in units of a frequency of 1.
     #[inline]
-    fn finished(&self, sum: f32, length: u16) -> f32 {
+    fn finish(&self, sum: f32, length: u16) -> f32 {
         (sum * self.saturation.single(length) * self.scale).min(1.0)
     }
 
@@ -289,7 +289,7 @@ impl<'a> PostingsSearch<'a> {
                 sum += self.worth(it.idf, Impact { frequency, length });
             }
         }
-        let score = self.finished(sum, length);
+        let score = self.finish(sum, length);
         if score > floor {
             top.offer(row, score);
         }

@@ -275,7 +275,7 @@ mod tests {
     use crate::language::mention::mentions;
     use proptest::prelude::{Strategy, any, prop, proptest};
 
-    fn filled(captions: &[String]) -> Phrases {
+    fn fill(captions: &[String]) -> Phrases {
         let mut phrases = Phrases::default();
         for caption in captions {
             phrases.push(mentions(caption));
@@ -324,7 +324,7 @@ mod tests {
     proptest! {
         #[test]
         fn sees_what_a_look_at_each_caption_sees(captions in captions(), asked in asked()) {
-            let phrases = filled(&captions);
+            let phrases = fill(&captions);
             let expected = by_hand(&captions, &asked);
             assert_eq!(phrases.matches(&asked), expected);
             let read = Phrases::from_bytes(&phrases.to_bytes()).unwrap();
@@ -338,7 +338,7 @@ mod tests {
             asked in asked(),
         ) {
             let held: Vec<(Phrases, RoaringBitmap)> = parts.iter()
-                .map(|(captions, deleted)| (filled(captions), deleted.iter().copied().collect())).collect();
+                .map(|(captions, deleted)| (fill(captions), deleted.iter().copied().collect())).collect();
             let borrowed: Vec<_> = held.iter().map(|(phrases, deleted)| (phrases, deleted)).collect();
             let kept: Vec<String> = parts.iter().flat_map(|(captions, deleted)| {
                 let kept = (0..).zip(captions).filter(|(row, _)| !deleted.contains(row));
@@ -354,7 +354,7 @@ mod tests {
             flips in prop::collection::vec((any::<usize>(), 1_u8..), 1..4),
             asked in asked(),
         ) {
-            let bytes = filled(&captions).to_bytes();
+            let bytes = fill(&captions).to_bytes();
             if let Some(read) = check_nonsense(&bytes, &flips, Phrases::from_bytes) {
                 assert!(read.matches(&asked).all().max() < Some(u32::MAX));
                 Phrases::merge(&[(&read, &RoaringBitmap::new())]);
@@ -366,7 +366,7 @@ mod tests {
     fn a_red_mug_is_no_blue_mug_beside_a_red_book() {
         let captions =
             ["a blue mug next to a red book", "a mug", "a red mug", "a red cup and a blue mug"];
-        let phrases = filled(&captions.map(str::to_owned));
+        let phrases = fill(&captions.map(str::to_owned));
         let seen = phrases.matches(&sought("red mug", &["mug"]));
         assert_eq!((seen.full, seen.possible), ([2].into(), [1].into()));
         let seen = phrases.matches(&sought("red mug", &["mug", "cup"]));
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn nouns_come_once_and_as_one_of_them() {
-        let phrases = filled(&["two red mugs on a mug".to_owned(), "glasses".to_owned()]);
+        let phrases = fill(&["two red mugs on a mug".to_owned(), "glasses".to_owned()]);
         assert_eq!(phrases.nouns(), [("glass", "glass".to_owned()), ("mug", "mug".to_owned())]);
     }
 
@@ -397,6 +397,6 @@ mod tests {
     #[test]
     fn damage_is_noticed() {
         let captions = ["a red mug", "a red mug on a desk that is wooden"].map(str::to_owned);
-        check_damage(&filled(&captions).to_bytes(), Phrases::from_bytes);
+        check_damage(&fill(&captions).to_bytes(), Phrases::from_bytes);
     }
 }

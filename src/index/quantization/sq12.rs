@@ -180,7 +180,7 @@ impl Sq12Vectors {
 
     /// Adds the rest of what [`Sq12Vectors::parts`] gave. `None` where the parts are not of
     /// one number of rows, or a step is none.
-    pub(in crate::index) fn completed(self, fine: Vec<u8>, steps: Vec<f32>) -> Option<Self> {
+    pub(in crate::index) fn complete(self, fine: Vec<u8>, steps: Vec<f32>) -> Option<Self> {
         let rows = steps.len();
         let fits = self.rows().bytes.len() == rows.checked_mul(self.dimension)?
             && fine.len() == rows.checked_mul(self.dimension.div_ceil(2))?

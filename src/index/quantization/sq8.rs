@@ -70,7 +70,7 @@ impl Sq8Vectors {
             listed.filter(|at| within.contains(Row(first.0.saturating_add(*at)))).collect();
         let rows = ByteRows { bytes: &self.codes, dimension: query.codes.len() };
         let mut products = Vec::with_capacity(listed.len());
-        distance::gathered(&query.codes, rows, &listed, &mut products);
+        distance::multiply_listed(&query.codes, rows, &listed, &mut products);
         let rounding = ROUNDING * query.codes.len() as f32;
         for (at, product) in listed.into_iter().zip(products) {
             if let Some(measure) = self.measures.get(at as usize) {

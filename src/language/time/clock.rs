@@ -119,7 +119,7 @@ impl Words {
             end += more;
             if more > 0 && half.is_none() {
                 // "ten o'clock"
-                return clock_of(hour, minutes, None).map(|it| (it.said(), end));
+                return clock_of(hour, minutes, None).map(|it| (it.as_said(), end));
             }
         }
         let part = self.half_by_part(end);
@@ -172,7 +172,7 @@ struct ClockTime {
 }
 
 impl ClockTime {
-    fn said(self) -> Self {
+    fn as_said(self) -> Self {
         Self { is_said: true, ..self }
     }
 }

@@ -153,7 +153,7 @@ impl Words {
             _ if whole.hours.is_some() && next.hours.is_some() => {
                 // "at ten in the morning", "this morning at ten", "before lunch in the morning"
                 let (a, b) = (whole.hours?, next.hours?);
-                let hours = a.narrowed(b)?;
+                let hours = a.narrow(b)?;
                 let days = match (whole.is_part(), next.is_part()) {
                     (_, true) => whole.days.or(next.days),
                     (true, false) => next.days,
@@ -176,7 +176,7 @@ impl Words {
     /// The atom that begins at a word.
     fn atom(&self, at: usize) -> Option<Atom> {
         // "most recently" is no time, "the morning paper" no morning.
-        self.sided(at)
+        self.read_side(at)
             .or_else(|| self.day(at))
             .or_else(|| self.ago(at))
             .or_else(|| self.rolling(at))
@@ -191,7 +191,7 @@ impl Words {
     }
 
     /// "since Monday", "until yesterday evening", "before the weekend".
-    fn sided(&self, at: usize) -> Option<Atom> {
+    fn read_side(&self, at: usize) -> Option<Atom> {
         let side = match self.word(at) {
             "since" => Side::Since,
             "until" | "till" | "before" => Side::Before,
@@ -619,7 +619,7 @@ fn part(name: &str) -> Option<Hours> {
 
 impl Hours {
     /// The shorter one where they overlap.
-    fn narrowed(self, other: Self) -> Option<Self> {
+    fn narrow(self, other: Self) -> Option<Self> {
         let overlaps = self.start < other.end && other.start < self.end;
         let shorter = if self.end - self.start <= other.end - other.start { self } else { other };
         overlaps.then_some(shorter)

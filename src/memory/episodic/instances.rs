@@ -379,7 +379,7 @@ impl<'a> Grouping<'a> {
             days_seen: days.len(),
             first_seen: first.meta.taken_at,
             last_seen: records.iter().map(|it| it.end_at).max().unwrap_or(last.end_at),
-            seen_with: self.seen_with(&records),
+            seen_with: self.neighbours_of(&records),
             visits,
             places,
             hours,
@@ -445,7 +445,7 @@ impl<'a> Grouping<'a> {
         })
     }
 
-    fn seen_with(&self, records: &[&Record]) -> Vec<String> {
+    fn neighbours_of(&self, records: &[&Record]) -> Vec<String> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for record in records {
             let place = record.parsed.place.clone().unwrap_or_default();

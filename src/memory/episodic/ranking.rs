@@ -59,7 +59,7 @@ pub fn rank(
 ) {
     let features: BTreeMap<RecordId, RecordFeatures> =
         records.iter().map(|(id, record)| (*id, RecordFeatures::of(record, criteria))).collect();
-    let constraints = ActiveConstraints::met_by_any(instances, &features, criteria, zone);
+    let constraints = ActiveConstraints::is_met_by_any(instances, &features, criteria, zone);
     let mut scored: Vec<(RankKey, Instance)> = std::mem::take(instances)
         .into_iter()
         .map(|it| (RankKey::of(&it, &features, records, criteria, constraints, zone), it))
@@ -133,7 +133,7 @@ struct ActiveConstraints {
 }
 
 impl ActiveConstraints {
-    fn met_by_any(
+    fn is_met_by_any(
         instances: &[Instance],
         features: &BTreeMap<RecordId, RecordFeatures>,
         criteria: &RankingCriteria,

@@ -47,7 +47,7 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
     let mut rest = text;
     while let Some((at, tag)) = first_opening(rest) {
         let inner = rest.get(at + tag.len() + 2..).unwrap_or_default();
-        let Some((inside, after)) = closed(inner, tag) else {
+        let Some((inside, after)) = split_at_close(inner, tag) else {
             rest = inner;
             continue;
         };
@@ -65,7 +65,7 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
 /// What stands before the tag that closes a section, and what comes after it: the last
 /// one before another section opens, as a closing tag may stand in the text itself, such
 /// as in a query for tags. The first one where none stands before.
-fn closed<'a>(inner: &'a str, tag: &str) -> Option<(&'a str, &'a str)> {
+fn split_at_close<'a>(inner: &'a str, tag: &str) -> Option<(&'a str, &'a str)> {
     let close = format!("</{tag}>");
     let next = first_opening(inner).map_or(inner.len(), |(at, _)| at);
     let own = inner.get(..next).and_then(|own| own.rfind(&close));

@@ -202,7 +202,7 @@ impl Memos {
         let NewMemo { user_message, messages, message_ids, source } = memo;
         let content = block::block(&messages)?;
         let mut counters = self.index.lock_counters();
-        if let Some(known) = self.known(&user_message, &content, &message_ids)? {
+        if let Some(known) = self.find_known(&user_message, &content, &message_ids)? {
             return self.rate_again(known, message_ids, *counters);
         }
         let (kept, queued) = (self.len(), self.queued());
@@ -225,7 +225,7 @@ impl Memos {
 
     /// The memo of the same message: the same content for the same prompt, or with one of
     /// its message ids.
-    fn known(
+    fn find_known(
         &self,
         user_message: &str,
         content: &str,

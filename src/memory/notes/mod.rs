@@ -142,7 +142,7 @@ impl Notes {
     /// Keeps a note and gives it an id.
     pub fn save(&self, note: NewNote, now: Timestamp) -> Result<Uuid, NotesError> {
         let NewNote { text, area, metadata, expires_at } = note;
-        let metadata = checked_metadata(metadata)?;
+        let metadata = check_metadata(metadata)?;
         check_expiry(expires_at, now)?;
         self.remove_expired(now)?;
         let prepared = Prepared::of(&self.embedder, &text)?;
@@ -166,7 +166,7 @@ impl Notes {
         now: Timestamp,
     ) -> Result<Option<Note>, NotesError> {
         let NoteChange { text, area, metadata, expiry } = change;
-        let metadata = metadata.map(checked_metadata).transpose()?;
+        let metadata = metadata.map(check_metadata).transpose()?;
         if let Some(Expiry::At(at)) = expiry {
             check_expiry(Some(at), now)?;
         }
@@ -259,7 +259,7 @@ impl Notes {
 }
 
 /// The metadata as the store keeps it.
-fn checked_metadata(metadata: Map<String, Value>) -> Result<String, NotesError> {
+fn check_metadata(metadata: Map<String, Value>) -> Result<String, NotesError> {
     if let Some(name) = metadata.keys().find(|name| OWN_NAMES.contains(&name.as_str())) {
         return Err(NotesError::OwnName(name.clone()));
     }

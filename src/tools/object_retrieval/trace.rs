@@ -67,21 +67,21 @@ fn arguments_of(call: &TracedCall, zone: Zone) -> (&'static str, Map<String, Val
             (RecallAll::NAME, recall_arguments(request, recall_all::K_DEFAULT, zone))
         }
         TracedCall::DetermineInstances { request, .. } => {
-            (DetermineUniqueInstances::NAME, named([(recall::QUERY, json!(request.text))]))
+            (DetermineUniqueInstances::NAME, to_arguments([(recall::QUERY, json!(request.text))]))
         }
         TracedCall::ChooseTarget { choice, .. } => {
             (MemorySearchInstance::NAME, target_arguments(choice))
         }
         TracedCall::PlanSearch { follows, .. } => {
             let follows = json!(follows.then_some(true));
-            let arguments = named([(real_world_search_instance::FOLLOWS, follows)]);
+            let arguments = to_arguments([(real_world_search_instance::FOLLOWS, follows)]);
             (RealWorldSearchInstance::NAME, arguments)
         }
         TracedCall::Dispatch { .. } => (SearchCurrentTarget::NAME, Map::new()),
     }
 }
 
-fn named<const N: usize>(arguments: [(&str, Value); N]) -> Map<String, Value> {
+fn to_arguments<const N: usize>(arguments: [(&str, Value); N]) -> Map<String, Value> {
     let arguments = arguments.into_iter().filter(|(_, value)| !value.is_null());
     arguments.map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -91,7 +91,7 @@ fn recall_arguments(request: &RecallRequest, k_default: i64, zone: Zone) -> Map<
     let time = |it: Option<Timestamp>| json!(it.map(|it| zone.format(it)));
     let [query_name, start, end] = recall::NAMES;
     let k = i64::try_from(*k).ok().filter(|k| *k != k_default);
-    named([
+    to_arguments([
         (query_name, json!(query)),
         (start, time(filter.window.start())),
         (end, time(filter.window.end())),
@@ -103,10 +103,12 @@ fn target_arguments(choice: &TargetChoice) -> Map<String, Value> {
     match choice {
         TargetChoice::Implied => Map::new(),
         TargetChoice::Described(request) => {
-            named([(memory_search_instance::DESCRIPTION, json!(request.text))])
+            to_arguments([(memory_search_instance::DESCRIPTION, json!(request.text))])
         }
-        TargetChoice::Record(id) => named([(memory_search_instance::RECORD, json!(id.0))]),
-        TargetChoice::Candidate(at) => named([(memory_search_instance::INSTANCE, json!(at + 1))]),
+        TargetChoice::Record(id) => to_arguments([(memory_search_instance::RECORD, json!(id.0))]),
+        TargetChoice::Candidate(at) => {
+            to_arguments([(memory_search_instance::INSTANCE, json!(at + 1))])
+        }
     }
 }
 
@@ -124,16 +126,16 @@ fn text_of(context: &Context, session: &str, call: &TracedCall) -> String {
             recall_text(context, session, reply, why_empty)
         }
         TracedCall::DetermineInstances { reply, .. } => {
-            written(context, &determine_unique_instances::Reply::of(reply, session, zone))
+            write_text(context, &determine_unique_instances::Reply::of(reply, session, zone))
         }
         TracedCall::ChooseTarget { reply, .. } => {
-            written(context, &memory_search_instance::Reply::of(reply, zone))
+            write_text(context, &memory_search_instance::Reply::of(reply, zone))
         }
         TracedCall::PlanSearch { reply, .. } => {
-            written(context, &real_world_search_instance::Reply::of(context, reply))
+            write_text(context, &real_world_search_instance::Reply::of(context, reply))
         }
         TracedCall::Dispatch { reply } => {
-            written(context, &search_current_target::Reply::of(reply))
+            write_text(context, &search_current_target::Reply::of(reply))
         }
     }
 }
@@ -145,12 +147,12 @@ fn recall_text(
     why_empty: impl FnOnce() -> String,
 ) -> String {
     match reply {
-        Ok(recall) => written(context, &RecallReply::of(context, session, recall, why_empty)),
+        Ok(recall) => write_text(context, &RecallReply::of(context, session, recall, why_empty)),
         Err(error) => refusal::memory_refusal(error, recall::QUERY).to_string(),
     }
 }
 
-fn written(context: &Context, reply: &impl Reply) -> String {
+fn write_text(context: &Context, reply: &impl Reply) -> String {
     let mut text = Text::new(context.text_max_chars());
     reply.write(&mut text);
     text.finish()

@@ -30,7 +30,7 @@ impl<'a> Parser<'a> {
     /// All of the filter.
     pub(super) fn whole(&mut self) -> Result<Expr, BadFilter> {
         let expr = self.any()?;
-        if self.peek().is_none() { Ok(expr) } else { Err(self.unexpected()) }
+        if self.peek().is_none() { Ok(expr) } else { Err(self.refuse_token()) }
     }
 
     fn any(&mut self) -> Result<Expr, BadFilter> {
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
             return if self.take(&TokenKind::In) {
                 Ok(Some(Comparison::NotIn))
             } else {
-                Err(self.unexpected())
+                Err(self.refuse_token())
             };
         }
         Ok(None)
@@ -133,13 +133,13 @@ impl<'a> Parser<'a> {
                     Ok(Expr::Truth(Operand::List(parser.items(&TokenKind::CloseList)?)))
                 })
             }
-            _ => Err(self.unexpected()),
+            _ => Err(self.refuse_token()),
         }
     }
 
     /// A name with the way to a part of its value.
     fn path(&mut self) -> Result<Expr, BadFilter> {
-        let Some(name) = self.name() else { return Err(self.unexpected()) };
+        let Some(name) = self.name() else { return Err(self.refuse_token()) };
         if name == SEARCHED && self.peek() != Some(&TokenKind::Open) {
             self.next -= 1;
             return Err(self.fault(TEXT_IS_SEARCHED.to_owned()));
@@ -147,7 +147,7 @@ impl<'a> Parser<'a> {
         let mut parts = Vec::new();
         loop {
             if self.take(&TokenKind::Dot) {
-                parts.push(Part::Key(self.name().ok_or_else(|| self.unexpected())?));
+                parts.push(Part::Key(self.name().ok_or_else(|| self.refuse_token())?));
             } else if self.take(&TokenKind::OpenList) {
                 parts.push(self.subscript()?);
             } else if self.peek() == Some(&TokenKind::Open) {
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
         let accepted = "a subscript is a text or a whole number from 0";
         let part = part.ok_or_else(|| self.fault(accepted.to_owned()))?;
         self.next += 1;
-        if self.take(&TokenKind::CloseList) { Ok(part) } else { Err(self.unexpected()) }
+        if self.take(&TokenKind::CloseList) { Ok(part) } else { Err(self.refuse_token()) }
     }
 
     fn name(&mut self) -> Option<String> {
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
             self.next = at;
             return Ok(Expr::Truth(Operand::List(self.items(&TokenKind::Close)?)));
         }
-        Err(self.unexpected())
+        Err(self.refuse_token())
     }
 
     fn items(&mut self, close: &TokenKind) -> Result<Vec<Operand>, BadFilter> {
@@ -198,7 +198,7 @@ impl<'a> Parser<'a> {
         while !self.take(close) {
             items.push(self.operand()?);
             if !self.take(&TokenKind::Comma) && self.peek() != Some(close) {
-                return Err(self.unexpected());
+                return Err(self.refuse_token());
             }
         }
         Ok(items)
@@ -227,7 +227,7 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.next).map(|token| &token.kind)
     }
 
-    fn unexpected(&self) -> BadFilter {
+    fn refuse_token(&self) -> BadFilter {
         let is_over = self.peek().is_none();
         self.fault(
             if is_over { "the filter ends too early" } else { "this is unexpected" }.to_owned(),

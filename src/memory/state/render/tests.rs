@@ -138,17 +138,17 @@ fn what_is_null_or_empty_inside_reads_none() {
 }
 
 /// `levels` objects within each other, a text in the innermost.
-fn nested(levels: usize) -> Value {
+fn nest(levels: usize) -> Value {
     (0..levels).fold(json!("leaf"), |inner, _| json!({"k": inner}))
 }
 
 #[test]
 fn eight_levels_are_rendered_and_the_ninth_is_cut() {
-    check(json!({"x": nested(8)}), "$memory[x]", &format!("{}leaf", "k: ".repeat(8)));
-    check(json!({"x": nested(9)}), "$memory[x]", &format!("{}...", "k: ".repeat(8)));
+    check(json!({"x": nest(8)}), "$memory[x]", &format!("{}leaf", "k: ".repeat(8)));
+    check(json!({"x": nest(9)}), "$memory[x]", &format!("{}...", "k: ".repeat(8)));
     // A path is no level: what it leads to is rendered whole.
     let path = format!("$memory[x]{}", "[k]".repeat(20));
-    check(json!({"x": nested(20)}), &path, "leaf");
+    check(json!({"x": nest(20)}), &path, "leaf");
 }
 
 /// What Python 3 prints for the same JSON: `str(json.loads(text))`.
