@@ -40,7 +40,7 @@ use crate::search::evidence::SightingEvidence;
 use crate::search::plan::SegmentAction;
 use crate::search::searcher::Searcher;
 use crate::search::segment::{GrowingSegment, Segment, SegmentReader};
-use crate::search::sightings::{ObjectSightings, SightingRows, SightingTimes};
+use crate::search::sightings::{ObjectSightings, SightingRows};
 use crate::store::Record;
 use crate::store::segment_meta::{Amendment, SegmentNumber};
 
@@ -263,24 +263,14 @@ impl Corpus {
         (seen, evidence::collect(&readers, query, &condition))
     }
 
-    /// As [`Corpus::last_sightings`], the oldest, oldest first.
-    pub fn first_sightings(
-        &self,
-        query: &SceneQuery,
-        filter: &Filter,
-        k: usize,
-    ) -> Option<ObjectSightings> {
-        self.sightings(query, filter, |found| found.oldest(k))
-    }
-
-    /// Number and times of the records within a filter of the highest certainty that
-    /// shows the object. From the phrases alone: no record is read.
+    /// Number of records within a filter of the highest certainty that shows the object.
+    /// From the phrases alone: no record is read.
     #[expect(
         clippy::redundant_closure_for_method_calls,
         reason = "the method itself is not general enough over lifetimes"
     )]
-    pub fn sighting_times(&self, query: &SceneQuery, filter: &Filter) -> Option<SightingTimes> {
-        self.sightings(query, filter, |found| found.times())
+    pub fn count_sightings(&self, query: &SceneQuery, filter: &Filter) -> u64 {
+        self.sightings(query, filter, |found| found.count()).unwrap_or(0)
     }
 
     fn sightings<T>(

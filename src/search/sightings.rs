@@ -1,14 +1,12 @@
-//! Sightings of an object, from the phrases of all segments alone: the last, the first,
-//! how many, and when. Never the newest of the most similar.
+//! Sightings of an object, from the phrases of all segments alone: the last, and how many.
+//! Never the newest of the most similar.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use roaring::RoaringBitmap;
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
-use crate::index::Row;
 use crate::index::columns::Condition;
 use crate::index::phrases::{Phrases, SceneQuery};
 use crate::language::fit::Certainty;
@@ -21,21 +19,6 @@ pub struct ObjectSightings {
     pub certainty: Certainty,
     pub records: Vec<RecordId>,
 }
-
-/// Number and times of an object's sightings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SightingTimes {
-    /// Certainty of all sightings: the highest there is.
-    pub certainty: Certainty,
-    pub count: u64,
-    pub first: Timestamp,
-    pub last: Timestamp,
-    /// Sightings by the quarter of an hour in which they began, where there are any.
-    pub quarters: BTreeMap<Timestamp, u64>,
-}
-
-/// Bin of the histogram: time zones differ by whole quarters of an hour.
-const QUARTER: Duration = Duration::from_secs(900);
 
 /// Rows of each segment that show an object, of the highest certainty.
 #[derive(Debug)]
@@ -93,57 +76,11 @@ impl SightingRows<'_> {
             all.extend(newest.filter_map(|(at, row)| Some((at, reader.ids().of(row)?))));
         }
         all.sort_unstable_by(|a, b| b.cmp(a));
-        self.first_of(all, k)
-    }
-
-    pub(super) fn oldest(&self, k: usize) -> ObjectSightings {
-        let mut all: Vec<(Timestamp, RecordId)> = Vec::new();
-        for (reader, rows) in &self.segments {
-            let oldest = reader.state.columns.oldest_of(rows, k).into_iter();
-            all.extend(oldest.filter_map(|(at, row)| Some((at, reader.ids().of(row)?))));
-        }
-        all.sort_unstable();
-        self.first_of(all, k)
-    }
-
-    pub(super) fn times(&self) -> SightingTimes {
-        let mut times = SightingTimes {
-            certainty: self.certainty,
-            count: 0,
-            first: Timestamp::LATEST,
-            last: Timestamp::EPOCH,
-            quarters: BTreeMap::new(),
-        };
-        // Rows of a quarter come one after the other: counted before they are filed.
-        let (mut quarter, mut run) = (Timestamp::EPOCH, 0);
-        for (reader, rows) in &self.segments {
-            for row in rows {
-                let Some((first, last)) = reader.state.columns.times(Row(row)) else {
-                    continue;
-                };
-                times.count += 1;
-                times.first = times.first.min(first);
-                times.last = times.last.max(last);
-                let next = first.floor(QUARTER);
-                if next != quarter {
-                    add(&mut times.quarters, quarter, run);
-                    (quarter, run) = (next, 0);
-                }
-                run += 1;
-            }
-        }
-        add(&mut times.quarters, quarter, run);
-        times
-    }
-
-    fn first_of(&self, all: Vec<(Timestamp, RecordId)>, k: usize) -> ObjectSightings {
         let records = all.into_iter().take(k).map(|(_, id)| id).collect();
         ObjectSightings { certainty: self.certainty, records }
     }
-}
 
-fn add(quarters: &mut BTreeMap<Timestamp, u64>, quarter: Timestamp, run: u64) {
-    if run > 0 {
-        *quarters.entry(quarter).or_default() += run;
+    pub(super) fn count(&self) -> u64 {
+        self.segments.iter().map(|(_, rows)| rows.len()).sum()
     }
 }

@@ -156,14 +156,6 @@ impl Columns {
         self.times.newest(n, |row| rows.contains(row.0))
     }
 
-    /// As [`Columns::oldest`], of the rows of a bitmap.
-    pub fn oldest_of(&self, rows: &RoaringBitmap, n: usize) -> Vec<(Timestamp, Row)> {
-        if rows.len() < FEW {
-            return self.times.oldest_of(rows.iter().map(Row), n);
-        }
-        self.times.oldest(n, |row| rows.contains(row.0))
-    }
-
     /// The `n` selected rows nearest to the centre of `area` and inside of it, in
     /// metres, nearest first, the earlier row of equals first.
     pub fn nearest(&self, area: &Area, within: &Selection, n: usize) -> Vec<(f64, Row)> {
@@ -330,7 +322,6 @@ mod tests {
             oldest.sort_unstable();
             oldest.truncate(n);
             assert_eq!(columns.oldest(&selection, n), oldest);
-            assert_eq!(columns.oldest_of(&bitmap, n), oldest);
             assert_eq!(columns.times.oldest(n, |row| bitmap.contains(row.0)), oldest);
             if let Some(area) = area {
                 let mut nearest: Vec<(f64, Row)> = inside.map(|(row, it)| {

@@ -162,21 +162,6 @@ impl Times {
         sorted.map(|(Reverse(last), Reverse(row))| (last, row)).collect()
     }
 
-    /// As [`Times::oldest`] of few rows, each of which is read.
-    pub(super) fn oldest_of(
-        &self,
-        rows: impl Iterator<Item = Row>,
-        n: usize,
-    ) -> Vec<(Timestamp, Row)> {
-        let mut best = LeastK::new(n);
-        for row in rows {
-            if let Some(first) = self.first.get(row.at()) {
-                best.offer((*first, row));
-            }
-        }
-        best.into_sorted()
-    }
-
     pub(super) fn memory_bytes(&self) -> usize {
         (self.first.capacity() + self.last.capacity()) * size_of::<Timestamp>()
             + self.blocks.capacity() * size_of::<Bounds>()

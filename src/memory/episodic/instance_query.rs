@@ -70,7 +70,7 @@ impl Episodic {
         k: usize,
     ) -> Result<SightingList, MemoryError> {
         let wanted = self.scene_query(query)?;
-        let total = self.corpus.sighting_times(&wanted, filter).map_or(0, |times| times.count);
+        let total = self.corpus.count_sightings(&wanted, filter);
         let seen = self.corpus.last_sightings(&wanted, filter, k);
         let mut sightings = self.sightings(query, filter, &wanted, seen)?;
         sightings.sort_by_key(|it| (it.recalled.record.meta.taken_at, it.recalled.record.id));

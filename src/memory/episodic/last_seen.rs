@@ -1,11 +1,9 @@
-//! Last, first and all sightings of a thing, how often, and at which hours. Decided from the
-//! noun phrases of all captions, never the newest of the most similar; only the records
-//! returned are read.
+//! Last sightings of a thing. Decided from the noun phrases of all captions, never the newest
+//! of the most similar; only the records returned are read.
 
 use std::collections::BTreeMap;
 
 use crate::base::RecordId;
-use crate::base::time::{Timestamp, Zone};
 use crate::index::phrases::SceneQuery;
 use crate::language::fit::Certainty;
 use crate::memory::episodic::caption_match::match_caption;
@@ -29,19 +27,6 @@ pub struct SightingExplanation {
     /// Query as noun phrases, each with the stems of its synonyms.
     pub wanted: SceneQuery,
     pub evidence: SightingEvidence,
-}
-
-/// Count, span and daily hours of sightings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SightingSummary {
-    /// Of all sightings: the best there is.
-    pub certainty: Certainty,
-    /// Records that show it.
-    pub count: u64,
-    pub first: Timestamp,
-    pub last: Timestamp,
-    /// Sightings by the hour of the day in which they began.
-    pub hours: [u64; 24],
 }
 
 /// Sightings read beyond `k`, to replace misdetections.
@@ -98,38 +83,6 @@ impl Episodic {
         Ok((sightings, SightingExplanation { wanted, evidence }))
     }
 
-    /// As [`Episodic::last_seen`], the oldest ones, oldest first.
-    pub fn first_seen(
-        &self,
-        query: &str,
-        filter: &Filter,
-        k: usize,
-    ) -> Result<Vec<Sighting>, MemoryError> {
-        let wanted = self.scene_query(query)?;
-        let seen = self.corpus.first_sightings(&wanted, filter, k);
-        self.sightings(query, filter, &wanted, seen)
-    }
-
-    /// Count and times of the sightings of what `query` describes within `filter`; hours are
-    /// those of `zone`. `None` where there is none. Reads no record.
-    pub fn habits(
-        &self,
-        query: &str,
-        filter: &Filter,
-        zone: Zone,
-    ) -> Result<Option<SightingSummary>, MemoryError> {
-        let wanted = self.scene_query(query)?;
-        let Some(times) = self.corpus.sighting_times(&wanted, filter) else { return Ok(None) };
-        let mut hours = [0; 24];
-        for (quarter, count) in times.quarters {
-            if let Some(hour) = hours.get_mut(zone.hour(quarter)) {
-                *hour += count;
-            }
-        }
-        let (certainty, count) = (times.certainty, times.count);
-        Ok(Some(SightingSummary { certainty, count, first: times.first, last: times.last, hours }))
-    }
-
     pub(super) fn scene_query(&self, query: &str) -> Result<SceneQuery, MemoryError> {
         let wanted = self.vocabulary.scene_query(query);
         wanted.ok_or_else(|| MemoryError::NamesNothing(query.to_owned()))
@@ -163,7 +116,7 @@ mod tests {
     use super::*;
     use crate::base::embedding::Embedding;
     use crate::base::frame::FrameMeta;
-    use crate::base::time::Window;
+    use crate::base::time::{Timestamp, Window};
     use crate::model::embedder::EmbedderHandle;
     use crate::model::scripted::ScriptedEmbedder;
     use crate::model::{Embedder, ModelError, ModelIdentity};
@@ -265,23 +218,8 @@ mod tests {
             seen.sort_by_key(|(_, it)| std::cmp::Reverse((it.end_at, it.id)));
             let newest: Vec<RecordId> = seen.iter().take(7).map(|(_, it)| it.id).collect();
             assert_eq!(ids(&found), newest, "{query}");
-            seen.sort_by_key(|(_, it)| (it.meta.taken_at, it.id));
-            let oldest: Vec<RecordId> = seen.iter().take(7).map(|(_, it)| it.id).collect();
-            assert_eq!(ids(&memory.first_seen(query, filter, 7).unwrap()), oldest, "{query}");
-
-            let zone = Zone::from_name("Asia/Kathmandu").unwrap();
-            let habits = memory.habits(query, filter, zone).unwrap();
-            let Some(habits) = habits else {
-                assert!(seen.is_empty(), "{query}");
-                continue;
-            };
-            let mut hours = [0; 24];
-            for (_, it) in &seen {
-                hours[zone.hour(it.meta.taken_at)] += 1;
-            }
-            assert_eq!((habits.count, habits.hours), (seen.len() as u64, hours), "{query}");
-            assert_eq!(habits.first, seen[0].1.meta.taken_at);
-            assert_eq!(Some(habits.last), seen.iter().map(|(_, it)| it.end_at).max());
+            let total = memory.list_sightings(query, filter, 7).unwrap().total;
+            assert_eq!(total, seen.len() as u64, "{query}");
         }
     }
 
