@@ -30,11 +30,10 @@ use crate::index::top_k::{Scored, TopK};
 
 /// Most neighbours asked for.
 const K_MAX: usize = 1_000;
-/// How much less than the last of the true neighbours still counts as one of them:
-/// the rounding of a sum of floats.
+/// Tolerance of a true neighbour's similarity: the rounding of a sum of floats.
 const TIE: f32 = 1e-6;
 
-/// What to measure.
+/// Flags of the measurement.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Flags {
     /// Vectors to search among: .fvecs, or any other file of raw f32 with --dim
@@ -76,7 +75,7 @@ pub(in crate::cli) struct Flags {
     json: bool,
 }
 
-/// What was measured. Times of one search in microseconds, its query's encoding
+/// Figures of all searches. Times of one search in microseconds, its query's encoding
 /// included; recall is the share of found neighbours that are as near as true ones.
 #[derive(Debug, Serialize)]
 struct AnnReport {
@@ -84,12 +83,12 @@ struct AnnReport {
     dimension: usize,
     k: usize,
     build_seconds: f64,
-    /// The most memory that the process held while it built.
+    /// Peak memory of the process while it built.
     build_peak_bytes: Option<u64>,
-    /// Of the segment, in memory.
+    /// Memory of the segment.
     bytes_per_record: f64,
     encode_seconds: f64,
-    /// From bytes to a segment that can be searched.
+    /// Time from bytes to a segment that can be searched.
     open_seconds: f64,
     unfiltered: Vec<Point>,
     windows: Vec<WindowFigures>,
@@ -108,11 +107,11 @@ struct WindowFigures {
     #[serde(flatten)]
     figures: SearchFigures,
     plan: String,
-    /// Whether this is how the engine searches it.
+    /// Whether the engine itself would search it so.
     chosen: bool,
 }
 
-/// How a window is searched.
+/// Ways to search a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Scan,
@@ -173,7 +172,7 @@ struct AnnBench<'a> {
     k: usize,
 }
 
-/// The nearest that a query can find, and how near the last of them is.
+/// True neighbours of a query, and the similarity of the last of them.
 type Bars = Vec<f32>;
 
 impl AnnBench<'_> {
@@ -231,7 +230,7 @@ impl AnnBench<'_> {
         })
     }
 
-    /// What windows of a share cost as they are searched, and in every other way.
+    /// Measures windows of a share, as the engine searches them and in every other way.
     fn window(
         &self,
         segment: &HnswIndex,
@@ -274,7 +273,7 @@ impl AnnBench<'_> {
         Ok(found)
     }
 
-    /// A window for each query, all of one length, evenly spread over the rows.
+    /// Windows, one for each query, all of one length, evenly spread over the rows.
     fn ranges(&self, share: f64) -> Vec<Range<u32>> {
         let rows = self.base.len();
         #[expect(
@@ -294,7 +293,7 @@ impl AnnBench<'_> {
             .collect()
     }
 
-    /// How near the last of the given neighbours is to each query.
+    /// Similarity of the last given neighbour of each query.
     fn bars_of_truth(&self, truth: &Neighbours, path: &std::path::Path) -> anyhow::Result<Bars> {
         ensure!(
             truth.len() >= self.queries.len() && truth.each() >= self.k,
@@ -332,8 +331,8 @@ impl AnnBench<'_> {
         Ok(bars)
     }
 
-    /// How near the last of the true neighbours in its range is to each query, by
-    /// comparing all.
+    /// Similarity of the last true neighbour of each query in its range, by comparing
+    /// all.
     fn scan(&self, ranges: &[Range<u32>]) -> anyhow::Result<Bars> {
         let mut tops: Vec<TopK> = ranges.iter().map(|_| TopK::new(self.k)).collect();
         for (row, vector) in (0_u32..).zip(self.base.read()?) {
@@ -366,7 +365,7 @@ impl AnnBench<'_> {
         Ok(())
     }
 
-    /// Each query once to warm up and to count what is found, then again for the time.
+    /// Runs each query once to warm up and to count hits, then again for the time.
     fn measure(
         &self,
         bars: &[f32],
@@ -393,7 +392,7 @@ impl AnnBench<'_> {
     }
 }
 
-/// What is read from a file as an iterator of known length that ends at an error.
+/// Vectors of a file as an iterator of known length that ends at an error.
 struct Sized<'a, I> {
     rows: usize,
     vectors: I,
@@ -424,8 +423,8 @@ impl<I: Iterator<Item = anyhow::Result<Embedding>>> Iterator for Sized<'_, I> {
 
 impl<I: Iterator<Item = anyhow::Result<Embedding>>> ExactSizeIterator for Sized<'_, I> {}
 
-/// The cosine, summed side by side: a sum in order would take most of the time of
-/// the whole measurement.
+/// Cosine, summed side by side: a sum in order would take most of the time of the whole
+/// measurement.
 fn product(a: &Embedding, b: &Embedding) -> f32 {
     let (a, b) = (a.as_slice(), b.as_slice());
     let ((a_chunks, a_rest), (b_chunks, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
@@ -449,7 +448,7 @@ fn time<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, started.elapsed())
 }
 
-/// The most memory that this process has held; `None` where the system does not say.
+/// Peak memory of this process; `None` where the system does not say.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

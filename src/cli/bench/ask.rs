@@ -23,13 +23,13 @@ pub(super) const K: usize = 10;
 pub(super) struct Asker<'a> {
     pub(super) socket: &'a Path,
     pub(super) workload: &'a Workload,
-    /// In the daemon, for windows of a share of them.
+    /// Records in the daemon; windows hold a share of them.
     pub(super) records: usize,
 }
 
 impl Asker<'_> {
-    /// One question after another, each within a window somewhere in time that
-    /// holds `share` of the records.
+    /// Asks one question after another, each within a window somewhere in time that holds
+    /// `share` of the records.
     pub(super) fn ask(&self, count: usize, seed: u64, share: f64) -> anyhow::Result<Latencies> {
         let mut client = Client::connect(self.socket, ClientOptions::default())?;
         let mut windows = HouseholdWords::new(seed);
@@ -43,8 +43,8 @@ impl Asker<'_> {
         Ok(latencies)
     }
 
-    /// `per_second` questions a second, whether or not the last one is answered
-    /// in time: a late answer makes the next ones late, and that counts.
+    /// Asks `per_second` questions a second, whether or not the last one is answered in
+    /// time: a late answer makes the next ones late, and that counts.
     pub(super) fn ask_at_pace(
         &self,
         count: usize,
@@ -65,7 +65,8 @@ impl Asker<'_> {
         Ok(latencies)
     }
 
-    /// Several clients at once, `count` questions in all; also says how long it took.
+    /// Asks `count` questions in all from several clients at once; returns the time of all
+    /// as well.
     pub(super) fn ask_together(
         &self,
         count: usize,
@@ -105,7 +106,7 @@ impl Asker<'_> {
     }
 }
 
-/// The first and the last record of a window that holds a share of all.
+/// First and last record of a window that holds a share of all.
 fn window(records: usize, share: f64, place: &mut HouseholdWords) -> (usize, usize) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to records")]
     let held = ((records as f64 * share).round() as usize).clamp(1, records.max(1));
@@ -113,7 +114,7 @@ fn window(records: usize, share: f64, place: &mut HouseholdWords) -> (usize, usi
     (first, first + held - 1)
 }
 
-/// Returns the moment from which the wait for an answer counts.
+/// Waits for the next slot; returns the moment from which the wait for an answer counts.
 fn wait_until(due: Instant) -> Instant {
     let left = due.saturating_duration_since(SystemClock.tick());
     if left.is_zero() {

@@ -21,12 +21,12 @@ use crate::tools::ingest::ingest_status::IngestStatus;
 use crate::tools::ingest::observe::Observe;
 use crate::tools::tool::Tool as _;
 
-/// Frames in wait: a second's worth and more of the fastest captioner.
+/// Pending frames: a second's worth and more of the fastest captioner.
 const WAITING: u64 = 200;
-/// For the worker's start and its first caption.
+/// Deadline of the worker's start and its first caption.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Someone at work in a thread of its own until finished.
+/// Work in a thread of its own until finished.
 pub(super) struct Working<'scope> {
     done: Arc<AtomicBool>,
     thread: ScopedJoinHandle<'scope, anyhow::Result<u64>>,
@@ -50,7 +50,7 @@ impl<'scope> Working<'scope> {
         Ok(Self { done, thread })
     }
 
-    /// Returns how much was handed in; fails where that had failed.
+    /// Ends the work; returns how much was handed in and fails where that had failed.
     pub(super) fn finish(self) -> anyhow::Result<u64> {
         self.done.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_panic| anyhow!("a thread beside the questions panicked"))?
@@ -86,7 +86,7 @@ pub(super) fn film<'scope>(
     })
 }
 
-/// Hands in ready captions, the next one as soon as one is on disk.
+/// Inserts ready captions, the next one as soon as one is on disk.
 pub(super) fn tell<'scope>(
     scope: &'scope Scope<'scope, '_>,
     socket: &Path,

@@ -1,4 +1,4 @@
-//! What was measured, as it goes out as JSON and into the table.
+//! Figures of the recall benchmark, as JSON and the table have them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::base::score::round_to;
 use crate::base::time::{Clock as _, SystemClock};
 
-/// How long each of many repetitions took.
+/// Latencies of many repetitions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Latencies(Vec<Duration>);
 
@@ -43,7 +43,8 @@ impl Latencies {
     }
 }
 
-/// To a microsecond as JSON; not a number where nothing was measured.
+/// Percentiles of latencies: to a microsecond as JSON, not a number where nothing was
+/// measured.
 #[expect(clippy::struct_field_names, reason = "as JSON each says its unit")]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Percentiles {
@@ -60,48 +61,48 @@ fn thousandths<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Er
     serializer.serialize_f64(round_to(*value, 3))
 }
 
-/// All sizes, and what they were measured with.
+/// Figures of all sizes, and what they were measured with.
 #[derive(Debug, Serialize)]
 pub(super) struct RecallReport {
     pub(super) version: &'static str,
     pub(super) embedder: String,
     pub(super) dimension: usize,
     pub(super) cores: usize,
-    /// A measurement.
+    /// Number of them in each measurement.
     pub(super) questions: usize,
     pub(super) k: usize,
     pub(super) sizes: Vec<SizeFigures>,
 }
 
-/// All that was measured at one size.
+/// Figures of one size.
 #[derive(Debug, Serialize)]
 pub(super) struct SizeFigures {
     pub(super) records: usize,
     /// `None` where the store was there already.
     pub(super) fill_seconds: Option<f64>,
-    /// From the start of the process to its first answer to a recall: the median of a few
-    /// starts.
+    /// Time from the start of the process to its first answer to a recall: the median of a
+    /// few starts.
     #[serde(serialize_with = "thousandths")]
     pub(super) first_answer_millis: f64,
-    /// Of the slowest of them.
+    /// Time of the slowest start.
     #[serde(serialize_with = "thousandths")]
     pub(super) first_answer_millis_max: f64,
-    /// By share of the time that is searched, all of it first.
+    /// Latency by share of the time that is searched, all of it first.
     pub(super) windows: Vec<WindowLatency>,
-    /// Several clients at once.
+    /// Latency for several clients at once.
     pub(super) together: Option<Together>,
-    /// While the captioner works without a pause.
+    /// Latency while the captioner works without a pause.
     pub(super) busy: Percentiles,
-    /// At a steady pace, nothing else going on.
+    /// Latency at a steady pace, nothing else going on.
     pub(super) paced: Percentiles,
-    /// At the same pace while captions come in without a pause.
+    /// Latency at the same pace while captions come in without a pause.
     pub(super) inserting: Percentiles,
     #[serde(serialize_with = "thousandths")]
     pub(super) inserts_per_second: f64,
     pub(super) parts: RecallParts,
-    /// That the records are divided into, but for the newest.
+    /// Sealed segments.
     pub(super) segments: usize,
-    /// Of memory, for vectors, words and things mentioned together.
+    /// Memory of vectors, postings and phrases together.
     pub(super) index_bytes: u64,
     pub(super) daemon_bytes: u64,
     pub(super) worker_bytes: u64,
@@ -109,7 +110,7 @@ pub(super) struct SizeFigures {
 }
 
 impl SizeFigures {
-    /// A recall over everything, one client, nothing else going on.
+    /// Latency of a recall over all records for one client, nothing else going on.
     pub(super) fn recall(&self) -> Percentiles {
         let nothing = Latencies::default;
         self.windows.first().map_or_else(|| nothing().percentiles(), |it| it.recall)
@@ -118,7 +119,7 @@ impl SizeFigures {
 
 #[derive(Debug, Serialize)]
 pub(super) struct WindowLatency {
-    /// Of the records' time, 0 to 1.
+    /// Share of the records' time, 0 to 1.
     pub(super) share: f64,
     pub(super) recall: Percentiles,
 }
@@ -131,8 +132,8 @@ pub(super) struct Together {
     pub(super) questions_per_second: f64,
 }
 
-/// Where the time of a recall goes, at the median: the first three measured in
-/// one process without a socket, on the same store with the same questions.
+/// Parts of a recall's median latency: the first three measured in one process without a
+/// socket, on the same store with the same questions.
 #[expect(clippy::struct_field_names, reason = "as JSON each says its unit")]
 #[derive(Debug, Serialize)]
 pub(super) struct RecallParts {
@@ -142,7 +143,7 @@ pub(super) struct RecallParts {
     pub(super) search_millis: f64,
     #[serde(serialize_with = "thousandths")]
     pub(super) hydrate_millis: f64,
-    /// What is left of the recall through the socket.
+    /// Rest of the recall through the socket.
     #[serde(serialize_with = "thousandths")]
     pub(super) wire_millis: f64,
 }

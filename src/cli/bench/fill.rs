@@ -19,10 +19,10 @@ use crate::model::embedder::EmbedderHandle;
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
 use crate::store::{self, NewObservation, Store};
 
-/// Made durable at a time.
+/// Records of one durable batch.
 const BATCH: usize = 256;
 
-/// Leaves a store of `records` records in `state`.
+/// Makes a store of `records` records in `state`.
 pub(super) fn fill(
     state: &Path,
     workload: &Workload,
@@ -59,18 +59,18 @@ pub(super) fn fill(
     Ok(())
 }
 
-/// Between two looks whether the index is sealed and merged.
+/// Interval of checks whether the index is sealed and merged.
 const SETTLED_LOOK: Duration = Duration::from_millis(20);
 
-/// An embedder that embeds a text once and then knows its vector, and works on all
-/// cores: a household repeats itself, and filling is not what is measured.
+/// Embedder with a cache, on all cores: a household repeats itself, and filling is not
+/// what is measured.
 #[derive(Debug)]
 struct Remembering {
     model: EmbedderHandle,
     known: Mutex<HashMap<String, Embedding>>,
 }
 
-/// Texts whose vectors are kept: the first ones, about 200 MB.
+/// Texts in the cache: the first ones, about 200 MB.
 const KNOWN_MAX: usize = 100_000;
 
 impl Remembering {
@@ -82,7 +82,7 @@ impl Remembering {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The texts' vectors, a share of them on each core.
+    /// Embeds texts, a share of them on each core.
     fn embed_fresh(&self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let share = texts.len().div_ceil(cores).max(1);
@@ -149,7 +149,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Counts what it is asked.
+    /// Embedder that counts its texts.
     #[derive(Debug)]
     struct Counting {
         identity: ModelIdentity,

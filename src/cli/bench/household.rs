@@ -17,7 +17,7 @@ const PLACES: &[&str] = &[
     "the carpet in the living room",
 ];
 
-/// A seeded stream of words and numbers, the same on every machine.
+/// Seeded stream of captions, questions and places, the same on every machine.
 #[derive(Debug, Clone)]
 pub(super) struct HouseholdWords(u64);
 
@@ -26,25 +26,25 @@ impl HouseholdWords {
         Self(seed)
     }
 
-    /// One to four things somewhere.
+    /// Caption of one to four things somewhere.
     pub(super) fn caption(&mut self) -> String {
         let things: Vec<String> = (0..=self.below(4)).map(|_| self.thing()).collect();
         let place = self.pick(PLACES);
         format!("{} on {place}", things.join(" next to "))
     }
 
-    /// About ten words.
+    /// Question of about ten words.
     pub(super) fn question(&mut self) -> String {
         format!("where is {} on {}", self.thing(), self.pick(PLACES))
     }
 
-    /// A place in a flat of ten metres square.
+    /// Position in a flat of ten metres square.
     pub(super) fn position(&mut self) -> [f64; 3] {
         let mut coordinate = || self.below(100) as f64 / 10.0;
         [coordinate(), coordinate(), 0.0]
     }
 
-    /// A number from 0 to below `bound`, which is at least 1.
+    /// Number from 0 to below `bound`, which is at least 1.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         let below = self.next() % u64::try_from(bound).unwrap_or(u64::MAX).max(1);
         usize::try_from(below).unwrap_or(0)
@@ -58,7 +58,7 @@ impl HouseholdWords {
         words.get(self.below(words.len())).copied().unwrap_or_default()
     }
 
-    /// `SplitMix64` (Steele, Lea and Flood, 2014).
+    /// Next number of `SplitMix64` (Steele, Lea and Flood, 2014).
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

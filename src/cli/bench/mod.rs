@@ -1,5 +1,5 @@
-//! `engram bench`: what this program does on this machine, measured; each file
-//! here is one measurement or a part of one.
+//! `engram bench`: measurements of this program on this machine; each file is one
+//! measurement or a part of one.
 
 mod ann;
 mod ask;
@@ -18,7 +18,7 @@ use clap::Subcommand;
 
 use crate::cli::Common;
 
-/// What can be measured.
+/// Measurements.
 #[derive(Debug, Subcommand)]
 pub(super) enum Bench {
     /// Fills a memory with captions and times recalls through its socket; leaves nothing behind

@@ -48,14 +48,14 @@ const SHARES: [f64; 4] = [1.0, 0.5, 0.1, 0.01];
 /// Starts of the daemon, of which the median counts: the first one also reads what filling
 /// wrote since sled's last snapshot.
 const STARTS: usize = 5;
-/// Before anything counts.
+/// Questions to warm up, before any counts.
 const WARM_UP: usize = 100;
 /// Questions a second of the measurement beside insertions.
 const PACE: u32 = 200;
 /// Most records: an hour and more of filling.
 const RECORDS_MAX: usize = 10_000_000;
 
-/// What to measure.
+/// Flags of the measurement.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Flags {
     /// Records in the memory; several sizes show how it grows
@@ -226,7 +226,7 @@ impl RecallBench<'_> {
         })
     }
 
-    /// A daemon on what is kept in `dir` that has answered its first question.
+    /// Starts a daemon on the store in `dir` and has it answer its first question.
     fn answering(&self, dir: &Path) -> anyhow::Result<(OwnDaemon, Client)> {
         let daemon = OwnDaemon::start(self.common, &self.places.program, dir)?;
         let mut client = daemon.connect()?;
@@ -237,7 +237,7 @@ impl RecallBench<'_> {
         Ok((daemon, client))
     }
 
-    /// Leaves a filled store in `state`; the seconds that filling took, unless one was kept.
+    /// Makes a filled store in `state`; returns the seconds that took, unless one was kept.
     fn fill(&self, state: &Path, records: usize) -> anyhow::Result<Option<f64>> {
         let fill = |to: &Path| {
             let started = SystemClock.tick();
@@ -269,7 +269,7 @@ impl RecallBench<'_> {
         Ok(seconds)
     }
 
-    /// Shows what comes next, unless it should not come.
+    /// Shows the name of the next measurement; an error where the user interrupted.
     fn step(&self, bar: &ProgressBar, what: &str) -> anyhow::Result<()> {
         self.interrupt.check()?;
         bar.inc(1);
@@ -291,7 +291,7 @@ impl RecallBench<'_> {
         }))
     }
 
-    /// Embedding, search and reading of the same questions, without a daemon.
+    /// Measures embedding, search and reading of the same questions, without a daemon.
     fn parts(&self, state: &Path, whole_millis: f64) -> anyhow::Result<RecallParts> {
         let embedder = daemon::open_embedder(self.config, self.places)?;
         let space = embedding_space(&embedder);
@@ -317,7 +317,7 @@ impl RecallBench<'_> {
     }
 }
 
-/// Recalls at a pace while captions come in, and how many did a second.
+/// Measures recalls at a pace while captions come in, and the insertions a second.
 fn inserting(asker: &Asker<'_>, count: usize) -> anyhow::Result<(Percentiles, f64)> {
     let started = SystemClock.tick();
     thread::scope(|scope| {
@@ -328,7 +328,7 @@ fn inserting(asker: &Asker<'_>, count: usize) -> anyhow::Result<(Percentiles, f6
     })
 }
 
-/// Measurements of one size, for the progress bar.
+/// Number of measurements of one size, for the progress bar.
 const STEPS: u64 = 10;
 
 fn steps(records: usize) -> anyhow::Result<ProgressBar> {

@@ -2,7 +2,7 @@
 
 use crate::cli::bench::figures::{Percentiles, RecallReport, SizeFigures};
 
-/// A table of Markdown, a column a size.
+/// Table in Markdown, a column for each size.
 pub(super) fn table(report: &RecallReport) -> String {
     let RecallReport { version, embedder, dimension, cores, questions, k, sizes } = report;
     let mut lines = vec![

@@ -12,21 +12,21 @@ use anyhow::{Context as _, bail, ensure};
 
 use crate::base::embedding::Embedding;
 
-/// Components of a vector at most.
+/// Most components of a vector.
 const DIMENSION_MAX: usize = 1 << 16;
 
-/// A file of vectors of one dimension.
+/// File of vectors of one dimension.
 #[derive(Debug)]
 pub(super) struct Vectors {
     path: PathBuf,
     dimension: usize,
     len: usize,
-    /// Each is preceded by its number of components.
+    /// Whether each is preceded by its number of components.
     is_framed: bool,
 }
 
 impl Vectors {
-    /// Looks at a file's size and first vector. `dimension` is needed where the file
+    /// Reads a file's size and first vector. `dimension` is needed where the file
     /// does not say it, and must be the same where it does; of more than `most`
     /// vectors, the first ones are taken.
     pub(super) fn open(
@@ -79,7 +79,7 @@ impl Vectors {
         self.len
     }
 
-    /// The vectors, scaled to unit length.
+    /// Vectors, scaled to unit length.
     pub(super) fn read(&self) -> anyhow::Result<impl Iterator<Item = anyhow::Result<Embedding>>> {
         let mut file = BufReader::with_capacity(1 << 18, open_file(&self.path)?);
         let head = if self.is_framed { 4 } else { 0 };
@@ -103,7 +103,7 @@ impl Vectors {
     }
 }
 
-/// The numbers of the nearest vectors of each query, nearest first.
+/// Numbers of the nearest vectors of each query, nearest first.
 #[derive(Debug)]
 pub(super) struct Neighbours {
     each: usize,
@@ -134,17 +134,17 @@ impl Neighbours {
         Ok(Self { each, ids })
     }
 
-    /// Queries.
+    /// Number of queries.
     pub(super) fn len(&self) -> usize {
         self.ids.len() / self.each
     }
 
-    /// Neighbours of each query.
+    /// Number of neighbours of each query.
     pub(super) fn each(&self) -> usize {
         self.each
     }
 
-    /// The `n` nearest of a query.
+    /// Nearest `n` of a query.
     pub(super) fn of(&self, query: usize, n: usize) -> &[i32] {
         let start = query * self.each;
         self.ids.get(start..start + n.min(self.each)).unwrap_or_default()

@@ -13,12 +13,12 @@ use crate::base::time::Timestamp;
 use crate::cli::bench::household::HouseholdWords;
 use crate::store::NewObservation;
 
-/// Between one caption and the next.
+/// Time between one caption and the next.
 const PAUSE: Duration = Duration::from_secs(30);
-/// 2025-01-01.
+/// Time of the first caption: 2025-01-01.
 const FIRST_SECONDS: f64 = 1_735_689_600.0;
 
-/// Where captions and questions come from; `None` is the household.
+/// Sources of captions and questions; `None` is the household.
 #[derive(Debug, Default)]
 pub(super) struct Workload {
     captions: Option<Vec<String>>,
@@ -40,7 +40,7 @@ impl Workload {
         Ok(())
     }
 
-    /// The observations in the order of their time.
+    /// Observations in the order of their time.
     pub(super) fn observations(&self) -> impl Iterator<Item = NewObservation> {
         let mut household = HouseholdWords::new(0);
         (0..).map_while(move |index| {
@@ -60,7 +60,7 @@ impl Workload {
         })
     }
 
-    /// An endless stream of questions, another for each seed.
+    /// Endless stream of questions, another for each seed.
     pub(super) fn questions(&self, seed: u64) -> impl Iterator<Item = String> {
         let mut household = HouseholdWords::new(seed);
         std::iter::repeat_with(move || match &self.questions {
@@ -72,7 +72,7 @@ impl Workload {
     }
 }
 
-/// When the caption with this number was made.
+/// Time of the caption with this number.
 pub(super) fn moment(index: usize) -> Timestamp {
     let first = Timestamp::from_seconds(FIRST_SECONDS).unwrap_or(Timestamp::EPOCH);
     first.plus(PAUSE.saturating_mul(u32::try_from(index).unwrap_or(u32::MAX)))
