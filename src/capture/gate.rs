@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_kept() {
+    fn frames_that_cannot_be_compared_are_kept() {
         check(Arrival { change: None, ..arrival() }, Decision::Keep);
         check(Arrival { view: view(None), ..arrival() }, Decision::Keep);
         check(Arrival { view: view(pose(0.0, None)), ..arrival() }, Decision::Keep);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_pose_the_picture_decides() {
+    fn the_picture_decides_where_no_pose_is_known() {
         let keyframe = LastKeyframe { view: view(None), ..keyframe() };
         let decide = |change| {
             let arrival = Arrival { view: view(None), change: Some(change), ..arrival() };

@@ -189,7 +189,7 @@ fn another_map_is_another_view_whatever_the_picture() {
 }
 
 #[test]
-fn the_door_names_what_is_wrong() {
+fn refusals_at_admission_name_what_is_wrong() {
     let dir = dir();
     let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
     rig.see(RED, 10.0).unwrap();
@@ -325,7 +325,7 @@ fn the_status_says_while_no_frame_makes_progress() {
 }
 
 #[test]
-fn what_was_pending_is_captioned_after_a_restart() {
+fn pending_frames_are_captioned_after_a_restart() {
     let dir = dir();
     let rig = Rig::start(dir.path(), ScriptedCaptioner::new(|_| Err(away())));
     for (colour, seconds) in [(RED, 0.0), (BLUE, 1.0), (GREEN, 2.0)] {
@@ -400,7 +400,7 @@ fn stopping_does_not_wait_for_a_captioner_that_watches_the_same_stop() {
 }
 
 #[test]
-fn an_idle_pipeline_stops_and_twice_is_once() {
+fn an_idle_pipeline_stops_and_a_second_stop_changes_nothing() {
     let dir = dir();
     let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
     rig.ingest.stop();

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn without_pairs_nothing_changes() {
+    fn a_calibration_without_pairs_changes_nothing() {
         for map in [Calibration::default(), Calibration::fit(&[])] {
             for own in [-1.0, -0.3, 0.0, 0.2, 1.0, 1.0 + f32::EPSILON] {
                 assert!((map.reference_cosine(own) - own).abs() < 1e-6);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn follows_a_curve_that_rises() {
+    fn a_calibration_follows_a_rising_curve() {
         // As an embedder whose cosines crowd in the upper half.
         let curve = |own: f32| 2.0 * f32::midpoint(own, 1.0).powi(4) - 1.0;
         let map = Calibration::fit(&pairs(curve));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_averaged_and_never_makes_it_fall() {
+    fn noise_is_averaged_and_never_makes_a_calibration_fall() {
         let noisy = |own: f32| (own / 2.0 + 0.2 * (own * 999.0).sin()).clamp(-1.0, 1.0);
         let map = Calibration::fit(&pairs(noisy));
         for own in [-0.6, -0.2, 0.2, 0.6] {
@@ -173,7 +173,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_falls_and_stays_within_its_bounds(
+        fn a_calibration_never_falls_and_stays_within_its_bounds(
             raw in vec((-1.0_f32..=1.0, -1.0_f32..=1.0), 0..300),
         ) {
             let pairs: Vec<Knot> =

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_as_the_model_does() {
+    fn the_handle_answers_as_the_model_does() {
         let model = ScriptedEmbedder::new(32);
         let handle = EmbedderHandle::new(Box::new(ScriptedEmbedder::new(32)));
         assert_eq!((handle.identity(), handle.dimension()), (model.identity(), 32));

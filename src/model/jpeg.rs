@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_limits_and_takes_png_as_well() {
+    fn images_beyond_the_limits_are_refused_and_png_is_decoded() {
         let limits = ImageLimits { bytes_max: 1 << 20, pixels_max: 160 * 120 };
         assert_eq!(decode(&jpeg(), limits).unwrap().dimensions(), (160, 120));
         let small = ImageLimits { pixels_max: 160 * 120 - 1, ..limits };

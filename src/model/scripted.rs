@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn same_text_same_vector_and_no_text_without_one() {
+    fn equal_texts_have_equal_vectors_and_every_text_has_one() {
         assert_eq!(embed("red mug"), embed("red mug"));
         assert_eq!(embed("").dimension(), 128);
         let other = ScriptedEmbedder::named("other", 128).embed(TextRole::Query, &["red mug"]);

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_give_other_vectors_is_refused() {
+    fn settings_that_would_give_other_vectors_are_refused() {
         for config in [
             json!({"pooling_mode": "max"}),
             json!({"pooling_mode": ["mean", "cls"]}),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_limit_holds() {
+    fn the_shortest_of_all_limits_holds() {
         let tokens = |transformer: Value, tokenizer: Value| {
             let dir = model_dir(&[
                 ("sentence_bert_config.json", transformer),

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn tensors_that_do_not_fit_are_named() {
         let (_dir, tensors) = two_halves();
         let said = |error: Error| error.to_string();
         for table in [Tensors::table_in_memory, Tensors::table_in_file] {

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_files_are_named() {
         let reason = |path: &Path| match ModelDir::open(path) {
             Err(ModelError::Missing { reason, .. }) => reason,
             other => panic!("{other:?}"),
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprint_depends_on_every_part_and_not_on_the_place() {
+    fn fingerprints_depend_on_every_part_and_not_on_the_place() {
         let first = model_dir(&two_halves());
         let fingerprint = |dir: &TempDir| identity(dir.path()).unwrap().fingerprint;
         let original = fingerprint(&first);

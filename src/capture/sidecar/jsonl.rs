@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_line_leaves_out_comes_from_the_defaults() {
+    fn absent_fields_come_from_the_defaults() {
         let listing = listing(r#"{"file":"1.jpg","time":1735895647.25,"position":null}"#);
         let meta = &listing.frames[0].meta;
         assert_eq!(meta.taken_at.micros(), 1_735_895_647_250_000);
@@ -303,12 +303,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(line in ".{0,80}") {
+        fn any_line_is_read_or_refused(line in ".{0,80}") {
             drop(listing(&line));
         }
 
         #[test]
-        fn never_panics_on_any_value(field in prop::sample::select(FIELDS.to_vec()), value in "(-?[0-9]{1,20}(e[0-9]{1,3})?|\"[^\"\\\\]{0,9}\"|\\[[0-9,]{0,9}\\]|null|true|\\{\\})") {
+        fn any_value_of_a_field_is_read_or_refused(field in prop::sample::select(FIELDS.to_vec()), value in "(-?[0-9]{1,20}(e[0-9]{1,3})?|\"[^\"\\\\]{0,9}\"|\\[[0-9,]{0,9}\\]|null|true|\\{\\})") {
             drop(listing(&format!(r#"{{"file":"1","time":1,"{field}":{value}}}"#)));
         }
     }

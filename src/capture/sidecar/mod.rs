@@ -169,7 +169,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn is_found_by_name_in_a_fixed_order() {
+    fn sidecars_are_found_by_name_in_a_fixed_order() {
         let dir = tempfile::tempdir().unwrap();
         assert!(matches!(find(dir.path()), Err(CaptureError::NoSidecar { .. })));
         for (name, expect) in [
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_sidecar_by_its_ending_and_by_its_size() {
+    fn files_are_refused_by_ending_and_by_size() {
         let dir = tempfile::tempdir().unwrap();
         let read = |name: &str| read(&dir.path().join(name), dir.path(), &Defaults::default());
         assert!(matches!(read("frames.yaml"), Err(CaptureError::UnknownSidecar { .. })));

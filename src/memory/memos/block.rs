@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seeds_example() {
+    fn sections_of_the_documents_example_are_read() {
         let message = "<reasoning>Show recent sequencing runs with QC status and reportable \
             calls</reasoning>\n<sql>SELECT ... FROM dim_sequencing_runs ...</sql>\n\
             <dataframe>run | status</dataframe>";

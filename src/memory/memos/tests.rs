@@ -207,7 +207,7 @@ fn a_memo_whose_creation_is_queued_is_not_found_and_can_be_cancelled() {
 }
 
 #[test]
-fn what_was_queued_when_the_process_ended_gets_its_vector_after_the_next_start() {
+fn queued_memos_get_their_vectors_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     // While nothing can be embedded the memo stays queued.
     let memos = open(dir.path(), &failing());

@@ -68,7 +68,7 @@ impl Bench {
 }
 
 #[test]
-fn what_is_saved_is_found_by_the_next_search_and_after_a_restart() {
+fn saved_notes_are_found_by_the_next_search_and_after_a_restart() {
     let mut bench = Bench::new();
     let id = bench.save(
         "The user's project identifier is 'proj_X-7'.",
@@ -164,7 +164,7 @@ fn metadata_is_bounded_and_leaves_the_notes_own_names_alone() {
 }
 
 #[test]
-fn after_a_reindex_notes_are_embedded_anew() {
+fn notes_are_embedded_anew_by_a_reindex() {
     let mut bench = Bench::new();
     for n in 0..BATCH + 3 {
         bench.save(&format!("note {n} about a red mug"), "main", json!({}));

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_or_too_many_is_refused_and_an_empty_memory_makes_room() {
+    fn memories_too_large_or_too_many_are_refused_and_an_empty_one_makes_room() {
         let dir = tempfile::tempdir().unwrap();
         let state = open(dir.path());
         let large = object(json!({"x": "y".repeat(MEMORY_BYTES_MAX)}));

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_fenced_and_wrapped_replies() {
+    fn plain_fenced_and_wrapped_replies_are_read() {
         check(r#"{"memory": {"b": 1.0, "a": 1}}"#, r#"{"b":1.0,"a":1}"#);
         check("```json\n{\"action\": \"go\", \"memory\": {}}\n```", "{}");
         check("I think {so}. Here: {\"memory\": {\"x\": \"{\"}} Done.", r#"{"x":"{"}"#);

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn is_the_logistic_of_mean_and_least() {
+    fn confidence_is_the_logistic_of_mean_and_least() {
         let file = r#"{"intercept": 2.0, "mean_log_prob": 3.0, "min_log_prob": 0.5}"#;
         let confidence = read(file).unwrap().unwrap();
         // Means −0.3, least −0.6: odds of 2 − 0.9 − 0.3.
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_says_more_or_less_is_refused() {
+    fn files_with_other_keys_or_values_are_refused() {
         for file in [
             r#"{"intercept": 2.0, "mean_log_prob": 3.0}"#,
             r#"{"intercept": 2.0, "mean_log_prob": 3.0, "min_log_prob": 0.5, "length": 1.0}"#,

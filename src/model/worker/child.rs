@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_in_order_until_the_pipe_ends() {
+    fn requests_are_answered_in_order_until_the_pipe_ends() {
         let mut captioner = ScriptedCaptioner::new(|image| match image {
             b"bad" => Err(CaptionError::BadImage("no pixels".to_owned())),
             other => Ok(String::from_utf8_lossy(other).into_owned()),

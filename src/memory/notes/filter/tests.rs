@@ -23,14 +23,14 @@ fn check(filter: &str, expected: bool) {
 }
 
 #[test]
-fn the_seeds_and_the_contracts_examples() {
+fn filters_of_the_documents_examples_select_what_they_say() {
     check("area=='main'", true);
     check("area == 'main' and year >= 2024 and 'lab' in tags", true);
     check("area == 'main' and year > 2024 and 'lab' in tags", false);
 }
 
 #[test]
-fn comparisons_are_pythons() {
+fn comparisons_follow_python() {
     for (filter, expected) in [
         ("year == 2024.0 and ratio < 2 and -1 < ratio <= 1.5e0", true),
         ("2020 <= year < 2024", false),
@@ -63,7 +63,7 @@ fn parts_of_metadata_are_named() {
 }
 
 #[test]
-fn what_is_missing_is_none_and_in_no_order() {
+fn missing_names_are_none_and_in_no_order() {
     for (filter, expected) in [
         ("colour is None and nothing is None and area is not None", true),
         ("colour == None and colour != 'red'", true),
@@ -79,7 +79,7 @@ fn what_is_missing_is_none_and_in_no_order() {
 }
 
 #[test]
-fn truth_and_precedence_are_pythons() {
+fn truth_and_precedence_follow_python() {
     for (filter, expected) in [
         ("done and tags and ratio and who", true),
         ("empty or nothing or colour or 0 or False or [] or ''", false),
@@ -103,7 +103,7 @@ fn texts_take_either_quote_and_escapes() {
 }
 
 #[test]
-fn what_is_not_in_the_language_is_refused_where_it_stands() {
+fn text_outside_the_language_is_refused_with_its_place() {
     for (filter, expected) in [
         ("", "the filter ends too early at character 1;"),
         ("area ==", "the filter ends too early at character 8;"),

@@ -106,7 +106,7 @@ fn the_task_process_reads_as_in_4_2() {
 }
 
 #[test]
-fn each_row_of_4_3() {
+fn values_are_spelled_as_in_each_row_of_4_3() {
     let missing = render("$memory[previous_action]", &Map::new(), &Map::new()).unwrap();
     assert_eq!(missing.text, "None");
     assert_eq!(missing.missing, ["memory[previous_action]"]);
@@ -126,7 +126,7 @@ fn each_row_of_4_3() {
 }
 
 #[test]
-fn what_is_null_or_empty_inside_reads_none() {
+fn null_and_empty_values_inside_read_none() {
     let memory = json!({"x": {"a": null, "b": "", "c": [], "d": {}, "e": false}});
     check(memory, "$memory[x]", "a: None\nb: None\nc: None\nd: None\ne: False");
     check(
@@ -176,7 +176,7 @@ fn numbers_are_spelled_as_python_spells_them() {
 }
 
 #[test]
-fn variables_dollars_and_what_is_neither() {
+fn variables_are_replaced_and_other_dollars_stay() {
     let memory = object(json!({"a": "A"}));
     let variables = object(json!({
         "name": "Ada", "n": 1.0, "yes": true, "empty": "", "list": [1, 2], "memory": "all"
@@ -192,7 +192,7 @@ fn variables_dollars_and_what_is_neither() {
 }
 
 #[test]
-fn the_missing_are_listed_once_in_the_order_of_the_template() {
+fn missing_variables_are_listed_once_in_the_order_of_the_template() {
     let memory = object(json!({"a": {"b": 1}, "null": null, "list": ["x"]}));
     let template = "$who $memory[a][c] ${who} $memory[z] $memory[a][c] $memory[a][b][c] \
                     $memory[null] $memory[list][0]";
@@ -205,7 +205,7 @@ fn the_missing_are_listed_once_in_the_order_of_the_template() {
 }
 
 #[test]
-fn what_a_value_holds_is_not_expanded_again() {
+fn variables_within_values_are_not_expanded() {
     let memory = object(json!({"a": "$memory[b] $name $$ ${name}", "b": "no"}));
     let variables = object(json!({"name": "$memory[b]"}));
     let rendered = render("$memory[a] $name", &memory, &variables).unwrap();
