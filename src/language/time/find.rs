@@ -6,8 +6,9 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::language::time::holidays::HOLIDAYS;
 use crate::language::time::words::{
-    EVENTS, FEW, HOLIDAYS, JOINS, MONTHS, NUMBERS, Occasion, PARTS, UNITS, Unit, WEEKDAYS,
+    EVENTS, FEW, JOINS, MONTHS, NUMBERS, Occasion, PARTS, UNITS, Unit, WEEKDAYS,
 };
 use crate::language::time::{Found, Hours, PhraseTime, Side, Span};
 
@@ -283,7 +284,9 @@ impl Words {
             Unit::Hours => Atom::days(end, elapsed(3_600, 1_800)),
             Unit::Days => Atom::days(end, days(1, 0)),
             Unit::Weeks => Atom::days(end, days(7, 1)),
-            Unit::Weekends => Atom::days(end, Span::Weekend { back: least.saturating_sub(1) }),
+            Unit::Weekends => {
+                Atom::days(end, Span::Weekend { back: least.saturating_sub(1), is_over: true })
+            }
             Unit::Months => Atom::days(end, days(30, 7)),
             Unit::Years => Atom::days(end, days(365, 60)),
             Unit::Part(name) => Atom::days(end, days(1, 0)).within(part(name)?),
@@ -339,7 +342,9 @@ impl Words {
         }
         match self.word(named) {
             "week" => return Some(Atom::days(end, Span::Week { back })),
-            "weekend" => return Some(Atom::days(end, Span::Weekend { back: 0 })),
+            "weekend" => {
+                return Some(Atom::days(end, Span::Weekend { back: 0, is_over: is_last }));
+            }
             "month" => return Some(Atom::days(end, Span::Month { back })),
             _ => {}
         }
@@ -375,7 +380,12 @@ impl Words {
         match word {
             "weekends" => return Some(Atom::days(end, only(&[5, 6]))),
             "weekend" if is_every => return Some(Atom::days(end, only(&[5, 6]))),
-            "weekend" if named > at => return Some(Atom::days(end, Span::Weekend { back: 0 })),
+            "weekend" if named > at => {
+                let is_last_but_one = self.word(end) == "before" && self.word(end + 1) == "last";
+                let back = u32::from(is_last_but_one);
+                let end = end + 2 * usize::from(is_last_but_one);
+                return Some(Atom::days(end, Span::Weekend { back, is_over: is_last_but_one }));
+            }
             "weekdays" | "workdays" => return Some(Atom::days(end, only(&[0, 1, 2, 3, 4]))),
             "weekday" | "workday" if is_every => {
                 return Some(Atom::days(end, only(&[0, 1, 2, 3, 4])));
@@ -397,16 +407,19 @@ impl Words {
         Some(Atom::days(end, Span::Weekday { weekday: day, weeks }))
     }
 
-    /// "on Christmas Eve", "at Christmas". "The Christmas lights" are no time.
+    /// "on Christmas Eve", "at Christmas", "from Easter". "The Christmas lights" are no time.
     fn holiday(&self, at: usize) -> Option<Atom> {
-        let start = self.past(at, &["on", "at", "over", "during", "last"]);
+        let start = self.past(at, &["on", "at", "over", "during", "last", "from", "for", "this"]);
+        let is_last = self.word(at) != "last" && self.is(start, &["last", "this"]);
+        let start = self.past(start + usize::from(is_last), &["the"]);
         let is_said = |name: &[&str]| {
             (start > at || name.len() > 1)
                 && name.iter().enumerate().all(|(place, word)| self.word(start + place) == *word)
         };
-        let (name, month, day) = HOLIDAYS.iter().find(|(name, ..)| is_said(name))?;
-        let date = Span::Date { year: None, month: *month, day: *day };
-        Some(Atom::days(start + name.len(), date))
+        let (name, day) = HOLIDAYS.iter().find(|(name, _)| is_said(name))?;
+        let is_around = self.is(at, &["at", "over", "during", "from"]);
+        let days = Span::Holiday { day: *day, is_around };
+        Some(Atom::days(start + name.len(), days))
     }
 
     /// "2025-01-03", "January 3rd", "on the 3rd of January", "3 Jan", "the 3rd", "in May".

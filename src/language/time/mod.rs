@@ -6,6 +6,7 @@
 
 mod clock;
 mod find;
+mod holidays;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use chrono::{Datelike as _, Days, Months, NaiveDate, NaiveDateTime, TimeDelta, Timelike as _};
 
 use crate::base::time::{Timestamp, Window, Zone};
+use crate::language::time::holidays::Holiday;
 
 /// A time expression as it was said, not yet resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,14 +77,17 @@ enum Span {
     InWeek { weekday: u32, weeks: u32 },
     /// Monday to Sunday, so many weeks back.
     Week { back: u32 },
-    /// The latest Saturday and Sunday that have begun, and so many weeks more.
-    Weekend { back: u32 },
+    /// The latest Saturday and Sunday that have begun, or that are over, and so many weeks
+    /// more.
+    Weekend { back: u32, is_over: bool },
     /// The month so many months back.
     Month { back: u32 },
     /// The latest month of this number that has begun; of that year where it is said.
     MonthNamed { month: u32, year: Option<i32> },
     /// The latest such day that has begun; of that year where it is said.
     Date { year: Option<i32>, month: u32, day: u32 },
+    /// The latest such day that has begun, or the days around it.
+    Holiday { day: Holiday, is_around: bool },
     /// The latest day of that number that has begun: "on the 3rd".
     DayOfMonth { day: u32 },
 }
@@ -102,6 +107,11 @@ enum Side {
 /// The time expressions of a text, in their order.
 pub fn find(text: &str) -> Vec<Found> {
     find::find(text)
+}
+
+/// Whether a word is a number: "five", "5".
+pub fn is_number(word: &str) -> bool {
+    find::number(word).is_some()
 }
 
 /// Puts together what was said apart: the day of one expression and the hours of
@@ -134,6 +144,7 @@ impl PhraseTime {
             | Span::Month { .. }
             | Span::MonthNamed { .. }
             | Span::Date { .. }
+            | Span::Holiday { .. }
             | Span::DayOfMonth { .. } => None,
         };
         let Some((first, last)) = self.bounds(now, zone) else {
@@ -204,8 +215,9 @@ impl PhraseTime {
                 let monday = back(weekday + 7 * weeks)?;
                 (Some(monday), monday.checked_add_days(Days::new(6)))
             }
-            Span::Weekend { back: weeks } => {
-                let saturday = back((weekday + 2) % 7 + 7 * weeks)?;
+            Span::Weekend { back: weeks, is_over } => {
+                let is_under_way = is_over && weekday >= 5;
+                let saturday = back((weekday + 2) % 7 + 7 * (weeks + u32::from(is_under_way)))?;
                 (Some(saturday), saturday.checked_add_days(Days::new(1)))
             }
             Span::Month { back: months } => {
@@ -219,6 +231,12 @@ impl PhraseTime {
             Span::Date { year, month, day } => {
                 let day = latest(today, year, |year| NaiveDate::from_ymd_opt(year, month, day));
                 (day, day)
+            }
+            Span::Holiday { day, is_around } => {
+                let (before, after) = if is_around { day.around() } else { (0, 0) };
+                let begins = |year| day.in_year(year)?.checked_sub_days(Days::new(before));
+                let first = latest(today, None, begins)?;
+                (Some(first), first.checked_add_days(Days::new(before + after)))
             }
             Span::DayOfMonth { day } => {
                 let first = today.with_day(1)?;

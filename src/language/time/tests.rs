@@ -60,6 +60,13 @@ on the 3rd of January in the morning | 2025-01-03 05:00:00 | 2025-01-03 11:59:59
 December 24th | 2024-12-24 00:00:00 | 2024-12-24 23:59:59 | |
 on Christmas Eve | 2024-12-24 00:00:00 | 2024-12-24 23:59:59 | |
 at Christmas | 2024-12-25 00:00:00 | 2024-12-25 23:59:59 | |
+on Thanksgiving | 2024-11-28 00:00:00 | 2024-11-28 23:59:59 | |
+at Easter | 2024-03-29 00:00:00 | 2024-04-01 23:59:59 | |
+on Easter Sunday | 2024-03-31 00:00:00 | 2024-03-31 23:59:59 | |
+on the fourth of July | 2024-07-04 00:00:00 | 2024-07-04 23:59:59 | |
+from last Halloween | 2024-10-31 00:00:00 | 2024-10-31 23:59:59 | |
+on Thanksgiving in the evening | 2024-11-28 17:00:00 | 2024-11-28 23:59:59 | |
+the weekend before last | 2024-12-28 00:00:00 | 2024-12-29 23:59:59 | |
 on New Year's Day | 2025-01-01 00:00:00 | 2025-01-01 23:59:59 | |
 New Year's Eve | 2024-12-31 00:00:00 | 2024-12-31 23:59:59 | |
 last Halloween | 2024-10-31 00:00:00 | 2024-10-31 23:59:59 | |
@@ -196,6 +203,17 @@ fn hours_without_a_day_recur_or_are_the_latest() {
     assert!(as_a_rule.is_recurring() && !one("before lunch").is_recurring());
     let evening = one("in the evening").once().resolve(at(NOW), utc());
     assert_eq!(evening.window.start(), Some(at("2025-01-07 17:00:00")));
+}
+
+#[test]
+fn on_a_sunday_last_weekend_is_over_and_this_one_is_not() {
+    let saturday = |text: &str| {
+        let window = one(text).resolve(at("2025-01-05 10:00:00"), utc()).window;
+        window.start().map(|it| utc().format(it)).unwrap_or_default()
+    };
+    assert_eq!(saturday("last weekend"), "2024-12-28 00:00:00");
+    assert_eq!(saturday("this weekend"), "2025-01-04 00:00:00");
+    assert_eq!(saturday("over the weekend"), "2025-01-04 00:00:00");
 }
 
 #[test]

@@ -80,24 +80,6 @@ pub(super) const FEW: &[(&str, u32, u32)] =
 pub(super) const WEEKDAYS: &[&str] =
     &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// Days of the year that have a name, with their month and day; the longer names first.
-pub(super) const HOLIDAYS: &[(&[&str], u32, u32)] = &[
-    (&["new", "year's", "eve"], 12, 31),
-    (&["new", "years", "eve"], 12, 31),
-    (&["new", "year's", "day"], 1, 1),
-    (&["new", "years", "day"], 1, 1),
-    (&["valentine's", "day"], 2, 14),
-    (&["valentines", "day"], 2, 14),
-    (&["christmas", "eve"], 12, 24),
-    (&["christmas", "day"], 12, 25),
-    (&["boxing", "day"], 12, 26),
-    (&["new", "year's"], 1, 1),
-    (&["new", "year"], 1, 1),
-    (&["christmas"], 12, 25),
-    (&["xmas"], 12, 25),
-    (&["halloween"], 10, 31),
-];
-
 pub(super) const MONTHS: &[&str] = &[
     "january",
     "february",
