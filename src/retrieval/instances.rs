@@ -28,7 +28,8 @@ pub(crate) struct InstanceList {
 
 impl Retrieval {
     /// Divides the working memory into distinct objects, which become the working memory.
-    /// The request is the task where absent.
+    /// The request is the task where absent. Where it names what the working memory does not
+    /// show, that stays as it was.
     pub(crate) fn determine_instances(
         &self,
         session: SessionName<'_>,
@@ -47,7 +48,9 @@ impl Retrieval {
         let mut instances = self.episodic.rank_instances(&reference, &records, now, self.zone)?;
         let total = instances.len();
         instances.truncate(CANDIDATES_MAX);
-        self.update(session, |it| set_candidates(it, &instances))?;
+        if !instances.is_empty() {
+            self.update(session, |it| set_candidates(it, &instances))?;
+        }
         Ok(InstanceList { instances, total, records: records.len(), reference })
     }
 

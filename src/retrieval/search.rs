@@ -44,7 +44,8 @@ pub(crate) struct SearchUpdate {
 
 impl Retrieval {
     /// Decides where the target is searched for: first at the record's position where one
-    /// is given. A search that `follows` comes after the one that was planned before it.
+    /// is given. A search that `follows` comes after the one that was planned before it:
+    /// the likeliest place of each target in their order, then the other places of each.
     pub(crate) fn plan_search(
         &self,
         session: SessionName<'_>,
@@ -67,15 +68,19 @@ impl Retrieval {
             let name = name_after(&goals, &target.desc);
             goals.extend(own.into_iter().map(|it| Goal { target: name.clone(), ..it }));
             it.target = Some(target.clone());
+            let goals = best_of_each_first(goals);
             it.search = Some(Search { state: SearchState::Planned, goals, visited: 0 });
         })?;
         Ok(PlannedSearch { target, grounding })
     }
 
-    /// Gives the goals to the robot.
+    /// Gives the goals to the robot, once: what it has already is not published again.
     pub(crate) fn dispatch(&self, session: SessionName<'_>) -> Result<Dispatch, RetrievalError> {
         let held = self.session(session.name);
         let dispatch = dispatch_of(&held)?;
+        if held.search.is_some_and(|it| it.state == SearchState::Dispatched) {
+            return Ok(dispatch);
+        }
         self.update(session, |it| {
             if let Some(search) = &mut it.search {
                 search.state = SearchState::Dispatched;
@@ -157,12 +162,36 @@ fn name_after(goals: &[Goal], desc: &str) -> String {
 
 /// What is searched for at the goals, in their order: "mug, then book".
 fn targets(newest: &str, goals: &[Goal]) -> String {
-    let mut targets: Vec<&str> = goals.iter().map(|it| it.target.as_str()).collect();
-    targets.dedup();
-    match targets.as_slice() {
+    match names_of_targets(goals).as_slice() {
         [] | [_] => newest.to_owned(),
         several => several.join(", then "),
     }
+}
+
+/// Targets of goals, each once.
+fn names_of_targets(goals: &[Goal]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for goal in goals {
+        if !names.contains(&goal.target.as_str()) {
+            names.push(&goal.target);
+        }
+    }
+    names
+}
+
+/// The first goal of each target, then the others of each: whoever is sent for a mug and a
+/// book looks where both likely are, and not through the whole home for the mug.
+fn best_of_each_first(goals: Vec<Goal>) -> Vec<Goal> {
+    let names: Vec<String> = names_of_targets(&goals).into_iter().map(str::to_owned).collect();
+    let mut ranked: Vec<(bool, usize, Goal)> = Vec::with_capacity(goals.len());
+    for goal in goals {
+        let of_target = names.iter().position(|it| *it == goal.target).unwrap_or_default();
+        let is_other = ranked.iter().any(|(_, at, _)| *at == of_target);
+        ranked.push((is_other, of_target, goal));
+    }
+    // Stable: the goals of a target keep their order.
+    ranked.sort_by_key(|(is_other, of_target, _)| (*is_other, *of_target));
+    ranked.into_iter().map(|(_, _, goal)| goal).collect()
 }
 
 /// Counts the next goal as visited; returns those that are left: of a target that was
@@ -214,6 +243,27 @@ mod tests {
             is_guess: false,
             target: target.to_owned(),
         }
+    }
+
+    #[test]
+    fn the_likeliest_place_of_each_target_comes_before_the_others() {
+        let of = |targets: &[(&str, &str)]| -> Vec<Goal> {
+            let goal =
+                |(target, why): &(&str, &str)| Goal { reason: (*why).to_owned(), ..goal(target) };
+            targets.iter().map(goal).collect()
+        };
+        let planned = of(&[("mug", "1"), ("mug", "2"), ("book", "3"), ("book", "4"), ("hat", "5")]);
+        let ordered = best_of_each_first(planned);
+        assert_eq!(
+            ordered,
+            of(&[("mug", "1"), ("book", "3"), ("hat", "5"), ("mug", "2"), ("book", "4")])
+        );
+        assert_eq!(targets("hat", &ordered), "mug, then book, then hat");
+        assert_eq!(
+            best_of_each_first(ordered.clone()),
+            ordered,
+            "a further target changes nothing"
+        );
     }
 
     fn searching(targets: &[&str]) -> Session {

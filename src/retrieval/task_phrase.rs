@@ -14,8 +14,9 @@ const DETERMINERS: &[&str] = &[
 /// The target as the task says it, without words that nobody needs; as it was read, where
 /// the task spells it otherwise.
 pub(super) fn target_phrase(task: &str, reference: &Reference) -> String {
-    let Reference { thing, ends_at, respelled, .. } = reference;
-    if !respelled.is_empty() && !thing.is_empty() {
+    let Reference { thing, ends_at, respelled, also, .. } = reference;
+    // The words of the task name all of several things at once.
+    if (!respelled.is_empty() || !also.is_empty()) && !thing.is_empty() {
         return thing.clone();
     }
     let parts = ends_at.and_then(|end| task.split_at_checked(end));
@@ -74,6 +75,13 @@ mod tests {
         let respelled = vec![Respelling { said: "mgu".to_owned(), read: "mug".to_owned() }];
         let reference = Reference { respelled, ..reference };
         assert_eq!(target_phrase("bring me the red mgu", &reference), "red mug");
+    }
+
+    #[test]
+    fn one_of_several_targets_is_described_by_its_own_name() {
+        let (thing, also) = ("red mug".to_owned(), vec!["book".to_owned()]);
+        let reference = Reference { thing, also, ..Reference::default() };
+        assert_eq!(target_phrase("bring the red mug and then the book", &reference), "red mug");
     }
 
     #[test]

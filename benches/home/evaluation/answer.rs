@@ -65,16 +65,28 @@ pub(super) fn retrieve(
     })
 }
 
+/// Goals without a target are all of one.
 fn goals(reply: &Map<String, Value>) -> Vec<Answer> {
     let goals = reply.get("goals").and_then(Value::as_array);
-    goals.into_iter().flatten().filter_map(Value::as_object).map(answer).collect()
+    let mut targets: Vec<&str> = Vec::new();
+    let mut answers = Vec::new();
+    for goal in goals.into_iter().flatten().filter_map(Value::as_object) {
+        let target = goal.get("target").and_then(Value::as_str).unwrap_or_default();
+        let known = targets.iter().position(|it| *it == target);
+        let number = known.unwrap_or(targets.len());
+        if known.is_none() {
+            targets.push(target);
+        }
+        answers.push(Answer { target: number, ..answer(goal) });
+    }
+    answers
 }
 
 fn answer(goal: &Map<String, Value>) -> Answer {
     let record = goal.get("record_id").and_then(Value::as_u64);
     let is_guess = goal.get("guess").and_then(Value::as_bool).unwrap_or_else(|| record.is_none());
     let probability = goal.get("probability").and_then(Value::as_f64);
-    Answer { record, position: position(goal), is_guess, probability }
+    Answer { record, position: position(goal), is_guess, probability, target: 0 }
 }
 
 fn calls(reply: &Map<String, Value>) -> Vec<String> {
@@ -105,6 +117,12 @@ mod tests {
         let guess =
             json!({"goals": [{"position": [1.0, 2.0, 0.0], "record_id": 7, "guess": true}]});
         check(&guess, &[Answer { is_guess: true, ..seen(7, 1.0) }]);
+        let of_two = json!({"goals": [
+            {"position": [1.0, 2.0, 0.0], "record_id": 7, "target": "mug"},
+            {"position": [9.0, 2.0, 0.0], "record_id": 8, "target": "book"},
+            {"position": [3.0, 2.0, 0.0], "record_id": 9, "target": "mug"},
+        ]});
+        check(&of_two, &[seen(7, 1.0), Answer { target: 1, ..seen(8, 9.0) }, seen(9, 3.0)]);
         check(&json!({"goals": []}), &[]);
         check(&json!({}), &[]);
     }

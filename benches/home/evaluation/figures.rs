@@ -83,14 +83,14 @@ pub(super) struct Outcome {
 
 impl Outcome {
     pub(super) fn answer(&mut self, answer: &Answer, verdict: Verdict) {
-        let Answer { record, position, is_guess, probability: _ } = *answer;
+        let Answer { record, position, is_guess, probability: _, target: _ } = *answer;
         (self.record, self.position, self.is_guess) = (record, position, is_guess);
         (self.right_object, self.right_place) = (verdict.object, verdict.place);
     }
 
     pub(super) fn given(&self) -> Answer {
         let Self { record, position, is_guess, .. } = *self;
-        Answer { record, position, is_guess, probability: None }
+        Answer { record, position, is_guess, probability: None, target: 0 }
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Answer {
     pub(super) is_guess: bool,
     /// That the object is there; certain where it does not say.
     pub(super) probability: Option<f64>,
+    /// Number of the target that it is a goal of, from 0.
+    pub(super) target: usize,
 }
 
 /// An answer and what the frames of its record truly show.
@@ -90,7 +92,8 @@ impl Gold {
         match self {
             Self::Seen(lasts) => seen(lasts, first),
             Self::InTurn(lasts, then) => {
-                let (one, other) = (seen(lasts, first), seen(then, goals.get(1)));
+                let second = goals.iter().find(|it| it.answer.target == 1);
+                let (one, other) = (seen(lasts, first), seen(then, second));
                 Verdict { object: one.object && other.object, place: one.place && other.place }
             }
             Self::NeverSeen(places) => Verdict {
@@ -207,12 +210,15 @@ mod tests {
     #[test]
     fn two_things_are_right_in_their_order() {
         let gold = Gold::InTurn(vec![last("red-mug", 2.0)], vec![last("hat", 9.0)]);
-        let goals = || [goal(at(2.0), &["red-mug"]), goal(at(9.0), &["hat"])];
-        let [mug, hat] = goals();
-        assert_eq!(gold.judge(&goals(), ""), Verdict { object: true, place: true });
-        assert_eq!(gold.judge(&[hat, mug], ""), Verdict { object: false, place: false });
-        let [mug, _] = goals();
-        assert_eq!(gold.judge(&[mug], ""), Verdict { object: false, place: false });
+        let of = |target, x, shown: &[&'static str]| goal(Answer { target, ..at(x) }, shown);
+        let right = Verdict { object: true, place: true };
+        let wrong = Verdict { object: false, place: false };
+        let (mug, hat) = (|at| of(at, 2.0, &["red-mug"]), |at| of(at, 9.0, &["hat"]));
+        assert_eq!(gold.judge(&[mug(0), hat(1)], ""), right);
+        assert_eq!(gold.judge(&[mug(0), of(0, 5.0, &[]), hat(1)], ""), right, "by its target");
+        assert_eq!(gold.judge(&[hat(0), mug(1)], ""), wrong);
+        assert_eq!(gold.judge(&[mug(0)], ""), wrong);
+        assert_eq!(gold.judge(&[mug(0), hat(0)], ""), wrong, "another place of the first");
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Tool for DetermineUniqueInstances {
         physical objects, by attributes, places, times and what was seen with them, in the order \
         that the query asks for ('find most frequently used mug'). Knows the recalled records \
         only: for how often, recall with a large k or with recall_all first. The objects become \
-        the working memory.";
+        the working memory, which stays as it was where it shows none.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::SETS;
     const PARAMS: &'static [Param] = &[Param::optional(
@@ -100,7 +100,10 @@ impl Reply {
         let thing = &reference.thing;
         let thing = if thing.is_empty() { "a thing" } else { thing };
         let why_empty = instances.is_empty().then(|| {
-            format!("none of the {records} records of the working memory shows {thing:?}")
+            format!(
+                "none of the {records} records of the working memory shows {thing:?}; it stays \
+                 as it was"
+            )
         });
         let headline = if let Some(why) = &why_empty {
             format!("Nothing found: {why}.")
