@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::episodic::reference::{Reference, Respelling};
+use crate::memory::episodic::reference::{Order, Reference, Respelling};
 use crate::model::tagged::Intent;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -12,6 +12,21 @@ pub(crate) struct Understood {
     intent: Wanted,
     // In the order in which they are wanted.
     things: Vec<String>,
+    // What the first was beside, on or in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    around: Vec<String>,
+    // Which one it is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    without: Vec<String>,
+    // What somebody did with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    doing: Option<String>,
+    // The times that the request names, in its words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    times: Vec<String>,
+    // Which of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order: Option<String>,
     // Words that nobody knows, with what they were read as.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     respelled: Vec<String>,
@@ -46,13 +61,19 @@ impl Wanted {
 
 impl Understood {
     pub(super) fn of(reference: &Reference, unmet: Vec<String>) -> Self {
-        let Reference { thing, also, intent, respelled, .. } = reference;
+        let Reference { thing, also, intent, respelled, around, without, doing, when, .. } =
+            reference;
         let things = [thing].into_iter().chain(also).filter(|it| !it.is_empty());
         let read =
             |Respelling { said, read }: &Respelling| format!("{said:?} was read as {read:?}");
         Self {
             intent: Wanted::of(*intent),
             things: things.cloned().collect(),
+            around: around.clone(),
+            without: without.clone(),
+            doing: doing.clone(),
+            times: when.iter().map(|it| it.text.clone()).collect(),
+            order: order_words(reference),
             respelled: respelled.iter().map(read).collect(),
             unmet,
         }
@@ -79,6 +100,20 @@ impl Understood {
     }
 }
 
+/// "the second most often", "the latest".
+fn order_words(reference: &Reference) -> Option<String> {
+    let superlative = match reference.order.as_ref()? {
+        Order::MostOften => "most often".to_owned(),
+        Order::LeastOften => "least often".to_owned(),
+        Order::Latest => "latest".to_owned(),
+        Order::Earliest => "earliest".to_owned(),
+        Order::NearestTo(what) => format!("nearest to {what}"),
+    };
+    let number =
+        |rank: usize| if rank == 0 { String::new() } else { format!("number {} ", rank + 1) };
+    Some(format!("{}{superlative}", number(reference.rank)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +130,26 @@ mod tests {
         let lines = ["  \"botle\" was read as \"bottle\"", "  not as asked: only 1 was seen"];
         assert_eq!(understood.lines(), lines);
         assert_eq!(understood.things, ["bottle", "mug"]);
+    }
+
+    #[test]
+    fn what_singles_the_thing_out_is_told() {
+        let reference = Reference {
+            thing: "mug".to_owned(),
+            around: vec!["desk".to_owned()],
+            doing: Some("using".to_owned()),
+            order: Some(Order::MostOften),
+            rank: 1,
+            ..Reference::default()
+        };
+        let understood = serde_json::to_value(Understood::of(&reference, Vec::new())).unwrap();
+        assert_eq!(
+            understood,
+            serde_json::json!({
+                "intent": "fetch", "things": ["mug"], "around": ["desk"], "doing": "using",
+                "order": "number 2 most often",
+            })
+        );
     }
 
     #[test]

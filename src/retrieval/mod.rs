@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::base::RecordId;
 use crate::base::time::{Clock, Timestamp, Zone};
-use crate::memory::episodic::reference::Reference;
+use crate::memory::episodic::reference::{Reference, Respelling};
 use crate::memory::episodic::requests::Requests;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::ModelError;
@@ -147,11 +147,21 @@ impl Retrieval {
         Ok(ParsedRequest { text: text.to_owned(), reference })
     }
 
-    /// Reads a request; of words that nobody knows, what was meant.
+    /// Reads a request; where it has words that nobody knows, as what was meant: the model
+    /// that reads it knows them as little.
     fn read(&self, text: &str) -> Result<Reference, RetrievalError> {
         let mut reference = self.requests.read(text)?;
         self.episodic.respell(&mut reference);
-        Ok(reference)
+        if reference.respelled.is_empty() {
+            return Ok(reference);
+        }
+        let mut meant = self.requests.read(&respelled(text, &reference.respelled))?;
+        self.episodic.respell(&mut meant);
+        if meant.thing.is_empty() {
+            return Ok(reference);
+        }
+        // Of what is new in words that are put right, nobody said anything.
+        Ok(Reference { respelled: reference.respelled, ends_at: None, ..meant })
     }
 
     /// What the session's task refers to. It was read when the task began; of a session
@@ -166,4 +176,20 @@ impl Retrieval {
     fn records(&self, ids: &[RecordId]) -> Result<Vec<Record>, RetrievalError> {
         Ok(self.episodic.records(ids)?)
     }
+}
+
+/// A request with the words that were meant in the place of those that were said.
+fn respelled(text: &str, respellings: &[Respelling]) -> String {
+    let bare = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        respellings
+            .iter()
+            .find(|it| it.said.eq_ignore_ascii_case(bare))
+            .map(|it| (bare.to_owned(), it))
+    };
+    let words = text.split_whitespace().map(|word| match bare(word) {
+        Some((bare, respelling)) => word.replace(&bare, &respelling.read),
+        None => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,7 @@
 //! The memory-search instance: which object is searched for.
 
 use crate::base::RecordId;
+use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::noun_phrases::bare_name;
 use crate::memory::episodic::reference::Reference;
 use crate::retrieval::session::{FoundInMemory, Session, Target};
@@ -120,11 +121,12 @@ impl Retrieval {
         {
             return Ok(target_in_memory(desc.clone(), records));
         }
-        let seen = self.episodic.last_seen(&reference.thing, &Filter::default(), 1)?;
-        Ok(target_in_words(
-            desc,
-            if seen.is_empty() { FoundInMemory::No } else { FoundInMemory::Yes },
-        ))
+        let is_seen = match self.episodic.last_seen(&reference.thing, &Filter::default(), 1) {
+            Ok(seen) => !seen.is_empty(),
+            Err(MemoryError::NamesNothing(_)) => false,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(target_in_words(desc, if is_seen { FoundInMemory::Yes } else { FoundInMemory::No }))
     }
 
     /// The target that the newest working memory and the task tell of.

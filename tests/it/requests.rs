@@ -18,17 +18,14 @@ fn in_household() -> Talk {
     talk
 }
 
-/// East of each goal, once for goals of one target that follow each other.
-fn first_of_each(reply: &Value) -> Vec<(String, f64)> {
-    let goals = reply["goals"].as_array().unwrap().iter();
-    let mut firsts: Vec<(String, f64)> = Vec::new();
-    for goal in goals {
-        let target = goal["target"].as_str().unwrap_or_default().to_owned();
-        if firsts.last().is_none_or(|(last, _)| *last != target) {
-            firsts.push((target, goal["position"][0].as_f64().unwrap()));
-        }
-    }
-    firsts
+/// Target and east of the first goals.
+fn first_goals(reply: &Value, number: usize) -> Vec<(String, f64)> {
+    let goals = reply["goals"].as_array().unwrap().iter().take(number);
+    let told = |goal: &Value| {
+        let target = goal["target"].as_str().unwrap_or_default();
+        (target.to_owned(), goal["position"][0].as_f64().unwrap())
+    };
+    goals.map(told).collect()
 }
 
 #[test]
@@ -111,14 +108,11 @@ fn questions_are_answered_from_the_memory_and_not_driven_to() {
 fn several_things_are_searched_for_one_after_the_other() {
     let mut talk = in_household();
     let reply = asked(&mut talk, "bring me the red mug and then the green book");
-    let firsts = first_of_each(&reply);
-    let firsts: Vec<(&str, f64)> = firsts.iter().map(|(it, x)| (it.as_str(), *x)).collect();
-    assert_eq!(firsts.last(), Some(&("green book", 9.0)), "{firsts:?}");
-    assert_eq!((firsts.len(), firsts[0].1), (2, 4.0), "{firsts:?}");
+    let firsts = first_goals(&reply, 2);
+    assert_eq!(firsts, [("red mug".to_owned(), 4.0), ("green book".to_owned(), 9.0)]);
 
     let reply = asked(&mut talk, "bring both mugs");
-    let firsts: Vec<f64> = first_of_each(&reply).iter().map(|(_, x)| *x).collect();
-    assert_eq!(firsts.len(), 2, "{reply:#}");
+    let firsts: Vec<f64> = first_goals(&reply, 2).iter().map(|(_, x)| *x).collect();
     assert!(firsts.contains(&4.0) && firsts.contains(&4.2), "{firsts:?}");
 
     let reply = asked(&mut talk, "bring three mugs");
@@ -151,4 +145,52 @@ fn the_how_manieth_and_what_is_excluded_decide_which_one_is_meant() {
     let reply = asked(&mut talk, "the third most used mug");
     let unmet = reply["understood"]["unmet"][0].as_str().unwrap();
     assert_eq!(unmet, "only 2 different \"mug\" were seen");
+}
+
+#[test]
+fn a_query_that_names_what_no_record_shows_leaves_the_working_memory() {
+    let mut talk = in_household();
+    let determine = "determine_unique_instances_from_latest_working_memory";
+    talk.call("recall_all", json!({"query": "a mug"}));
+    let reply = talk.call(determine, json!({"query": "find the most used bagpipe"}));
+    assert_eq!(reply["instances"], json!([]));
+    assert!(reply["why_empty"].as_str().unwrap().contains("stays as it was"), "{reply:#}");
+    let reply = talk.call(determine, json!({"query": "find the most used mug"}));
+    assert_eq!(reply["instances"].as_array().unwrap().len(), 2, "{reply:#}");
+}
+
+#[test]
+fn goals_that_were_given_out_are_not_published_again() {
+    let mut talk = in_household();
+    let first = asked(&mut talk, "bring me the red mug");
+    let again = talk.call("search_current_target_instance_in_real_world", json!({}));
+    assert_eq!(again["goals"], first["goals"]);
+    let events = talk.call("watch_goals", json!({}))["events"].clone();
+    assert_eq!(events.as_array().unwrap().len(), 1, "{events:#}");
+}
+
+#[test]
+fn what_cannot_be_waited_for_or_met_stands_in_the_answer() {
+    let mut talk = in_household();
+    for (request, x, unmet) in [
+        ("bring me the red mug if it is clean", 4.0, "\"if it is clean\" is not waited for"),
+        ("bring me the red mug in five minutes", 4.0, "\"in five minutes\" is not waited for"),
+        ("bring me my fourth most used mug", 4.0, "only 2 different \"mug\" were seen"),
+    ] {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["goals"][0]["position"][0], json!(x), "{request}: {reply:#}");
+        let told = reply["understood"]["unmet"][0].as_str().unwrap_or_default();
+        assert!(told.starts_with(unmet), "{request}: {told}");
+    }
+    let reply = asked(&mut talk, "bring me the red mug if you don't mind");
+    assert_eq!(reply["understood"].get("unmet"), None);
+}
+
+#[test]
+fn a_further_thing_that_names_nothing_fails_no_task() {
+    let mut talk = in_household();
+    let reply = asked(&mut talk, "bring me the blue mug and then the red one");
+    assert_eq!(reply["status"], "dispatched", "{reply:#}");
+    let goals = first_goals(&reply, 2);
+    assert_eq!(goals, [("blue mug".to_owned(), 4.2), ("red mug".to_owned(), 4.0)]);
 }

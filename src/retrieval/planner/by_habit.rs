@@ -45,7 +45,7 @@ impl Plan<'_> {
         let why = "Tell the objects apart, those first that are meant most likely.";
         let instances = self.trace.determine_instances(self.parsed_task(), why)?;
         let wanted = self.wanted(&instances, recalled);
-        let rank = self.reference.rank as usize;
+        let rank = self.reference.rank;
         if wanted.len() <= rank {
             self.unmet.push(too_few(wanted.len(), instances.len(), &self.reference));
         }

@@ -17,7 +17,7 @@ mod several;
 use crate::base::time::{Timestamp, Window, Zone};
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::reference::Reference;
-use crate::model::tagged::{Intent, Rank};
+use crate::model::tagged::Intent;
 use crate::retrieval::planner::query::{description, time_window, whole_seconds, with_article};
 use crate::retrieval::recall::RecallRequest;
 use crate::retrieval::search::Dispatch;
@@ -91,6 +91,8 @@ impl Plan<'_> {
             Intent::Question => return Ok(Outcome::Answered(self.answer()?)),
             Intent::Fetch | Intent::Where => {}
         }
+        let conditions = self.reference.conditions.iter();
+        self.unmet.extend(conditions.map(|it| format!("{it:?} is not waited for or checked")));
         if !self.plan_all_of_kind()? {
             self.recall_target()?;
             self.trace.plan_search(false, "Decide where to search: where it was seen last.")?;
@@ -106,7 +108,7 @@ impl Plan<'_> {
             return self.by_place_alone();
         }
         let Reference { order, without, rank, .. } = &self.reference;
-        let is_habit = order.is_some() || !without.is_empty() || *rank != Rank::First;
+        let is_habit = order.is_some() || !without.is_empty() || *rank > 0;
         let target = match self.window() {
             _ if is_habit => self.by_habit()?,
             Some(window) => self.by_time(window)?,

@@ -4,6 +4,7 @@
 //! Pure. English; which words say what, the model of requests has told. Knows no
 //! records.
 
+pub(super) mod conditions;
 mod phrase;
 pub(super) mod words;
 
@@ -14,7 +15,9 @@ use crate::language::mention::mentions;
 use crate::language::time::{self, Found, PhraseTime};
 use crate::language::verbs::{self, MERE_USE};
 use crate::memory::episodic::reference::phrase::{places, plain};
-use crate::memory::episodic::reference::words::{AFFORDANCES, DETERMINERS, HABITUAL, PARTS_OF_DAY};
+use crate::memory::episodic::reference::words::{
+    AFFORDANCES, DETERMINERS, FIRST_ORDINAL, HABITUAL, ORDINALS, PARTS_OF_DAY,
+};
 use crate::model::tagged::{
     Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
 };
@@ -35,8 +38,8 @@ pub struct Reference {
     pub when: Vec<PhraseTime>,
     /// Which of several: a superlative or a habit.
     pub order: Option<Order>,
-    /// The how manieth in that order: "the second most used mug".
-    pub rank: Rank,
+    /// The how manieth in that order, from 0: 1 of "the second most used mug".
+    pub rank: usize,
     /// How many of them are wanted.
     pub count: Count,
     /// What is wanted after it: "the mug and then the *book*".
@@ -50,6 +53,8 @@ pub struct Reference {
     pub ends_at: Option<usize>,
     /// Words of the request that nobody knows, and those that they were read as.
     pub respelled: Vec<Respelling>,
+    /// What the request makes the errand depend on or puts off: "if it is clean".
+    pub conditions: Vec<String>,
 }
 
 /// A word of a request that is a slip of the keys.
@@ -77,6 +82,8 @@ pub enum Order {
 impl Reference {
     /// Puts together what the words of a request say; `times` are those found in it.
     pub fn of(request: &str, tagged: &TaggedRequest, times: &[Found]) -> Self {
+        let separated = with_separate_targets(request, tagged);
+        let tagged = separated.as_ref().unwrap_or(tagged);
         let said = Said { request, tagged, times };
         let (names, is_usual) = without_habit(said.plainly(Role::Thing));
         let (mut names, part) = without_part_of_day(names);
@@ -103,7 +110,9 @@ impl Reference {
         let near = said.plainly(Role::Near).into_iter().flat_map(|it| places(&it)).next();
         let without = said.plainly(Role::Not).into_iter().map(|it| phrase::thing(&[it], &[]));
         let (when, order) = timed(when, tagged);
-        let also = said.plainly(Role::Also).into_iter().map(|it| phrase::thing(&[it], &[]));
+        let head = mentions(&thing).pop().map(|it| it.head).unwrap_or_default();
+        let also = said.plainly(Role::Also).into_iter();
+        let also = also.map(|it| whole_name(phrase::thing(&[it], &[]), &head));
         let TaggedRequest { rank, count, asked, spans: _, order: _, tense: _, intent: _ } = *tagged;
         Self {
             also: also.filter(|it| !it.is_empty() && *it != thing).collect(),
@@ -116,12 +125,13 @@ impl Reference {
                 .map(Order::NearestTo)
                 .or(order)
                 .or_else(|| is_usual.then_some(Order::MostOften)),
-            rank,
+            rank: said.rank().unwrap_or(rank as usize),
             count,
             intent: intent(tagged),
             asked,
             ends_at: ends_at(tagged),
             respelled: Vec::new(),
+            conditions: Vec::new(),
         }
     }
 }
@@ -164,6 +174,23 @@ impl Said<'_> {
         let mut names =
             names.map(|it| it.phrase).filter(is_determined).map(|it| phrase::thing(&[it], &[]));
         names.find(|it| !places(it).is_empty()).unwrap_or_default()
+    }
+
+    /// The how manieth, from 0, where a word says one that the model has no answer for:
+    /// "the *fifth* most used mug".
+    fn rank(&self) -> Option<usize> {
+        let is_order = self.tagged.order != Superlative::None || self.tagged.rank != Rank::First;
+        let apart = [Role::Place, Role::Near, Role::Time, Role::Not, Role::Also];
+        let is_apart =
+            |at: usize| apart.iter().any(|role| self.spans(*role).any(|it| it.contains(&at)));
+        let words = self.request.split_whitespace();
+        let placed = words.map(|it| (it.as_ptr() as usize - self.request.as_ptr() as usize, it));
+        let mut ranks =
+            placed.filter(|(at, _)| is_order && !is_apart(*at)).filter_map(|(_, it)| {
+                let said = plain(it);
+                ORDINALS.iter().position(|(name, digits)| *name == said || *digits == said)
+            });
+        ranks.next().map(|at| at + FIRST_ORDINAL)
     }
 
     /// "mugs" of "the red one of our mugs", which is as if they were a place.
@@ -249,6 +276,37 @@ impl Said<'_> {
         };
         self.spans(Role::Deed).filter_map(place).collect()
     }
+}
+
+/// The tags with "red one" of "the blue mug and the red one" as a further target: what
+/// follows "and" with an article of its own is not said of the first. `None` where there is
+/// no such thing.
+fn with_separate_targets(request: &str, tagged: &TaggedRequest) -> Option<TaggedRequest> {
+    let first = tagged.spans.iter().position(|it| it.role == Role::Thing)?;
+    let is_separate = |it: &TaggedSpan| {
+        let before = plain(request.get(..it.at.start).unwrap_or_default());
+        let named = plain(request.get(it.at.clone()).unwrap_or_default());
+        let words = before.split(' ').chain(named.split(' ').take(1));
+        let mut words: Vec<&str> = words.collect();
+        if !DETERMINERS.contains(words.last().unwrap_or(&"")) {
+            words.pop();
+        }
+        let has_article = words.pop().is_some_and(|it| DETERMINERS.contains(&it));
+        has_article && words.last().is_some_and(|it| matches!(*it, "and" | "then" | "plus"))
+    };
+    let mut separated = tagged.clone();
+    for span in separated.spans.iter_mut().skip(first + 1) {
+        if matches!(span.role, Role::Thing | Role::Attribute) && is_separate(span) {
+            span.role = Role::Also;
+        }
+    }
+    (separated != *tagged).then_some(separated)
+}
+
+/// "red mug" of "the blue mug as well as the *red*".
+fn whole_name(name: String, head: &str) -> String {
+    let is_name = name.is_empty() || !mentions(&format!("a {name}")).is_empty();
+    if is_name || head.is_empty() { name } else { format!("{name} {head}") }
 }
 
 /// Of what tells an order or a time, the end counts: "the mug I use the most".

@@ -103,6 +103,39 @@ fn what_the_words_say_is_put_together() {
 }
 
 #[test]
+fn a_thing_named_by_its_colour_alone_is_of_the_kind_of_the_first() {
+    let of = |marked: &str| made(marked, Superlative::None, Tense::None).also;
+    assert_eq!(of("the [thing:blue mug] and the [also:red] one"), ["red mug"]);
+    assert_eq!(of("the [thing:blue mug] and the [also:red hat]"), ["red hat"]);
+    assert_eq!(of("the [thing:blue mug] and then the [thing:red one]"), ["red mug"]);
+    assert_eq!(of("the [thing:mug] and [thing:the book]"), ["book"]);
+    assert_eq!(of("a [thing:mug] that is [attribute:big] and [attribute:red]"), [""; 0]);
+}
+
+#[test]
+fn ordinals_beyond_those_of_the_model_count_where_an_order_is_asked_for() {
+    let of = |marked: &str, order| made(marked, order, Tense::None).rank;
+    assert_eq!(of("my fifth most [deed:used] [thing:mug]", Most), 4);
+    assert_eq!(of("the 4th latest [thing:mug]", Latest), 3);
+    assert_eq!(of("the [thing:mug] on the [place:fourth shelf] that I [deed:use] most", Most), 0);
+    assert_eq!(of("the fifth [thing:element]", Superlative::None), 0);
+}
+
+#[test]
+fn what_a_request_depends_on_is_kept_apart_from_what_it_names() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/request-reader");
+    let requests = Requests::new(request_reader::load(&dir).unwrap());
+    let read = |text: &str| {
+        let read = requests.read(text).unwrap();
+        (read.thing, read.conditions)
+    };
+    let said = |thing: &str, condition: &str| (thing.to_owned(), vec![condition.to_owned()]);
+    assert_eq!(read("bring me the mug if it is clean"), said("mug", "if it is clean"));
+    assert_eq!(read("fetch the keys once the door is open"), said("keys", "once the door is open"));
+    assert_eq!(read("get the hammer if you have time"), ("hammer".to_owned(), Vec::new()));
+}
+
+#[test]
 fn a_deed_may_say_where_and_may_name_the_thing() {
     let none = Superlative::None;
     check(

@@ -200,3 +200,15 @@ pub(super) const PARTS_OF_DAY: &[(&str, &str)] = &[
     ("dinner", "at dinner"),
     ("bedtime", "at bedtime"),
 ];
+
+/// Rank of the first of [`ORDINALS`], from 0: the model answers with those before.
+pub(super) const FIRST_ORDINAL: usize = 3;
+pub(super) const ORDINALS: &[(&str, &str)] = &[
+    ("fourth", "4th"),
+    ("fifth", "5th"),
+    ("sixth", "6th"),
+    ("seventh", "7th"),
+    ("eighth", "8th"),
+    ("ninth", "9th"),
+    ("tenth", "10th"),
+];

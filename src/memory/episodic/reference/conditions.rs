@@ -1,0 +1,346 @@
+//! What a request makes its errand depend on, or puts off: "if it is clean", "unless
+//! somebody uses it", "in five minutes". A robot with a memory cannot see to that, so that
+//! such words are told and kept out of the reading.
+//!
+//! Pure. English.
+
+use std::ops::Range;
+
+use crate::language::time::is_number;
+
+/// Words that begin a condition wherever they stand before a clause.
+const IF: &[&str] = &["if", "unless", "provided", "providing", "assuming"];
+/// Words that begin one before a clause about the present or the future.
+const WHEN: &[&str] = &["when", "whenever", "once", "until", "till", "after", "before", "while"];
+/// Before "if" where it asks whether.
+const ASKING: &[&str] = &[
+    "know",
+    "check",
+    "see",
+    "wonder",
+    "wondering",
+    "wondered",
+    "ask",
+    "say",
+    "sure",
+    "remember",
+    "out",
+    "idea",
+    "me",
+];
+/// Verbs of the present or the future that a clause may have.
+const PRESENT: &[&str] = &[
+    "is", "are", "am", "isn't", "aren't", "it's", "i'm", "he's", "she's", "they're", "you're",
+    "we're", "has", "have", "hasn't", "haven't", "can", "can't", "will", "gets", "get", "comes",
+    "come", "goes", "starts", "stops", "ends", "finishes", "arrives", "arrive", "leaves", "rains",
+];
+/// Words of clauses that ask for nothing: "if you don't mind", "when you have time", "if you
+/// find it", "if it's not too much trouble".
+const POLITE: &[&str] = &[
+    "if",
+    "when",
+    "whenever",
+    "once",
+    "only",
+    "you",
+    "it",
+    "it's",
+    "its",
+    "that",
+    "that's",
+    "is",
+    "isn't",
+    "there",
+    "there's",
+    "i",
+    "may",
+    "might",
+    "can",
+    "could",
+    "would",
+    "will",
+    "please",
+    "do",
+    "don't",
+    "dont",
+    "wouldn't",
+    "not",
+    "no",
+    "mind",
+    "mindin",
+    "minding",
+    "have",
+    "has",
+    "got",
+    "get",
+    "getting",
+    "the",
+    "a",
+    "an",
+    "any",
+    "one",
+    "some",
+    "time",
+    "moment",
+    "minute",
+    "second",
+    "sec",
+    "chance",
+    "possible",
+    "ok",
+    "okay",
+    "alright",
+    "fine",
+    "too",
+    "much",
+    "many",
+    "trouble",
+    "bother",
+    "problem",
+    "able",
+    "to",
+    "free",
+    "ready",
+    "around",
+    "kind",
+    "so",
+    "be",
+    "want",
+    "like",
+    "know",
+    "where",
+    "find",
+    "see",
+    "happen",
+    "are",
+    "at",
+    "all",
+    "think",
+    "of",
+    "this",
+    "for",
+    "me",
+    "we",
+    "still",
+    "somewhere",
+    "anywhere",
+    "nearby",
+    "help",
+    "as",
+    "ask",
+    "were",
+    "need",
+    "really",
+    "bit",
+    "spare",
+    "sure",
+    "allowed",
+    "feel",
+    "must",
+    "necessary",
+];
+/// Verbs at which the errand goes on after a clause that stands before it.
+const ERRANDS: &[&str] = &[
+    "bring", "get", "fetch", "find", "give", "take", "go", "grab", "hand", "pass", "show", "tell",
+    "then", "please",
+];
+const UNITS: &[&str] = &[
+    "second", "seconds", "minute", "minutes", "min", "mins", "hour", "hours", "day", "days",
+    "week", "weeks",
+];
+
+/// Byte ranges of the conditions and later times of a request, in their order; `describes`
+/// tells whether a clause only says which thing is meant ("the pan I use when it is late").
+pub(in crate::memory::episodic) fn find(
+    request: &str,
+    describes: &dyn Fn(usize) -> bool,
+) -> Vec<Range<usize>> {
+    let words = Words::of(request);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < words.0.len() {
+        let end = words.later(at).or_else(|| words.condition(at, describes));
+        let Some(end) = end else {
+            at += 1;
+            continue;
+        };
+        let start = words.start_of_clause(at);
+        if let Some(range) = words.range(start..end) {
+            found.push(range);
+        }
+        at = end;
+    }
+    found
+}
+
+/// The request with blanks in the place of these ranges.
+pub(in crate::memory::episodic) fn without(request: &str, ranges: &[Range<usize>]) -> String {
+    let is_out = |at: usize| ranges.iter().any(|it| it.contains(&at));
+    let mut rest = String::with_capacity(request.len());
+    for (at, c) in request.char_indices() {
+        if is_out(at) {
+            rest.extend(std::iter::repeat_n(' ', c.len_utf8()));
+        } else {
+            rest.push(c);
+        }
+    }
+    rest
+}
+
+/// Words in lower case with their places, and whether a sign ends the clause after each.
+struct Words(Vec<(String, Range<usize>, bool)>);
+
+impl Words {
+    fn of(request: &str) -> Self {
+        let mut words = Vec::new();
+        for said in request.split_whitespace() {
+            let from = said.as_ptr() as usize - request.as_ptr() as usize;
+            let bare = said.trim_matches(|c: char| !c.is_alphanumeric());
+            let ends = said.ends_with([',', '.', ';', '!', '?', ':']);
+            let word = bare.to_lowercase().replace('’', "'");
+            words.push((word, from..from + said.len(), ends));
+        }
+        Self(words)
+    }
+
+    fn word(&self, at: usize) -> &str {
+        self.0.get(at).map_or("", |(word, ..)| word.as_str())
+    }
+
+    fn range(&self, words: Range<usize>) -> Option<Range<usize>> {
+        let start = self.0.get(words.start)?.1.start;
+        let end = self.0.get(words.end.checked_sub(1)?)?.1.end;
+        Some(start..end)
+    }
+
+    /// The word after the condition that begins at one.
+    fn condition(&self, at: usize, describes: &dyn Fn(usize) -> bool) -> Option<usize> {
+        let end = self.end_of_clause(at);
+        let clause: Vec<&str> = (at..end).map(|it| self.word(it)).collect();
+        let is_if = IF.contains(&self.word(at)) && !(at > 0 && ASKING.contains(&self.word(at - 1)));
+        let from = self.0.get(at)?.1.start;
+        let is_when = WHEN.contains(&self.word(at))
+            && clause.iter().skip(1).any(|it| PRESENT.contains(it))
+            && !describes(from);
+        let is_as = self.word(at) == "as"
+            && matches!(self.word(at + 1), "soon" | "long")
+            && self.word(at + 2) == "as"
+            && !describes(from);
+        let is_case = self.word(at) == "in" && self.word(at + 1) == "case";
+        let depends = (is_if || is_when || is_as || is_case) && clause.len() > 1;
+        (depends && !clause.iter().all(|it| POLITE.contains(it))).then_some(end)
+    }
+
+    /// The word after a later time that begins at one: "in five minutes", "tomorrow".
+    fn later(&self, at: usize) -> Option<usize> {
+        let part = |at: usize| {
+            at + usize::from(matches!(self.word(at), "morning" | "evening" | "afternoon" | "night"))
+        };
+        match self.word(at) {
+            "tomorrow" => Some(part(at + 1)),
+            "next" if matches!(self.word(at + 1), "week" | "weekend" | "month") => Some(at + 2),
+            "in" => {
+                let unit = (at + 2..at + 5).find(|it| UNITS.contains(&self.word(*it)))?;
+                let is_past = |word: &str| matches!(word, "last" | "past" | "previous" | "these");
+                let counts = |word: &str| {
+                    matches!(word, "a" | "an" | "half" | "few" | "couple" | "of" | "about")
+                        || is_number(word)
+                };
+                let said = || (at + 1..unit).map(|it| self.word(it));
+                let is_later = said().all(counts) && !said().any(is_past);
+                let is_ago = matches!(self.word(unit + 1), "ago" | "earlier");
+                (is_later && !is_ago).then_some(unit + 1)
+            }
+            _ => None,
+        }
+    }
+
+    /// "but only" of "but only if it is free".
+    fn start_of_clause(&self, at: usize) -> usize {
+        let before = |at: usize, of: &[&str]| {
+            at.checked_sub(1).filter(|it| of.contains(&self.word(*it))).unwrap_or(at)
+        };
+        before(before(at, &["only", "even"]), &["but", "and"])
+    }
+
+    /// The word after a clause: it ends at a sign, at "and then", or, where it stands before
+    /// the errand, at that.
+    fn end_of_clause(&self, at: usize) -> usize {
+        let goes_on = |it: &usize| {
+            self.0.get(it - 1).is_some_and(|(.., ends)| *ends)
+                || *it > at + 2 && ERRANDS.contains(&self.word(*it)) && !self.is_subject(it - 1)
+                || self.word(*it) == "and" && ERRANDS.contains(&self.word(it + 1))
+        };
+        (at + 1..self.0.len()).find(goes_on).unwrap_or(self.0.len())
+    }
+
+    /// Whether a verb after this word is no order: "you find", "to get".
+    fn is_subject(&self, at: usize) -> bool {
+        matches!(
+            self.word(at),
+            "i" | "you" | "we" | "they" | "he" | "she" | "to" | "can" | "could" | "will" | "would"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(request: &str) -> Vec<&str> {
+        find(request, &|_| false).into_iter().map(|at| &request[at]).collect()
+    }
+
+    #[test]
+    fn conditions_and_later_times_are_found() {
+        for (request, expect) in [
+            ("bring me the mug if it is clean", &["if it is clean"][..]),
+            ("bring me the mug unless it is dirty, please", &["unless it is dirty,"]),
+            ("If it rains, bring the umbrella", &["If it rains,"]),
+            ("if the mug is empty bring it", &["if the mug is empty"]),
+            ("get it when the dishwasher is done", &["when the dishwasher is done"]),
+            ("the drill but only if nobody uses it", &["but only if nobody uses it"]),
+            ("fetch the keys once the door is open and then the bag", &["once the door is open"]),
+            ("bring the bag as soon as she is back", &["as soon as she is back"]),
+            ("bring the scissors in five minutes", &["in five minutes"]),
+            ("bring the book tomorrow morning", &["tomorrow morning"]),
+        ] {
+            assert_eq!(found(request), expect, "{request}");
+        }
+    }
+
+    #[test]
+    fn what_is_polite_or_asks_whether_or_tells_of_the_past_is_no_condition() {
+        for request in [
+            "bring me the mug if you can",
+            "bring me the mug if you don't mind",
+            "if you have time, get the hammer",
+            "if it's not too much trouble get the hammer",
+            "when you get a moment bring the mug",
+            "do you know if the mug is on the desk",
+            "tell me if there is a mug in the kitchen",
+            "the book I was reading when you saw me",
+            "the mug I used in the last five minutes",
+            "the mug I had before",
+            "the mug in the sink",
+            "",
+        ] {
+            assert_eq!(found(request), [""; 0], "{request}");
+        }
+    }
+
+    #[test]
+    fn a_clause_that_describes_the_thing_is_no_condition() {
+        let request = "the mug I use when I am at work";
+        assert!(find(request, &|_| true).is_empty());
+        assert_eq!(find(request, &|_| false).len(), 1);
+    }
+
+    #[test]
+    fn the_rest_of_a_request_keeps_its_places() {
+        let request = "the mug, if it’s clean, or the cup";
+        let rest = without(request, &find(request, &|_| false));
+        assert_eq!(rest.len(), request.len());
+        assert!(!rest.contains("clean") && rest.ends_with("or the cup"), "{rest}");
+    }
+}
