@@ -1,7 +1,6 @@
 //! The corpus against a look at each record, across sealing, merging, forgetting,
 //! retention and restarts.
 
-use crate::language::caption::ParsedCaption;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,12 +19,14 @@ use crate::index::lexical::AnalysedText;
 use crate::index::lexical::mutable::MutablePostings;
 use crate::index::lexical::query::Bm25Query;
 use crate::index::phrases::{ObjectQuery, SceneQuery};
+use crate::language::caption::ParsedCaption;
 use crate::language::fit::{Certainty, Fit};
 use crate::language::mention::mentions;
 use crate::search::compaction::{Compaction, Options};
 use crate::search::evidence::ObjectEvidence;
 use crate::search::plan::SegmentAction;
 use crate::search::{Corpus, CorpusError, Explained, Filter, Hit, Query, WEIGHTS};
+use crate::store::tests::parse;
 use crate::store::{EmbeddingSpace, Merged, NewObservation, Record, Store};
 
 const DIMENSION: usize = 8;
@@ -793,15 +794,4 @@ fn a_committed_record_is_searchable_once_the_corpus_has_settled() {
         drop(changes);
         assert_eq!(reader.join().unwrap(), 1);
     });
-}
-
-/// Observations with what the rules read in their captions.
-fn parse(
-    observations: &[(NewObservation, Embedding)],
-) -> Vec<(NewObservation, ParsedCaption, Embedding)> {
-    let read = |(observation, vector): &(NewObservation, Embedding)| {
-        let parsed = ParsedCaption::by_rules(&observation.caption);
-        (observation.clone(), parsed, vector.clone())
-    };
-    observations.iter().map(read).collect()
 }

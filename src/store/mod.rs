@@ -522,4 +522,4 @@ mod old_format_tests;
 #[cfg(test)]
 mod segment_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

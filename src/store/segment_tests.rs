@@ -1,18 +1,17 @@
 //! Segments and forgetting through restarts and damage, from outside the files.
 
-use crate::language::caption::ParsedCaption;
-use crate::store::tests::parse;
 use std::io::Write as _;
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
-use crate::base::caption::Caption;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::forget::FORGET_MAX;
 use crate::store::keys;
 use crate::store::segment_meta::{Amendment, PartId, SegmentMeta};
-use crate::store::tests::{all, at, fill, jpeg, meta, observation, open, raw, tamper, vector};
+use crate::store::tests::{
+    all, at, commit, fill, jpeg, meta, observation, open, parse, raw, tamper,
+};
 
 const GRAPH: PartId = PartId(2);
 
@@ -137,14 +136,7 @@ fn amendments_are_kept_until_their_segment_is_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), vec![9]).unwrap();
-    store
-        .commit_frame(
-            ticket,
-            &Caption::without_confidence("a red mug"),
-            &ParsedCaption::by_rules("a red mug"),
-            &vector(1),
-        )
-        .unwrap();
+    commit(&store, ticket, "a red mug", 1).unwrap();
     store.commit_observations(&parse(&[observation(2), observation(3)])).unwrap();
     store.merge_frame("front", at(11)).unwrap();
     assert_eq!(store.amendments().unwrap(), [], "in no segment");
@@ -172,14 +164,7 @@ fn a_deleted_record_loses_its_image_and_its_keyframe() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 10), &jpeg(1), vec![9]).unwrap();
-    let seen = store
-        .commit_frame(
-            ticket,
-            &Caption::without_confidence("a red mug"),
-            &ParsedCaption::by_rules("a red mug"),
-            &vector(1),
-        )
-        .unwrap();
+    let seen = commit(&store, ticket, "a red mug", 1).unwrap();
     store.commit_observations(&parse(&[observation(2), observation(3)])).unwrap();
     let unknown = RecordId(77);
     let gone = store.delete_records(&[RecordId(3), unknown, seen.id, seen.id]).unwrap();
@@ -236,14 +221,7 @@ fn records_below_the_floor_never_count() {
     assert_eq!(store.read_segment_part(&new, GRAPH).unwrap(), blob(50_000, 2));
     assert_eq!(store.remove_below_floor().unwrap(), 0);
 
-    store
-        .commit_frame(
-            ticket,
-            &Caption::without_confidence("a blue mug"),
-            &ParsedCaption::by_rules("a blue mug"),
-            &vector(7),
-        )
-        .unwrap();
+    commit(&store, ticket, "a blue mug", 7).unwrap();
     store.raise_floor(RecordId(99), &[new.number]).unwrap();
     while store.remove_below_floor().unwrap() > 0 {}
     assert_eq!((ids(&store), store.record_count(), chunks(&store)), (vec![], 0, 0));

@@ -1,6 +1,5 @@
 //! The store through restarts, damage and refusal, from outside its files.
 
-use crate::language::caption::ParsedCaption;
 use std::fs;
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use crate::base::embedding::Embedding;
 use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
 use crate::base::time::Timestamp;
+use crate::language::caption::ParsedCaption;
 use crate::store::EmbeddingSpace;
 use crate::store::NewObservation;
 use crate::store::Options;
@@ -125,14 +125,7 @@ fn a_frame_goes_from_spool_to_record_through_restarts() {
 
     let store = open(dir.path());
     assert_eq!(store.next_pending(None).unwrap().unwrap().attempts, 1);
-    let record = store
-        .commit_frame(
-            ticket,
-            &Caption::without_confidence("a red mug"),
-            &ParsedCaption::by_rules("a red mug"),
-            &vector(1),
-        )
-        .unwrap();
+    let record = commit(&store, ticket, "a red mug", 1).unwrap();
     assert_eq!((record.id, record.end_at, record.image), (RecordId(1), at(12), Some(ticket)));
     assert_eq!(store.next_pending(None).unwrap(), None);
     let merged = store.merge_frame("front", at(15)).unwrap();
@@ -246,14 +239,7 @@ fn a_record_whose_image_was_dropped_says_so() {
     for seconds in 1..=3 {
         let meta = meta("front", seconds);
         let ticket = store.accept_frame(&meta, &jpeg(1), Vec::new()).unwrap();
-        store
-            .commit_frame(
-                ticket,
-                &Caption::without_confidence("a mug"),
-                &ParsedCaption::by_rules("a mug"),
-                &vector(1),
-            )
-            .unwrap();
+        commit(&store, ticket, "a mug", 1).unwrap();
     }
     let images: Vec<_> = all(&store).into_iter().map(|(record, _)| record.image).collect();
     assert_eq!(images, [None, Some(FrameTicket(2)), Some(FrameTicket(3))]);
@@ -275,14 +261,7 @@ fn oversized_values_are_refused_and_change_nothing() {
     let short = Embedding::new(vec![1.0], 1).unwrap();
     let error = store.commit_observations(&parse(&[(observation, short)])).unwrap_err();
     assert_eq!(error, StoreError::Dimension { found: 1, expected: DIMENSION });
-    let error = store
-        .commit_frame(
-            FrameTicket(1),
-            &Caption::without_confidence("a mug"),
-            &ParsedCaption::by_rules("a mug"),
-            &vector(1),
-        )
-        .unwrap_err();
+    let error = commit(&store, FrameTicket(1), "a mug", 1).unwrap_err();
     assert_eq!(error, StoreError::NotPending { ticket: FrameTicket(1) });
     assert_eq!((store.record_count(), store.pending_count()), (0, 0));
     assert_eq!(store.accept_frame(&meta("front", 1), &jpeg(1), Vec::new()), Ok(FrameTicket(1)));
@@ -293,14 +272,7 @@ fn a_damaged_record_costs_no_frame_that_merges_into_it() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let ticket = store.accept_frame(&meta("front", 1), &jpeg(1), Vec::new()).unwrap();
-    let record = store
-        .commit_frame(
-            ticket,
-            &Caption::without_confidence("a mug"),
-            &ParsedCaption::by_rules("a mug"),
-            &vector(1),
-        )
-        .unwrap();
+    let record = commit(&store, ticket, "a mug", 1).unwrap();
     drop(store);
     tamper(dir.path(), &super::keys::record(record.id), |bytes| bytes[7] ^= 1);
     let store = open(dir.path());
@@ -602,8 +574,19 @@ fn everything_is_shared_between_threads() {
     require_shareable::<Store>();
 }
 
+/// Commits a frame with this caption and [`vector`] of `n`.
+pub(super) fn commit(
+    store: &Store,
+    ticket: FrameTicket,
+    caption: &str,
+    n: u32,
+) -> Result<Record, StoreError> {
+    let parsed = ParsedCaption::by_rules(caption);
+    store.commit_frame(ticket, &Caption::without_confidence(caption), &parsed, &vector(n))
+}
+
 /// Observations with what the rules read in their captions.
-pub(super) fn parse(
+pub(crate) fn parse(
     observations: &[(NewObservation, Embedding)],
 ) -> Vec<(NewObservation, ParsedCaption, Embedding)> {
     let read = |(observation, vector): &(NewObservation, Embedding)| {

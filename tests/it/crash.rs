@@ -8,13 +8,8 @@
     reason = "helpers of a test stop it where something is wrong"
 )]
 
-use engram::language::caption::ParsedCaption;
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher as _, RandomState};
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
 use std::time::Duration;
 
 use engram::base::FrameTicket;
@@ -23,6 +18,7 @@ use engram::base::caption::Caption;
 use engram::base::embedding::Embedding;
 use engram::base::frame::FrameMeta;
 use engram::base::time::Timestamp;
+use engram::language::caption::ParsedCaption;
 use engram::store::EmbeddingSpace;
 use engram::store::NewObservation;
 use engram::store::Options;
@@ -30,6 +26,8 @@ use engram::store::PendingFrame;
 use engram::store::Record;
 use engram::store::Store;
 use engram::store::StoreError;
+
+use crate::killed_writer::{KilledWriter, parse};
 
 const DIR: &str = "ENGRAM_TEST_CRASH_DIR";
 const KILLS: usize = 12;
@@ -70,7 +68,7 @@ fn take_turn(store: &Store, turn: u32) -> Result<(), StoreError> {
     if turn.is_multiple_of(3) {
         let first = store.record_count() + 1;
         let observations: Vec<_> = (first..first + 5).map(observation).collect();
-        for record in store.commit_observations(&parsed(&observations))? {
+        for record in store.commit_observations(&parse(&observations))? {
             println!("ACK record {}", record.id);
         }
     }
@@ -121,28 +119,14 @@ impl Acknowledged {
 
 /// Runs the writer and kills it some moments after it started to write.
 fn write_until_killed(dir: &Path, acknowledged: &mut Acknowledged) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "crash::crash_writer", "--nocapture", "--test-threads=1"])
-        .env(DIR, dir)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
-    let mut note_next = || {
-        let mut line = String::new();
-        let read = lines.read_line(&mut line).unwrap();
-        // The last line may be cut short: what it says was not acknowledged.
-        if let Some((_, said)) = line.split_once("ACK ").filter(|_| line.ends_with('\n')) {
-            acknowledged.note(said);
-            return Some(true);
-        }
-        (read > 0).then_some(false)
+    let writer = KilledWriter {
+        test: "crash::crash_writer",
+        variable: DIR,
+        dir,
+        acknowledgements: 1,
+        delay_max: Duration::from_millis(60),
     };
-    while note_next() == Some(false) {}
-    thread::sleep(Duration::from_micros(RandomState::new().hash_one(0) % 60_000));
-    child.kill().unwrap();
-    while note_next().is_some() {}
-    assert!(!child.wait().unwrap().success(), "the writer ended by itself");
+    writer.run(|said| acknowledged.note(said));
 }
 
 fn check(store: &Store, acknowledged: &Acknowledged, kill: usize) {
@@ -228,15 +212,4 @@ fn image(ticket: u64) -> Vec<u8> {
 fn vector(id: u64) -> Embedding {
     let raw = (0_u8..).take(DIMENSION).map(|i| f32::from(i) + 1.0 + (id % 97) as f32).collect();
     Embedding::new(raw, DIMENSION).unwrap()
-}
-
-/// Observations with what the rules read in their captions.
-fn parsed(
-    observations: &[(NewObservation, Embedding)],
-) -> Vec<(NewObservation, ParsedCaption, Embedding)> {
-    let read = |(observation, vector): &(NewObservation, Embedding)| {
-        let parsed = ParsedCaption::by_rules(&observation.caption);
-        (observation.clone(), parsed, vector.clone())
-    };
-    observations.iter().map(read).collect()
 }

@@ -8,13 +8,8 @@
     reason = "helpers of a test stop it where something is wrong"
 )]
 
-use engram::language::caption::ParsedCaption;
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher as _, RandomState};
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
 use std::time::Duration;
 
 use engram::base::RecordId;
@@ -24,6 +19,8 @@ use engram::base::time::Timestamp;
 use engram::search::compaction::{Compaction, Options};
 use engram::search::{Corpus, Filter, Query};
 use engram::store::{EmbeddingSpace, NewObservation, Store};
+
+use crate::killed_writer::{KilledWriter, parse};
 
 const DIR: &str = "ENGRAM_TEST_SEGMENTS_DIR";
 const KILLS: u64 = 8;
@@ -38,7 +35,7 @@ fn every_record_is_found_after_a_kill_while_segments_are_made() {
     let dir = tempfile::tempdir().unwrap();
     let mut said = Said::default();
     for kill in 0..KILLS {
-        write_until_killed(dir.path(), kill, &mut said);
+        write_until_killed(dir.path(), &mut said);
         check(dir.path(), &mut said, kill);
     }
     assert!(said.sealed > 0 && said.merged > 0 && said.dropped > 0, "{said:?}");
@@ -56,7 +53,7 @@ fn segments_writer() {
         let first = newest(&store) + 1;
         let all: Vec<_> = (first..first + 24).map(observation).collect();
         let mut changes = corpus.changes();
-        let records = store.commit_observations(&parsed(&all)).unwrap();
+        let records = store.commit_observations(&parse(&all)).unwrap();
         for (record, (_, vector)) in records.iter().zip(&all) {
             changes.insert(record, vector).unwrap();
         }
@@ -104,33 +101,15 @@ impl Said {
     }
 }
 
-fn write_until_killed(dir: &Path, kill: u64, said: &mut Said) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "crash_segments::segments_writer", "--nocapture", "--test-threads=1"])
-        .env(DIR, dir)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
-    let mut note_next = || {
-        let mut line = String::new();
-        let read = lines.read_line(&mut line).unwrap();
-        // The last line may be cut short: what it says was not acknowledged.
-        if let Some((_, said_now)) = line.split_once("ACK ").filter(|_| line.ends_with('\n')) {
-            said.note(said_now);
-            return Some(true);
-        }
-        (read > 0).then_some(false)
+fn write_until_killed(dir: &Path, said: &mut Said) {
+    let writer = KilledWriter {
+        test: "crash_segments::segments_writer",
+        variable: DIR,
+        dir,
+        acknowledgements: 40,
+        delay_max: Duration::from_millis(80),
     };
-    // Each run goes on for some hundred records, then for a moment that is random.
-    let mut acknowledged = 0;
-    while acknowledged < 40 {
-        acknowledged += u32::from(note_next().unwrap());
-    }
-    thread::sleep(Duration::from_micros(RandomState::new().hash_one(kill) % 80_000));
-    child.kill().unwrap();
-    while note_next().is_some() {}
-    assert!(!child.wait().unwrap().success(), "the writer ended by itself");
+    writer.run(|line| said.note(line));
 }
 
 fn check(dir: &Path, said: &mut Said, kill: u64) {
@@ -200,15 +179,4 @@ fn observation(id: u64) -> (NewObservation, Embedding) {
 fn vector(id: u64) -> Embedding {
     let raw = (0..DIMENSION).map(|bit| if id >> bit & 1 == 1 { 1.0 } else { -1.0 }).collect();
     Embedding::new(raw, DIMENSION).unwrap()
-}
-
-/// Observations with what the rules read in their captions.
-fn parsed(
-    observations: &[(NewObservation, Embedding)],
-) -> Vec<(NewObservation, ParsedCaption, Embedding)> {
-    let read = |(observation, vector): &(NewObservation, Embedding)| {
-        let parsed = ParsedCaption::by_rules(&observation.caption);
-        (observation.clone(), parsed, vector.clone())
-    };
-    observations.iter().map(read).collect()
 }

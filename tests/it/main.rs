@@ -24,6 +24,7 @@ mod footprint;
 mod fusion;
 mod grounding;
 mod home;
+mod killed_writer;
 mod last_seen;
 mod model_planner;
 mod models;
