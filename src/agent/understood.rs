@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::episodic::reference::{Order, Reference, Respelling};
-use crate::model::tagged::Intent;
+use crate::language::reference::{Order, Reference, Respelling};
+use crate::language::request_tags::Intent;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Understood {

@@ -10,6 +10,8 @@ pub mod lexicon;
 pub mod mention;
 mod naming;
 pub mod place;
+pub mod reference;
+pub mod request_tags;
 mod sentence;
 pub mod tagged;
 pub mod time;

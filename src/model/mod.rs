@@ -22,7 +22,6 @@ pub mod scripted;
 pub(crate) mod sentence;
 mod stored_tensor;
 mod table;
-pub mod tagged;
 mod tensors;
 mod threads;
 pub mod weights;
@@ -33,8 +32,8 @@ use std::time::Duration;
 
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
+use crate::language::request_tags::TaggedRequest;
 use crate::language::tagged::TaggedWord;
-use crate::model::tagged::TaggedRequest;
 
 /// Identity of the model that made a vector or a caption.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokenizers::Encoding;
 
+use crate::language::request_tags::{
+    Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
+};
 use crate::model::encoder::Encoder;
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::layers::Linear;
-use crate::model::tagged::{
-    Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
-};
 use crate::model::tensors::Tensors;
 use crate::model::threads::multiply_on_one_thread;
 use crate::model::weights::ModelDir;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::base::RecordId;
+use crate::language::reference::Reference;
 use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::noun_phrases::bare_name;
-use crate::memory::episodic::reference::Reference;
 use crate::retrieval::session::{Candidate, Session};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::{ParsedRequest, Retrieval, RetrievalError};

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::base::RecordId;
 use crate::base::time::{Clock, Timestamp, Zone};
-use crate::memory::episodic::reference::{Reference, Respelling};
+use crate::language::reference::{Reference, Respelling};
 use crate::memory::episodic::requests::Requests;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::ModelError;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
-use crate::memory::episodic::reference::Reference;
+use crate::language::reference::Reference;
 
 /// Shared state of a caller's calls: each session its own, the memory common to all.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

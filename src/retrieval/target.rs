@@ -1,9 +1,9 @@
 //! The memory-search instance: which object is searched for.
 
 use crate::base::RecordId;
+use crate::language::reference::Reference;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::noun_phrases::bare_name;
-use crate::memory::episodic::reference::Reference;
 use crate::retrieval::session::{FoundInMemory, Session, Target};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::task_phrase::target_phrase;

@@ -3,7 +3,7 @@
 //!
 //! Pure. English.
 
-use crate::memory::episodic::reference::Reference;
+use crate::language::reference::Reference;
 
 /// Words that belong to the name of a thing, before it.
 const DETERMINERS: &[&str] = &[
@@ -61,7 +61,7 @@ fn bare(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::episodic::reference::Respelling;
+    use crate::language::reference::Respelling;
 
     #[test]
     fn a_target_is_described_without_words_that_nobody_needs_and_as_it_was_read() {

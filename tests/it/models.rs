@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use engram::base::picture::ImageLimits;
+use engram::language::request_tags::{Role, TaggedRequest};
 use engram::language::tagged::WordRole;
 use engram::model::CaptionError;
 use engram::model::TextRole;
@@ -15,7 +16,6 @@ use engram::model::bert;
 use engram::model::blip;
 use engram::model::caption_reader;
 use engram::model::request_reader;
-use engram::model::tagged::{Role, TaggedRequest};
 use serde_json::Value;
 
 fn fixture(name: &str) -> PathBuf {

@@ -11,10 +11,10 @@ use crate::base::time::{Timestamp, Window, Zone};
 use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::language::commonsense;
 use crate::language::mention::mentions;
+use crate::language::reference::{Order, Reference};
 use crate::memory::episodic::instances::{self, Instance};
 use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::ranking::{self, RankBy, RankingCriteria};
-use crate::memory::episodic::reference::{Order, Reference};
 use crate::memory::episodic::sighting_confidence::{
     self, HISTORY_SPAN, PlaceHistory, VIEWPOINT_METRES,
 };

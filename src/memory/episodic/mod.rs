@@ -13,7 +13,6 @@ pub mod instances;
 pub mod last_seen;
 pub mod noun_phrases;
 pub mod ranking;
-pub mod reference;
 pub mod requests;
 mod respell;
 mod sighting_confidence;

@@ -3,7 +3,7 @@
 //! Pure.
 
 use crate::language::mention::mentions;
-use crate::memory::episodic::reference::words::DETERMINERS;
+use crate::language::reference::words::DETERMINERS;
 
 /// The thing that `words` are the name of, and nothing but the name; `None` where they
 /// say more, such as a request.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::language::reference::{Reference, conditions};
+use crate::language::request_tags::{Role, TaggedRequest};
 use crate::language::time;
-use crate::memory::episodic::reference::{Reference, conditions};
-use crate::model::tagged::{Role, TaggedRequest};
 use crate::model::{ModelError, RequestTagger};
 
 /// Longest request read; the rest is cut off.
@@ -43,5 +43,62 @@ impl Requests {
     fn read_all(&self, request: &str) -> Result<(Reference, TaggedRequest), ModelError> {
         let tagged = self.tagger.tag(request)?;
         Ok((Reference::of(request, &tagged, &time::find(request)), tagged))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::path::Path;
+
+    use crate::language::reference::tests::shown;
+    use crate::model::request_reader;
+
+    /// A line a request: thing, around, doing, order, when.
+    const REQUESTS: &str = include_str!("requests.txt");
+
+    /// Requests of [`REQUESTS`] that the shipped model reads right, at least.
+    const RIGHT_LEAST: usize = 185;
+
+    fn shipped() -> Requests {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/request-reader");
+        Requests::new(request_reader::load(&dir).unwrap())
+    }
+
+    #[test]
+    fn requests_are_read_in_many_wordings() {
+        let requests = shipped();
+        let mut wrong = Vec::new();
+        let mut count = 0;
+        for line in REQUESTS.lines().filter(|line| !line.starts_with('#')) {
+            let mut columns = line.split('|').map(str::trim);
+            let request = columns.next().unwrap();
+            let expect: Vec<&str> = columns.collect();
+            let found = shown(&requests.read(request).unwrap());
+            count += 1;
+            if found != expect {
+                let (found, expect) = (found.join(" | "), expect.join(" | "));
+                wrong.push(format!("{request}\n     is {found}\n not to {expect}"));
+            }
+        }
+        let said = format!("{} of {count} wrong:\n{}", wrong.len(), wrong.join("\n"));
+        eprintln!("{said}");
+        assert!(count >= 180 && count - wrong.len() >= RIGHT_LEAST, "{said}");
+    }
+    #[test]
+    fn what_a_request_depends_on_is_kept_apart_from_what_it_names() {
+        let requests = shipped();
+        let read = |text: &str| {
+            let read = requests.read(text).unwrap();
+            (read.thing, read.conditions)
+        };
+        let said = |thing: &str, condition: &str| (thing.to_owned(), vec![condition.to_owned()]);
+        assert_eq!(read("bring me the mug if it is clean"), said("mug", "if it is clean"));
+        assert_eq!(
+            read("fetch the keys once the door is open"),
+            said("keys", "once the door is open")
+        );
+        assert_eq!(read("get the hammer if you have time"), ("hammer".to_owned(), Vec::new()));
     }
 }

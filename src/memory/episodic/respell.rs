@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::language::reference::{Order, Reference, Respelling};
 use crate::memory::episodic::Episodic;
-use crate::memory::episodic::reference::{Order, Reference, Respelling};
 use crate::memory::episodic::spelling::{meant, sounding_like};
 
 /// English words, a line each after the notice of where they are from.

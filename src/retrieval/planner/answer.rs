@@ -1,8 +1,8 @@
 //! Questions, answered from what the memory knows: where and when a thing was seen, how many
 //! there are, whether there is one, which of several was seen later.
 
+use crate::language::request_tags::Asked;
 use crate::memory::episodic::Recalled;
-use crate::model::tagged::Asked;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::planner::answer_text::{AnswerWording, Compared, Counted};
 use crate::retrieval::planner::query::{widened, with_article};

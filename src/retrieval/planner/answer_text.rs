@@ -3,9 +3,9 @@
 //! Pure. English.
 
 use crate::base::time::Zone;
+use crate::language::reference::Order;
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instances::Instance;
-use crate::memory::episodic::reference::Order;
 use crate::store::Record;
 
 /// Records that an answer tells of, where no thing is asked for.

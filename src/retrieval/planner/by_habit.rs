@@ -3,9 +3,9 @@
 
 use crate::base::time::Window;
 use crate::language::mention::mentions;
+use crate::language::reference::{Order, Reference};
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instances::Instance;
-use crate::memory::episodic::reference::{Order, Reference};
 use crate::retrieval::RetrievalError;
 use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, recall};
 use crate::retrieval::target::TargetChoice;

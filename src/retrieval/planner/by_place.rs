@@ -1,8 +1,8 @@
 //! "The mug next to the laptop": the object that was last seen there, else the one nearest
 //! to it.
 
+use crate::language::reference::{Order, Reference};
 use crate::memory::episodic::Recalled;
-use crate::memory::episodic::reference::{Order, Reference};
 use crate::retrieval::planner::{Plan, SIGHTINGS, is_in_place, recall};
 use crate::retrieval::target::TargetChoice;
 use crate::retrieval::{ParsedRequest, RetrievalError};

@@ -1,7 +1,7 @@
 //! "What I left on the sofa before lunch": the object that lay there, whatever it is.
 
+use crate::language::reference::Reference;
 use crate::memory::episodic::Recalled;
-use crate::memory::episodic::reference::Reference;
 use crate::retrieval::planner::{MATCHES, Plan, recall};
 use crate::retrieval::target::TargetChoice;
 use crate::retrieval::{ParsedRequest, RetrievalError};

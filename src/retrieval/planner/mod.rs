@@ -15,9 +15,9 @@ mod query;
 mod several;
 
 use crate::base::time::{Timestamp, Window, Zone};
+use crate::language::reference::Reference;
+use crate::language::request_tags::Intent;
 use crate::memory::episodic::Recalled;
-use crate::memory::episodic::reference::Reference;
-use crate::model::tagged::Intent;
 use crate::retrieval::planner::query::{description, time_window, whole_seconds, with_article};
 use crate::retrieval::recall::RecallRequest;
 use crate::retrieval::search::Dispatch;

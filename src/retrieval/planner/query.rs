@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::base::time::{Timestamp, Window, Zone};
 use crate::base::wording::article;
-use crate::memory::episodic::reference::Reference;
+use crate::language::reference::Reference;
 
 /// A reference as a description to recall by: "a red mug by the desk".
 pub(super) fn description(reference: &Reference) -> String {

@@ -1,7 +1,7 @@
 //! "Both mugs", "the mug and then the book": several targets, whose goals come one after the
 //! other.
 
-use crate::model::tagged::Count;
+use crate::language::request_tags::Count;
 use crate::retrieval::planner::query::with_article;
 use crate::retrieval::planner::{Plan, recall};
 use crate::retrieval::target::TargetChoice;

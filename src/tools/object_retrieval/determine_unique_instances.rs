@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::base::score::Score;
 use crate::base::time::Zone;
+use crate::language::reference::{Order, Reference};
 use crate::memory::episodic::instances::{Instance, Place};
-use crate::memory::episodic::reference::{Order, Reference};
 use crate::retrieval::InstanceList;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::action::{Action, TextInput};

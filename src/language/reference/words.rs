@@ -3,7 +3,7 @@
 //! Pure.
 
 /// Before a name: which one of its kind.
-pub(in crate::memory::episodic) const DETERMINERS: &[&str] = &[
+pub(crate) const DETERMINERS: &[&str] = &[
     "a", "an", "the", "my", "our", "your", "his", "her", "its", "their", "this", "that", "these",
     "those", "some", "any", "another", "no", "every", "both",
 ];

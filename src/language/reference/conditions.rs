@@ -151,10 +151,7 @@ const UNITS: &[&str] = &[
 
 /// Byte ranges of the conditions and later times of a request, in their order; `describes`
 /// tells whether a clause only says which thing is meant ("the pan I use when it is late").
-pub(in crate::memory::episodic) fn find(
-    request: &str,
-    describes: &dyn Fn(usize) -> bool,
-) -> Vec<Range<usize>> {
+pub(crate) fn find(request: &str, describes: &dyn Fn(usize) -> bool) -> Vec<Range<usize>> {
     let words = Words::of(request);
     let mut found = Vec::new();
     let mut at = 0;
@@ -174,7 +171,7 @@ pub(in crate::memory::episodic) fn find(
 }
 
 /// The request with blanks in the place of these ranges.
-pub(in crate::memory::episodic) fn without(request: &str, ranges: &[Range<usize>]) -> String {
+pub(crate) fn without(request: &str, ranges: &[Range<usize>]) -> String {
     let is_out = |at: usize| ranges.iter().any(|it| it.contains(&at));
     let mut rest = String::with_capacity(request.len());
     for (at, c) in request.char_indices() {

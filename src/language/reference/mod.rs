@@ -4,23 +4,23 @@
 //! Pure. English; which words say what, the model of requests has told. Knows no
 //! records.
 
-pub(super) mod conditions;
+pub(crate) mod conditions;
 mod phrase;
-pub(super) mod words;
+pub(crate) mod words;
 
 use std::ops::Range;
 
 use crate::language::caption::is_person;
 use crate::language::mention::mentions;
-use crate::language::time::{self, Found, PhraseTime};
-use crate::language::verbs::{self, MERE_USE};
-use crate::memory::episodic::reference::phrase::{places, plain};
-use crate::memory::episodic::reference::words::{
+use crate::language::reference::phrase::{places, plain};
+use crate::language::reference::words::{
     AFFORDANCES, DETERMINERS, FIRST_ORDINAL, HABITUAL, ORDINALS, PARTS_OF_DAY,
 };
-use crate::model::tagged::{
+use crate::language::request_tags::{
     Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
 };
+use crate::language::time::{self, Found, PhraseTime};
+use crate::language::verbs::{self, MERE_USE};
 
 /// What a request refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -396,4 +396,4 @@ fn timed(when: Vec<PhraseTime>, tagged: &TaggedRequest) -> (Vec<PhraseTime>, Opt
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -3,7 +3,7 @@
 //!
 //! Pure.
 
-use crate::memory::episodic::reference::words::{
+use crate::language::reference::words::{
     COLLECTIVES, DETERMINERS, FILLERS, GENERIC, NOWHERE, PLACE_PARTS, PLACE_PREPOSITIONS, SIDES,
 };
 
