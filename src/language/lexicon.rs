@@ -1,5 +1,5 @@
-//! What WordNet knows of English words: which are adjectives, which names mean one
-//! concept, and which concept is more general.
+//! What WordNet knows of English words: which there are, which are adjectives, which
+//! names mean one concept, and which concept is more general.
 //!
 //! Pure: the files of `data/`, compiled in. WordNet (Miller 1995) 3.1; a name stands
 //! for its first sense that a camera can see.
@@ -11,6 +11,9 @@ use std::sync::LazyLock;
 /// skillet is a pan, a cooking utensil, a utensil.
 const STEPS_MAX: usize = 4;
 
+/// Letters of the shortest of [`words`].
+pub const WORD_LETTERS_MIN: usize = 4;
+
 /// Whether a word in lower case says how something is, and names nothing.
 pub fn is_adjective(word: &str) -> bool {
     ADJECTIVES.contains(word)
@@ -20,6 +23,17 @@ pub fn is_adjective(word: &str) -> bool {
 /// seen: "washing machine".
 pub fn is_name(name: &str) -> bool {
     CONCEPTS.by_name.contains_key(name)
+}
+
+/// English words in lower case, uninflected and of [`WORD_LETTERS_MIN`] letters or more, in
+/// the order of the alphabet.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    WORDS.iter().copied()
+}
+
+/// Whether a word is one of [`words`].
+pub fn is_word(word: &str) -> bool {
+    WORDS.binary_search(&word).is_ok()
 }
 
 /// The other names of what `name` means, in the order of the alphabet.
@@ -64,6 +78,11 @@ pub fn singular(word: &str) -> String {
 
 static ADJECTIVES: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| include_str!("data/adjectives.txt").lines().collect());
+
+/// Sorted.
+static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    include_str!("data/english_words.txt").lines().filter(|it| !it.starts_with('#')).collect()
+});
 
 static CONCEPTS: LazyLock<Concepts> =
     LazyLock::new(|| Concepts::read(include_str!("data/concepts.txt")));
@@ -146,6 +165,14 @@ mod tests {
         ] {
             assert_eq!(singular(several), one);
         }
+    }
+
+    #[test]
+    fn words_stand_in_order_each_once_and_have_letters_enough() {
+        assert!(WORDS.is_sorted_by(|a, b| a < b));
+        assert!(words().all(|it| it.len() >= WORD_LETTERS_MIN));
+        assert!(WORDS.len() > 20_000);
+        assert!(is_word("bottle") && !is_word("botle"));
     }
 
     #[test]

@@ -6,15 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::reference::{Order, Reference, Respelling};
 use crate::memory::episodic::Episodic;
 use crate::memory::episodic::spelling::{meant, sounding_like};
-
-/// English words, a line each after the notice of where they are from.
-const ENGLISH: &str = include_str!("english_words.txt");
-
-/// Letters of the shortest word in [`ENGLISH`], and of the shortest that is put right.
-const LETTERS_LEAST: usize = 4;
 
 impl Episodic {
     /// Reads the words of a reference that nobody knows as what was meant, and keeps what
@@ -41,8 +36,9 @@ impl Episodic {
 /// the same or that it is a slip away from, else an English one.
 fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
     let heard = sounding_like(said).find(|it| captioned.contains(*it));
-    let typed =
-        || meant(said, captioned.iter().map(String::as_str)).or_else(|| meant(said, english()));
+    let typed = || {
+        meant(said, captioned.iter().map(String::as_str)).or_else(|| meant(said, lexicon::words()))
+    };
     let read = heard.or_else(|| if is_english(said) { None } else { typed() });
     read.map(str::to_owned)
 }
@@ -62,26 +58,22 @@ fn replace(text: &mut String, said: &str, read: &str) {
     *text = words.collect::<Vec<_>>().join(" ");
 }
 
-fn english() -> impl Iterator<Item = &'static str> {
-    ENGLISH.lines().filter(|it| !it.starts_with('#'))
-}
-
 /// Whether a word is English, or too short or too strange to say that it is not.
 fn is_english(word: &str) -> bool {
     let is_plain = word.chars().all(|it| it.is_ascii_lowercase());
-    if !is_plain || word.len() < LETTERS_LEAST {
+    if !is_plain || word.len() < WORD_LETTERS_MIN {
         return true;
     }
     let forms = forms(word);
-    forms.iter().any(|it| it.len() < LETTERS_LEAST)
-        || english().any(|it| forms.iter().any(|form| form == it))
+    forms.iter().any(|it| it.len() < WORD_LETTERS_MIN)
+        || forms.iter().any(|it| lexicon::is_word(it))
         || forms.iter().any(|it| is_joined(it))
 }
 
 /// Whether a word is two English ones: "houseplant".
 fn is_joined(word: &str) -> bool {
-    let halves = (LETTERS_LEAST..word.len()).filter_map(|at| word.split_at_checked(at));
-    let is_word = |half: &str| half.len() >= LETTERS_LEAST && english().any(|it| it == half);
+    let halves = (WORD_LETTERS_MIN..word.len()).filter_map(|at| word.split_at_checked(at));
+    let is_word = |half: &str| half.len() >= WORD_LETTERS_MIN && lexicon::is_word(half);
     halves.into_iter().any(|(first, last)| is_word(first) && is_word(last))
 }
 
@@ -143,14 +135,6 @@ mod tests {
         ] {
             assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
         }
-    }
-
-    #[test]
-    fn words_stand_in_order_each_once_and_have_letters_enough() {
-        let words: Vec<&str> = english().collect();
-        assert!(words.is_sorted_by(|a, b| a < b));
-        assert!(words.iter().all(|it| it.len() >= LETTERS_LEAST));
-        assert!(words.len() > 20_000);
     }
 
     #[test]
