@@ -1,4 +1,4 @@
-//! Bicubic resizing exactly as Pillow does it, on which vision models were trained.
+//! Bicubic and bilinear resizing exactly as Pillow does it, on which vision models were trained.
 //!
 //! Pillow's filter differs from those of the `image` crate where it matters: weights in fixed
 //! point, and rounding to bytes between the two passes.
@@ -7,29 +7,52 @@ use image::RgbImage;
 
 /// Bits after the point of a weight.
 const PRECISION_BITS: u32 = 22;
-/// Reach of the cubic to either side, in pixels of the coarser image.
-const SUPPORT: f64 = 2.0;
 
-/// `image` as a square of `side` pixels, bicubic, with antialiasing where it shrinks.
-pub(crate) fn square(image: &RgbImage, side: u32) -> RgbImage {
+/// Filter of a resize.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Filter {
+    Bilinear,
+    Bicubic,
+}
+
+impl Filter {
+    /// Reach to either side, in pixels of the coarser image.
+    fn support(self) -> f64 {
+        match self {
+            Self::Bilinear => 1.0,
+            Self::Bicubic => 2.0,
+        }
+    }
+
+    fn weight(self, x: f64) -> f64 {
+        match self {
+            Self::Bilinear => (1.0 - x.abs()).max(0.0),
+            Self::Bicubic => cubic(x),
+        }
+    }
+}
+
+/// `image` as a square of `side` pixels, with antialiasing where it shrinks.
+pub(crate) fn square(image: &RgbImage, side: u32, filter: Filter) -> RgbImage {
     let (width, height) = image.dimensions();
     // Pillow 13 begins with the rows' direction, but with the columns' where an
     // image is that much taller than wide (found by comparing 3,000 sizes). It
     // shows by a few levels, because the first pass rounds and clamps.
     if height > side && u64::from(height) + u64::from(side) > 2 * u64::from(width) {
-        let flat = transpose(&resize_rows(&transpose(image), side));
-        resize_rows(&flat, side)
+        let flat = transpose(&resize_rows(&transpose(image), side, filter));
+        resize_rows(&flat, side, filter)
     } else {
-        transpose(&resize_rows(&transpose(&resize_rows(image, side)), side))
+        let narrow = resize_rows(image, side, filter);
+        transpose(&resize_rows(&transpose(&narrow), side, filter))
     }
 }
 
 /// Every row resized to `width`.
-fn resize_rows(image: &RgbImage, width: u32) -> RgbImage {
+fn resize_rows(image: &RgbImage, width: u32, filter: Filter) -> RgbImage {
     if image.width() == width {
         return image.clone();
     }
-    let taps = filter_taps(image.width(), width);
+    let taps = filter_taps(image.width(), width, filter);
     let row_bytes = 3 * image.width() as usize;
     let mut resized = Vec::with_capacity(3 * width as usize * image.height() as usize);
     for row in image.as_raw().chunks_exact(row_bytes) {
@@ -63,9 +86,10 @@ impl FilterTaps {
     }
 }
 
-fn filter_taps(from: u32, to: u32) -> Vec<FilterTaps> {
+fn filter_taps(from: u32, to: u32, filter: Filter) -> Vec<FilterTaps> {
     let scale = f64::from(from) / f64::from(to);
-    (0..to).map(|place| taps_at(from, (f64::from(place) + 0.5) * scale, scale.max(1.0))).collect()
+    let centres = (0..to).map(|place| (f64::from(place) + 0.5) * scale);
+    centres.map(|centre| taps_at(from, centre, scale.max(1.0), filter)).collect()
 }
 
 #[expect(
@@ -73,12 +97,12 @@ fn filter_taps(from: u32, to: u32) -> Vec<FilterTaps> {
     clippy::cast_sign_loss,
     reason = "as the reference: bounds lie between 0 and the image's width, weights between -1 and 1"
 )]
-fn taps_at(from: u32, centre: f64, stretch: f64) -> FilterTaps {
-    let reach = SUPPORT * stretch;
+fn taps_at(from: u32, centre: f64, stretch: f64, filter: Filter) -> FilterTaps {
+    let reach = filter.support() * stretch;
     let first = (centre - reach + 0.5).max(0.0) as u32;
     let end = ((centre + reach + 0.5) as u32).min(from);
-    let raw: Vec<f64> =
-        (first..end).map(|pixel| cubic((f64::from(pixel) - centre + 0.5) / stretch)).collect();
+    let weight = |pixel: u32| filter.weight((f64::from(pixel) - centre + 0.5) / stretch);
+    let raw: Vec<f64> = (first..end).map(weight).collect();
     let sum: f64 = raw.iter().sum();
     let fixed = |weight: f64| (weight / sum * f64::from(1 << PRECISION_BITS)).round() as i32;
     FilterTaps { first: first as usize, weights: raw.into_iter().map(fixed).collect() }
@@ -107,7 +131,9 @@ mod tests {
         let image = RgbImage::from_fn(7, 7, |x, y| {
             Rgb([x, y, x * y].map(|level| u8::try_from(level).unwrap()))
         });
-        assert_eq!(square(&image, 7), image);
+        for filter in [Filter::Bilinear, Filter::Bicubic] {
+            assert_eq!(square(&image, 7, filter), image);
+        }
     }
 
     #[test]
@@ -115,15 +141,20 @@ mod tests {
         let plain = Rgb([0, 255, 77]);
         for (width, height) in [(1, 1), (13, 4), (4, 300), (640, 480)] {
             let image = RgbImage::from_pixel(width, height, plain);
-            assert_eq!(square(&image, 16), RgbImage::from_pixel(16, 16, plain));
+            for filter in [Filter::Bilinear, Filter::Bicubic] {
+                assert_eq!(square(&image, 16, filter), RgbImage::from_pixel(16, 16, plain));
+            }
         }
     }
 
     #[test]
     fn weights_of_a_tap_sum_to_one() {
-        for tap in filter_taps(640, 128).iter().chain(&filter_taps(20, 128)) {
-            let sum: i32 = tap.weights.iter().sum();
-            assert!((sum - (1 << PRECISION_BITS)).abs() < 64, "{sum}");
+        for filter in [Filter::Bilinear, Filter::Bicubic] {
+            for tap in [(640, 128), (20, 128)].iter().flat_map(|(a, b)| filter_taps(*a, *b, filter))
+            {
+                let sum: i32 = tap.weights.iter().sum();
+                assert!((sum - (1 << PRECISION_BITS)).abs() < 64, "{sum}");
+            }
         }
     }
 }
