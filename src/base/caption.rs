@@ -1,5 +1,7 @@
 //! Caption of an image.
 
+use crate::base::detection::Detection;
+
 /// Caption with its captioner's confidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Caption {
@@ -7,11 +9,14 @@ pub struct Caption {
     /// Probability that the text is right, from 0 to 1; `None` for a captioner without
     /// calibration.
     pub confidence: Option<f32>,
+    /// What the captioner found and where, where it looks for things: also what it is too
+    /// unsure of to name.
+    pub detections: Vec<Detection>,
 }
 
 impl Caption {
     /// Caption without a confidence.
     pub fn without_confidence(text: &str) -> Self {
-        Self { text: text.to_owned(), confidence: None }
+        Self { text: text.to_owned(), confidence: None, detections: Vec::new() }
     }
 }

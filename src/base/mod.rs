@@ -1,4 +1,4 @@
-//! Types shared by all layers: ids, time, caption, embedding, pose, area, stop,
+//! Types shared by all layers: ids, time, caption, detection, embedding, pose, area, stop,
 //! notify, backoff.
 //!
 //! Knows no other module, no I/O, and of the outside world only the clock.
@@ -6,6 +6,7 @@
 pub mod area;
 pub mod backoff;
 pub mod caption;
+pub mod detection;
 pub mod embedding;
 pub mod frame;
 pub mod notify;

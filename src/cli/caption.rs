@@ -12,6 +12,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::base::caption::Caption;
+use crate::base::detection::Detection;
 use crate::base::picture::BadImage;
 use crate::base::score::{Score, round_to};
 use crate::base::stop::Stop;
@@ -137,10 +138,10 @@ fn report(
     let file = file.display().to_string();
     match captioned {
         Ok(caption) if as_json => say(&json_line(&file, &caption, took).to_string()),
-        Ok(Caption { text, confidence: Some(sure) }) => {
+        Ok(Caption { text, confidence: Some(sure), detections: _ }) => {
             say(&format!("{file}: {text} ({:.0} % sure)", 100.0 * sure))
         }
-        Ok(Caption { text, confidence: None }) => say(&format!("{file}: {text}")),
+        Ok(Caption { text, confidence: None, detections: _ }) => say(&format!("{file}: {text}")),
         Err(error) if as_json => {
             say(&json!({"file": file, "error": error.to_string()}).to_string())
         }
@@ -152,10 +153,23 @@ fn report(
 }
 
 fn json_line(file: &str, caption: &Caption, took: Duration) -> Value {
-    let Caption { text, confidence } = caption;
+    let Caption { text, confidence, detections } = caption;
     let confidence = confidence.map(Score);
     let milliseconds = round_to(took.as_secs_f64() * 1e3, 1);
-    json!({"file": file, "caption": text, "confidence": confidence, "milliseconds": milliseconds})
+    let mut line = json!({
+        "file": file, "caption": text, "confidence": confidence, "milliseconds": milliseconds,
+    });
+    if !detections.is_empty() {
+        line["detections"] = detections.iter().map(detection_json).collect();
+    }
+    line
+}
+
+/// The box in shares of the image's width and height: left, top, right, bottom.
+fn detection_json(detection: &Detection) -> Value {
+    let Detection { name, score, place } = detection;
+    let sides = [place.left, place.top, place.right, place.bottom].map(Score);
+    json!({"name": name, "score": Score(*score), "box": sides})
 }
 
 #[expect(clippy::print_stderr, reason = "the command's result for this image")]

@@ -138,8 +138,8 @@ impl<C: Captioner> Captioning<C> {
         let caption = self.captioner.caption(&image);
         self.progress.set_captioner(&self.captioner);
         match caption {
-            Ok(Caption { text, confidence }) => match trim_to_bound(&text) {
-                Some(text) => self.keep(ticket, Caption { text: text.to_owned(), confidence }),
+            Ok(caption) => match trim_to_bound(&caption.text) {
+                Some(text) => self.keep(ticket, Caption { text: text.to_owned(), ..caption }),
                 None => self.set_aside(ticket, "the captioner said nothing about it"),
             },
             Err(failure) => self.judge(ticket, &failure),

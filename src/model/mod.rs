@@ -9,6 +9,8 @@ pub mod blip;
 pub mod calibration;
 pub mod calibration_pairs;
 pub mod caption_reader;
+pub mod captioner;
+pub mod detector;
 pub mod embedder;
 pub(crate) mod encoder;
 mod encoder_files;

@@ -153,7 +153,7 @@ impl Captioner for ScriptedCaptioner {
             return Err(failure);
         }
         let text = (self.answer)(image)?;
-        Ok(Caption { text, confidence: self.confidence })
+        Ok(Caption { confidence: self.confidence, ..Caption::without_confidence(&text) })
     }
 
     fn process_id(&self) -> Option<u32> {

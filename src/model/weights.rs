@@ -57,6 +57,26 @@ pub fn identity(path: &Path) -> Result<ModelIdentity, ModelError> {
     ModelDir::open(path)?.identity()
 }
 
+/// `model_type` of the model in `path`, empty where its `config.json` has none. Says nothing of
+/// the weights.
+pub(crate) fn model_type(path: &Path) -> Result<String, ModelError> {
+    check_config_is_there(path)?;
+    let dir = ModelDir { path: path.to_owned(), weights: Vec::new() };
+    let config: Value = dir.settings("config.json", &Value::Null)?;
+    Ok(config.get("model_type").and_then(Value::as_str).unwrap_or_default().to_owned())
+}
+
+fn check_config_is_there(path: &Path) -> Result<(), ModelError> {
+    let reason = if !path.is_dir() {
+        "no such directory"
+    } else if !path.join("config.json").is_file() {
+        "it has no config.json"
+    } else {
+        return Ok(());
+    };
+    Err(ModelError::Missing { path: path.display().to_string(), reason: reason.to_owned() })
+}
+
 /// Checked directory of a model.
 #[derive(Debug)]
 pub(crate) struct ModelDir {
@@ -70,12 +90,7 @@ impl ModelDir {
             path: path.display().to_string(),
             reason: reason.to_owned(),
         };
-        if !path.is_dir() {
-            return Err(missing("no such directory"));
-        }
-        if !path.join("config.json").is_file() {
-            return Err(missing("it has no config.json"));
-        }
+        check_config_is_there(path)?;
         let mut dir = Self { path: path.to_owned(), weights: vec![path.join(WEIGHTS)] };
         if path.join(WEIGHTS_INDEX).is_file() {
             dir.weights = dir.shards()?;

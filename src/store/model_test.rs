@@ -156,7 +156,8 @@ impl Model {
     fn commit(&mut self, store: &Store, ticket: FrameTicket) {
         let id = self.next_id();
         let confidence = (!ticket.0.is_multiple_of(3)).then(|| 1.0 / ticket.0 as f32);
-        let caption = Caption { text: format!("frame {ticket}"), confidence };
+        let caption =
+            Caption { confidence, ..Caption::without_confidence(&format!("frame {ticket}")) };
         let record = store
             .commit_frame(ticket, &caption, &ParsedCaption::by_rules(&caption.text), &vector(id.0))
             .unwrap();

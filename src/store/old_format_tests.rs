@@ -59,7 +59,7 @@ fn a_store_of_format_1_is_read_and_written_on() {
     let waiting = store.next_pending(None).unwrap().unwrap();
     assert_eq!((waiting.ticket, waiting.meta.pose, waiting.attempts), (FrameTicket(3), None, 1));
 
-    let caption = Caption { text: "a blue book".to_owned(), confidence: Some(0.25) };
+    let caption = Caption { confidence: Some(0.25), ..Caption::without_confidence("a blue book") };
     let id = store
         .commit_frame(waiting.ticket, &caption, &ParsedCaption::by_rules(&caption.text), &vector(4))
         .unwrap()

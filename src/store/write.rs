@@ -141,7 +141,7 @@ impl Store {
         parsed: &ParsedCaption,
         vector: &Embedding,
     ) -> Result<Record, StoreError> {
-        let Caption { text, confidence } = caption;
+        let Caption { text, confidence, detections: _ } = caption;
         self.check_content(text, vector)?;
         self.change(|state, change| {
             state.check_pending(ticket)?;

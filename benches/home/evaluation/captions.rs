@@ -86,7 +86,7 @@ fn read(path: &Path, household: &Household) -> anyhow::Result<Vec<Caption>> {
         let mut own = alike.into_iter().flatten().filter(|line| line.file.ends_with(file));
         match (own.next(), own.next()) {
             (Some(Line { caption: Some(text), confidence, .. }), None) => {
-                Ok(Caption { text: text.clone(), confidence: *confidence })
+                Ok(Caption { confidence: *confidence, ..Caption::without_confidence(text) })
             }
             (Some(_), None) => bail!("{} has no caption of {file}", path.display()),
             (None, _) => bail!("{} has no line of {file}", path.display()),

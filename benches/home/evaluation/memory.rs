@@ -102,7 +102,9 @@ fn tell(
     captions: &[Caption],
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
-    for (frame, Caption { text, confidence }) in household.frames.iter().zip(captions) {
+    for (frame, Caption { text, confidence, detections: _ }) in
+        household.frames.iter().zip(captions)
+    {
         interrupt.check()?;
         let Frame { stamp, position, theta, frame_id, map_id, source, .. } = frame;
         let arguments = json!({

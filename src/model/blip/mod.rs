@@ -27,6 +27,9 @@ use crate::model::tensors::Tensors;
 use crate::model::weights::ModelDir;
 use crate::model::{CaptionError, Captioner, ModelError, ModelIdentity};
 
+/// Of its `config.json`.
+pub(super) const MODEL_TYPE: &str = "blip";
+
 /// Longest caption in tokens where the model does not say, as `transformers` has it.
 const TOKENS_MAX_DEFAULT: usize = 20;
 
@@ -81,7 +84,7 @@ impl Captioner for BlipCaptioner {
         let (tokens, log_probs) = self.tokens(&pixels).map_err(|error| to_error(&error))?;
         let text = self.tokenizer.decode(&tokens, true).map_err(|error| to_error(&error))?;
         let confidence = self.confidence.map(|confidence| confidence.of(&log_probs));
-        Ok(Caption { text, confidence })
+        Ok(Caption { text, confidence, detections: Vec::new() })
     }
 
     fn process_id(&self) -> Option<u32> {
@@ -183,7 +186,7 @@ fn configs_of(dir: &ModelDir) -> Result<(Config, TokenSettings), ModelError> {
             "patch_size": 16, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
         },
     });
-    let mut file = dir.config("blip", &defaults)?;
+    let mut file = dir.config(MODEL_TYPE, &defaults)?;
     let width = file.pointer("/vision_config/hidden_size").cloned();
     let text = file.get_mut("text_config").and_then(Value::as_object_mut);
     if let (Some(text), Some(width)) = (text, width) {

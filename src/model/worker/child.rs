@@ -8,9 +8,8 @@ use std::path::PathBuf;
 
 use rustix::process::{Resource, Rlimit, Signal};
 
-use crate::base::caption::Caption;
 use crate::base::picture::ImageLimits;
-use crate::model::blip;
+use crate::model::captioner;
 use crate::model::threads::compute_on_this_thread_only;
 use crate::model::worker::protocol;
 use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
@@ -51,7 +50,7 @@ pub fn run(
 ) -> Result<(), ChildError> {
     step_back(options.memory_bytes_max);
     compute_on_this_thread_only();
-    match blip::load(&options.model, options.limits) {
+    match captioner::load(&options.model, options.limits) {
         Ok(mut captioner) => serve(captioner.as_mut(), input, output),
         Err(error) => {
             protocol::write(output, &WorkerReply::NoModel { reason: error.to_string() })?;
@@ -74,7 +73,7 @@ fn serve(
     protocol::write(output, &hello)?;
     while let Some(WorkerRequest::Caption { image }) = protocol::read(input)? {
         let reply = match captioner.caption(&image) {
-            Ok(Caption { text, confidence }) => WorkerReply::Caption { text, confidence },
+            Ok(caption) => WorkerReply::caption(caption),
             Err(CaptionError::BadImage(reason)) => WorkerReply::BadImage { reason },
             Err(error) => return Err(ChildError::Caption(error)),
         };
@@ -109,6 +108,7 @@ fn warn_of<T>(what: &str, done: io::Result<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::caption::Caption;
     use crate::model::scripted::ScriptedCaptioner;
 
     /// What a captioner answers to these images, hello left out.
@@ -137,8 +137,12 @@ mod tests {
         })
         .with_confidence(0.25);
         let (replies, error) = answers(&mut captioner, &["mug", "bad", "book"]);
-        let caption =
-            |text: &str| WorkerReply::Caption { text: text.to_owned(), confidence: Some(0.25) };
+        let caption = |text: &str| {
+            WorkerReply::caption(Caption {
+                confidence: Some(0.25),
+                ..Caption::without_confidence(text)
+            })
+        };
         let bad = WorkerReply::BadImage { reason: "no pixels".to_owned() };
         assert_eq!(replies, [caption("mug"), bad, caption("book")]);
         assert!(error.is_none());

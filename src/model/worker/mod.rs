@@ -16,7 +16,7 @@ use crate::base::backoff::Backoff;
 use crate::base::caption::Caption;
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
-use crate::model::weights;
+use crate::model::captioner;
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::{WaitOutcome, Worker, WorkerCommand};
 use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
@@ -91,7 +91,7 @@ impl WorkerCaptioner {
     /// Fails if there is no model in `options.model`. `stop` ends every wait:
     /// the frame then gets [`CaptionError::Unavailable`].
     pub fn new(options: Options, clock: Arc<dyn Clock>, stop: Stop) -> Result<Self, ModelError> {
-        let identity = weights::identity(&options.model)?;
+        let identity = captioner::identity(&options.model)?;
         let mut captioner = Self {
             options,
             clock,
@@ -228,9 +228,10 @@ impl Captioner for WorkerCaptioner {
         }
         let deadline = self.options.caption_deadline;
         match self.wait(deadline)? {
-            WaitOutcome::Reply(WorkerReply::Caption { text, confidence }) => {
+            WaitOutcome::Reply(WorkerReply::Caption { text, confidence, detections }) => {
                 self.note_success();
-                Ok(Caption { text, confidence })
+                let detections = detections.into_iter().map(Into::into).collect();
+                Ok(Caption { text, confidence, detections })
             }
             WaitOutcome::Reply(WorkerReply::BadImage { reason }) => {
                 self.note_success();

@@ -9,8 +9,11 @@ use std::io::{Read, Write};
 use bincode::config;
 use bincode::{Decode, Encode};
 
+use crate::base::caption::Caption;
+use crate::base::detection::{BoundingBox, Detection};
+
 /// Protocol version, raised with every change of the messages.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// Longest message: twice the largest image that [`crate::base::picture`] accepts.
 const MESSAGE_BYTES_MAX: usize = 32 << 20;
@@ -35,10 +38,37 @@ pub(crate) enum WorkerReply {
     Caption {
         text: String,
         confidence: Option<f32>,
+        detections: Vec<FoundThing>,
     },
     BadImage {
         reason: String,
     },
+}
+
+/// A [`Detection`]: name, score; left, top, right, bottom.
+#[derive(Debug, PartialEq, Encode, Decode)]
+pub(crate) struct FoundThing(String, f32, [f32; 4]);
+
+impl WorkerReply {
+    pub(crate) fn caption(caption: Caption) -> Self {
+        let Caption { text, confidence, detections } = caption;
+        let detections = detections.into_iter().map(Into::into).collect();
+        Self::Caption { text, confidence, detections }
+    }
+}
+
+impl From<Detection> for FoundThing {
+    fn from(detection: Detection) -> Self {
+        let Detection { name, score, place } = detection;
+        let BoundingBox { left, top, right, bottom } = place;
+        Self(name, score, [left, top, right, bottom])
+    }
+}
+
+impl From<FoundThing> for Detection {
+    fn from(FoundThing(name, score, [left, top, right, bottom]): FoundThing) -> Self {
+        Self { name, score, place: BoundingBox { left, top, right, bottom } }
+    }
 }
 
 pub(crate) fn write(to: &mut impl Write, message: &impl Encode) -> io::Result<()> {

@@ -1,0 +1,75 @@
+//! Captioner of a directory, of whichever kind it is.
+
+use std::path::Path;
+
+use crate::base::picture::ImageLimits;
+use crate::model::weights;
+use crate::model::{Captioner, ModelError, ModelIdentity, blip, detector};
+
+/// Loads the captioner in `path`, by the `model_type` of its `config.json`. It captions in this
+/// process: a daemon wants [`crate::model::worker`].
+pub fn load(path: &Path, limits: ImageLimits) -> Result<Box<dyn Captioner>, ModelError> {
+    match kind_of(path)? {
+        Kind::Blip => blip::load(path, limits),
+        Kind::Detector => detector::load(path, limits),
+    }
+}
+
+/// Name and fingerprint of the captioner in `path`, without loading it.
+pub fn identity(path: &Path) -> Result<ModelIdentity, ModelError> {
+    kind_of(path)?;
+    weights::identity(path)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Blip,
+    Detector,
+}
+
+/// Says what a directory is before anything in it is missed.
+fn kind_of(path: &Path) -> Result<Kind, ModelError> {
+    let found = weights::model_type(path)?;
+    match found.as_str() {
+        blip::MODEL_TYPE => Ok(Kind::Blip),
+        detector::MODEL_TYPE => Ok(Kind::Detector),
+        other => Err(ModelError::Unusable {
+            path: path.display().to_string(),
+            reason: format!(
+                "it is a {other:?} model by its config.json; as a captioner are accepted {:?} \
+                 (BLIP-base, BLIP-large, household-captioner) and {:?} (everyday-detector)",
+                blip::MODEL_TYPE,
+                detector::MODEL_TYPE,
+            ),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_directory_of_another_kind_is_named_before_its_weights_are_missed() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("config.json"), r#"{"model_type": "qwen2_vl"}"#).unwrap();
+        for refused in [load(dir.path(), ImageLimits::default()).err(), identity(dir.path()).err()]
+        {
+            let text = refused.unwrap().to_string();
+            assert!(text.contains("it is a \"qwen2_vl\" model"), "{text}");
+            assert!(text.contains("accepted \"blip\"") && text.contains("\"nanodet-g\""), "{text}");
+        }
+    }
+
+    #[test]
+    fn weights_of_a_known_kind_are_missed_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("config.json"), r#"{"model_type": "nanodet-g"}"#).unwrap();
+        let text = identity(dir.path()).err().unwrap().to_string();
+        assert!(text.contains("no model.safetensors"), "{text}");
+        fs::write(dir.path().join("config.json"), "{}").unwrap();
+        let text = identity(dir.path()).err().unwrap().to_string();
+        assert!(text.contains("it is a \"\" model"), "{text}");
+    }
+}

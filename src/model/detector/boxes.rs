@@ -1,0 +1,153 @@
+//! Things that the network's maps show: scores by class, boxes as the expectation of their
+//! sides' distributions, non-maximum suppression. Pure.
+
+use crate::base::detection::BoundingBox;
+use crate::model::detector::feature_map::FeatureMap;
+use crate::model::detector::network::{BINS, SIDES, STRIDES};
+
+/// Boxes of one class that overlap more than this are of one thing.
+const OVERLAP_MAX: f32 = 0.5;
+
+/// Boxes of two classes that overlap more than this are of one thing.
+const SAME_PLACE_MIN: f32 = 0.7;
+
+/// Boxes that are looked at, the best of all.
+const CANDIDATES_MAX: usize = 512;
+
+/// A thing by the number of its class.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Found {
+    pub(super) class: usize,
+    pub(super) score: f32,
+    pub(super) place: BoundingBox,
+}
+
+/// What scores at least `threshold`, the best first, each thing once.
+pub(super) fn boxes(levels: &[FeatureMap], threshold: f32) -> Vec<Found> {
+    let mut found: Vec<Found> = STRIDES
+        .iter()
+        .zip(levels)
+        .flat_map(|(stride, level)| candidates(level, *stride, threshold))
+        .collect();
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    found.truncate(CANDIDATES_MAX);
+    suppressed(found)
+}
+
+/// Leaves out what stands in the same place as a better one of another class: a cup that may
+/// also be a bowl is one thing.
+pub(super) fn one_name_a_thing(found: &[Found]) -> impl Iterator<Item = &Found> {
+    found.iter().enumerate().filter_map(|(at, it)| {
+        let better = found.iter().take(at);
+        let is_named =
+            |best: &Found| best.class != it.class && best.place.overlap(it.place) >= SAME_PLACE_MIN;
+        (!better.clone().any(is_named)).then_some(it)
+    })
+}
+
+/// Leaves out what overlaps with a better one of its class.
+fn suppressed(found: Vec<Found>) -> Vec<Found> {
+    let mut kept: Vec<Found> = Vec::new();
+    for it in found {
+        let is_same =
+            |best: &Found| best.class == it.class && best.place.overlap(it.place) >= OVERLAP_MAX;
+        if !kept.iter().any(is_same) {
+            kept.push(it);
+        }
+    }
+    kept
+}
+
+fn candidates(level: &FeatureMap, stride: usize, threshold: f32) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (cell, numbers) in level.pixels().enumerate() {
+        let (logits, sides) = numbers.split_at(numbers.len().saturating_sub(SIDES));
+        for (class, logit) in logits.iter().enumerate() {
+            let score = sigmoid(*logit);
+            if score > threshold {
+                let place = place(cell, level.side, stride, sides);
+                found.push(Found { class, score, place });
+            }
+        }
+    }
+    found
+}
+
+pub(super) fn sigmoid(logit: f32) -> f32 {
+    1.0 / (1.0 + (-logit).exp())
+}
+
+/// The box of a cell, of which `sides` has the distances to left, top, right and bottom.
+fn place(cell: usize, grid: usize, stride: usize, sides: &[f32]) -> BoundingBox {
+    let (row, column) = (cell / grid.max(1), cell % grid.max(1));
+    let size = (grid * stride) as f32;
+    let centre = |at: usize| (at as f32 + 0.5) * stride as f32;
+    let mut distances = sides.chunks_exact(BINS).map(|bins| expectation(bins) * stride as f32);
+    let mut next = || distances.next().unwrap_or_default();
+    let (left, top, right, bottom) = (next(), next(), next(), next());
+    let place = BoundingBox {
+        left: (centre(column) - left) / size,
+        top: (centre(row) - top) / size,
+        right: (centre(column) + right) / size,
+        bottom: (centre(row) + bottom) / size,
+    };
+    place.within_image()
+}
+
+/// Mean number of a bin, by the softmax of its logits.
+fn expectation(bins: &[f32]) -> f32 {
+    let largest = bins.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let weights = bins.iter().map(|it| (it - largest).exp());
+    let (sum, weighted) = weights.enumerate().fold((0.0, 0.0), |(sum, weighted), (at, weight)| {
+        (sum + weight, weighted + weight * at as f32)
+    });
+    if sum > 0.0 { weighted / sum } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A level of one class in which these cells have these scores and sides of so many strides.
+    fn level(side: usize, cells: &[(usize, f32, [usize; 4])]) -> FeatureMap {
+        let channels = 1 + SIDES;
+        let mut values = vec![0.0; side * side * channels];
+        for cell in values.chunks_exact_mut(channels) {
+            cell[0] = -20.0;
+        }
+        for (cell, score, sides) in cells {
+            let numbers = &mut values[cell * channels..][..channels];
+            numbers[0] = (score / (1.0 - score)).ln();
+            for (side, bin) in sides.iter().enumerate() {
+                numbers[1 + side * BINS + bin] = 50.0;
+            }
+        }
+        FeatureMap { side, channels, values }
+    }
+
+    fn levels(cells: &[(usize, f32, [usize; 4])]) -> Vec<FeatureMap> {
+        vec![level(52, &[]), level(26, &[]), level(13, cells)]
+    }
+
+    #[test]
+    fn a_box_reaches_from_its_cell_by_the_expected_bins() {
+        let found = boxes(&levels(&[(6 * 13 + 6, 0.8, [2, 3, 4, 1])]), 0.3);
+        assert_eq!(found.len(), 1);
+        let BoundingBox { left, top, right, bottom } = found[0].place;
+        let expect = [4.5, 3.5, 10.5, 7.5].map(|it| it / 13.0);
+        for (own, other) in [left, top, right, bottom].iter().zip(expect) {
+            assert!((own - other).abs() < 1e-5, "{:?}", found[0]);
+        }
+        assert!((found[0].score - 0.8).abs() < 1e-5);
+    }
+
+    #[test]
+    fn a_thing_is_found_once_and_the_best_comes_first() {
+        let near = [(80, 0.5, [2, 2, 2, 2]), (81, 0.9, [3, 2, 1, 2]), (0, 0.7, [0, 0, 2, 2])];
+        let found = boxes(&levels(&near), 0.3);
+        let scores: Vec<f32> = found.iter().map(|it| (it.score * 10.0).round()).collect();
+        assert_eq!(scores, [9.0, 7.0]);
+        assert_eq!(boxes(&levels(&near), 0.8).len(), 1);
+        assert_eq!(boxes(&levels(&[]), 0.3), []);
+    }
+}
