@@ -27,13 +27,24 @@ pub struct ProseQuery {
     words: TermQuery,
 }
 
+/// A text, or a passage of one, ready to be counted into an index.
+#[derive(Debug)]
+pub struct PreparedText {
+    pub vector: Embedding,
+    words: AnalysedText,
+    /// Whether the embedder knows its script.
+    is_read: bool,
+    /// Part of it that asks and so answers nothing, in 0..=1.
+    question_share: f32,
+}
+
 /// A text, or a passage of one, by its meaning and its words.
 #[derive(Debug)]
 pub struct ProseText {
     vector: Embedding,
     words: IndexedText,
-    /// Whether the embedder knows its script.
     is_read: bool,
+    question_share: f32,
 }
 
 impl ProseQuery {
@@ -60,15 +71,25 @@ pub fn content_words(query: &str) -> String {
     words.filter(says).collect::<Vec<&str>>().join(" ")
 }
 
+impl PreparedText {
+    /// A text that is found by what it tells: its questions resemble a question and answer none.
+    pub fn of_statement(embedder: &EmbedderHandle, vector: Embedding, text: &str) -> Self {
+        let question_share = question_share(text);
+        Self { question_share, ..Self::of_example(embedder, vector, text) }
+    }
+
+    /// A text that is found by whatever resembles it, a question by a question.
+    pub fn of_example(embedder: &EmbedderHandle, vector: Embedding, text: &str) -> Self {
+        let (words, is_read) = (AnalysedText::new(text), embedder.reads(text));
+        Self { vector, words, is_read, question_share: 0.0 }
+    }
+}
+
 impl ProseText {
     /// Counts the text's words into `index`.
-    pub fn new(
-        index: &mut ForwardIndex,
-        vector: Embedding,
-        words: AnalysedText,
-        is_read: bool,
-    ) -> Self {
-        Self { vector, words: index.add(words), is_read }
+    pub fn new(index: &mut ForwardIndex, text: PreparedText) -> Self {
+        let PreparedText { vector, words, is_read, question_share } = text;
+        Self { vector, words: index.add(words), is_read, question_share }
     }
 
     /// Counts the text's words out of the index that it was made with.
@@ -85,7 +106,10 @@ impl ProseText {
     pub fn fit(&self, embedder: &EmbedderHandle, query: &ProseQuery) -> f32 {
         let words = query.words.score(&self.words);
         match (&query.vector, self.is_read) {
-            (Some(vector), true) => score(embedder.similarity(&self.vector, vector), words),
+            (Some(vector), true) => {
+                let similarity = embedder.similarity(&self.vector, vector);
+                score(answering_similarity(similarity, self.question_share), words)
+            }
             _ => literal_score(words),
         }
     }
@@ -102,6 +126,39 @@ impl ProseText {
     pub fn word_match(&self, words: &TermQuery) -> TermMatch {
         words.score(&self.words)
     }
+}
+
+/// Marks at the end of a question.
+const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
+/// Weight that a question's likeness loses. An embedder finds questions alike for being
+/// questions: "What about Kate?" was the best match of most questions about Kate. On the four
+/// chats below the mean reciprocal rank is .517 with it and .479 without, and of the messages
+/// that do not answer a third fewer reach .6.
+const QUESTION_DISCOUNT: f32 = 0.7;
+/// Similarity of unrelated texts.
+const UNRELATED: f32 = 0.5;
+
+/// Similarity of a text for what it tells: its part that asks counts little.
+fn answering_similarity(similarity: f32, question_share: f32) -> f32 {
+    let likeness = (similarity - UNRELATED).max(0.0);
+    similarity - likeness * QUESTION_DISCOUNT * question_share
+}
+
+/// Share of a text's characters that stand in questions.
+fn question_share(text: &str) -> f32 {
+    let mut counts = [0_usize; 2];
+    for sentence in text.split_inclusive(|c| is_sentence_end(c)) {
+        let is_question = sentence.ends_with(QUESTION_MARKS);
+        if let Some(count) = counts.get_mut(usize::from(is_question)) {
+            *count += sentence.trim().chars().count();
+        }
+    }
+    let [told, asked] = counts.map(|count| count as f32);
+    asked / (told + asked).max(1.0)
+}
+
+fn is_sentence_end(c: char) -> bool {
+    matches!(c, '.' | '!' | '\n') || QUESTION_MARKS.contains(&c)
 }
 
 /// Greatest share of the way to 1 that words lift a score by.
@@ -145,6 +202,31 @@ mod tests {
             "do I in when I am locked"
         );
         assert_eq!(content_words("오늘 날씨, up at 6:30"), "오늘 날씨 at 6 30");
+    }
+
+    #[test]
+    fn questions_are_told_from_what_a_text_tells() {
+        for (text, expected) in [
+            ("Where did you eat?", 1.0),
+            ("I ate out.", 0.0),
+            ("the code is 4711", 0.0),
+            ("I ate out. And you then?", 0.565),
+            ("", 0.0),
+            ("오늘 날씨 어때？", 1.0),
+        ] {
+            assert!(
+                (question_share(text) - expected).abs() < 1e-3,
+                "{text}: {}",
+                question_share(text)
+            );
+        }
+    }
+
+    #[test]
+    fn what_asks_is_less_like_a_query_and_unrelated_texts_stay_where_they_are() {
+        assert!((answering_similarity(0.9, 1.0) - 0.62).abs() < 1e-6);
+        assert!((answering_similarity(0.9, 0.0) - 0.9).abs() < 1e-6);
+        assert!((answering_similarity(0.4, 1.0) - 0.4).abs() < 1e-6);
     }
 
     fn words(bm25: f32) -> TermMatch {

@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 
 use crate::base::embedding::Embedding;
 use crate::base::time::Timestamp;
-use crate::index::lexical::AnalysedText;
 use crate::index::lexical::forward::{ForwardIndex, TermQuery};
 use crate::memory::memos::{MemoRanking, MemoStatus};
 use crate::model::embedder::EmbedderHandle;
-use crate::search::prose::{ProseQuery, ProseText};
+use crate::search::prose::{PreparedText, ProseQuery, ProseText};
 use crate::store::memos::{Memo, MemoUse};
 
 /// Uses at which a memo counts as half as useful as one that is used for ever.
@@ -52,9 +51,8 @@ impl MemoSet {
         if let Some(before) = entry.stored.take() {
             before.leave(&mut self.words);
         }
-        let is_read = embedder.reads(words);
-        let text = AnalysedText::new(words);
-        entry.stored = Some(ProseText::new(&mut self.words, vector, text, is_read));
+        let example = PreparedText::of_example(embedder, vector, words);
+        entry.stored = Some(ProseText::new(&mut self.words, example));
     }
 
     pub(super) fn remove(&mut self, id: u64) {

@@ -10,12 +10,11 @@ use uuid::Uuid;
 
 use crate::base::embedding::Embedding;
 use crate::base::time::{Timestamp, Zone};
-use crate::index::lexical::AnalysedText;
 use crate::index::lexical::forward::{ForwardIndex, TermMatch, TermQuery};
 use crate::memory::notes::passages::passages;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
-use crate::search::prose::{ProseQuery, ProseText};
+use crate::search::prose::{PreparedText, ProseQuery, ProseText};
 use crate::store::notes::Note;
 
 /// Notes by id, with the statistics of their words.
@@ -37,16 +36,9 @@ pub(super) struct IndexedNote {
     expires_at: Option<Timestamp>,
 }
 
-/// A note's text, ready to be inserted. Made outside of locks.
+/// A note's text by its passages, ready to be inserted. Made outside of locks.
 #[derive(Debug)]
-pub(super) struct Prepared(Vec<PreparedPassage>);
-
-#[derive(Debug)]
-struct PreparedPassage {
-    vector: Embedding,
-    words: AnalysedText,
-    is_read: bool,
-}
+pub(super) struct Prepared(Vec<PreparedText>);
 
 impl Prepared {
     pub(super) fn of(embedder: &EmbedderHandle, text: &str) -> Result<Self, ModelError> {
@@ -60,12 +52,9 @@ impl Prepared {
         text: &str,
         vectors: Vec<Embedding>,
     ) -> Self {
-        let of_passage = |(vector, passage): (Embedding, &str)| PreparedPassage {
-            vector,
-            words: AnalysedText::new(passage),
-            is_read: embedder.reads(passage),
-        };
-        Self(vectors.into_iter().zip(passages(text)).map(of_passage).collect())
+        let passages = vectors.into_iter().zip(passages(text));
+        let prepare = |(vector, passage)| PreparedText::of_statement(embedder, vector, passage);
+        Self(passages.map(prepare).collect())
     }
 
     pub(super) fn vectors(&self) -> Vec<Embedding> {
@@ -77,10 +66,7 @@ impl NoteCorpus {
     /// In the place of the note that has this id.
     pub(super) fn insert(&mut self, note: &Note, prepared: Prepared) {
         self.remove(note.id);
-        let counted_in = |it: PreparedPassage| {
-            let PreparedPassage { vector, words, is_read } = it;
-            ProseText::new(&mut self.words, vector, words, is_read)
-        };
+        let counted_in = |passage| ProseText::new(&mut self.words, passage);
         let entry = IndexedNote {
             passages: prepared.0.into_iter().map(counted_in).collect(),
             area: json!(note.area),

@@ -120,6 +120,15 @@ fn a_filtered_search_is_complete_however_many_are_nearer() {
 }
 
 #[test]
+fn a_note_that_tells_comes_before_one_that_asks() {
+    let bench = Bench::new();
+    bench.save("did Kate visit Japan?", "main", json!({}));
+    bench.save("Kate did visit the gardens of Japan", "main", json!({}));
+    let found = bench.texts("did Kate visit Japan", 0.0, "");
+    assert_eq!(found, ["Kate did visit the gardens of Japan", "did Kate visit Japan?"]);
+}
+
+#[test]
 fn the_end_of_a_long_note_is_found() {
     let bench = Bench::new();
     let filler = "Nothing of note happened in the corridor on this day. ".repeat(18);
