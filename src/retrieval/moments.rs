@@ -46,7 +46,9 @@ impl Retrieval {
         found.truncate(*k);
         let kind = RecallKind::RecallObservationOfInstance;
         self.remember(session, kind, query, &found)?;
-        let recall = Recall { found, order: RecallOrder::BestFirst, explanation: None };
+        let is_literal = !self.episodic.reads(query);
+        let order = RecallOrder::BestFirst;
+        let recall = Recall { found, order, explanation: None, is_literal };
         self.answer(session, kind, request, recall)
     }
 

@@ -28,6 +28,9 @@ pub(crate) struct Recall {
     pub(crate) found: Vec<Recalled>,
     pub(crate) order: RecallOrder,
     pub(crate) explanation: Option<Explanation>,
+    /// Whether the query's words were matched as written, as the embedder does not know
+    /// their script.
+    pub(crate) is_literal: bool,
 }
 
 /// The order in which records come.
@@ -73,7 +76,8 @@ impl Retrieval {
         let (found, explained) = self.episodic.recall_explained(query, filter, *k)?;
         self.remember(session, kind, query, &found)?;
         let explanation = explain.then_some(Explanation::Ranking(explained));
-        Ok(Recall { found, order: RecallOrder::BestFirst, explanation })
+        let is_literal = !self.episodic.reads(query);
+        Ok(Recall { found, order: RecallOrder::BestFirst, explanation, is_literal })
     }
 
     /// The newest records that show an object.
@@ -92,7 +96,9 @@ impl Retrieval {
         let certainty = sightings.first().map(|it| it.certainty);
         let found = recalled(sightings);
         self.remember(session, RecallKind::RecallLastSeen, query, &found)?;
-        Ok(Recall { found, order: RecallOrder::NewestFirst { certainty }, explanation })
+        let is_literal = !self.episodic.reads(query);
+        let order = RecallOrder::NewestFirst { certainty };
+        Ok(Recall { found, order, explanation, is_literal })
     }
 
     /// Every record that shows an object, in the order of time; of more than `k` the newest.
@@ -105,7 +111,9 @@ impl Retrieval {
         let SightingList { sightings, total } = self.episodic.list_sightings(query, filter, *k)?;
         let found = recalled(sightings);
         self.remember(session, RecallKind::RecallAll, query, &found)?;
-        Ok(Recall { found, order: RecallOrder::Chronological { total }, explanation: None })
+        let is_literal = !self.episodic.reads(query);
+        let order = RecallOrder::Chronological { total };
+        Ok(Recall { found, order, explanation: None, is_literal })
     }
 
     /// Sets the working memory.

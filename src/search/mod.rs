@@ -64,8 +64,8 @@ pub type Accepts<'a> = &'a dyn Fn(RecordId) -> bool;
 pub struct Query<'a> {
     /// Empty: the vector alone decides.
     pub text: &'a str,
-    /// The text's vector.
-    pub vector: &'a Embedding,
+    /// The text's vector; without it the words alone decide.
+    pub vector: Option<&'a Embedding>,
     pub filter: &'a Filter,
     /// Further predicate, evaluated for every record within the filter.
     pub accepts: Option<Accepts<'a>>,

@@ -26,9 +26,15 @@ use crate::search::{Accepts, Explained, Hit, Query, SegmentReport, condition, fu
 #[derive(Debug)]
 pub(super) struct Searcher<'a> {
     readers: &'a [SegmentReader<'a>],
-    vector: &'a Embedding,
-    codes: Sq12Query,
+    /// `None` where the words alone decide.
+    vector: Option<QueryVector<'a>>,
     words: Bm25Query,
+}
+
+#[derive(Debug)]
+struct QueryVector<'a> {
+    exact: &'a Embedding,
+    codes: Sq12Query,
 }
 
 thread_local! {
@@ -54,7 +60,8 @@ impl<'a> Searcher<'a> {
     pub(super) fn new(query: &Query<'a>, readers: &'a [SegmentReader<'a>]) -> Self {
         let parts: Vec<&dyn Postings> = readers.iter().map(SegmentReader::words).collect();
         let words = Bm25Query::new(query.text, &parts);
-        Self { readers, vector: query.vector, codes: Sq12Query::new(query.vector), words }
+        let vector = query.vector.map(|exact| QueryVector { exact, codes: Sq12Query::new(exact) });
+        Self { readers, vector, words }
     }
 
     /// Top hits, and what was done in each segment.
@@ -75,7 +82,7 @@ impl<'a> Searcher<'a> {
                 within = select_accepted(reader, &within, accepts);
             }
             let selected = within.count(reader.rows());
-            let action = action(reader, selected, limit);
+            let action = self.action(reader, selected, limit);
             let nearest = Nearest::above(candidates, least.unwrap_or(f32::NEG_INFINITY));
             let found = self.top_by_vector(reader, (action, selected), nearest, &within);
             by_meaning.extend(found.iter().map(|it| RowCandidate::in_segment(segment, *it)));
@@ -151,11 +158,12 @@ impl<'a> Searcher<'a> {
         nearest: Nearest,
         within: &Selection,
     ) -> Vec<Scored> {
+        let Some(vector) = &self.vector else { return Vec::new() };
         let body = match &reader.body {
             DataReader::Sealed(body) => body,
             DataReader::Growing(_) if action == SegmentAction::Skip => return Vec::new(),
             DataReader::Growing(body) => {
-                return body.vectors.search(self.vector, nearest.n(), within);
+                return body.vectors.search(vector.exact, nearest.n(), within);
             }
         };
         let strategy = match action {
@@ -164,7 +172,7 @@ impl<'a> Searcher<'a> {
             SegmentAction::Graph { ef } => Strategy::Graph { ef },
         };
         SCRATCH.with_borrow_mut(|scratch| {
-            body.vectors.search(&self.codes, nearest, strategy, (within, selected), scratch)
+            body.vectors.search(&vector.codes, nearest, strategy, (within, selected), scratch)
         })
     }
 
@@ -198,14 +206,31 @@ impl<'a> Searcher<'a> {
     fn hits(&self, reader: &SegmentReader<'_>, rows: &[Row]) -> Vec<Hit> {
         let lexical = self.words.scores(reader.words(), rows);
         let of_row = |(row, lexical): (&Row, f32)| {
+            let Some(vector) = &self.vector else { return self.literal_hit(reader, *row, lexical) };
             let cosine = match &reader.body {
-                DataReader::Growing(body) => body.vectors.cosine(self.vector, *row)?,
+                DataReader::Growing(body) => body.vectors.cosine(vector.exact, *row)?,
                 DataReader::Sealed(body) => SCRATCH
-                    .with_borrow_mut(|scratch| body.vectors.cosine(&self.codes, *row, scratch))?,
+                    .with_borrow_mut(|scratch| body.vectors.cosine(&vector.codes, *row, scratch))?,
             };
             hit(reader, *row, cosine, lexical)
         };
         rows.iter().zip(lexical).filter_map(of_row).collect()
+    }
+
+    /// Hit by words alone. Words that no record holds count against it.
+    fn literal_hit(&self, reader: &SegmentReader<'_>, row: Row, lexical: f32) -> Option<Hit> {
+        let score = lexical * self.words.known_share();
+        Some(Hit { id: reader.ids().of(row)?, score, dense: 0.0, lexical })
+    }
+
+    /// A growing segment has no graph: it is scanned.
+    fn action(&self, reader: &SegmentReader<'_>, selected: usize, k: usize) -> SegmentAction {
+        match &reader.body {
+            _ if self.vector.is_none() => SegmentAction::Skip,
+            DataReader::Growing(_) if selected > 0 => SegmentAction::Scan,
+            DataReader::Growing(_) => SegmentAction::Skip,
+            DataReader::Sealed(_) => plan::action(reader.rows(), selected, k),
+        }
     }
 }
 
@@ -236,15 +261,6 @@ pub(super) fn newest(
     seen.sort_unstable_by(|a, b| b.cmp(a));
     seen.truncate(limit);
     seen.into_iter().map(|(_, id)| id).collect()
-}
-
-/// A growing segment has no graph: it is scanned.
-fn action(reader: &SegmentReader<'_>, selected: usize, k: usize) -> SegmentAction {
-    match &reader.body {
-        DataReader::Growing(_) if selected > 0 => SegmentAction::Scan,
-        DataReader::Growing(_) => SegmentAction::Skip,
-        DataReader::Sealed(_) => plan::action(reader.rows(), selected, k),
-    }
 }
 
 fn select_accepted(

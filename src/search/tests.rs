@@ -124,7 +124,7 @@ impl Memory {
 
     fn ask(&self, text: &str, vector: &[i8], filter: &Filter, k: usize) -> Explained {
         let vector = embedding(vector);
-        self.corpus().explain(&Query { text, vector: &vector, filter, accepts: None, k })
+        self.corpus().explain(&Query { text, vector: Some(&vector), filter, accepts: None, k })
     }
 }
 
@@ -170,7 +170,8 @@ fn check_all_found(memory: &Memory, expected: impl Iterator<Item = u32> + Clone)
     for n in expected {
         let (_, vector) = observe_nth(n);
         let (text, filter) = (format!("thing{n}"), Filter::default());
-        let query = Query { text: &text, vector: &vector, filter: &filter, accepts: None, k: 1 };
+        let query =
+            Query { text: &text, vector: Some(&vector), filter: &filter, accepts: None, k: 1 };
         assert_eq!(ids(&memory.corpus().search(&query)), [u64::from(n)]);
     }
 }
@@ -199,8 +200,13 @@ fn given_records_are_scored_as_a_search_scores_them() {
     let memory = many(20);
     memory.settle();
     let (vector, filter) = (embedding(&[9, 9]), Filter::default());
-    let query =
-        Query { text: "thing3 thing19", vector: &vector, filter: &filter, accepts: None, k: 9 };
+    let query = Query {
+        text: "thing3 thing19",
+        vector: Some(&vector),
+        filter: &filter,
+        accepts: None,
+        k: 9,
+    };
     let found = memory.corpus().search(&query);
     let asked = [found[2].id, RecordId(99), found[0].id];
     assert_eq!(memory.corpus().score(&query, &asked), [found[2], found[0]]);
@@ -307,7 +313,8 @@ fn every_caption_of_a_long_tail_is_read_with_its_own_record() {
     for n in [1, 128, 129, 699, 701, 1_024, 1_025, 1_152, 1_300, 2_048, 2_049, 2_500] {
         let (_, vector) = observe_nth(n);
         let (text, filter) = (format!("thing{n}"), Filter::default());
-        let query = Query { text: &text, vector: &vector, filter: &filter, accepts: None, k: 1 };
+        let query =
+            Query { text: &text, vector: Some(&vector), filter: &filter, accepts: None, k: 1 };
         assert_eq!(ids(&memory.corpus().search(&query)), [u64::from(n)], "{n}");
     }
 }
@@ -339,7 +346,8 @@ fn deleted_records_are_never_returned_and_left_out_by_the_next_merge() {
         assert_eq!(memory.corpus().span(), Some((at(1), at(49))));
         let filter = Filter::default();
         let vector = embedding(&[1]);
-        let query = Query { text: "", vector: &vector, filter: &filter, accepts: None, k: 99 };
+        let query =
+            Query { text: "", vector: Some(&vector), filter: &filter, accepts: None, k: 99 };
         assert_eq!(memory.corpus().score(&query, &gone), []);
         assert_eq!(memory.corpus().search(&query).len(), 45);
     };
@@ -458,7 +466,8 @@ fn a_predicate_and_an_area_leave_out_what_they_leave_out() {
     let memory = two_segments();
     let (vector, filter) = (embedding(&[1]), Filter::default());
     let even = |id: RecordId| id.0.is_multiple_of(2);
-    let query = Query { text: "", vector: &vector, filter: &filter, accepts: Some(&even), k: 99 };
+    let query =
+        Query { text: "", vector: Some(&vector), filter: &filter, accepts: Some(&even), k: 99 };
     let mut found = ids(&memory.corpus().search(&query));
     found.sort_unstable();
     assert_eq!(found, (1..=25).map(|n| n * 2).collect::<Vec<u64>>());
@@ -566,7 +575,7 @@ fn skipped_rows_are_never_in_the_top_k() {
         // Across, some are much nearer than others.
         let along = if asked % 3 == 0 { 0 } else { 20 };
         let (vector, k) = (embedding(&way(along)), [1, 5, 10, 20][asked % 4]);
-        let query = Query { text, vector: &vector, filter: &filter, accepts: None, k };
+        let query = Query { text, vector: Some(&vector), filter: &filter, accepts: None, k };
         let Explained { hits, segments } = memory.corpus().explain(&query);
         let best = expected_scores(&model, &query);
         assert_eq!(hits.len(), k);
@@ -592,7 +601,7 @@ fn expected_scores(model: &Model, query: &Query<'_>) -> Vec<f32> {
         .zip(model.values())
         .filter(|(_, (record, _))| window.touches(record.meta.taken_at, record.end_at))
         .map(|(row, (_, own))| {
-            let dense = own.cosine(query.vector).max(0.0);
+            let dense = own.cosine(query.vector.unwrap()).max(0.0);
             (dense + WEIGHTS.1 * asked.score(&words, row)) / (1.0 + WEIGHTS.1)
         })
         .collect();

@@ -13,7 +13,7 @@ use crate::tools::args::{Args, Kind, Param, TimeReading};
 use crate::tools::context::Context;
 use crate::tools::explain::{EXPLAIN, ExplanationReply};
 use crate::tools::record::RecordReply;
-use crate::tools::reply;
+use crate::tools::reply::{self, LITERAL};
 use crate::tools::text::Text;
 use crate::tools::tool;
 
@@ -75,6 +75,8 @@ pub(crate) struct RecallReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     why_empty: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<ExplanationReply>,
     #[serde(skip)]
     order: String,
@@ -96,7 +98,7 @@ impl RecallReply {
         why_empty: impl FnOnce() -> String,
     ) -> Self {
         let zone = context.options.zone;
-        let Recall { found, order, explanation } = recall;
+        let Recall { found, order, explanation, is_literal } = recall;
         Self {
             records: found.iter().map(|it| RecordReply::of_recalled(it, zone)).collect(),
             session: session.to_owned(),
@@ -105,6 +107,7 @@ impl RecallReply {
                 pending: context.ingest.pending(),
             },
             why_empty: found.is_empty().then(why_empty),
+            notice: is_literal.then_some(LITERAL),
             explanation: explanation.as_ref().map(|it| ExplanationReply::of(it, *order, zone)),
             order: order_words(*order, found.len()),
         }
@@ -123,6 +126,9 @@ impl tool::Reply for RecallReply {
             text.line(&format!("{count} of {searchable} records{waiting}, {}:", self.order));
         }
         self.records.iter().for_each(|it| text.line(it.line()));
+        if let Some(notice) = self.notice {
+            text.line(&format!("Note: {notice}."));
+        }
         let explained = self.explanation.iter().flat_map(ExplanationReply::lines);
         explained.for_each(|line| text.whole_line(&line));
     }
@@ -149,6 +155,14 @@ pub(crate) fn why_unseen(context: &Context, request: &RecallRequest) -> String {
     match context.episodic.count(&request.filter) {
         0 => why_none(context, &request.filter),
         seen => format!("none of {seen} records shows {:?}", request.query),
+    }
+}
+
+/// Why no record matches a description: only one whose words alone count matches none.
+pub(crate) fn why_unmatched(context: &Context, request: &RecallRequest) -> String {
+    match context.episodic.count(&request.filter) {
+        0 => why_none(context, &request.filter),
+        seen => format!("none of {seen} captions holds a word of {:?}", request.query),
     }
 }
 

@@ -14,6 +14,9 @@ pub(crate) fn image_uri(record: &Record) -> String {
 /// What the URI of every stored frame starts with; the record's id follows.
 pub(crate) const FRAME_URI: &str = "engram://frames/";
 
+/// Said where a query is in a script that the embedder does not know.
+pub(crate) const LITERAL: &str = "this memory reads English; the words were matched as written";
+
 /// Captions below this are more likely wrong than right, and the text says so.
 const UNSURE_BELOW: f32 = 0.5;
 

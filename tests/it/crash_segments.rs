@@ -133,12 +133,13 @@ fn check(dir: &Path, said: &mut Said, kill: u64) {
     let is_asked = |id: &&u64| **id + 40 > newest(&store) || **id % 16 == kill % 16;
     for id in there.iter().filter(is_asked) {
         let (NewObservation { caption, .. }, vector) = observation(*id);
-        let query = Query { text: &caption, vector: &vector, filter: &filter, accepts: None, k: 1 };
+        let query =
+            Query { text: &caption, vector: Some(&vector), filter: &filter, accepts: None, k: 1 };
         let found = corpus.search(&query);
         assert_eq!(found.first().map(|hit| hit.id.0), Some(*id), "kill {kill}");
     }
     let query =
-        Query { text: "seen", vector: &vector(1), filter: &filter, accepts: None, k: 5_000 };
+        Query { text: "seen", vector: Some(&vector(1)), filter: &filter, accepts: None, k: 5_000 };
     let mut all: Vec<u64> = corpus.search(&query).iter().map(|hit| hit.id.0).collect();
     all.sort_unstable();
     assert_eq!(all, there, "kill {kill}");

@@ -140,7 +140,7 @@ fn ranks(seed: u64, is_long: bool, weights: &[f32]) -> Vec<f64> {
         let vector = embedder.embed(TextRole::Query, &[&text]).unwrap().remove(0);
         let filter = Filter::default();
         let query =
-            Query { text: &text, vector: &vector, filter: &filter, accepts: None, k: SCENES };
+            Query { text: &text, vector: Some(&vector), filter: &filter, accepts: None, k: SCENES };
         let hits = corpus.search(&query);
         for (sum, weight) in sums.iter_mut().zip(weights) {
             let mut order: Vec<(f32, usize)> = hits

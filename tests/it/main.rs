@@ -26,6 +26,7 @@ mod grounding;
 mod home;
 mod killed_writer;
 mod last_seen;
+mod literal;
 mod model_planner;
 mod models;
 mod notes;

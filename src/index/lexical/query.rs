@@ -29,6 +29,8 @@ pub struct Bm25Query {
     saturation: Saturation,
     /// Upper bound of the sum in this index.
     bound: f32,
+    /// Share of the query's terms that some row holds.
+    known_share: f32,
 }
 
 #[derive(Debug)]
@@ -50,7 +52,9 @@ impl Bm25Query {
             terms: Vec::new(),
             saturation: Saturation::new(length as f32 / rows.max(1) as f32),
             bound: 0.0,
+            known_share: 0.0,
         };
+        let asked = distinct.len().max(1) as f32;
         for text in distinct {
             let held: Vec<(&dyn Postings, TermId)> =
                 parts.iter().filter_map(|part| Some((*part, part.find(&text)?))).collect();
@@ -66,7 +70,13 @@ impl Bm25Query {
             found.terms.push(QueryTerm { text, idf });
         }
         found.terms.sort_by(|a, b| b.idf.total_cmp(&a.idf));
+        found.known_share = found.terms.len() as f32 / asked;
         found
+    }
+
+    /// Share of the query's terms that some row holds, in 0..=1.
+    pub fn known_share(&self) -> f32 {
+        self.known_share
     }
 
     /// Whether no row holds any term.

@@ -8,7 +8,6 @@ use crate::index::phrases::SceneQuery;
 use crate::language::fit::Certainty;
 use crate::memory::episodic::caption_match::match_caption;
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
-use crate::model::TextRole;
 use crate::search::evidence::SightingEvidence;
 use crate::search::sightings::ObjectSightings;
 use crate::search::{Filter, Query};
@@ -96,8 +95,9 @@ impl Episodic {
         seen: Option<ObjectSightings>,
     ) -> Result<Vec<Sighting>, MemoryError> {
         let Some(ObjectSightings { certainty, records: ids }) = seen else { return Ok(Vec::new()) };
-        let vector = self.embedder.embed(TextRole::Query, query)?;
-        let asked = Query { text: query, vector: &vector, filter, accepts: None, k: ids.len() };
+        let vector = self.query_vector(query)?;
+        let vector = vector.as_ref();
+        let asked = Query { text: query, vector, filter, accepts: None, k: ids.len() };
         let scores = self.corpus.score(&asked, &ids);
         let scores: BTreeMap<RecordId, f32> =
             scores.into_iter().map(|hit| (hit.id, hit.score)).collect();
@@ -119,7 +119,7 @@ mod tests {
     use crate::base::time::{Timestamp, Window};
     use crate::model::embedder::EmbedderHandle;
     use crate::model::scripted::ScriptedEmbedder;
-    use crate::model::{Embedder, ModelError, ModelIdentity};
+    use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
     use crate::store::{EmbeddingSpace, NewObservation, Options, Store};
     use std::path::Path;
     use std::sync::Arc;

@@ -177,8 +177,8 @@ impl Episodic {
         filter: &Filter,
         k: usize,
     ) -> Result<(Vec<Recalled>, Explained), MemoryError> {
-        let vector = self.embedder.embed(TextRole::Query, query)?;
-        let search = Query { text: query, vector: &vector, filter, accepts: None, k };
+        let vector = self.query_vector(query)?;
+        let search = Query { text: query, vector: vector.as_ref(), filter, accepts: None, k };
         let explained = self.corpus.explain(&search);
         let hits = &explained.hits;
         let ids: Vec<RecordId> = hits.iter().map(|hit| hit.id).collect();
@@ -191,6 +191,11 @@ impl Episodic {
             found.push(Recalled { record, score, matched });
         }
         Ok((found, explained))
+    }
+
+    /// `None` where the embedder does not know the script: its words are matched as written.
+    fn query_vector(&self, query: &str) -> Result<Option<Embedding>, ModelError> {
+        self.reads(query).then(|| self.embedder.embed(TextRole::Query, query)).transpose()
     }
 
     /// The records with these ids that exist, in the order asked for.

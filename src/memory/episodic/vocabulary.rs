@@ -90,7 +90,10 @@ impl Vocabulary {
         let stem = mention.head_stem.as_str();
         let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
         let known = self.read().knows(stem);
-        let stems = if known {
+        let stems = if !self.embedder.reads(stem) {
+            // All nouns of a script that the model does not know are alike to it.
+            vec![stem.to_owned()]
+        } else if known {
             self.read().meaning(stem, &likeness)
         } else {
             // A noun that no caption has. Where it cannot be embedded it has no

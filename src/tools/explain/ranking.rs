@@ -117,6 +117,9 @@ fn why(report: &SegmentReport) -> String {
     let SegmentReport { segment, rows, selected, action, .. } = report;
     match (action, segment) {
         (SegmentAction::Skip, _) if *rows == 0 => "holds nothing".to_owned(),
+        (SegmentAction::Skip, _) if *selected > 0 => {
+            format!("{selected} of {rows} rows looked up by their words alone")
+        }
         (SegmentAction::Skip, _) => {
             format!("passed over, none of {rows} rows is within the filter")
         }

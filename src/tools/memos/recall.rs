@@ -11,7 +11,7 @@ use crate::tools::context::Context;
 use crate::tools::memos::{
     PROMPT, THRESHOLD, TIME_DECAY, USAGE_WEIGHT, ranking, recall_memos, why_none,
 };
-use crate::tools::notes::LITERAL;
+use crate::tools::reply::LITERAL;
 use crate::tools::text::Text;
 use crate::tools::tool::{self, Tool};
 use crate::tools::{Hints, ToolError, Toolset};

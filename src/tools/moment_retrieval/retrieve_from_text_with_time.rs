@@ -63,7 +63,7 @@ impl Tool for RetrieveFromTextWithTime {
     ) -> Result<MomentsReply, ToolError> {
         let moments = context.retrieval.moments_by_text(session, &request);
         let moments = moments.map_err(|error| refusal(context, error))?;
-        let why_empty = || recall::why_none(context, &request.filter);
+        let why_empty = || recall::why_unmatched(context, &request);
         Ok(MomentsReply::of(context, session.name, &request, &moments, why_empty))
     }
 }

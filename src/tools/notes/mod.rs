@@ -16,10 +16,6 @@ use crate::tools::args::{Kind, argument_error};
 /// A query, which is embedded whole, up to the model's own length.
 const QUERY: Kind = Kind::Text { bytes_max: 2_000 };
 
-/// Said where a query is in a script that the embedder does not know.
-pub(in crate::tools) const LITERAL: &str =
-    "this memory reads English; the words were matched as written";
-
 fn texts(ids: &[Uuid]) -> Vec<String> {
     ids.iter().map(Uuid::to_string).collect()
 }

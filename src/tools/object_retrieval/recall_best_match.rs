@@ -50,6 +50,6 @@ impl RecallTool for RecallBestMatch {
     }
 
     fn why_empty(context: &Context, request: &RecallRequest) -> String {
-        recall::why_none(context, &request.filter)
+        recall::why_unmatched(context, request)
     }
 }

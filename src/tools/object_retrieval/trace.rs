@@ -117,7 +117,7 @@ fn text_of(context: &Context, session: &str, call: &TracedCall) -> String {
     let zone = context.options.zone;
     match call {
         TracedCall::RecallBestMatch { request, reply } => {
-            let why_empty = || recall::why_none(context, &request.filter);
+            let why_empty = || recall::why_unmatched(context, request);
             recall_text(context, session, reply, why_empty)
         }
         TracedCall::RecallLastSeen { request, reply }
