@@ -11,6 +11,7 @@ use crate::language::naming;
 use crate::language::place::{PlaceWords, place_of};
 use crate::language::tagged::{TaggedWord, WordRole};
 use crate::language::verbs;
+use crate::language::words::{PREPOSITIONS, is_people};
 
 /// The reader that knows rules only.
 pub const BY_RULES: u32 = 0;
@@ -130,15 +131,14 @@ pub fn sentences(caption: &str) -> impl Iterator<Item = &str> {
     parts.map(str::trim).filter(|it| !it.is_empty())
 }
 
-/// Heads of what captions call people.
-const PEOPLE: &[&str] = &[
-    "person", "peopl", "man", "men", "woman", "women", "boy", "girl", "child", "children",
-    "someon", "somebodi", "user",
-];
-
 /// Whether it is somebody.
 pub fn is_person(mention: &Mention) -> bool {
-    PEOPLE.contains(&mention.head_stem.as_str())
+    is_people(&mention.head_stem)
+}
+
+/// Whether a preposition says what a thing stands on or lies in.
+fn is_surface(word: &str) -> bool {
+    PREPOSITIONS.has_tag(word, "surface") || word == "from"
 }
 
 /// A tagged sentence.
@@ -147,9 +147,6 @@ struct Tagged<'a> {
     words: &'a [TaggedWord],
     sentence: usize,
 }
-
-/// Prepositions that say what a thing stands on or lies in.
-const SURFACE: &[&str] = &["on", "in", "at", "inside", "under", "onto", "upon", "into", "from"];
 
 impl Tagged<'_> {
     fn add_to(&self, parsed: &mut ParsedCaption) {
@@ -185,8 +182,7 @@ impl Tagged<'_> {
         let mut place = parsed.place.take().unwrap_or_default();
         for head in heads {
             let Some(mention) = self.mention(stemmer, *head) else { continue };
-            let is_surface =
-                self.relation_of(*head).is_some_and(|it| SURFACE.contains(&self.word(it).as_str()));
+            let is_surface = self.relation_of(*head).is_some_and(|it| is_surface(&self.word(it)));
             if self.role(*head) == WordRole::Place {
                 place.room = Some(mention.into());
             } else if self.role(*head) == WordRole::Landmark && is_surface {

@@ -3,7 +3,7 @@
 //! Pure.
 
 use crate::language::mention::{Attribute, AttributeKind};
-use crate::language::words::COLOUR_FAMILIES;
+use crate::language::words::share_family;
 
 /// How surely; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,9 +65,7 @@ fn fit_of_name(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
 
 /// Whether one eye may see this where another sees that.
 fn is_near(a: &Attribute, b: &Attribute) -> bool {
-    let holds =
-        |family: &&[&str]| family.contains(&a.word.as_str()) && family.contains(&b.word.as_str());
-    a.kind == AttributeKind::Colour && COLOUR_FAMILIES.iter().any(holds)
+    a.kind == AttributeKind::Colour && share_family(&a.word, &b.word)
 }
 
 #[cfg(test)]

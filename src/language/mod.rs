@@ -16,4 +16,5 @@ mod sentence;
 pub mod tagged;
 pub mod time;
 pub mod verbs;
-mod words;
+mod word_class;
+pub(crate) mod words;

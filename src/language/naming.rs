@@ -8,7 +8,7 @@ use rust_stemmers::Stemmer;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::sentence::{Class, class};
-use crate::language::words::{GENERIC, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING};
+use crate::language::words::{GENERIC_HEADS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING};
 
 /// The thing that `words`, which end with its head, name, with what is said of it after.
 /// So many `parts` right before the head belong to its name; where nobody says how many,
@@ -46,7 +46,8 @@ pub(super) fn name(
 
 /// A head that says little: what stands before belongs to it.
 fn is_generic(head: &str) -> bool {
-    GENERIC.iter().any(|it| head == *it || head.strip_suffix('s') == Some(*it))
+    GENERIC_HEADS.contains(head)
+        || head.strip_suffix('s').is_some_and(|it| GENERIC_HEADS.contains(it))
 }
 
 /// From which of the words before the head on they belong to the thing's name: those

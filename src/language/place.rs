@@ -4,6 +4,7 @@
 
 use crate::language::fit::fit;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
+use crate::language::words::{self, PLACE_ENDS, PREPOSITIONS, is_no_place};
 
 /// A place as a caption names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,46 +22,6 @@ pub struct Spot {
     /// Without states, which change.
     pub attributes: Vec<Attribute>,
 }
-
-/// Words that say where, and whether they name what a thing stands on.
-const PREPOSITIONS: &[&str] = &["on", "in", "at", "inside", "under", "onto", "upon", "into"];
-/// Words at which the name of a place ends.
-const BREAKS: &[&str] = &[
-    "next", "with", "near", "beside", "and", "behind", "by", "of", "to", "from", "between",
-    "while", "that", "which", "where", "is", "are", "above", "below", "against", "along", "around",
-];
-/// What a caption says of itself: "in the background".
-const NO_PLACES: &[&str] =
-    &["imag", "photo", "pictur", "background", "foreground", "scene", "view"];
-/// Rooms whose names do not end in "room".
-const ROOMS: &[&str] = &[
-    "kitchen",
-    "hallway",
-    "hall",
-    "corridor",
-    "offic",
-    "studi",
-    "garag",
-    "balconi",
-    "garden",
-    "basement",
-    "attic",
-    "lobbi",
-    "entranc",
-    "laundri",
-    "pantri",
-    "nurseri",
-    "workshop",
-    "terrac",
-    "bathroom",
-    "bedroom",
-    "lab",
-    "laboratori",
-    "lounge",
-    "cellar",
-    "stairway",
-    "porch",
-];
 
 /// The last place that `caption` names, since what stands in another thing ("a plant
 /// in a pot on the floor") is named before what both stand on. `None` where none is.
@@ -93,10 +54,10 @@ fn segments(sentence: &str) -> Vec<(&str, String)> {
             Some(bare) => (bare, true),
             None => (word, false),
         };
-        if PREPOSITIONS.contains(&bare) {
+        if PREPOSITIONS.has_tag(bare, "surface") {
             found.push((bare, String::new()));
             is_open = true;
-        } else if BREAKS.contains(&bare) {
+        } else if PLACE_ENDS.contains(bare) {
             is_open = false;
         } else if let (true, Some((_, name))) = (is_open, found.last_mut()) {
             name.push_str(bare);
@@ -117,11 +78,11 @@ impl From<Mention> for Spot {
 
 impl Spot {
     fn of(mention: Mention) -> Option<Self> {
-        (!NO_PLACES.contains(&mention.head_stem.as_str())).then(|| mention.into())
+        (!is_no_place(&mention.head_stem)).then(|| mention.into())
     }
 
     fn is_room(&self) -> bool {
-        self.stem.ends_with("room") || ROOMS.contains(&self.stem.as_str())
+        words::is_room(&self.stem)
     }
 
     /// Whether both name one thing: "table" and "wooden table" do, "white table" and

@@ -10,9 +10,9 @@ use rust_stemmers::Stemmer;
 use crate::language::mention::{AttributeKind, Mention};
 use crate::language::naming::{attribute, name};
 use crate::language::words::{
-    ARTICLES, BOUNDARY, CANS, COLLECTIVE, COLOURS, COPULAS, DEPICTIONS, DEPICTS, MATERIALS,
-    MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS, SIZES, STATES,
-    THINGS_TOO,
+    BOUNDARIES, CANS, COLLECTIVES, COLOURS, COPULAS, COUNTS, DEPICTIONS, DEPICTS, DETERMINERS,
+    MATERIALS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS,
+    PREPOSITIONS, SIZES, STATES, THINGS_TOO, number,
 };
 
 /// A sentence while it is cut.
@@ -78,7 +78,7 @@ impl<'a> Sentence<'a> {
     fn end(&mut self, word: &str) {
         self.close();
         self.waiting.clear();
-        self.has_article = ARTICLES.contains(&word);
+        self.has_article = DETERMINERS.has_tag(word, "article");
         let is_relative = word == "that" || word == "which";
         self.subject = match self.subject {
             Subject::Near(it) | Subject::Said(it) if COPULAS.contains(&word) => Subject::Said(it),
@@ -147,8 +147,9 @@ fn tokens(sentence: &str) -> Vec<&str> {
 fn preamble(tokens: &[&str]) -> usize {
     let depiction = tokens.iter().take(4).position(|word| DEPICTIONS.contains(word));
     let Some(at) = depiction else { return 0 };
-    let starts =
-        tokens.first().is_some_and(|word| ARTICLES.contains(word) || DEPICTIONS.contains(word));
+    let starts = tokens
+        .first()
+        .is_some_and(|word| DETERMINERS.has_tag(word, "article") || DEPICTIONS.contains(word));
     let depicts = tokens.get(at + 1).is_some_and(|word| DEPICTS.contains(word));
     if starts && depicts { at + 1 } else { 0 }
 }
@@ -207,18 +208,23 @@ pub(super) enum Class {
 
 /// All listed words, since every word of every caption is looked up.
 static CLASSES: LazyLock<HashMap<&'static str, Class>> = LazyLock::new(|| {
-    let lists = [
-        (COLOURS, Class::Attribute(AttributeKind::Colour)),
-        (MATERIALS, Class::Attribute(AttributeKind::Material)),
-        (SIZES, Class::Attribute(AttributeKind::Size)),
-        (PATTERNS, Class::Attribute(AttributeKind::Pattern)),
-        (STATES, Class::Attribute(AttributeKind::State)),
-        (NUMBERS, Class::Attribute(AttributeKind::Number)),
-        (COLLECTIVE, Class::Collective),
-        (BOUNDARY, Class::Boundary),
+    let said = [
+        (&COLOURS, AttributeKind::Colour),
+        (&MATERIALS, AttributeKind::Material),
+        (&SIZES, AttributeKind::Size),
+        (&PATTERNS, AttributeKind::Pattern),
+        (&STATES, AttributeKind::State),
     ];
-    let words = lists.iter().flat_map(|(words, class)| words.iter().map(|word| (*word, *class)));
-    words.collect()
+    let said = said.iter().flat_map(|(words, kind)| words.words().map(|word| (word, *kind)));
+    let numbers = NUMBERS.words().filter(|it| number(it).is_some_and(|it| COUNTS.contains(&it)));
+    let said = said.chain(numbers.map(|word| (word, AttributeKind::Number)));
+    let collectives = COLLECTIVES.words().filter(|it| !COLLECTIVES.has_tag(it, "request"));
+    let prepositions = PREPOSITIONS.words().filter(|it| !PREPOSITIONS.has_tag(it, "name"));
+    let boundaries = DETERMINERS.words().chain(prepositions).chain(COPULAS.words());
+    said.map(|(word, kind)| (word, Class::Attribute(kind)))
+        .chain(collectives.map(|word| (word, Class::Collective)))
+        .chain(boundaries.chain(BOUNDARIES.words()).map(|word| (word, Class::Boundary)))
+        .collect()
 });
 
 pub(super) fn class(word: &str) -> Option<Class> {

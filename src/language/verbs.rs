@@ -2,8 +2,7 @@
 //!
 //! Pure.
 
-pub use crate::language::words::MERE_USE;
-use crate::language::words::{BEFORE_VERBS, GERUNDS, PLACING};
+use crate::language::words::{BEFORE_VERBS, GERUNDS, MERE_USE, PLACING};
 
 /// Of what a request says of deeds, in plain words, the one that says most: "using
 /// while I watched TV" is watching. `None` where nothing is said that could be seen.
@@ -24,10 +23,10 @@ fn verbs(said: &str) -> impl Iterator<Item = &str> {
 
 /// The form in -ing of a verb; `None` where it says only where something is.
 pub fn activity(verb: &str) -> Option<String> {
-    if let Some((_, gerund)) = GERUNDS.iter().find(|(form, _)| *form == verb) {
-        return Some((*gerund).to_owned());
+    if let Some(gerund) = GERUNDS.value(verb) {
+        return Some(gerund.to_owned());
     }
-    if PLACING.contains(&verb) || verb.len() < 3 {
+    if PLACING.contains(verb) || verb.len() < 3 {
         return None;
     }
     if verb.ends_with("ing") {

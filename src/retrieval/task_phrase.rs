@@ -4,12 +4,7 @@
 //! Pure. English.
 
 use crate::language::reference::Reference;
-
-/// Words that belong to the name of a thing, before it.
-const DETERMINERS: &[&str] = &[
-    "a", "an", "the", "my", "our", "your", "his", "her", "their", "some", "any", "this", "that",
-    "one", "another", "of",
-];
+use crate::language::words::DETERMINERS;
 
 /// The target as the task says it, without words that nobody needs; as it was read, where
 /// the task spells it otherwise.
@@ -38,7 +33,7 @@ fn task_phrase(task: &str, thing: &str) -> String {
     let mut places = names.filter_map(|name| bare.windows(name.len()).position(|it| it == name));
     let mut start = places.next().unwrap_or(0);
     let named = start;
-    while start > 0 && bare.get(start - 1).is_some_and(|it| DETERMINERS.contains(&it.as_str())) {
+    while start > 0 && bare.get(start - 1).is_some_and(|it| is_before_name(it)) {
         start -= 1;
     }
     // Of "a pair of scissors" the name alone: what stands before "of" is no determiner.
@@ -56,6 +51,11 @@ fn task_phrase(task: &str, thing: &str) -> String {
 
 fn bare(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+}
+
+/// Whether a word belongs to the name of the thing before which it stands.
+fn is_before_name(word: &str) -> bool {
+    DETERMINERS.contains(word) || matches!(word, "one" | "of")
 }
 
 #[cfg(test)]

@@ -6,21 +6,20 @@
 
 pub(crate) mod conditions;
 mod phrase;
-pub(crate) mod words;
 
 use std::ops::Range;
 
 use crate::language::caption::is_person;
 use crate::language::mention::mentions;
 use crate::language::reference::phrase::{places, plain};
-use crate::language::reference::words::{
-    AFFORDANCES, DETERMINERS, FIRST_ORDINAL, HABITUAL, ORDINALS, PARTS_OF_DAY,
-};
 use crate::language::request_tags::{
     Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
 };
 use crate::language::time::{self, Found, PhraseTime};
-use crate::language::verbs::{self, MERE_USE};
+use crate::language::verbs;
+use crate::language::words::{
+    AFFORDANCES, DETERMINERS, FIRST_ORDINAL, HABITUAL, MERE_USE, ORDINALS, PARTS_OF_DAY,
+};
 
 /// What a request refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -188,7 +187,9 @@ impl Said<'_> {
         let mut ranks =
             placed.filter(|(at, _)| is_order && !is_apart(*at)).filter_map(|(_, it)| {
                 let said = plain(it);
-                ORDINALS.iter().position(|(name, digits)| *name == said || *digits == said)
+                ORDINALS
+                    .words()
+                    .position(|it| it == said || ORDINALS.value(it) == Some(said.as_str()))
             });
         ranks.next().map(|at| at + FIRST_ORDINAL)
     }
@@ -326,7 +327,7 @@ fn intent(tagged: &TaggedRequest) -> Intent {
 /// Of what was done once, the deed alone may not tell.
 fn afforded(doing: Option<&str>, is_open: bool, attributes: String) -> String {
     let Some(doing) = doing.filter(|it| !MERE_USE.contains(it)) else { return attributes };
-    let known = AFFORDANCES.iter().find(|(verb, _)| *verb == doing).map(|(_, thing)| *thing);
+    let known = AFFORDANCES.value(doing);
     let Some(thing) = known.or_else(|| is_open.then_some(doing)) else { return attributes };
     if attributes.is_empty() { thing.to_owned() } else { format!("{attributes} {thing}") }
 }
@@ -364,7 +365,7 @@ fn without_part_of_day(mut names: Vec<String>) -> (Vec<String>, Option<PhraseTim
         let mut words: Vec<&str> = name.split(' ').collect();
         let (_head, before) = words.split_last().unwrap_or((&"", &[]));
         let part = before.iter().enumerate().find_map(|(at, word)| {
-            let (_, meant) = PARTS_OF_DAY.iter().find(|(part, _)| part == word)?;
+            let meant = PARTS_OF_DAY.value(word)?;
             Some((at, time::find(meant).pop()?))
         });
         if let Some((at, found)) = part {

@@ -3,8 +3,9 @@
 //!
 //! Pure.
 
-use crate::language::reference::words::{
-    COLLECTIVES, DETERMINERS, FILLERS, GENERIC, NOWHERE, PLACE_PARTS, PLACE_PREPOSITIONS, SIDES,
+use crate::language::words::{
+    COLLECTIVES, DETERMINERS, FILLERS, NOWHERE, PLACE_PARTS, PLACEHOLDERS, PREPOSITIONS, ROOMS,
+    SIDES,
 };
 
 /// In lower case, with one blank between words and nothing around them; what was said twice
@@ -27,7 +28,7 @@ pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
     for name in names {
         let words = of_one(&undetermined(name));
         let Some((head, before)) = words.split_last() else { continue };
-        if GENERIC.contains(&head.as_str()) {
+        if PLACEHOLDERS.contains(&head.as_str()) {
             said.extend(before.iter().cloned());
         } else if thing.is_empty() {
             thing = words;
@@ -38,7 +39,7 @@ pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
     }
     for attribute in attributes {
         said.extend(
-            undetermined(attribute).into_iter().filter(|it| !GENERIC.contains(&it.as_str())),
+            undetermined(attribute).into_iter().filter(|it| !PLACEHOLDERS.contains(&it.as_str())),
         );
     }
     let mut whole: Vec<String> = Vec::new();
@@ -61,7 +62,7 @@ pub(super) fn places(said: &str) -> Vec<String> {
         let leads = matches!(*word, "of" | "and" | "in" | "on" | "by" | "at" | "from" | "under")
             || matches!((*word, next), ("next", "to"))
             || *word == "to" && at.checked_sub(1).and_then(|it| words.get(it)) == Some(&"next")
-            || PLACE_PREPOSITIONS.contains(word) && DETERMINERS.contains(&next);
+            || PREPOSITIONS.contains(word) && DETERMINERS.contains(&next);
         match parts.last_mut() {
             Some(part) if !leads => part.push(word),
             _ => parts.push(Vec::new()),
@@ -78,8 +79,8 @@ fn place(words: &[String]) -> Option<String> {
     let says_nothing = |word: &str| {
         NOWHERE.contains(&word)
             || PLACE_PARTS.contains(&word)
-            || GENERIC.contains(&word)
-            || COLLECTIVES.contains(&word)
+            || PLACEHOLDERS.contains(&word)
+            || is_collective(word)
     };
     let is_named = rest.len() > 1 || !says_nothing(head);
     is_named.then(|| rest.join(" "))
@@ -97,13 +98,16 @@ fn undetermined(name: &str) -> Vec<String> {
         .collect()
 }
 
+/// Whether a request says of a thing that it is one so: "a *pair* of scissors".
+fn is_collective(word: &str) -> bool {
+    COLLECTIVES.contains(word) && !COLLECTIVES.has_tag(word, "caption")
+}
+
 /// "pair of scissors" are scissors, "one of the red mugs" is a red mug; "plant in the
 /// white pot" is any such plant.
 fn of_one(words: &[String]) -> Vec<String> {
     let after = words.iter().position(|it| it == "of").filter(|at| {
-        at.checked_sub(1)
-            .and_then(|it| words.get(it))
-            .is_some_and(|it| COLLECTIVES.contains(&it.as_str()))
+        at.checked_sub(1).and_then(|it| words.get(it)).is_some_and(|it| is_collective(it))
     });
     if let Some(at) = after {
         return undetermined(&words.get(at + 1..).unwrap_or_default().join(" "));
@@ -123,15 +127,11 @@ fn of_one(words: &[String]) -> Vec<String> {
     words
 }
 
-/// Rooms that are said before what stands in them.
-const ROOMS: &[&str] =
-    &["living room", "dining room", "kitchen", "hallway", "office", "bedroom", "bathroom"];
-
 /// "hallway table" is a table, and in the hallway.
 fn by_room(place: &str) -> Vec<String> {
-    let room = ROOMS.iter().find_map(|room| {
+    let room = ROOMS.tagged("before").find_map(|room| {
         let rest = place.strip_prefix(room)?.strip_prefix(' ')?;
-        Some(vec![rest.to_owned(), (*room).to_owned()])
+        Some(vec![rest.to_owned(), room.to_owned()])
     });
     room.unwrap_or_else(|| vec![place.to_owned()])
 }

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use crate::language::time::holidays::HOLIDAYS;
 use crate::language::time::words::{
-    EVENTS, FEW, JOINS, MONTHS, NUMBERS, Occasion, PARTS, UNITS, Unit, WEEKDAYS,
+    EVENTS, FEW, JOINS, MONTHS, Occasion, PARTS, UNITS, Unit, WEEKDAYS,
 };
 use crate::language::time::{Found, Hours, PhraseTime, Side, Span};
+use crate::language::words;
 
 /// Expressions taken from one text.
 const FOUND_MAX: usize = 16;
@@ -586,7 +587,7 @@ const LATELY: Span =
     Span::Elapsed { first: Duration::from_secs(14 * 86_400), last: Duration::ZERO };
 
 pub(super) fn number(word: &str) -> Option<u32> {
-    let spelled = NUMBERS.iter().position(|it| *it == word).and_then(|at| u32::try_from(at).ok());
+    let spelled = words::number(word).and_then(|it| u32::try_from(it).ok());
     spelled.or_else(|| word.parse().ok().filter(|it| *it <= 10_000 && word.len() <= 5))
 }
 

@@ -48,31 +48,6 @@ pub(super) const UNITS: &[(&str, Unit)] = &[
     ("nights", Unit::Part("night")),
 ];
 
-/// By their place.
-pub(super) const NUMBERS: &[&str] = &[
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-];
-
 /// Words for some, with the least and the most that they mean.
 pub(super) const FEW: &[(&str, u32, u32)] =
     &[("couple", 2, 3), ("few", 2, 5), ("several", 3, 7), ("some", 2, 5)];

@@ -16,6 +16,7 @@ use crate::index::phrases::ObjectQuery;
 use crate::language::caption::{ParsedCaption, ParsedThing, Presence};
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::place::{PlaceWords, is_one_place};
+use crate::language::words;
 use crate::memory::episodic::attribute_clusters::{
     AttributeCluster, AttributedMention, ClusterFit, cluster_by_attributes, lasting_attributes,
 };
@@ -503,11 +504,8 @@ fn describe(mention: &Mention) -> String {
 
 /// Number of things in a mention: "two red mugs" are two.
 fn count_named(mention: &Mention) -> usize {
-    const NUMBERS: &[&str] =
-        &["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     let number = mention.attributes.iter().find(|it| it.kind == AttributeKind::Number);
-    let at = number.and_then(|it| NUMBERS.iter().position(|word| *word == it.word));
-    at.map_or(1, |at| at + 2)
+    number.and_then(|it| words::number(&it.word)).unwrap_or(1)
 }
 
 /// Place number of each record: leader clustering by position and by the captions' words.

@@ -3,14 +3,14 @@
 //! Pure.
 
 use crate::language::mention::mentions;
-use crate::language::reference::words::DETERMINERS;
+use crate::language::words::DETERMINERS;
 
 /// The thing that `words` are the name of, and nothing but the name; `None` where they
 /// say more, such as a request.
 pub fn bare_name(words: &str) -> Option<String> {
     let lower = words.trim().to_lowercase();
     let bare = match lower.split_once(' ') {
-        Some((article, bare)) if DETERMINERS.contains(&article) => bare,
+        Some((article, bare)) if DETERMINERS.contains(article) => bare,
         _ => &lower,
     };
     let named = mentions(&lower);

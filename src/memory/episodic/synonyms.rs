@@ -6,6 +6,7 @@
 use crate::index::phrases::ObjectName;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
+use crate::language::words::is_distinct_room;
 
 /// Names of one thing each.
 const NAMES: &[&[&str]] = &[
@@ -46,17 +47,13 @@ const NAMES: &[&[&str]] = &[
     &["dining room"],
 ];
 
-/// Stems of the rooms' names that do not end in "room".
-const ROOMS: &[&str] =
-    &["kitchen", "hallway", "hall", "corridor", "offic", "studi", "loung", "garag", "cellar"];
-
 /// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
 /// by its other names. Rooms are alike and yet not the same, and what stands in a room is
 /// alike to it: a bed is no bedroom.
 pub(super) fn names(mention: &Mention, mut like: Vec<String>) -> Vec<ObjectName> {
     let stem = &mention.head_stem;
-    like.retain(|it| !is_room(it));
-    let stems = if is_room(stem) { vec![stem.clone()] } else { like };
+    like.retain(|it| !is_distinct_room(it));
+    let stems = if is_distinct_room(stem) { vec![stem.clone()] } else { like };
     let name = |stem: String| ObjectName { stem, attributes: mention.attributes.clone() };
     let mut names: Vec<ObjectName> = stems.into_iter().map(name).collect();
     let (known, said) = known_name(mention);
@@ -102,10 +99,6 @@ fn is_person(mention: &Mention) -> bool {
         mention.head.as_str(),
         "person" | "people" | "somebody" | "someone" | "anybody" | "anyone" | "user"
     )
-}
-
-fn is_room(stem: &str) -> bool {
-    stem.ends_with("room") || ROOMS.contains(&stem)
 }
 
 fn group(name: &str) -> Option<&'static [&'static str]> {
