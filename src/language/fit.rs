@@ -8,8 +8,13 @@ use crate::language::words::share_family;
 /// How surely; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
-    /// Nothing against it, but not every attribute is said: "a mug" for "the red mug".
+    /// What it is a kind of, and nothing more: "a vessel" for "the red mug".
+    Related,
+    /// Nothing against it, but nothing of what is asked for is said: "a mug" for "the red
+    /// mug".
     Possible,
+    /// Some of it is said: "a red mug" for "the small red mug".
+    Partial,
     /// All attributes are said.
     Full,
 }
@@ -17,9 +22,13 @@ pub enum Fit {
 /// How well a caption shows the wanted thing; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
-    /// The thing, nothing against it, but not every attribute is said: "a mug"
+    /// What the thing is a kind of: "a vessel" for "the red mug".
+    Related,
+    /// The thing, nothing against it, but none of its attributes is said: "a mug"
     /// for "the red mug".
     Possible,
+    /// The thing with some of its attributes, or a kind of it: "a backpack" for "a bag".
+    Partial,
     /// The thing with all its attributes.
     Shown,
     /// The thing with all its attributes and everything that the query names
@@ -29,10 +38,14 @@ pub enum Certainty {
 
 /// `None` where a wanted attribute is excluded by one of the same kind.
 pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
-    let mut fit = fit_of_name(seen, wanted)?;
+    let of_name = fit_of_name(seen, wanted)?;
+    let is_compound = wanted.iter().any(|it| it.kind == AttributeKind::Compound);
+    let mut some = is_compound && of_name > Fit::Possible;
+    let mut all = of_name == Fit::Full;
     let said = wanted.iter().filter(|it| it.kind != AttributeKind::Compound);
     for attribute in said {
         if seen.iter().any(|it| it.word == attribute.word) {
+            some |= attribute.kind != AttributeKind::Number;
             continue;
         }
         // How many there are, and what else a thing is called, differ between
@@ -44,9 +57,13 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
         if of_kind.peek().is_some() && !of_kind.any(|it| is_near(it, attribute)) {
             return None;
         }
-        fit = Fit::Possible;
+        all = false;
     }
-    Some(fit)
+    Some(match (all, some) {
+        (true, _) => Fit::Full,
+        (false, true) => Fit::Partial,
+        (false, false) => Fit::Possible,
+    })
 }
 
 /// How well one name fits another: "bottle" may be a washing up liquid bottle, "liquid
@@ -57,10 +74,11 @@ fn fit_of_name(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
         words.all(|it| those.contains(it))
     };
     if is_within(wanted, seen) {
-        Some(Fit::Full)
-    } else {
-        is_within(seen, wanted).then_some(Fit::Possible)
+        return Some(Fit::Full);
     }
+    let is_bare = !seen.iter().any(|it| it.kind == AttributeKind::Compound);
+    let part = if is_bare { Fit::Possible } else { Fit::Partial };
+    is_within(seen, wanted).then_some(part)
 }
 
 /// Whether one eye may see this where another sees that.
@@ -103,8 +121,18 @@ mod tests {
         check("a green sunflower oil bottle", "oil bottle", Some(Fit::Full));
         check("a sunflower oil bottle", "bottle", Some(Fit::Full));
         check("a bottle", "sunflower oil bottle", Some(Fit::Possible));
-        check("an oil bottle", "sunflower oil bottle", Some(Fit::Possible));
+        check("an oil bottle", "sunflower oil bottle", Some(Fit::Partial));
         check("a tea mug", "coffee mug", None);
+    }
+
+    #[test]
+    fn what_says_some_of_it_fits_better_than_what_says_nothing() {
+        check("a yellow bottle", "yellow drinks bottle", Some(Fit::Partial));
+        check("a bottle", "yellow drinks bottle", Some(Fit::Possible));
+        check("a drinks bottle", "yellow drinks bottle", Some(Fit::Partial));
+        check("a red mug", "small red mug", Some(Fit::Partial));
+        check("a striped mug", "small red mug", Some(Fit::Possible));
+        check("two mugs", "two red mugs", Some(Fit::Possible));
     }
 
     #[test]

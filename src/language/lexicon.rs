@@ -14,6 +14,9 @@ const STEPS_MAX: usize = 4;
 /// Letters of the shortest of [`words`].
 pub const WORD_LETTERS_MIN: usize = 4;
 
+/// Most names of kinds; a person has more.
+pub const KINDS_MAX: usize = 2_048;
+
 /// Whether a word in lower case says how something is, and names nothing.
 pub fn is_adjective(word: &str) -> bool {
     ADJECTIVES.contains(word)
@@ -58,6 +61,30 @@ pub fn is_kind_of(name: &str, general: &str) -> bool {
     false
 }
 
+/// The names of the more special concepts that `name` answers for, at most
+/// [`KINDS_MAX`]: "skillet" of "pan".
+pub fn kinds(name: &str) -> impl Iterator<Item = &'static str> {
+    let mut below: Vec<usize> = Vec::new();
+    let mut level: Vec<usize> = CONCEPTS.by_name.get(name).copied().into_iter().collect();
+    for _ in 0..STEPS_MAX {
+        let children = level.iter().filter_map(|at| CONCEPTS.children.get(*at)).flatten();
+        level = children.copied().collect();
+        below.extend(&level);
+    }
+    let concepts = below.into_iter().filter_map(|at| CONCEPTS.entries.get(at));
+    concepts.flat_map(|it| it.names.split(", ")).take(KINDS_MAX)
+}
+
+/// The names of the more general concepts that `name` is a kind of, the nearest first,
+/// but for the most general, which say nothing: "drinking vessel" of "mug".
+pub fn more_general(name: &str) -> impl Iterator<Item = &'static str> {
+    let concept = |at: usize| CONCEPTS.entries.get(at);
+    let start = CONCEPTS.by_name.get(name).copied();
+    let up = std::iter::successors(start, move |at| concept(*at)?.parent);
+    let concepts = up.skip(1).take(STEPS_MAX).filter_map(concept);
+    concepts.filter(|it| it.parent.is_some()).flat_map(|it| it.names.split(", "))
+}
+
 /// One of what a word in lower case names: "box" of "boxes". A word that WordNet does not
 /// know is as it is, but for a plain "s" at its end.
 pub fn singular(word: &str) -> String {
@@ -89,6 +116,8 @@ static CONCEPTS: LazyLock<Concepts> =
 
 struct Concepts {
     entries: Vec<Concept>,
+    /// By the number of the more general concept.
+    children: Vec<Vec<usize>>,
     by_name: HashMap<&'static str, usize>,
 }
 
@@ -100,7 +129,8 @@ struct Concept {
 
 impl Concepts {
     fn read(text: &'static str) -> Self {
-        let mut concepts = Self { entries: Vec::new(), by_name: HashMap::new() };
+        let mut concepts =
+            Self { entries: Vec::new(), children: Vec::new(), by_name: HashMap::new() };
         for line in text.lines() {
             let mut fields = line.split('\t').skip(1);
             let parent = fields.next().and_then(|it| it.parse().ok());
@@ -108,6 +138,11 @@ impl Concepts {
             let at = concepts.entries.len();
             concepts.by_name.extend(names.split(", ").map(|name| (name, at)));
             concepts.entries.push(Concept { parent, names });
+        }
+        concepts.children.resize_with(concepts.entries.len(), Vec::new);
+        for (at, concept) in concepts.entries.iter().enumerate() {
+            let parent = concept.parent.and_then(|it| concepts.children.get_mut(it));
+            parent.into_iter().for_each(|children| children.push(at));
         }
         concepts
     }
@@ -148,6 +183,18 @@ mod tests {
         assert!(is_kind_of("wine bottle", "container"));
         assert!(!is_kind_of("mug", "coffee mug"));
         assert!(!is_kind_of("mug", "book"));
+    }
+
+    #[test]
+    fn kinds_and_what_is_more_general_are_listed() {
+        let kinds_of = |name: &str| kinds(name).collect::<HashSet<_>>();
+        assert!(kinds_of("bag").is_superset(&HashSet::from(["backpack", "plastic bag"])));
+        assert!(kinds_of("bag").iter().all(|it| is_kind_of(it, "bag")));
+        assert!(kinds_of("no such thing").is_empty());
+        let above: Vec<&str> = more_general("mug").collect();
+        assert_eq!(above.first(), Some(&"drinking vessel"));
+        assert!(above.contains(&"container"), "{above:?}");
+        assert!(!above.contains(&"instrumentality"), "{above:?}");
     }
 
     #[test]

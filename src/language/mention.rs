@@ -7,6 +7,7 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use crate::language::lexicon;
 use crate::language::sentence::Sentence;
 
 /// One thing that a sentence mentions.
@@ -104,13 +105,22 @@ impl Mention {
         ];
         // "scissors" keeps its end, as "this" does: only what stays one word is cut.
         let same = |it: &String| it.len() > 2 && stemmer.stem(it) == stem;
-        let last = candidates.into_iter().flatten().find(same).unwrap_or_else(|| last.to_owned());
+        let last = if last.ends_with("ves") {
+            lexicon::singular(last)
+        } else {
+            candidates.into_iter().flatten().find(same).unwrap_or_else(|| last.to_owned())
+        };
         if start.is_empty() { last } else { format!("{start} {last}") }
     }
 }
 
 fn ends_hissing(word: &str) -> bool {
     ["s", "x", "z", "ch", "sh"].iter().any(|end| word.ends_with(end))
+}
+
+/// Stem of a noun, of several as of one.
+pub fn stem_of_noun(word: &str) -> String {
+    Stemmer::create(Algorithm::English).stem(&lexicon::singular(word)).into_owned()
 }
 
 #[cfg(test)]
@@ -241,6 +251,7 @@ mod tests {
             ("dishes", "dish"),
             ("batteries", "battery"),
             ("shoes", "shoe"),
+            ("knives", "knife"),
             ("living rooms", "living room"),
             ("a glass", "glass"),
             ("a bus", "bus"),

@@ -7,11 +7,16 @@ use std::collections::BTreeSet;
 use crate::base::RecordId;
 use crate::base::pose::metres_between;
 use crate::base::time::Timestamp;
+use crate::base::wording::quantity;
+use crate::language::fit::Certainty;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instance_query::LikelyPlace;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::noun_phrases::bare_name;
-use crate::retrieval::probability::{goal_probabilities, guess_probabilities, stay_probability};
+use crate::retrieval::probability::{
+    goal_probabilities, guess_probabilities, match_probability, stay_began, stay_probability,
+    weigh_misses,
+};
 use crate::retrieval::session::{Goal, Session, Target};
 use crate::retrieval::target::OBSERVATIONS_MAX;
 use crate::retrieval::task_phrase::target_phrase;
@@ -42,17 +47,21 @@ pub(crate) struct Grounding {
 
 /// The target among the objects like it.
 struct Lookalikes {
+    /// As the query names it.
+    thing: String,
     /// The target first.
     objects: Vec<Instance>,
     /// All their records.
     records: Vec<Record>,
+    /// How surely captions show what is described; `None` where none does.
+    certainty: Option<Certainty>,
 }
 
 /// Why the place of a thing is guessed.
 #[derive(Clone, Copy)]
 enum GuessReason {
     NeverSeen,
-    /// Seen, but only at places that were searched since.
+    /// Seen, but only at places that were searched since, or looked at without it.
     SearchedInVain,
 }
 
@@ -101,9 +110,56 @@ impl Retrieval {
             return Ok(Grounding { last_seen, ..guess });
         }
         let stays = stay_probability(object, self.now(session));
-        let goals = goal_probabilities(goals, stays, f64::from(object.confidence));
+        let confidence = f64::from(object.confidence) * match_probability(alike.certainty);
+        let goals = goal_probabilities(goals, stays, confidence);
+        let goals = self.with_later_looks(goals, object, &alike)?;
+        let goals = self.with_guesses(session, target, goals)?;
         let observations = newest.into_iter().take(OBSERVATIONS_MAX).cloned().collect();
         Ok(Grounding { goals, observations, last_seen, is_guess: false })
+    }
+
+    /// Lowers the probability of places that the camera saw without the target since it was
+    /// last seen.
+    fn with_later_looks(
+        &self,
+        mut goals: Vec<Goal>,
+        object: &Instance,
+        alike: &Lookalikes,
+    ) -> Result<Vec<Goal>, RetrievalError> {
+        let mut misses = vec![1.0; goals.len()];
+        let last_seen = object.last_seen;
+        for (at, (goal, miss)) in goals.iter_mut().zip(&mut misses).enumerate() {
+            let Some(record) = goal.record.and_then(|id| alike.record(id)) else { continue };
+            let since = if at == 0 { stay_began(object) } else { last_seen };
+            let looks = self.episodic.later_looks(&alike.thing, record, since, last_seen)?;
+            let Some(looks) = looks else { continue };
+            *miss = looks.miss_probability;
+            let looks = quantity(looks.count, "look");
+            goal.reason = format!("{}; {looks} there since then did not show it", goal.reason);
+        }
+        Ok(weigh_misses(goals, &misses))
+    }
+
+    /// Adds guesses where the target is hardly at a known place any more.
+    fn with_guesses(
+        &self,
+        session: &Session,
+        target: &Target,
+        mut goals: Vec<Goal>,
+    ) -> Result<Vec<Goal>, RetrievalError> {
+        let known: f32 = goals.iter().map(|it| it.probability).sum();
+        if known >= GUESSED_BELOW {
+            return Ok(goals);
+        }
+        let guess = self.guess(session, target, GuessReason::SearchedInVain)?;
+        let guesses = guess.goals.into_iter().filter(|it| !goals.iter().any(|at| is_near(at, it)));
+        let elsewhere = 1.0 - known;
+        let guesses: Vec<Goal> =
+            guesses.map(|it| Goal { probability: elsewhere * it.probability, ..it }).collect();
+        goals.extend(guesses);
+        goals.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+        goals.truncate(GOALS_MAX);
+        Ok(goals)
     }
 
     /// The places of the target, the newest first, then the last ones of the objects like
@@ -161,7 +217,7 @@ impl Retrieval {
 
     fn lookalikes(&self, session: &Session, target: &Target) -> Result<Lookalikes, RetrievalError> {
         let thing = self.thing_of(session, target)?;
-        let mut ids = self.sightings_of(&thing)?;
+        let (mut ids, certainty) = self.sightings_of(&thing)?;
         ids.extend(&target.records);
         ids.extend(&session.working_memory);
         let ids: Vec<RecordId> = ids.into_iter().collect();
@@ -177,13 +233,19 @@ impl Retrieval {
         if objects.is_empty() && !target.records.is_empty() {
             objects = self.named_by_caption(target, &records)?;
         }
-        Ok(Lookalikes { objects, records })
+        Ok(Lookalikes { thing, objects, records, certainty })
     }
 
-    fn sightings_of(&self, thing: &str) -> Result<BTreeSet<RecordId>, RetrievalError> {
+    fn sightings_of(
+        &self,
+        thing: &str,
+    ) -> Result<(BTreeSet<RecordId>, Option<Certainty>), RetrievalError> {
         match self.episodic.last_seen(thing, &Filter::default(), SIGHTINGS_MAX) {
-            Ok(seen) => Ok(seen.iter().map(|it| it.recalled.record.id).collect()),
-            Err(MemoryError::NamesNothing(_)) => Ok(BTreeSet::new()),
+            Ok(seen) => {
+                let certainty = seen.first().map(|it| it.certainty);
+                Ok((seen.iter().map(|it| it.recalled.record.id).collect(), certainty))
+            }
+            Err(MemoryError::NamesNothing(_)) => Ok((BTreeSet::new(), None)),
             Err(error) => Err(error.into()),
         }
     }

@@ -5,6 +5,7 @@
 //! prior.
 
 use crate::base::time::Timestamp;
+use crate::language::fit::Certainty;
 use crate::memory::episodic::instances::Instance;
 use crate::retrieval::session::Goal;
 
@@ -17,6 +18,17 @@ const PRIOR_HOURS: f64 = 24.0;
 /// Probability that a thing that was never seen is at one of the places guessed.
 const GUESS_SHARE: f64 = 0.5;
 
+/// Probability that what captions show with this certainty is what was described: a caption
+/// that leaves out the colour may speak of another mug.
+pub(super) fn match_probability(certainty: Option<Certainty>) -> f64 {
+    match certainty {
+        Some(Certainty::Related) => 0.3,
+        Some(Certainty::Possible) => 0.5,
+        Some(Certainty::Partial) => 0.8,
+        Some(Certainty::Shown | Certainty::InPlace) | None => 1.0,
+    }
+}
+
 /// Probability that an object is still where it was last seen: the longer ago, and the more
 /// often it was elsewhere when it was seen again, the less.
 pub(super) fn stay_probability(object: &Instance, now: Timestamp) -> f64 {
@@ -28,6 +40,13 @@ pub(super) fn stay_probability(object: &Instance, now: Timestamp) -> f64 {
     }
     let since = now.since(object.last_seen).as_secs_f64() / 3_600.0;
     (-moves / hours * since).exp()
+}
+
+/// When the object came to where it was last seen.
+pub(super) fn stay_began(object: &Instance) -> Timestamp {
+    let place = object.visits.last().map(|it| it.place);
+    let stay = object.visits.iter().rev().take_while(|it| Some(it.place) == place);
+    stay.last().map_or(object.last_seen, |it| it.first)
 }
 
 /// Goals with their probabilities, from their numbers of visits. The last place stays
@@ -48,6 +67,27 @@ pub(super) fn goal_probabilities(
         others.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     }
     weighted
+}
+
+/// Goals after looks at them that did not show the target: Bayes' rule over the places and
+/// over where it was never seen. `misses` has for each goal the probability of such looks
+/// although it is there, 1 where nobody looked. The first stays first unless it was looked
+/// at.
+pub(super) fn weigh_misses(goals: Vec<Goal>, misses: &[f64]) -> Vec<Goal> {
+    let known: f64 = goals.iter().map(|it| f64::from(it.probability)).sum();
+    let miss_of = |at: usize| misses.get(at).copied().unwrap_or(1.0);
+    let weighed = goals.iter().enumerate().map(|(at, it)| miss_of(at) * f64::from(it.probability));
+    let all = (1.0 - known).max(0.0) + weighed.sum::<f64>();
+    let posterior = |(at, goal): (usize, Goal)| {
+        let probability = miss_of(at) * f64::from(goal.probability) / all.max(f64::EPSILON);
+        Goal { probability: clamp(probability), ..goal }
+    };
+    let mut goals: Vec<Goal> = goals.into_iter().enumerate().map(posterior).collect();
+    let sorted_from = usize::from(miss_of(0) >= 1.0).min(goals.len());
+    if let Some(goals) = goals.get_mut(sorted_from..) {
+        goals.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    }
+    goals
 }
 
 /// Guesses with their probabilities, from their scores.
@@ -130,6 +170,32 @@ mod tests {
         assert_eq!(order, ["last", "usual", "once"]);
         let sum: f32 = goals.iter().map(|it| it.probability).sum();
         assert!((sum - (0.1 + 0.9 * 0.8)).abs() < 1e-6, "{sum}");
+    }
+
+    #[test]
+    fn looks_that_miss_the_target_move_its_probability_to_the_other_places() {
+        let of = |map_id, probability| Goal { probability, ..goal(map_id) };
+        let goals = vec![of("last", 0.9), of("usual", 0.05)];
+        let told = |misses: &[f64]| -> Vec<(String, f32)> {
+            let goals = weigh_misses(goals.clone(), misses);
+            goals.into_iter().map(|it| (it.map_id, it.probability)).collect()
+        };
+        assert_eq!(told(&[1.0, 1.0]), [("last".to_owned(), 0.9), ("usual".to_owned(), 0.05)]);
+        // .9 * .01, .05 and .05 elsewhere, of .109.
+        let after = told(&[0.01, 1.0]);
+        assert_eq!(after[0].0, "usual");
+        assert!((after[0].1 - 0.05 / 0.109).abs() < 1e-6, "{after:?}");
+        assert!((after[1].1 - 0.009 / 0.109).abs() < 1e-6, "{after:?}");
+        assert!(weigh_misses(Vec::new(), &[]).is_empty());
+    }
+
+    #[test]
+    fn a_stay_began_with_the_first_of_the_last_visits_to_one_place() {
+        let of = |places: &[usize]| object(places);
+        let moved = of(&[0, 1, 1]);
+        assert_eq!(stay_began(&moved), moved.visits[1].first);
+        let stayed = of(&[0, 0]);
+        assert_eq!(stay_began(&stayed), stayed.visits[0].first);
     }
 
     #[test]

@@ -58,13 +58,15 @@ pub(super) fn by_certainty(
         if in_place.is_empty() {
             break;
         }
-        in_place &= phrases.matches(thing).all();
+        in_place &= phrases.matches(thing).named();
     }
     let shown = target.full - &in_place;
     vec![
         (Certainty::InPlace, in_place),
         (Certainty::Shown, shown),
+        (Certainty::Partial, target.partial),
         (Certainty::Possible, target.possible),
+        (Certainty::Related, target.related),
     ]
 }
 

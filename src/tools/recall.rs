@@ -137,8 +137,11 @@ impl tool::Reply for RecallReply {
 fn order_words(order: RecallOrder, found: usize) -> String {
     match order {
         RecallOrder::BestFirst => "best first".to_owned(),
-        RecallOrder::NewestFirst { certainty: Some(Certainty::Possible) } => {
+        RecallOrder::NewestFirst { certainty: Some(Certainty::Possible | Certainty::Partial) } => {
             "newest first, possible ones: the captions leave out part of it".to_owned()
+        }
+        RecallOrder::NewestFirst { certainty: Some(Certainty::Related) } => {
+            "newest first, unsure ones: the captions say only what it is a kind of".to_owned()
         }
         RecallOrder::NewestFirst {
             certainty: Some(Certainty::Shown | Certainty::InPlace) | None,

@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use roaring::{MultiOps as _, RoaringBitmap};
 
 use crate::language::fit::{Fit, fit};
-use crate::language::mention::{Attribute, Mention};
+use crate::language::mention::{Attribute, AttributeKind, Mention};
 
 /// Most distinct phrases of a part: a home has some thousands. Beyond them a new
 /// phrase counts as its bare noun where that is known; else it is left out here,
@@ -35,13 +35,34 @@ pub struct ObjectName {
     pub stem: String,
     /// All that a caption should say of it under this name.
     pub attributes: Vec<Attribute>,
+    pub relation: Relation,
+    /// Those of them without which it is the name of another thing: "drafting" of the
+    /// drafting table that is a kind of desk.
+    pub needed: Vec<Attribute>,
+}
+
+/// What a name means beside the one that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// The same.
+    Same,
+    /// A kind of it: a backpack is a bag.
+    MoreSpecial,
+    /// What it is a kind of: a vessel may be a mug.
+    MoreGeneral,
 }
 
 impl ObjectQuery {
     /// A thing by the stems of nouns that all go with the same attributes.
     pub fn of_stems(attributes: Vec<Attribute>, stems: Vec<String>) -> Self {
         let names = stems.into_iter();
-        let names = names.map(|stem| ObjectName { stem, attributes: attributes.clone() });
+        let relation = Relation::Same;
+        let names = names.map(|stem| ObjectName {
+            stem,
+            attributes: attributes.clone(),
+            relation,
+            needed: Vec::new(),
+        });
         Self { names: names.collect(), attributes }
     }
 
@@ -54,13 +75,31 @@ impl ObjectQuery {
     /// excludes what is asked for.
     pub fn fit(&self, mention: &Mention) -> Option<Fit> {
         let names = self.names.iter().filter(|name| name.is_of(mention));
-        names.filter_map(|name| fit(&mention.attributes, &name.attributes)).max()
+        names.filter_map(|name| name.fit(mention)).max()
     }
 }
 
 impl ObjectName {
     fn is_of(&self, mention: &Mention) -> bool {
         mention.head_stem == self.stem || mention.bare_stem() == Some(self.stem.as_str())
+    }
+
+    /// How well a mention under this name fits. "A toilet seat" is no chair, though a chair
+    /// is a seat: what has a name of its own is not only more general.
+    fn fit(&self, mention: &Mention) -> Option<Fit> {
+        if !self.needed.iter().all(|it| mention.attributes.contains(it)) {
+            return None;
+        }
+        let fit = fit(&mention.attributes, &self.attributes)?;
+        let has_own_name = || {
+            let mut words = mention.attributes.iter();
+            words.any(|it| it.kind == AttributeKind::Compound)
+        };
+        match self.relation {
+            Relation::Same => Some(fit),
+            Relation::MoreSpecial => Some(fit.min(Fit::Partial)),
+            Relation::MoreGeneral => (!has_own_name()).then_some(Fit::Related),
+        }
     }
 }
 
@@ -77,14 +116,18 @@ pub struct SceneQuery {
 pub struct PhraseMatches {
     /// With all its attributes.
     pub full: RoaringBitmap,
+    /// With some of them, or a kind of it.
+    pub partial: RoaringBitmap,
     /// With nothing against it.
     pub possible: RoaringBitmap,
+    /// With what it is a kind of.
+    pub related: RoaringBitmap,
 }
 
 impl PhraseMatches {
-    /// All of them.
-    pub fn all(&self) -> RoaringBitmap {
-        &self.full | &self.possible
+    /// All that name the thing.
+    pub fn named(&self) -> RoaringBitmap {
+        &self.full | &self.partial | &self.possible
     }
 }
 
@@ -145,17 +188,22 @@ impl Phrases {
 
     /// The rows that show a thing, its attributes bound to it.
     pub fn matches(&self, sought: &ObjectQuery) -> PhraseMatches {
-        let (mut full, mut possible) = (Vec::new(), Vec::new());
+        let (mut full, mut partial) = (Vec::new(), Vec::new());
+        let (mut possible, mut related) = (Vec::new(), Vec::new());
         for of_thing in self.naming(sought) {
             match of_thing.fit {
                 Some(Fit::Full) => full.push(of_thing.rows),
+                Some(Fit::Partial) => partial.push(of_thing.rows),
                 Some(Fit::Possible) => possible.push(of_thing.rows),
+                Some(Fit::Related) => related.push(of_thing.rows),
                 None => {}
             }
         }
         let full = full.union();
-        let possible = possible.union() - &full;
-        PhraseMatches { full, possible }
+        let partial = partial.union() - &full;
+        let possible = possible.union() - &full - &partial;
+        let related = related.union() - &full - &partial - &possible;
+        PhraseMatches { full, partial, possible, related }
     }
 
     /// The phrases that name a thing, whether or not their attributes fit.
@@ -166,8 +214,7 @@ impl Phrases {
         };
         sought.names.iter().flat_map(called).filter_map(|(at, name)| {
             let Entry { mention, rows } = self.entries.get(at as usize)?;
-            let fit = fit(&mention.attributes, &name.attributes);
-            Some(PhraseMatch { phrase: &mention.phrase, fit, rows })
+            Some(PhraseMatch { phrase: &mention.phrase, fit: name.fit(mention), rows })
         })
     }
 
@@ -305,7 +352,9 @@ mod tests {
             });
             match fits.max() {
                 Some(Fit::Full) => drop(seen.full.insert(row)),
+                Some(Fit::Partial) => drop(seen.partial.insert(row)),
                 Some(Fit::Possible) => drop(seen.possible.insert(row)),
+                Some(Fit::Related) => drop(seen.related.insert(row)),
                 None => {}
             }
         }
@@ -356,7 +405,7 @@ mod tests {
         ) {
             let bytes = fill(&captions).to_bytes();
             if let Some(read) = check_nonsense(&bytes, &flips, Phrases::from_bytes) {
-                assert!(read.matches(&asked).all().max() < Some(u32::MAX));
+                assert!(read.matches(&asked).named().max() < Some(u32::MAX));
                 Phrases::merge(&[(&read, &RoaringBitmap::new())]);
             }
         }

@@ -27,13 +27,15 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
     let mut all_around = true;
     for thing in &wanted.around {
         match best_fit(caption, thing) {
+            None | Some((Fit::Related, _)) => all_around = false,
             Some((_, phrase)) if !matched.contains(&phrase) => matched.push(phrase),
             Some(_) => {}
-            None => all_around = false,
         }
     }
     let certainty = match target {
+        Fit::Related => Certainty::Related,
         Fit::Possible => Certainty::Possible,
+        Fit::Partial => Certainty::Partial,
         Fit::Full if all_around => Certainty::InPlace,
         Fit::Full => Certainty::Shown,
     };

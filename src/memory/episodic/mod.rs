@@ -11,6 +11,7 @@ pub mod forgetting;
 pub mod instance_query;
 pub mod instances;
 pub mod last_seen;
+mod later_looks;
 pub mod noun_phrases;
 pub mod ranking;
 pub mod requests;

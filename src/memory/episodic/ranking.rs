@@ -99,7 +99,11 @@ impl RecordFeatures {
         let shown = |thing: &ObjectQuery| {
             let fits = record.parsed.shown().filter_map(|it| thing.fit(it));
             // "a windowsill" may be the grey one, "a grey windowsill" is.
-            fits.max().map_or(0, |fit| if fit == Fit::Full { 2 } else { 1 })
+            fits.max().map_or(0, |fit| match fit {
+                Fit::Full => 2,
+                Fit::Partial | Fit::Possible => 1,
+                Fit::Related => 0,
+            })
         };
         let around = criteria.around.iter().map(shown);
         let has_person = record.parsed.has_person();

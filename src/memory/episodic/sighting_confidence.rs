@@ -285,7 +285,8 @@ fn mention_confidence(record: &Record) -> f32 {
     1.0 - (1.0 - confidence) / as_f32(things)
 }
 
-fn is_one_viewpoint(
+/// Whether two records look at one scene: one camera at nearly one pose.
+pub(super) fn is_one_viewpoint(
     a: &Record,
     a_words: Option<&PlaceWords>,
     b: &Record,

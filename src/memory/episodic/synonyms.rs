@@ -3,9 +3,9 @@
 //!
 //! Pure.
 
-use crate::index::phrases::ObjectName;
+use crate::index::phrases::{ObjectName, Relation};
 use crate::language::lexicon;
-use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
+use crate::language::mention::{Attribute, AttributeKind, Mention, mentions, stem_of_noun};
 use crate::language::words::is_distinct_room;
 
 /// Names of one thing each.
@@ -49,27 +49,75 @@ const NAMES: &[&[&str]] = &[
 
 /// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
 /// by its other names. Rooms are alike and yet not the same, and what stands in a room is
-/// alike to it: a bed is no bedroom.
-pub(super) fn names(mention: &Mention, mut like: Vec<String>) -> Vec<ObjectName> {
+/// alike to it: a bed is no bedroom. Then what is more special and more general, of nouns
+/// that `is_known` says stand in captions.
+pub(super) fn names(
+    mention: &Mention,
+    mut like: Vec<String>,
+    is_known: &dyn Fn(&str) -> bool,
+) -> Vec<ObjectName> {
     let stem = &mention.head_stem;
     like.retain(|it| !is_distinct_room(it));
     let stems = if is_distinct_room(stem) { vec![stem.clone()] } else { like };
-    let name = |stem: String| ObjectName { stem, attributes: mention.attributes.clone() };
+    let relation = Relation::Same;
+    let name = |stem: String| {
+        let attributes = mention.attributes.clone();
+        ObjectName { stem, attributes, relation, needed: Vec::new() }
+    };
     let mut names: Vec<ObjectName> = stems.into_iter().map(name).collect();
     let (known, said) = known_name(mention);
     let people = if is_person(mention) { PEOPLE } else { &[] };
     let table = group(&known).unwrap_or_default().iter().chain(people).copied();
     for other in table.chain(lexicon::synonyms(&known)) {
-        // What is not read as one name would find other things: "machine" of "stapling machine".
-        let named = mentions(&format!("a {other}")).into_iter().next();
-        let Some(named) = named.filter(|it| it.phrase == other) else { continue };
-        let attributes = [said.as_slice(), &named.attributes].concat();
-        let name = ObjectName { stem: named.head_stem, attributes };
-        if !names.contains(&name) {
+        names.extend(object_name(other, &said, relation).filter(|it| !names.contains(it)));
+    }
+    if !is_distinct_room(stem) {
+        add_related(&mut names, &known, &said, is_known);
+    }
+    names
+}
+
+/// Adds what is more special than the thing called `known`, and more general.
+fn add_related(
+    names: &mut Vec<ObjectName>,
+    known: &str,
+    said: &[Attribute],
+    is_known: &dyn Fn(&str) -> bool,
+) {
+    let kinds: Vec<&str> = lexicon::kinds(known).collect();
+    let of_kinds =
+        if kinds.len() >= CLASS_KINDS_MIN { Relation::Same } else { Relation::MoreSpecial };
+    let kinds = kinds.into_iter().map(|it| (it, of_kinds));
+    let general = lexicon::more_general(known).map(|it| (it, Relation::MoreGeneral));
+    for (other, relation) in kinds.chain(general) {
+        let last = other.rsplit(' ').next().unwrap_or_default();
+        if !is_known(&stem_of_noun(last)) || is_distinct_room(other) {
+            continue;
+        }
+        let Some(mut name) = object_name(other, said, relation) else { continue };
+        name.needed = name.attributes.get(said.len()..).unwrap_or_default().to_vec();
+        // A coffee mug is found as a mug.
+        let covers = |it: &ObjectName| {
+            it.stem == name.stem && it.attributes.iter().all(|it| name.attributes.contains(it))
+        };
+        if !names.iter().any(covers) {
             names.push(name);
         }
     }
-    names
+}
+
+/// From so many kinds on a name is that of a class, and its kinds are what is asked for: who
+/// asks for animals means dogs. There are 85 kinds of bags, and a bag may be none of them.
+const CLASS_KINDS_MIN: usize = 150;
+
+/// `None` of what is not read as one name and would find other things: "machine" of
+/// "stapling machine".
+fn object_name(name: &str, said: &[Attribute], relation: Relation) -> Option<ObjectName> {
+    let named = mentions(&format!("a {name}")).into_iter().next();
+    let named = named.filter(|it| it.phrase == name)?;
+    let attributes = [said, &named.attributes].concat();
+    let needed = Vec::new();
+    Some(ObjectName { stem: named.head_stem, attributes, relation, needed })
 }
 
 /// The longest part of a thing's name that is known to have others: "bedside table" of
@@ -118,7 +166,7 @@ mod tests {
             let parts: Vec<&str> = parts.map(|it| it.word.as_str()).collect();
             [parts, vec![it.stem.as_str()]].concat().join(" ")
         };
-        let found: Vec<String> = names(&mention, like).into_iter().map(told).collect();
+        let found: Vec<String> = names(&mention, like, &|_| false).into_iter().map(told).collect();
         let missing: Vec<&&str> =
             expect.iter().filter(|it| !found.iter().any(|found| found == *it)).collect();
         assert!(missing.is_empty(), "{thing}: {missing:?} not in {found:?}");
@@ -127,7 +175,7 @@ mod tests {
     fn refuse(thing: &str, like: &[&str], never: &[&str]) {
         let mention = mentions(thing).remove(0);
         let like = like.iter().map(|it| (*it).to_owned()).collect();
-        let found = names(&mention, like);
+        let found = names(&mention, like, &|_| false);
         for stem in never {
             let bare = |it: &ObjectName| it.stem == *stem && it.attributes.is_empty();
             assert!(!found.iter().any(bare), "{thing}: {stem}");
@@ -151,6 +199,25 @@ mod tests {
         check("the white bedside table", &["tabl"], &["bedside tabl", "nightstand"]);
         refuse("the bedside table", &["tabl"], &["tabl", "desk"]);
         check("a wooden table", &["tabl", "desk"], &["tabl", "desk"]);
+    }
+
+    #[test]
+    fn kinds_of_a_thing_and_of_a_class_are_found_and_what_it_is_a_kind_of() {
+        let related = |thing: &str, other: &str| {
+            let mention = mentions(thing).remove(0);
+            let names = names(&mention, vec![mention.head_stem.clone()], &|_| true);
+            let name = mentions(&format!("a {other}")).remove(0);
+            let mut of_name = names.iter().filter(|it| {
+                it.stem == name.head_stem
+                    && name.attributes.iter().all(|said| it.attributes.contains(said))
+            });
+            of_name.next().map(|it| it.relation)
+        };
+        assert_eq!(related("my bag", "backpack"), Some(Relation::MoreSpecial));
+        assert_eq!(related("an animal", "dog"), Some(Relation::Same));
+        assert_eq!(related("a parrot", "bird"), Some(Relation::MoreGeneral));
+        assert_eq!(related("a mug", "container"), Some(Relation::MoreGeneral));
+        assert_eq!(related("a mug", "book"), None);
     }
 
     #[test]

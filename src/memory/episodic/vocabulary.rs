@@ -103,7 +103,9 @@ impl Vocabulary {
                 Err(_failure) => vec![stem.to_owned()],
             }
         };
-        ObjectQuery { names: synonyms::names(&mention, stems), attributes: mention.attributes }
+        let is_known = |stem: &str| self.read().knows(stem);
+        let names = synonyms::names(&mention, stems, &is_known);
+        ObjectQuery { names, attributes: mention.attributes }
     }
 
     fn learn(&self, mentioned: BTreeMap<String, String>) {

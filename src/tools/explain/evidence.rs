@@ -10,6 +10,9 @@ use crate::memory::episodic::last_seen::SightingExplanation;
 use crate::search::evidence::{ObjectEvidence, PhraseEvidence, SegmentEvidence};
 use crate::tools::explain::Extent;
 
+/// Names of an object in a line; a class of things has a hundred.
+const NAMES_MAX: usize = 8;
+
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EvidenceReply {
     certainty: Option<CertaintyReply>,
@@ -20,7 +23,9 @@ pub(crate) struct EvidenceReply {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum CertaintyReply {
+    Related,
     Possible,
+    Partial,
     Shown,
     InPlace,
 }
@@ -44,7 +49,9 @@ struct PhraseReply {
 #[serde(rename_all = "snake_case")]
 enum FitReply {
     Full,
+    Partial,
     Possible,
+    Related,
     Excluded,
 }
 
@@ -56,7 +63,9 @@ struct SegmentEvidenceReply {
     selected: usize,
     in_place: u64,
     shown: u64,
+    partial: u64,
     possible: u64,
+    related: u64,
 }
 
 impl EvidenceReply {
@@ -83,7 +92,9 @@ impl EvidenceReply {
 impl CertaintyReply {
     fn of(certainty: Certainty) -> Self {
         match certainty {
+            Certainty::Related => Self::Related,
             Certainty::Possible => Self::Possible,
+            Certainty::Partial => Self::Partial,
             Certainty::Shown => Self::Shown,
             Certainty::InPlace => Self::InPlace,
         }
@@ -105,10 +116,15 @@ impl ObjectReply {
         let Self { stems, attributes, phrases: _, more_phrases } = self;
         let names =
             stems.iter().map(|stem| [attributes.as_slice(), std::slice::from_ref(stem)].concat());
-        let names: Vec<String> = names.map(|words| words.join(" ")).collect();
+        let mut names: Vec<String> = names.map(|words| words.join(" ")).collect();
+        let more = names.len().saturating_sub(NAMES_MAX);
+        names.truncate(NAMES_MAX);
+        names.extend((more > 0).then(|| format!("{more} names more")));
         let by_fit = [
             (FitReply::Full, "shown by"),
+            (FitReply::Partial, "in part by"),
             (FitReply::Possible, "possible in"),
+            (FitReply::Related, "perhaps meant by"),
             (FitReply::Excluded, "not"),
         ];
         let mut parts: Vec<String> =
@@ -135,7 +151,9 @@ impl PhraseReply {
         let PhraseEvidence { phrase, fit, records } = evidence;
         let fit = match fit {
             Some(Fit::Full) => FitReply::Full,
+            Some(Fit::Partial) => FitReply::Partial,
             Some(Fit::Possible) => FitReply::Possible,
+            Some(Fit::Related) => FitReply::Related,
             None => FitReply::Excluded,
         };
         Self { phrase: phrase.clone(), fit, records: *records }
@@ -152,7 +170,9 @@ impl SegmentEvidenceReply {
             selected: *selected,
             in_place: rows_of(Certainty::InPlace),
             shown: rows_of(Certainty::Shown),
+            partial: rows_of(Certainty::Partial),
             possible: rows_of(Certainty::Possible),
+            related: rows_of(Certainty::Related),
         }
     }
 }
