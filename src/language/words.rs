@@ -60,6 +60,7 @@ classes! {
     ORDINALS = "ordinals";
     ROOMS = "rooms";
     PEOPLE = "people";
+    KEPT = "kept";
 }
 
 /// Rank of the first of [`ORDINALS`], from 0.
