@@ -26,7 +26,7 @@ pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> 
     let bar = ProgressBar::new(reindex.total()).with_style(ProgressStyle::with_template(
         "embedding {wide_bar} {pos}/{len} records, {per_sec}, {eta} left",
     )?);
-    bar.set_position(reindex.done());
+    bar.set_position(reindex.done_count());
     loop {
         let captions = reindex.captions(BATCH)?;
         if captions.is_empty() {
@@ -39,7 +39,7 @@ pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> 
         reindex.put(&entries)?;
         bar.inc(entries.len() as u64);
     }
-    let records = reindex.done();
+    let records = reindex.done_count();
     reindex.finish()?;
     bar.finish_and_clear();
     say(&format!("{records} records are embedded with {space}."))?;

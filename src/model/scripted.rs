@@ -25,11 +25,11 @@ pub struct ScriptedEmbedder {
 impl ScriptedEmbedder {
     /// From about 64 dimensions on, unrelated words are nearly orthogonal.
     pub fn new(dimension: usize) -> Self {
-        Self::named("scripted-embedder", dimension)
+        Self::with_name("scripted-embedder", dimension)
     }
 
     /// Another name is another fingerprint, and other vectors.
-    pub fn named(name: &str, dimension: usize) -> Self {
+    pub fn with_name(name: &str, dimension: usize) -> Self {
         let identity = identity_of(name, &format!("{name}/{dimension}"));
         Self { identity, dimension, stemmer: Stemmer::create(Algorithm::English) }
     }
@@ -249,15 +249,15 @@ mod tests {
     fn equal_texts_have_equal_vectors_and_every_text_has_one() {
         assert_eq!(embed("red mug"), embed("red mug"));
         assert_eq!(embed("").dimension(), 128);
-        let other = ScriptedEmbedder::named("other", 128).embed(TextRole::Query, &["red mug"]);
+        let other = ScriptedEmbedder::with_name("other", 128).embed(TextRole::Query, &["red mug"]);
         assert!(other.unwrap()[0].cosine(&embed("red mug")).abs() < 0.3);
     }
 
     #[test]
     fn names_are_part_of_the_fingerprint() {
-        let one = ScriptedEmbedder::named("a", 8);
-        assert_ne!(one.identity(), ScriptedEmbedder::named("b", 8).identity());
-        assert_eq!(one.identity(), ScriptedEmbedder::named("a", 8).identity());
+        let one = ScriptedEmbedder::with_name("a", 8);
+        assert_ne!(one.identity(), ScriptedEmbedder::with_name("b", 8).identity());
+        assert_eq!(one.identity(), ScriptedEmbedder::with_name("a", 8).identity());
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! counts as new.
 
 use crate::base::RecordId;
-use crate::retrieval::recall::{Recall, RecallOrder, RecallRequest, recalled};
+use crate::retrieval::recall::{Recall, RecallOrder, RecallRequest, into_recalled};
 use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::{Retrieval, RetrievalError};
@@ -40,7 +40,7 @@ impl Retrieval {
         request: &RecallRequest,
     ) -> Result<Moments, RetrievalError> {
         let RecallRequest { query, filter, k, explain: _ } = request;
-        let mut found = recalled(self.episodic.last_seen(query, filter, SIGHTINGS_MAX)?);
+        let mut found = into_recalled(self.episodic.last_seen(query, filter, SIGHTINGS_MAX)?);
         // Stable: the newer of equals comes first.
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(*k);

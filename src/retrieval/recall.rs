@@ -94,7 +94,7 @@ impl Retrieval {
             (self.episodic.last_seen(query, filter, *k)?, None)
         };
         let certainty = sightings.first().map(|it| it.certainty);
-        let found = recalled(sightings);
+        let found = into_recalled(sightings);
         self.remember(session, RecallKind::RecallLastSeen, query, &found)?;
         let is_literal = !self.episodic.reads(query);
         let order = RecallOrder::NewestFirst { certainty };
@@ -109,7 +109,7 @@ impl Retrieval {
     ) -> Result<Recall, RetrievalError> {
         let RecallRequest { query, filter, k, explain: _ } = request;
         let SightingList { sightings, total } = self.episodic.list_sightings(query, filter, *k)?;
-        let found = recalled(sightings);
+        let found = into_recalled(sightings);
         self.remember(session, RecallKind::RecallAll, query, &found)?;
         let is_literal = !self.episodic.reads(query);
         let order = RecallOrder::Chronological { total };
@@ -129,6 +129,6 @@ impl Retrieval {
     }
 }
 
-pub(super) fn recalled(sightings: Vec<Sighting>) -> Vec<Recalled> {
+pub(super) fn into_recalled(sightings: Vec<Sighting>) -> Vec<Recalled> {
     sightings.into_iter().map(|it| it.recalled).collect()
 }

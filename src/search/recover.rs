@@ -178,7 +178,7 @@ impl Recovery<'_> {
     ) -> Result<usize, StoreError> {
         let mut open: Option<Arc<GrowingSegment>> = None;
         let mut rows = 0;
-        let mut entries = self.store.scan_between(first, last).numbered();
+        let mut entries = self.store.scan_between(first, last).with_ids();
         loop {
             let block: Vec<ScannedRecord> = entries.by_ref().take(BLOCK_RECORDS).collect();
             if block.is_empty() {

@@ -55,7 +55,7 @@ impl Reindex {
     }
 
     /// Records that have their new vector.
-    pub fn done(&self) -> u64 {
+    pub fn done_count(&self) -> u64 {
         self.done
     }
 

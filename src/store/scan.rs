@@ -115,7 +115,7 @@ impl<'a> Scan<'a> {
 impl<'a> Scan<'a> {
     /// The same, each with its id, which is known of a record that cannot be read as
     /// well.
-    pub fn numbered(
+    pub fn with_ids(
         mut self,
     ) -> impl Iterator<Item = (RecordId, Result<(Record, Embedding), StoreError>)> + 'a {
         std::iter::from_fn(move || {

@@ -515,7 +515,7 @@ fn a_reindex_that_was_killed_goes_on_and_the_old_vectors_stand_until_its_end() {
     drop(store);
 
     let mut reindex = Reindex::open(&options(dir.path()), &other_space()).unwrap();
-    assert_eq!((reindex.done(), reindex.total()), (3, 6));
+    assert_eq!((reindex.done_count(), reindex.total()), (3, 6));
     let captions = reindex.captions(100).unwrap();
     let ids: Vec<u64> = captions.iter().map(|(id, _)| id.0).collect();
     assert_eq!(ids, [4, 5, 6]);
@@ -544,7 +544,7 @@ fn an_unfinished_or_abandoned_reindex_changes_nothing() {
 
     // A reindex for a third embedder starts from nothing.
     let third = EmbeddingSpace { fingerprint: "cccc".to_owned(), ..other_space() };
-    assert_eq!(Reindex::open(&options(dir.path()), &third).unwrap().done(), 0);
+    assert_eq!(Reindex::open(&options(dir.path()), &third).unwrap().done_count(), 0);
 }
 
 pub(super) fn stored(n: u32) -> Record {

@@ -89,7 +89,7 @@ impl Reference {
         let kind = said.kind().filter(|_| names.is_empty()).map(|at| plain(said.text(at)));
         names.extend(kind.clone());
         let times = said.times().into_iter().map(|it| it.time.clone());
-        let when = time::combined(times.chain(part).collect());
+        let when = time::combine(times.chain(part).collect());
         let thing = phrase::thing(&names, &said.plainly(Role::Attribute));
         let deeds = said.deeds(!thing.is_empty());
         let doing = verbs::deed(&deeds);

@@ -116,7 +116,7 @@ pub fn is_number(word: &str) -> bool {
 
 /// Puts together what was said apart: the day of one expression and the hours of
 /// another ("on the desk *yesterday*, some time *in the morning*").
-pub fn combined(times: Vec<PhraseTime>) -> Vec<PhraseTime> {
+pub fn combine(times: Vec<PhraseTime>) -> Vec<PhraseTime> {
     let mut whole: Vec<PhraseTime> = Vec::new();
     for time in times {
         match whole.iter_mut().find_map(|it| it.with(&time).map(|both| (it, both))) {

@@ -189,7 +189,7 @@ fn expressions_are_found_within_a_request() {
 #[test]
 fn a_day_and_hours_that_stand_apart_are_one_time() {
     let times = find("yesterday I used it on the desk in the morning").into_iter();
-    let [both] = &combined(times.map(|it| it.time).collect())[..] else { panic!() };
+    let [both] = &combine(times.map(|it| it.time).collect())[..] else { panic!() };
     let when = both.resolve(at(NOW), utc());
     assert_eq!(when.window.start(), Some(at("2025-01-07 05:00:00")));
     assert_eq!(both.text, "yesterday in the morning");

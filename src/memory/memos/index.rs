@@ -112,7 +112,7 @@ impl MemoSet {
         self.entries.len()
     }
 
-    pub(super) fn queued(&self) -> usize {
+    pub(super) fn queued_count(&self) -> usize {
         self.entries.values().filter(|entry| entry.stored.is_none()).count()
     }
 
@@ -124,7 +124,7 @@ impl MemoSet {
 }
 
 impl IndexedMemo {
-    pub(super) fn queued(memo: &Memo, checksum: u64) -> Self {
+    pub(super) fn without_vector(memo: &Memo, checksum: u64) -> Self {
         Self {
             stored: None,
             created_at: memo.created_at,

@@ -171,7 +171,7 @@ impl Memos {
                         Err(error) if error.concerns_one_value() => MemoUse::default(),
                         uses => uses?,
                     };
-                    let mut indexed = IndexedMemo::queued(&memo, checksum(&memo.content));
+                    let mut indexed = IndexedMemo::without_vector(&memo, checksum(&memo.content));
                     indexed.uses = uses;
                     entries.insert(memo.id, indexed);
                     if let Some(vector) = vector {
@@ -205,7 +205,7 @@ impl Memos {
         if let Some(known) = self.find_known(&user_message, &content, &message_ids)? {
             return self.rate_again(known, message_ids, *counters);
         }
-        let (kept, queued) = (self.len(), self.queued());
+        let (kept, queued) = (self.len(), self.queued_count());
         if kept >= MEMOS_MAX {
             return Err(MemosError::Full);
         }
@@ -217,7 +217,7 @@ impl Memos {
         let memo = Memo { id, content, created_at: now, source, user_message, message_ids };
         self.index.store.put_memo(&memo, None, next)?;
         *counters = next;
-        let entry = IndexedMemo::queued(&memo, checksum(&memo.content));
+        let entry = IndexedMemo::without_vector(&memo, checksum(&memo.content));
         self.index.write(|entries| entries.insert(id, entry));
         self.index.wake.notify();
         Ok(Added { id, status: MemoStatus::Queued, is_known: false })
@@ -347,8 +347,8 @@ impl Memos {
     }
 
     /// Memos that wait for their vector.
-    pub fn queued(&self) -> usize {
-        self.index.read().queued()
+    pub fn queued_count(&self) -> usize {
+        self.index.read().queued_count()
     }
 
     fn record_recall(

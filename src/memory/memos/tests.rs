@@ -38,7 +38,7 @@ fn memo(user_message: &str, message: &str, message_id: &str) -> NewMemo {
 
 fn settle(memos: &Memos) {
     let started = SystemClock.tick();
-    while memos.queued() > 0 {
+    while memos.queued_count() > 0 {
         assert!(started.elapsed() < Duration::from_secs(60), "waited in vain");
         thread::sleep(Duration::from_millis(2));
     }
@@ -185,7 +185,7 @@ fn a_memo_whose_creation_is_queued_is_not_found_and_can_be_cancelled() {
     memos.add(memo("first", "<sql>one</sql>", "m1"), at(0.0)).unwrap();
     memos.add(memo("second", "<sql>two</sql>", "m2"), at(0.0)).unwrap();
     gate.wait();
-    assert_eq!(memos.queued(), 2);
+    assert_eq!(memos.queued_count(), 2);
     assert_eq!(memos.list(None, 9).unwrap()[0].status, MemoStatus::Queued);
     // The first is being embedded while it is deleted.
     let message = MemoSelector::Message("m1".to_owned());
@@ -218,7 +218,7 @@ fn queued_memos_get_their_vectors_after_a_restart() {
     settle(&memos);
     assert_eq!(ids(&memos, "users", 1, MemoRanking::default(), at(0.0)), [1]);
     drop(memos);
-    let embedder = EmbedderHandle::new(Box::new(ScriptedEmbedder::named("other", 32)));
+    let embedder = EmbedderHandle::new(Box::new(ScriptedEmbedder::with_name("other", 32)));
     let options = Options::at(dir.path().to_owned());
     Reindex::open(&options, &embedding_space(&embedder)).unwrap().finish().unwrap();
     let memos = open(dir.path(), &embedder);

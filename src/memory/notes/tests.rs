@@ -180,7 +180,7 @@ fn notes_are_embedded_anew_by_a_reindex() {
     }
     let before = bench.texts("red mug", 0.6, "");
     bench.notes = None;
-    let other = ScriptedEmbedder::named("another", 32);
+    let other = ScriptedEmbedder::with_name("another", 32);
     bench.embedder = EmbedderHandle::new(Box::new(other));
     let options = Options::at(bench.dir.path().to_owned());
     Reindex::open(&options, &embedding_space(&bench.embedder)).unwrap().finish().unwrap();

@@ -97,7 +97,7 @@ impl Tool for MemoList {
         Ok(Reply {
             memos: listed.into_iter().map(|it| ListedMemoReply::of(it, zone)).collect(),
             total: context.memos.len(),
-            queued: context.memos.queued(),
+            queued: context.memos.queued_count(),
             recalls: recalls.into_iter().map(|it| ListedRecallReply::of(it, zone)).collect(),
         })
     }

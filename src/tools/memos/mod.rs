@@ -75,7 +75,7 @@ fn recall_memos(
 }
 
 fn why_none(context: &Context, recalled: &MemoMatches, floor: f32) -> String {
-    match (recalled.best, context.memos.queued()) {
+    match (recalled.best, context.memos.queued_count()) {
         (Some(best), _) => {
             format!("no memo answers as well as {floor:.2}; the nearest is at {best:.2}")
         }
