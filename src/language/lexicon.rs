@@ -1,5 +1,6 @@
 //! What WordNet knows of English words: which there are, which are adjectives, which
-//! names mean one concept, and which concept is more general.
+//! names mean one concept, and which concept is more general; and the names of household
+//! things, which it lacks.
 //!
 //! Pure: the files of `data/`, compiled in. WordNet (Miller 1995) 3.1; a name stands
 //! for its first sense that a camera can see.
@@ -43,6 +44,12 @@ pub fn is_word(word: &str) -> bool {
 pub fn synonyms(name: &str) -> impl Iterator<Item = &'static str> {
     let names = CONCEPTS.of(name).map(|it| it.names).unwrap_or_default();
     names.split(", ").filter(move |it| !it.is_empty() && *it != name)
+}
+
+/// All names of the household thing that is called `name`, itself among them; none where
+/// the list does not know it.
+pub fn household_names(name: &str) -> &'static [&'static str] {
+    HOUSEHOLD_NAMES.get(name).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Whether `name` means something that `general` means, too: a mug is a vessel.
@@ -105,6 +112,13 @@ pub fn singular(word: &str) -> String {
 
 static ADJECTIVES: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| include_str!("data/adjectives.txt").lines().collect());
+
+/// By each of the names.
+static HOUSEHOLD_NAMES: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let lines = include_str!("data/household_names.txt").lines().filter(|it| !it.starts_with('#'));
+    let groups = lines.map(|line| line.split(", ").collect::<Vec<_>>());
+    groups.flat_map(|names| names.clone().into_iter().map(move |it| (it, names.clone()))).collect()
+});
 
 /// Sorted.
 static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
@@ -212,6 +226,17 @@ mod tests {
         ] {
             assert_eq!(singular(several), one);
         }
+    }
+
+    #[test]
+    fn a_name_is_that_of_one_household_thing() {
+        let names = HOUSEHOLD_NAMES.values().map(Vec::len);
+        let lines = include_str!("data/household_names.txt").lines();
+        let listed = lines.filter(|it| !it.starts_with('#')).flat_map(|it| it.split(", "));
+        assert_eq!(listed.count(), HOUSEHOLD_NAMES.len());
+        assert!(names.max() > Some(3));
+        assert_eq!(household_names("settee"), ["sofa", "couch", "settee"]);
+        assert_eq!(household_names("no such thing"), [""; 0]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod place;
 pub mod reference;
 pub mod request_tags;
 mod sentence;
+pub(crate) mod spelling;
 pub mod tagged;
 pub mod time;
 pub mod verbs;

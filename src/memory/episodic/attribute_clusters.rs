@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use crate::base::time::Timestamp;
 use crate::language::fit::{Fit, fit};
 use crate::language::mention::{Attribute, AttributeKind};
+use crate::language::words::MATERIALS;
 
 /// Mention with its attributes, record, place and time.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,14 +150,10 @@ enum Closeness {
     Apart,
 }
 
-/// Materials that captions name in place of a colour.
-const BARE: &[&str] =
-    &["wooden", "metal", "glass", "cardboard", "wicker", "bamboo", "stone", "brass", "copper"];
-
 /// "a wooden toy car" is not "an orange toy car", where neither is said to be both.
 fn is_bare_and_painted(bare: &[Attribute], painted: &[Attribute]) -> bool {
     let is_colour = |it: &Attribute| it.kind == AttributeKind::Colour;
-    let is_bare = |it: &Attribute| BARE.contains(&it.word.as_str());
+    let is_bare = |it: &Attribute| MATERIALS.has_tag(&it.word, "bare");
     bare.iter().any(is_bare)
         && !bare.iter().any(is_colour)
         && painted.iter().any(is_colour)

@@ -17,7 +17,6 @@ pub mod ranking;
 pub mod requests;
 mod respell;
 mod sighting_confidence;
-mod spelling;
 mod synonyms;
 mod vocabulary;
 

@@ -15,6 +15,7 @@ use crate::index::phrases::ObjectQuery;
 use crate::language::fit::Fit;
 use crate::language::place::PlaceWords;
 use crate::language::time::When;
+use crate::language::words::INVISIBLE_VERBS;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::store::Record;
 
@@ -42,10 +43,6 @@ pub enum RankBy {
     /// Nearest to the robot's positions at the sightings of an anchor.
     NearestTo(Vec<[f64; 3]>),
 }
-
-/// Verbs whose action no picture shows; "reading" can be seen, "using" cannot.
-const INVISIBLE_VERBS: &[&str] =
-    &["use", "used", "uses", "using", "need", "needed", "have", "had", "own"];
 
 /// Weight of a visit with a person as a sign of use.
 const PERSON_WEIGHT: f64 = 2.0;
@@ -150,7 +147,7 @@ impl ActiveConstraints {
         let around = seen().map(|it| it.around).max().unwrap_or(0);
         let placed = || seen().filter(move |it| it.around >= around);
         let is_seen =
-            criteria.doing.as_deref().is_some_and(|doing| !INVISIBLE_VERBS.contains(&doing));
+            criteria.doing.as_deref().is_some_and(|doing| !INVISIBLE_VERBS.contains(doing));
         let done = is_seen && placed().any(|it| it.is_done);
         let person = is_seen && !done && placed().any(|it| it.has_person);
         Self { when, around, done, person }
@@ -203,7 +200,7 @@ impl RankKey {
         // Least used is counted by visits: a thing seldom used is seldom out, whoever passes
         // by.
         let is_use = criteria.by != RankBy::LeastOften
-            && criteria.doing.as_deref().is_some_and(|doing| INVISIBLE_VERBS.contains(&doing));
+            && criteria.doing.as_deref().is_some_and(|doing| INVISIBLE_VERBS.contains(doing));
         let often = if is_use { count_uses(&met, features, zone) } else { expected_count(&met) };
         // An object without a matching visit comes last.
         let never = met.is_empty();

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::reference::{Order, Reference, Respelling};
+use crate::language::spelling::{find_meant, sounding_like};
 use crate::memory::episodic::Episodic;
-use crate::memory::episodic::spelling::{meant, sounding_like};
 
 impl Episodic {
     /// Reads the words of a reference that nobody knows as what was meant, and keeps what
@@ -37,7 +37,8 @@ impl Episodic {
 fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
     let heard = sounding_like(said).find(|it| captioned.contains(*it));
     let typed = || {
-        meant(said, captioned.iter().map(String::as_str)).or_else(|| meant(said, lexicon::words()))
+        find_meant(said, captioned.iter().map(String::as_str))
+            .or_else(|| find_meant(said, lexicon::words()))
     };
     let read = heard.or_else(|| if is_english(said) { None } else { typed() });
     read.map(str::to_owned)

@@ -1,51 +1,12 @@
-//! Household things that go by several names, where vectors of bare nouns do not tell:
-//! a pillow is a cushion, a teddy is a bear; and a bedroom is no living room.
+//! What captions may call a thing, by vectors, by WordNet and by the names of household
+//! things: a pillow is a cushion, a teddy is a bear; and a bedroom is no living room.
 //!
 //! Pure.
 
 use crate::index::phrases::{ObjectName, Relation};
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions, stem_of_noun};
-use crate::language::words::is_distinct_room;
-
-/// Names of one thing each.
-const NAMES: &[&[&str]] = &[
-    &["mug", "cup"],
-    &["cushion", "pillow"],
-    &["backpack", "rucksack", "knapsack", "schoolbag"],
-    &["sofa", "couch", "settee"],
-    &["phone", "cellphone", "smartphone", "telephone", "mobile"],
-    &["remote", "remote control", "clicker"],
-    &["teddy", "bear"],
-    &["nightstand", "bedside table", "night table", "bedside cabinet"],
-    &["counter", "worktop", "countertop"],
-    &["windowsill", "window sill", "window ledge"],
-    &["laptop", "notebook computer"],
-    &["television", "tv", "telly"],
-    &["fridge", "refrigerator"],
-    &["pan", "skillet", "frypan"],
-    &["shoe", "sneaker", "trainer"],
-    &["armchair", "easy chair", "recliner"],
-    &["rug", "carpet"],
-    &["box", "carton", "parcel", "package"],
-    &["basket", "hamper"],
-    &["bin", "wastebasket", "trash can", "garbage can"],
-    &["tap", "faucet"],
-    &["wardrobe", "closet"],
-    &["bookshelf", "bookcase"],
-    &["glasses", "spectacles", "eyeglasses"],
-    &["umbrella", "brolly"],
-    &["plant", "houseplant"],
-    &["washing machine", "washer"],
-    &["stove", "cooker"],
-    &["hallway", "corridor", "hall"],
-    &["office", "study"],
-    &["living room", "lounge"],
-    &["bathroom", "washroom"],
-    &["bedroom"],
-    &["kitchen"],
-    &["dining room"],
-];
+use crate::language::words::{PEOPLE, is_distinct_room};
 
 /// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
 /// by its other names. Rooms are alike and yet not the same, and what stands in a room is
@@ -66,8 +27,8 @@ pub(super) fn names(
     };
     let mut names: Vec<ObjectName> = stems.into_iter().map(name).collect();
     let (known, said) = known_name(mention);
-    let people = if is_person(mention) { PEOPLE } else { &[] };
-    let table = group(&known).unwrap_or_default().iter().chain(people).copied();
+    let people = PEOPLE.tagged("name").filter(|_| is_person(mention));
+    let table = lexicon::household_names(&known).iter().copied().chain(people);
     for other in table.chain(lexicon::synonyms(&known)) {
         names.extend(object_name(other, &said, relation).filter(|it| !names.contains(it)));
     }
@@ -130,7 +91,8 @@ fn known_name(mention: &Mention) -> (String, Vec<Attribute>) {
         let of_name = parts.get(from..).unwrap_or_default();
         let words: Vec<&str> = of_name.iter().map(|it| it.word.as_str()).collect();
         let name = format!("{} {head}", words.join(" "));
-        if group(&name).is_some() || lexicon::synonyms(&name).next().is_some() {
+        if !lexicon::household_names(&name).is_empty() || lexicon::synonyms(&name).next().is_some()
+        {
             let rest = mention.attributes.iter().filter(|it| !of_name.contains(it));
             return (name, rest.cloned().collect());
         }
@@ -138,19 +100,12 @@ fn known_name(mention: &Mention) -> (String, Vec<Attribute>) {
     (head, mention.attributes.clone())
 }
 
-/// What somebody may be called, whoever asks for a person.
-const PEOPLE: &[&str] = &["person", "people", "man", "woman", "somebody", "someone", "user"];
-
 /// Whether anybody is meant.
 fn is_person(mention: &Mention) -> bool {
     matches!(
         mention.head.as_str(),
         "person" | "people" | "somebody" | "someone" | "anybody" | "anyone" | "user"
     )
-}
-
-fn group(name: &str) -> Option<&'static [&'static str]> {
-    NAMES.iter().find(|names| names.contains(&name)).copied()
 }
 
 #[cfg(test)]

@@ -4,49 +4,26 @@
 
 use strsim::damerau_levenshtein;
 
+use crate::language::words::HOMOPHONES;
+
 /// Letters from which a word may differ from what was meant in one slip; shorter ones are
 /// too easily another word.
 const ONE_SLIP: usize = 4;
 /// Letters from which it may in two.
 const TWO_SLIPS: usize = 8;
 
-/// Words for things and colours with one that sounds the same, as speech recognition mistakes
-/// them.
-const HOMOPHONES: &[(&str, &str)] = &[
-    ("red", "read"),
-    ("blue", "blew"),
-    ("board", "bored"),
-    ("bowl", "bole"),
-    ("clothes", "close"),
-    ("cord", "chord"),
-    ("flour", "flower"),
-    ("grater", "greater"),
-    ("key", "quay"),
-    ("mail", "male"),
-    ("mat", "matt"),
-    ("pail", "pale"),
-    ("pear", "pair"),
-    ("pear", "pare"),
-    ("plate", "plait"),
-    ("ring", "wring"),
-    ("steak", "stake"),
-    ("tea", "tee"),
-    ("vase", "vars"),
-    ("wine", "whine"),
-];
-
 /// Words that sound like this one.
-pub(super) fn sounding_like(word: &str) -> impl Iterator<Item = &'static str> {
-    HOMOPHONES.iter().filter_map(move |(a, b)| match word {
-        it if it == *a => Some(*b),
-        it if it == *b => Some(*a),
-        _ => None,
-    })
+pub(crate) fn sounding_like(word: &str) -> impl Iterator<Item = &'static str> {
+    let alike = |word: &str| HOMOPHONES.value(word).into_iter().flat_map(|it| it.split(", "));
+    alike(word).chain(HOMOPHONES.words().filter(move |it| alike(it).any(|it| it == word)))
 }
 
 /// The known word that a word was meant to be: the one that is the fewest slips away. `None`
 /// where there is no such word, or several that are as near.
-pub(super) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn find_meant<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let slips = match word.chars().count() {
         0..ONE_SLIP => return None,
         ONE_SLIP..TWO_SLIPS => 1,
@@ -89,7 +66,7 @@ mod tests {
             ("bakpk", None),
             ("umbrella", None),
         ] {
-            assert_eq!(meant(word, known), expect, "{word}");
+            assert_eq!(find_meant(word, known), expect, "{word}");
         }
     }
 
@@ -102,8 +79,12 @@ mod tests {
 
     #[test]
     fn of_words_as_near_the_one_that_begins_alike_is_meant_and_else_none() {
-        assert_eq!(meant("tbale", ["table", "bale"]), Some("table"));
-        assert_eq!(meant("foil", ["boil", "fowl", "foal"]), None, "fowl and foal both begin alike");
-        assert_eq!(meant("lamb", ["lamp", "iamb"]), Some("lamp"));
+        assert_eq!(find_meant("tbale", ["table", "bale"]), Some("table"));
+        assert_eq!(
+            find_meant("foil", ["boil", "fowl", "foal"]),
+            None,
+            "fowl and foal both begin alike"
+        );
+        assert_eq!(find_meant("lamb", ["lamp", "iamb"]), Some("lamp"));
     }
 }
