@@ -5,6 +5,7 @@
 
 pub mod caption;
 pub mod commonsense;
+pub mod deeds;
 pub mod fit;
 pub mod lexicon;
 pub mod mention;

@@ -171,7 +171,7 @@ fn is_name(word: &str) -> bool {
 ///
 /// Words in -ing that name a thing or belong to its name ("dining table",
 /// "painting") are listed; the other ones are verbs.
-fn is_verb(word: &str, next: Option<&str>) -> bool {
+pub(super) fn is_verb(word: &str, next: Option<&str>) -> bool {
     let is_noun = NOUNS_IN_ING.contains(&word) || CANS.contains(&word) && next == Some("can");
     if !word.ends_with("ing") || word.len() < 5 || is_noun {
         return false;

@@ -21,6 +21,11 @@ fn verbs(said: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether a verb says only where something is: "left", "put".
+pub fn is_placing(verb: &str) -> bool {
+    PLACING.contains(verb)
+}
+
 /// The form in -ing of a verb; `None` where it says only where something is.
 pub fn activity(verb: &str) -> Option<String> {
     if let Some(gerund) = GERUNDS.value(verb) {

@@ -152,11 +152,13 @@ impl Retrieval {
     fn read(&self, text: &str) -> Result<Reference, RetrievalError> {
         let mut reference = self.requests.read(text)?;
         self.episodic.respell(&mut reference);
+        self.episodic.leave_out_afterwords(&mut reference);
         if reference.respelled.is_empty() {
             return Ok(reference);
         }
         let mut meant = self.requests.read(&respelled(text, &reference.respelled))?;
         self.episodic.respell(&mut meant);
+        self.episodic.leave_out_afterwords(&mut meant);
         if meant.thing.is_empty() {
             return Ok(reference);
         }

@@ -36,6 +36,7 @@ use crate::base::time::{Timestamp, Window};
 use crate::index::columns::Condition;
 use crate::index::lexical::AnalysedText;
 use crate::index::phrases::SceneQuery;
+use crate::language::deeds;
 use crate::search::evidence::SightingEvidence;
 use crate::search::plan::SegmentAction;
 use crate::search::searcher::Searcher;
@@ -362,7 +363,7 @@ impl Changes<'_> {
             return Err(CorpusError::Order { id, last });
         }
         let Some(Segment::Growing(open)) = segments.last() else { return Ok(()) };
-        let things = record.parsed.shown().cloned().collect();
+        let things = deeds::indexed(&record.parsed);
         open.push(record, vector, AnalysedText::new(&record.caption), things);
         if open.rows() >= corpus.growing_rows_max {
             self.close();

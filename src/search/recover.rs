@@ -15,6 +15,7 @@ use crate::base::RecordId;
 use crate::base::embedding::Embedding;
 use crate::index::bytes::BadBytes;
 use crate::index::lexical::AnalysedText;
+use crate::language::deeds;
 use crate::language::mention::Mention;
 use crate::search::seal::{LoadError, NewSegment};
 use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, Segment};
@@ -239,7 +240,7 @@ type ScannedRecord = (RecordId, Result<(Record, Embedding), StoreError>);
 type AnalysedCaption = (AnalysedText, Vec<Mention>);
 
 fn read_caption(record: &Record) -> AnalysedCaption {
-    (AnalysedText::new(&record.caption), record.parsed.shown().cloned().collect())
+    (AnalysedText::new(&record.caption), deeds::indexed(&record.parsed))
 }
 
 fn captions(entries: &[ScannedRecord]) -> Vec<Option<AnalysedCaption>> {

@@ -34,9 +34,16 @@ fn words_that_nobody_needs_change_no_goal() {
     for (request, x) in [("bring me the red mug", 4.0), ("where is my purple book", 6.0)] {
         let plain = asked(&mut talk, request);
         assert_eq!(plain["goals"][0]["position"][0], json!(x), "{request}");
-        for word in
-            ["thanks", "pls", "my robot", "asap", "mate", "thank you very much", "when you can"]
-        {
+        for word in [
+            "thanks",
+            "pls",
+            "cheers",
+            "my robot",
+            "asap",
+            "mate",
+            "thank you very much",
+            "when you can",
+        ] {
             let said = asked(&mut talk, &format!("{request} {word}"));
             assert_eq!(said["goals"], plain["goals"], "{request} {word}");
         }
@@ -94,6 +101,14 @@ fn questions_are_answered_from_the_memory_and_not_driven_to() {
         ("what was I doing when you saw the purple book yesterday", "a person reading"),
         ("What was I reading yesterday morning?", "a person reading a purple book"),
         ("what was on the sofa yesterday", "a person reading a purple book"),
+        ("when did somebody last read", "somebody was seen reading at 2025-01-02 10:00:00"),
+        ("when did anyone dance", "no record shows somebody dancing"),
+        ("when did you first see the red mug", "was first seen at"),
+        ("do I use the red mug more than the blue one", "no, \"blue mug\" was seen more often"),
+        (
+            "was the laptop seen later than the green book",
+            "no, \"green book\" was seen more recently",
+        ),
     ] {
         let reply = asked(&mut talk, question);
         assert_eq!(reply["status"], "answered", "{question}: {reply:#}");

@@ -8,7 +8,7 @@ use crate::language::mention::{Attribute, AttributeKind, Mention};
 
 /// A change of how sentences are cut is a new version: what was cut before would
 /// be found by other names.
-const KIND: BlobKind = BlobKind { name: "a segment's phrases", tag: *b"EPHR", version: 2 };
+const KIND: BlobKind = BlobKind { name: "a segment's phrases", tag: *b"EPHR", version: 3 };
 
 impl Phrases {
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use roaring::{MultiOps as _, RoaringBitmap};
 
+use crate::language::deeds::is_deed;
 use crate::language::fit::{Fit, fit};
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 
@@ -221,7 +222,7 @@ impl Phrases {
     /// Each noun's stem once, ascending, with the noun as one of them is called.
     pub fn nouns(&self) -> Vec<(&str, String)> {
         let mut nouns: Vec<(&str, &Mention)> =
-            self.entries.iter().map(|it| (it.mention.head_stem.as_str(), &it.mention)).collect();
+            self.things().map(|it| (it.head_stem.as_str(), it)).collect();
         nouns.sort_by_key(|(stem, _)| *stem);
         nouns.dedup_by_key(|(stem, _)| *stem);
         nouns.into_iter().map(|(stem, mention)| (stem, mention.singular_head())).collect()
@@ -229,7 +230,12 @@ impl Phrases {
 
     /// The words of all phrases, each once.
     pub fn words(&self) -> BTreeSet<&str> {
-        self.entries.iter().flat_map(|it| it.mention.phrase.split(' ')).collect()
+        self.things().flat_map(|it| it.phrase.split(' ')).collect()
+    }
+
+    /// What the phrases name, without deeds.
+    fn things(&self) -> impl Iterator<Item = &Mention> {
+        self.entries.iter().map(|it| &it.mention).filter(|it| !is_deed(it))
     }
 
     /// The rows of all parts, one part after the other, but for those that each

@@ -6,7 +6,9 @@
 
 pub(crate) mod conditions;
 mod phrase;
+mod questions;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::language::caption::is_person;
@@ -88,6 +90,8 @@ impl Reference {
         let (mut names, part) = without_part_of_day(names);
         let kind = said.kind().filter(|_| names.is_empty()).map(|at| plain(said.text(at)));
         names.extend(kind.clone());
+        let times_said: Vec<String> =
+            said.times().into_iter().map(|it| plain(said.text(&it.at))).collect();
         let times = said.times().into_iter().map(|it| it.time.clone());
         let when = time::combine(times.chain(part).collect());
         let thing = phrase::thing(&names, &said.plainly(Role::Attribute));
@@ -95,10 +99,21 @@ impl Reference {
         let doing = verbs::deed(&deeds);
         let is_open =
             tagged.order == Superlative::None && tagged.tense == Tense::None && when.is_empty();
-        let thing =
-            if names.is_empty() { afforded(doing.as_deref(), is_open, thing) } else { thing };
+        let is_plain =
+            when.is_empty() && doing.is_none() && said.spans(Role::Place).next().is_none();
+        let intent = questions::intent(request, tagged, is_plain);
+        // A question is about what somebody did, and not about something to do it with.
+        let is_open = is_open && intent != Intent::Question;
+        let affords = intent != Intent::Question
+            || !matches!(tagged.asked, Asked::Time | Asked::Count | Asked::Existence);
+        let thing = match names.is_empty() && affords {
+            true => afforded(doing.as_deref(), is_open, thing),
+            false => thing,
+        };
         let thing = if thing.is_empty() { said.mentioned() } else { thing };
-        let there = said.plainly(Role::Place).into_iter().filter(|it| Some(it) != kind.as_ref());
+        let is_time = |it: &String| times_said.iter().any(|time| time.contains(it.as_str()));
+        let there = said.plainly(Role::Place).into_iter();
+        let there = there.filter(|it| Some(it) != kind.as_ref() && !is_time(it));
         let there = there.chain(said.places_of_deeds());
         let mut around: Vec<String> = Vec::new();
         for place in there.flat_map(|it| places(&it)) {
@@ -110,11 +125,16 @@ impl Reference {
         let without = said.plainly(Role::Not).into_iter().map(|it| phrase::thing(&[it], &[]));
         let (when, order) = timed(when, tagged);
         let head = mentions(&thing).pop().map(|it| it.head).unwrap_or_default();
-        let also = said.plainly(Role::Also).into_iter();
+        let is_question = intent == Intent::Question;
+        let compared = questions::compared_with(request).filter(|_| is_question);
+        let also = said.plainly(Role::Also).into_iter().chain(compared);
         let also = also.map(|it| whole_name(phrase::thing(&[it], &[]), &head));
+        let mut seen = BTreeSet::new();
+        let also = also.filter(|it| !it.is_empty() && *it != thing && seen.insert(it.clone()));
+        let is_first = is_question && questions::asks_for_first(request);
         let TaggedRequest { rank, count, asked, spans: _, order: _, tense: _, intent: _ } = *tagged;
         Self {
-            also: also.filter(|it| !it.is_empty() && *it != thing).collect(),
+            also: also.collect(),
             thing,
             around,
             without: without.filter(|it| !it.is_empty()).collect(),
@@ -123,10 +143,11 @@ impl Reference {
             order: near
                 .map(Order::NearestTo)
                 .or(order)
+                .or_else(|| is_first.then_some(Order::Earliest))
                 .or_else(|| is_usual.then_some(Order::MostOften)),
             rank: said.rank().unwrap_or(rank as usize),
             count,
-            intent: intent(tagged),
+            intent,
             asked,
             ends_at: ends_at(tagged),
             respelled: Vec::new(),
@@ -224,9 +245,17 @@ impl Said<'_> {
         let meets = |role, at: &Range<usize>| {
             self.spans(role).any(|it| it.start < at.end && at.start < it.end)
         };
-        let tells = |it: &&Found| meets(Role::Time, &it.at) || meets(Role::Deed, &it.at);
+        // "Thanksgiving" taken for a place is a time.
+        let is_mistaken = |at: &Range<usize>| {
+            self.spans(Role::Place).any(|it| it.start >= at.start && it.end <= at.end)
+        };
+        let tells = |it: &&Found| {
+            meets(Role::Time, &it.at) || meets(Role::Deed, &it.at) || is_mistaken(&it.at)
+        };
         let told: Vec<&Found> = self.times.iter().filter(tells).collect();
-        let is_timed = self.tagged.tense != Tense::None || self.tagged.order != Superlative::None;
+        let is_timed = self.tagged.tense != Tense::None
+            || self.tagged.order != Superlative::None
+            || self.tagged.intent == Intent::Question;
         if !told.is_empty() || !is_timed {
             return told;
         }
@@ -315,12 +344,6 @@ fn ends_at(tagged: &TaggedRequest) -> Option<usize> {
     let is_plain = tagged.order == Superlative::None && tagged.tense == Tense::None;
     let of_first = tagged.spans.iter().take_while(|it| it.role != Role::Also);
     of_first.map(|it| it.at.end).max().filter(|_| is_plain)
-}
-
-/// What is wanted; a question that asks nothing is a request.
-fn intent(tagged: &TaggedRequest) -> Intent {
-    let is_empty = tagged.intent == Intent::Question && tagged.asked == Asked::None;
-    if is_empty { Intent::Fetch } else { tagged.intent }
 }
 
 /// What to do it with, where a request names nothing but the deed: "something to read".

@@ -32,6 +32,34 @@ impl Episodic {
     }
 }
 
+impl Episodic {
+    /// Leaves out what is said after a name and is none: "the red mug *cheers*".
+    pub fn leave_out_afterwords(&self, reference: &mut Reference) {
+        let Reference { thing, also, ends_at, .. } = reference;
+        if ![&*thing].into_iter().chain(also.iter()).any(|it| it.contains(' ')) {
+            return;
+        }
+        let captioned = self.corpus.phrase_words();
+        let said = thing.len();
+        for name in [&mut *thing].into_iter().chain(also) {
+            while let Some(named) = before_afterword(name, &captioned) {
+                *name = named.to_owned();
+            }
+        }
+        *ends_at = ends_at.map(|end| end.saturating_sub(said - thing.len()));
+    }
+}
+
+/// The name before its last word, where no caption has that word, nothing that a camera sees
+/// is called so, and the word before names what captions have.
+fn before_afterword<'a>(name: &'a str, captioned: &BTreeSet<String>) -> Option<&'a str> {
+    let (named, last) = name.rsplit_once(' ')?;
+    let head = named.rsplit(' ').next().unwrap_or(named);
+    let is_noun = |word: &str| lexicon::is_name(&lexicon::singular(word));
+    let is_afterword = !has(captioned, last) && !is_noun(last);
+    (is_afterword && has(captioned, head) && is_noun(head)).then_some(named)
+}
+
 /// What a word that no caption has was meant to be: of the captions' words one that sounds
 /// the same or that it is a slip away from, else an English one.
 fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
@@ -136,6 +164,17 @@ mod tests {
         ] {
             assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
         }
+    }
+
+    #[test]
+    fn what_follows_a_name_and_names_nothing_is_left_out() {
+        let captioned = ["red", "mug", "yellow", "drill"].map(str::to_owned).into();
+        let named = |name| before_afterword(name, &captioned);
+        assert_eq!(named("red mug cheers"), Some("red mug"));
+        assert_eq!(named("yellow drill bit"), None, "a name of its own");
+        assert_eq!(named("red cheers"), None);
+        assert_eq!(named("red mug"), None);
+        assert_eq!(named("cheers"), None);
     }
 
     #[test]

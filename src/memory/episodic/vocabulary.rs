@@ -13,7 +13,8 @@ use crate::base::embedding::Embedding;
 use crate::index::nouns::Nouns;
 use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::language::caption::ParsedCaption;
-use crate::language::mention::{Mention, mentions};
+use crate::language::deeds::{is_deed, query_mentions};
+use crate::language::mention::Mention;
 use crate::memory::episodic::synonyms;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
@@ -82,11 +83,15 @@ impl Vocabulary {
     /// Query as noun phrases: the first as the target, the others around it. `None` where there
     /// is none.
     pub(super) fn scene_query(&self, query: &str) -> Option<SceneQuery> {
-        let mut things = mentions(query).into_iter().map(|mention| self.object_query(mention));
+        let mut things =
+            query_mentions(query).into_iter().map(|mention| self.object_query(mention));
         Some(SceneQuery { target: things.next()?, around: things.collect() })
     }
 
     fn object_query(&self, mention: Mention) -> ObjectQuery {
+        if is_deed(&mention) {
+            return ObjectQuery::of_stems(mention.attributes, vec![mention.head_stem]);
+        }
         let stem = mention.head_stem.as_str();
         let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
         let known = self.read().knows(stem);

@@ -1,6 +1,7 @@
 //! Questions, answered from what the memory knows: where and when a thing was seen, how many
 //! there are, whether there is one, which of several was seen later.
 
+use crate::language::reference::Order;
 use crate::language::request_tags::Asked;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::RetrievalError;
@@ -15,12 +16,15 @@ impl Plan<'_> {
     pub(super) fn answer(&mut self) -> Result<String, RetrievalError> {
         let told = AnswerWording { zone: self.zone, thing: self.reference.thing.clone() };
         if told.thing.is_empty() {
-            return Ok(told.scenes(&self.scenes()?));
+            return self.scene(&told);
         }
+        let is_first = self.reference.order == Some(Order::Earliest);
         match self.reference.asked {
             Asked::Count => self.count(&told),
             Asked::Which => self.compare(&told),
+            Asked::Existence if !self.reference.also.is_empty() => self.compare(&told),
             Asked::Existence => self.existence(&told),
+            Asked::Time | Asked::Place if is_first => self.first_time(&told),
             Asked::Time => self.last_time(&told),
             Asked::Place | Asked::Other | Asked::None => self.sighting(&told),
         }
@@ -38,6 +42,22 @@ impl Plan<'_> {
         let request = recall(with_article(&self.reference.thing), None, 1);
         let why = "There it was not: find where it was seen last.";
         Ok(self.trace.recall_last_seen(request, why)?.into_iter().next())
+    }
+
+    /// Where no thing is named: what somebody did, else what was seen.
+    fn scene(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
+        let Some(doing) = self.reference.doing.clone() else {
+            return Ok(told.scenes(&self.scenes()?));
+        };
+        let around: String =
+            self.reference.around.iter().map(|it| format!(" by the {it}")).collect();
+        let request = recall(format!("somebody {doing}{around}"), self.window(), NEWEST);
+        let found = self.trace.recall_last_seen(request, "Recall when somebody did that.")?;
+        match (found.first(), self.reference.asked) {
+            (Some(newest), _) => Ok(told.deed(&doing, newest)),
+            (None, Asked::Time | Asked::Existence | Asked::Count) => Ok(told.no_deed(&doing)),
+            (None, _) => Ok(told.scenes(&self.scenes()?)),
+        }
     }
 
     /// What was seen where no thing is named: "what was on the desk", "what did I do".
@@ -87,6 +107,18 @@ impl Plan<'_> {
         }
     }
 
+    fn first_time(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
+        let request = recall(self.description(), self.window(), SIGHTINGS);
+        let found = self.trace.recall_all(request, "Recall every time that it was seen.")?;
+        if found.len() == SIGHTINGS {
+            self.unmet.push(format!("only the newest {SIGHTINGS} sightings were read"));
+        }
+        match found.first() {
+            Some(first) => Ok(told.first_sighting(first)),
+            None => Ok(told.elsewhere(self.newest_ever()?.as_ref())),
+        }
+    }
+
     fn count(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let request = recall(self.description(), self.window(), SIGHTINGS);
         let found = self.trace.recall_all(request, "Recall every time that one was seen.")?;
@@ -120,7 +152,8 @@ impl Plan<'_> {
             let found = self.trace.recall_all(request, why)?;
             compared.push(Compared { thing, found });
         }
-        Ok(told.comparison(compared, self.reference.order.as_ref()))
+        let is_yes_or_no = asks_yes_or_no(&self.task.text);
+        Ok(told.comparison(compared, self.reference.order.as_ref(), is_yes_or_no))
     }
 
     fn first_of_kind(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
@@ -136,4 +169,13 @@ impl Plan<'_> {
             None => Ok(told.elsewhere(None)),
         }
     }
+}
+
+/// "Is the mug used more than the cup": a question without a question word.
+fn asks_yes_or_no(question: &str) -> bool {
+    let first = question.split_whitespace().next().unwrap_or_default().to_lowercase();
+    matches!(
+        first.as_str(),
+        "is" | "are" | "was" | "were" | "do" | "does" | "did" | "has" | "have" | "had"
+    )
 }

@@ -3,6 +3,7 @@
 //! Pure. English.
 
 use crate::base::time::Zone;
+use crate::language::mention::mentions;
 use crate::language::reference::Order;
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instances::Instance;
@@ -33,11 +34,33 @@ pub(super) struct Compared {
 
 impl AnswerWording {
     pub(super) fn sighting(&self, seen: &Recalled) -> String {
-        format!("{:?} was seen {}", self.thing, self.at(&seen.record))
+        format!("{} was seen {}", self.name_in(seen), self.at(&seen.record))
+    }
+
+    pub(super) fn first_sighting(&self, seen: &Recalled) -> String {
+        format!("{} was first seen {}", self.name_in(seen), self.at(&seen.record))
     }
 
     pub(super) fn existence(&self, seen: &Recalled) -> String {
-        format!("yes: {:?} was last seen {}", self.thing, self.at(&seen.record))
+        format!("yes: {} was last seen {}", self.name_in(seen), self.at(&seen.record))
+    }
+
+    /// The thing, and what the record calls it where that is another name.
+    fn name_in(&self, seen: &Recalled) -> String {
+        let thing = &self.thing;
+        let head = |name: &str| mentions(&format!("a {name}")).pop().map(|it| it.head_stem);
+        match seen.matched.first() {
+            Some(called) if head(called) != head(thing) => format!("{thing:?}, as {called:?},"),
+            Some(_) | None => format!("{thing:?}"),
+        }
+    }
+
+    pub(super) fn deed(&self, doing: &str, seen: &Recalled) -> String {
+        format!("somebody was seen {doing} {}", self.at(&seen.record))
+    }
+
+    pub(super) fn no_deed(&self, doing: &str) -> String {
+        format!("no record shows somebody {doing}")
     }
 
     pub(super) fn undone(&self, seen: &Recalled, doing: Option<&str>) -> String {
@@ -77,21 +100,30 @@ impl AnswerWording {
     }
 
     /// Which of several by the order that is asked for, by the last sighting where there is
-    /// none.
-    pub(super) fn comparison(&self, mut compared: Vec<Compared>, order: Option<&Order>) -> String {
-        let last = |it: &Compared| it.found.last().map(|it| it.record.end_at);
-        let first = |it: &Compared| it.found.first().map(|it| it.record.end_at);
-        match order {
-            Some(Order::MostOften) => compared.sort_by_key(|it| std::cmp::Reverse(it.found.len())),
-            Some(Order::LeastOften) => compared.sort_by_key(|it| it.found.len()),
-            Some(Order::Earliest) => compared.sort_by_key(|it| (first(it).is_none(), first(it))),
-            None | Some(Order::Latest | Order::NearestTo(_)) => {
-                compared.sort_by_key(|it| std::cmp::Reverse(last(it)));
-            }
-        }
+    /// none; the answer first. "Is it this one rather than that" is asked of the first.
+    pub(super) fn comparison(
+        &self,
+        compared: Vec<Compared>,
+        order: Option<&Order>,
+        is_yes_or_no: bool,
+    ) -> String {
+        let asked = compared.first().map(|it| it.thing.clone()).unwrap_or_default();
+        let (ranked, how) = ranked(compared, order);
         let is_earliest = matches!(order, Some(Order::Earliest));
-        let said: Vec<String> = compared.iter().map(|it| self.compared(it, is_earliest)).collect();
-        said.join("; ")
+        let said: Vec<String> = ranked.iter().map(|it| self.compared(it, is_earliest)).collect();
+        let verdict = match ranked.as_slice() {
+            [first, ..] if first.found.is_empty() => "none of them was seen".to_owned(),
+            [first, second, ..] if key(first, order) == key(second, order) => {
+                format!("{:?} and {:?} alike", first.thing, second.thing)
+            }
+            [first, ..] if is_yes_or_no && first.thing == asked => {
+                format!("yes, {:?} {how}", first.thing)
+            }
+            [first, ..] if is_yes_or_no => format!("no, {:?} {how}", first.thing),
+            [first, ..] => format!("{:?} {how}", first.thing),
+            [] => String::new(),
+        };
+        format!("{verdict}: {}", said.join("; "))
     }
 
     fn compared(&self, it: &Compared, is_earliest: bool) -> String {
@@ -115,10 +147,40 @@ impl AnswerWording {
         if said.is_empty() { "no record tells of it".to_owned() } else { said.join("; ") }
     }
 
-    /// `at 2025-01-03 09:14:07: a red mug on a desk (#42)`
+    /// `at 2025-01-03 09:14:07 from (1.2, 3.4): a red mug on a desk (#42)`
     fn at(&self, record: &Record) -> String {
-        format!("at {}: {} (#{})", self.zone.format(record.end_at), record.caption, record.id)
+        let from = record.meta.pose.map(|it| {
+            let [x, y, _] = it.position;
+            format!(" from ({x:.1}, {y:.1})")
+        });
+        let from = from.unwrap_or_default();
+        format!("at {}{from}: {} (#{})", self.zone.format(record.end_at), record.caption, record.id)
     }
+}
+
+/// What comes first answers the question, and how it differs.
+fn ranked(mut compared: Vec<Compared>, order: Option<&Order>) -> (Vec<Compared>, &'static str) {
+    compared.sort_by_key(|it| std::cmp::Reverse(key(it, order)));
+    let how = match order {
+        Some(Order::MostOften) => "was seen more often",
+        Some(Order::LeastOften) => "was seen less often",
+        Some(Order::Earliest) => "was seen earlier",
+        None | Some(Order::Latest | Order::NearestTo(_)) => "was seen more recently",
+    };
+    (compared, how)
+}
+
+/// The greater the likelier it is the answer; what was never seen is none.
+fn key(it: &Compared, order: Option<&Order>) -> (bool, i64) {
+    let count = i64::try_from(it.found.len()).unwrap_or(i64::MAX);
+    let micros = |it: Option<&Recalled>| it.map_or(0, |it| it.record.end_at.micros());
+    let rank = match order {
+        Some(Order::MostOften) => count,
+        Some(Order::LeastOften) => -count,
+        Some(Order::Earliest) => -micros(it.found.first()),
+        None | Some(Order::Latest | Order::NearestTo(_)) => micros(it.found.last()),
+    };
+    (!it.found.is_empty(), rank)
 }
 
 fn times(number: usize) -> String {

@@ -1,0 +1,208 @@
+//! Who does what, in captions and in descriptions that are searched for: "a man cooking",
+//! "a book the user was reading".
+//!
+//! Pure. A deed stands among the mentions as one under a stem that no noun has, so that it is
+//! indexed and matched as they are, and who does it are its attributes: "a man cooking" is
+//! no woman who cooks, and "somebody cooking" may be him.
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use crate::language::caption::{ParsedCaption, Presence, is_person};
+use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
+use crate::language::sentence::is_verb;
+use crate::language::verbs;
+use crate::language::words::MERE_USE;
+
+/// Before the stem of a deed; no word has it.
+const SIGN: char = '~';
+
+/// What a caption shows with what somebody does in it: all that is indexed of it.
+pub fn indexed(caption: &ParsedCaption) -> Vec<Mention> {
+    let mut indexed: Vec<Mention> = caption.shown().cloned().collect();
+    let people = caption.things.iter();
+    let people = people
+        .filter(|it| it.presence != Presence::Absent && (it.is_person || is_person(&it.mention)));
+    let mut people = people.map(|it| &it.mention);
+    if let Some(first) = people.next() {
+        // Of several who are not alike it is not known who does it.
+        let is_one = people.all(|it| attributes(it) == attributes(first));
+        let who = is_one.then_some(first);
+        indexed.extend(caption.deeds.iter().map(|deed| deed_mention(who, deed)));
+    }
+    indexed
+}
+
+/// The things that a description names, the wanted one first. Where it tells what somebody
+/// does, that stands in the place of the person.
+pub fn query_mentions(description: &str) -> Vec<Mention> {
+    let description = with_relative(&description.to_lowercase());
+    let told = ToldDeeds::of(&description);
+    let mut named = mentions(&told.rest);
+    let at = named.iter().position(is_person);
+    if told.deeds.is_empty() || at.is_none() && !told.has_doer {
+        return mentions(&description);
+    }
+    let person = at.map(|at| named.remove(at));
+    let deeds = told.deeds.iter().map(|deed| deed_mention(person.as_ref(), deed));
+    let is_first = description.split(' ').next().is_some_and(|it| PRONOUNS.contains(&it));
+    let at = at.unwrap_or(if is_first { 0 } else { named.len() });
+    named.splice(at..at, deeds);
+    named
+}
+
+/// Whether a mention is of a deed.
+pub fn is_deed(mention: &Mention) -> bool {
+    mention.head_stem.starts_with(SIGN)
+}
+
+fn deed_mention(who: Option<&Mention>, deed: &str) -> Mention {
+    let stem = Stemmer::create(Algorithm::English).stem(deed).into_owned();
+    let name = who.map_or("somebody", |it| it.head.as_str());
+    Mention {
+        // No other phrase has a comma.
+        phrase: format!("{name}, {deed}"),
+        head: deed.to_owned(),
+        head_stem: format!("{SIGN}{stem}"),
+        attributes: who.map(attributes).unwrap_or_default(),
+    }
+}
+
+/// What the word for a person tells of it.
+fn attributes(person: &Mention) -> Vec<Attribute> {
+    let of = |word: &str, kind| Attribute { word: word.to_owned(), kind };
+    let (man, woman) = (|| of("male", AttributeKind::State), || of("female", AttributeKind::State));
+    let young = || of("young", AttributeKind::Pattern);
+    match person.head_stem.as_str() {
+        "man" | "men" | "guy" | "gentleman" => vec![man()],
+        "woman" | "women" | "ladi" => vec![woman()],
+        "boy" => vec![man(), young()],
+        "girl" => vec![woman(), young()],
+        "child" | "children" | "kid" | "toddler" | "babi" => vec![young()],
+        _ => Vec::new(),
+    }
+}
+
+/// What a description tells of deeds.
+struct ToldDeeds {
+    /// In -ing, without those that say nothing of the person.
+    deeds: Vec<String>,
+    /// Whether a pronoun says that somebody does them.
+    has_doer: bool,
+    /// The description without their verbs.
+    rest: String,
+}
+
+impl ToldDeeds {
+    fn of(description: &str) -> Self {
+        let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+        let words: Vec<String> = description.split_whitespace().map(bare).collect();
+        let mut told = Self { deeds: Vec::new(), has_doer: false, rest: String::new() };
+        let (mut is_after_who, mut is_after_person) = (false, false);
+        for (at, (word, said)) in words.iter().zip(description.split_whitespace()).enumerate() {
+            let next = words.get(at + 1).map(String::as_str);
+            let is_auxiliary =
+                matches!(word.as_str(), "is" | "are" | "was" | "were" | "has" | "had" | "been");
+            let is_told = is_verb(word, next)
+                || is_after_person && word.ends_with("ing")
+                || is_after_who && !is_auxiliary;
+            let deed = Some(word.as_str()).filter(|_| is_told).and_then(verbs::activity);
+            let deed = deed.filter(|it| !MERE_USE.contains(it));
+            told.rest.push_str(if deed.is_some() { "that" } else { said });
+            told.rest.push(' ');
+            told.deeds.extend(deed);
+            told.has_doer |= PRONOUNS.contains(&word.as_str());
+            is_after_who = word == "who" || is_after_who && is_auxiliary;
+            is_after_person = mentions(&format!("a {word}")).first().is_some_and(is_person);
+        }
+        told
+    }
+}
+
+const PRONOUNS: &[&str] =
+    &["i", "we", "he", "she", "they", "you", "someone", "somebody", "anyone", "anybody"];
+
+/// "a book that user was reading" of "a book user was reading": nothing is called by a word
+/// for anybody.
+fn with_relative(description: &str) -> String {
+    let mut whole = String::with_capacity(description.len() + 8);
+    let mut before = "";
+    for word in description.split_whitespace() {
+        let is_anybody = matches!(word, "user" | "someone" | "somebody" | "anyone" | "anybody");
+        let is_free = before.is_empty()
+            || before.ends_with(',')
+            || mentions(&format!("a {before}")).is_empty();
+        if is_anybody && !is_free {
+            whole.push_str(" that");
+        }
+        if !whole.is_empty() {
+            whole.push(' ');
+        }
+        whole.push_str(word);
+        before = word;
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::fit::{Fit, fit};
+
+    /// Phrases of a description.
+    fn asked(description: &str) -> Vec<String> {
+        query_mentions(description).into_iter().map(|it| it.phrase).collect()
+    }
+
+    /// How well a caption shows the first thing of a description.
+    fn shown(description: &str, caption: &str) -> Option<Fit> {
+        let wanted = query_mentions(description).remove(0);
+        let shown = indexed(&ParsedCaption::by_rules(caption));
+        let named = shown.iter().filter(|it| it.is_named_as(&wanted));
+        named.filter_map(|it| fit(&it.attributes, &wanted.attributes)).max()
+    }
+
+    #[test]
+    fn a_description_of_somebody_asks_for_the_deed() {
+        for (description, expect) in [
+            ("a person cooking", &["person, cooking"][..]),
+            ("somebody sleeping in a bed", &["somebody, sleeping", "bed"]),
+            ("user watching TV", &["user, watching", "tv"]),
+            ("a woman who was ironing a shirt", &["woman, ironing", "shirt"]),
+            ("a man who repairs a bike", &["man, repairing", "bike"]),
+            ("a child drawing pictures", &["child, drawing", "pictures"]),
+            ("someone brushing her teeth", &["somebody, brushing", "teeth"]),
+            ("a book the user was reading", &["book", "user, reading"]),
+            ("a book user was reading", &["book", "user, reading"]),
+            ("the guitar I was playing", &["guitar", "somebody, playing"]),
+            ("a man in a blue sweater", &["man", "blue sweater"]),
+            ("a mug the user is using", &["mug", "user"]),
+            ("reading glasses", &["reading glasses"]),
+            ("a person next to an ironing board", &["person", "ironing board"]),
+            ("a user manual", &["user manual"]),
+            ("a dog sleeping on a rug", &["dog", "rug"]),
+        ] {
+            assert_eq!(asked(description), expect, "{description}");
+        }
+    }
+
+    #[test]
+    fn a_person_who_does_something_else_is_another_scene() {
+        for (description, caption, expect) in [
+            ("a person cooking", "a man cooking in a kitchen", Some(Fit::Full)),
+            ("a person cooking", "a person sleeping in a bed", None),
+            ("a man cooking", "a woman cooking pasta", None),
+            ("a woman cooking", "a woman is cooking pasta", Some(Fit::Full)),
+            ("a man cooking", "a person cooking pasta", Some(Fit::Possible)),
+            ("a child playing", "a girl playing with a ball", Some(Fit::Full)),
+            ("a boy throwing a ball", "a man throwing a ball", Some(Fit::Possible)),
+            ("somebody sleeping", "a dog sleeping under a table", None),
+            ("user watching tv", "a woman watching television", Some(Fit::Full)),
+            ("somebody ironing", "a woman ironing a shirt on an ironing board", Some(Fit::Full)),
+            ("a man reading", "a man and a woman reading", Some(Fit::Possible)),
+        ] {
+            let found = shown(description, caption);
+            let found = found.map(|it| if it == Fit::Full { it } else { Fit::Possible });
+            assert_eq!(found, expect, "{description} in {caption}");
+        }
+    }
+}

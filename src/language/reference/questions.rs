@@ -1,0 +1,104 @@
+//! What the words of a question tell beside what the model of requests does: whether it is
+//! one, with what a thing is compared, and whether its first time is meant.
+//!
+//! Pure. English.
+
+use crate::language::reference::phrase::{plain, thing};
+use crate::language::request_tags::{Asked, Intent, TaggedRequest};
+use crate::language::verbs;
+
+/// Words with which a question begins that asks for no thing; "where" and "which" may.
+const ASKING: &[&str] = &["what", "what's", "whats", "who", "who's", "when", "how"];
+/// After those, what is not told of now: "what was on the table".
+const PAST: &[&str] = &["was", "were", "did", "had"];
+
+/// What is wanted. A question that asks nothing is a request, and so is one for the place
+/// where somebody put a thing: there it still is, for all that is known.
+pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> Intent {
+    let words = plain(request);
+    let words: Vec<&str> = words.split(' ').collect();
+    // "Was" and its like place nothing.
+    let is_placed =
+        || words.iter().any(|it| it.len() > 2 && !PAST.contains(it) && verbs::is_placing(it));
+    match (tagged.intent, tagged.asked) {
+        (Intent::Question, Asked::None) => Intent::Fetch,
+        (Intent::Question, Asked::Place) if is_open && is_placed() => Intent::Where,
+        (Intent::Fetch | Intent::Where, _) if asks_of_the_past(&words) => Intent::Question,
+        (intent, _) => intent,
+    }
+}
+
+fn asks_of_the_past(words: &[&str]) -> bool {
+    matches!(words, [first, second, ..] if ASKING.contains(first) && PAST.contains(second))
+}
+
+/// The thing after "than" in "is the red mug used more than the blue one", which has a kind
+/// of its own or that of the first.
+pub(super) fn compared_with(request: &str) -> Option<String> {
+    let words = plain(request);
+    let (_, after) = words.split_once(" than ")?;
+    let is_end = |word: &&str| !matches!(*word, "was" | "is" | "were" | "are" | "in" | "on" | "at");
+    let name: Vec<&str> = after.split(' ').take_while(is_end).collect();
+    Some(thing(&[name.join(" ")], &[])).filter(|it| !it.is_empty())
+}
+
+/// "When did you *first see* it", "the *first time*".
+pub(super) fn asks_for_first(request: &str) -> bool {
+    let words = plain(request);
+    let words: Vec<&str> = words.split(' ').collect();
+    words.windows(2).any(|pair| {
+        let [first, next] = pair else { return false };
+        let is_seen = next.starts_with("see")
+            || next.starts_with("notice")
+            || next.starts_with("spot")
+            || matches!(*next, "saw" | "time" | "appear" | "appeared" | "used" | "use");
+        *first == "first" && is_seen
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn intended(request: &str, intent: Intent, asked: Asked, is_open: bool) -> Intent {
+        super::intent(
+            request,
+            &TaggedRequest { intent, asked, ..TaggedRequest::default() },
+            is_open,
+        )
+    }
+
+    #[test]
+    fn a_question_of_the_past_is_one_and_where_somebody_left_a_thing_is_where_it_is() {
+        use Intent::{Fetch, Question, Where};
+        let check = |request: &str, said, asked, is_open, expect| {
+            assert_eq!(intended(request, said, asked, is_open), expect, "{request}");
+        };
+        check("where did I leave the scarf", Question, Asked::Place, true, Where);
+        check("where was the scarf", Question, Asked::Place, true, Question);
+        check("where did I leave it on Monday", Question, Asked::Place, false, Question);
+        check("What was on the table?", Fetch, Asked::None, true, Question);
+        check("what I left on the table", Fetch, Asked::None, true, Fetch);
+        check("a book", Question, Asked::None, true, Fetch);
+    }
+
+    #[test]
+    fn what_a_thing_is_compared_with_stands_after_than() {
+        for (request, expect) in [
+            ("do I use the red mug more than the blue one", Some("blue")),
+            ("was the umbrella seen later than the newspaper?", Some("newspaper")),
+            ("is the red mug nearer than the lamp was", Some("lamp")),
+            ("the red mug", None),
+        ] {
+            assert_eq!(compared_with(request).as_deref(), expect, "{request}");
+        }
+    }
+
+    #[test]
+    fn the_first_time_is_told_from_the_first_thing() {
+        assert!(asks_for_first("when did you first see the red mug"));
+        assert!(asks_for_first("When was the first time you saw it?"));
+        assert!(!asks_for_first("bring me the first mug"));
+        assert!(!asks_for_first("first the mug, then the book"));
+    }
+}
