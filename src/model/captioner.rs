@@ -10,8 +10,8 @@ use crate::model::{Captioner, ModelError, ModelIdentity, blip, detector};
 /// process: a daemon wants [`crate::model::worker`].
 pub fn load(path: &Path, limits: ImageLimits) -> Result<Box<dyn Captioner>, ModelError> {
     match kind_of(path)? {
-        Kind::Blip => blip::load(path, limits),
-        Kind::Detector => detector::load(path, limits),
+        CaptionerKind::Blip => blip::load(path, limits),
+        CaptionerKind::Detector => detector::load(path, limits),
     }
 }
 
@@ -22,17 +22,17 @@ pub fn identity(path: &Path) -> Result<ModelIdentity, ModelError> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CaptionerKind {
     Blip,
     Detector,
 }
 
 /// Says what a directory is before anything in it is missed.
-fn kind_of(path: &Path) -> Result<Kind, ModelError> {
+fn kind_of(path: &Path) -> Result<CaptionerKind, ModelError> {
     let found = weights::model_type(path)?;
     match found.as_str() {
-        blip::MODEL_TYPE => Ok(Kind::Blip),
-        detector::MODEL_TYPE => Ok(Kind::Detector),
+        blip::MODEL_TYPE => Ok(CaptionerKind::Blip),
+        detector::MODEL_TYPE => Ok(CaptionerKind::Detector),
         other => Err(ModelError::Unusable {
             path: path.display().to_string(),
             reason: format!(

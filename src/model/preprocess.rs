@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::model::ModelError;
-use crate::model::resize::{Filter, square};
+use crate::model::resize::{ResizeFilter, square};
 use crate::model::weights::ModelDir;
 
 /// Pillow's number for bicubic.
@@ -78,7 +78,7 @@ impl Preprocessor {
 
     /// Shape 1 × 3 × side × side.
     pub(crate) fn pixels(&self, image: &RgbImage) -> candle_core::Result<Tensor> {
-        let resized = square(image, self.side, Filter::Bicubic);
+        let resized = square(image, self.side, ResizeFilter::Bicubic);
         let side = self.side as usize;
         let mut planes = Vec::with_capacity(3 * side * side);
         for (channel, (mean, deviation)) in self.mean.iter().zip(&self.deviation).enumerate() {

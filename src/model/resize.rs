@@ -8,14 +8,14 @@ use image::RgbImage;
 /// Bits after the point of a weight.
 const PRECISION_BITS: u32 = 22;
 
-/// Filter of a resize.
+/// ResizeFilter of a resize.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Filter {
+pub(crate) enum ResizeFilter {
     Bilinear,
     Bicubic,
 }
 
-impl Filter {
+impl ResizeFilter {
     /// Reach to either side, in pixels of the coarser image.
     fn support(self) -> f64 {
         match self {
@@ -33,7 +33,7 @@ impl Filter {
 }
 
 /// `image` as a square of `side` pixels, with antialiasing where it shrinks.
-pub(crate) fn square(image: &RgbImage, side: u32, filter: Filter) -> RgbImage {
+pub(crate) fn square(image: &RgbImage, side: u32, filter: ResizeFilter) -> RgbImage {
     let (width, height) = image.dimensions();
     // Pillow 13 begins with the rows' direction, but with the columns' where an
     // image is that much taller than wide (found by comparing 3,000 sizes). It
@@ -48,7 +48,7 @@ pub(crate) fn square(image: &RgbImage, side: u32, filter: Filter) -> RgbImage {
 }
 
 /// Every row resized to `width`.
-fn resize_rows(image: &RgbImage, width: u32, filter: Filter) -> RgbImage {
+fn resize_rows(image: &RgbImage, width: u32, filter: ResizeFilter) -> RgbImage {
     if image.width() == width {
         return image.clone();
     }
@@ -67,7 +67,7 @@ fn transpose(image: &RgbImage) -> RgbImage {
     RgbImage::from_fn(image.height(), image.width(), |x, y| *image.get_pixel(y, x))
 }
 
-/// Filter taps of one new pixel: source pixels and their weights.
+/// ResizeFilter taps of one new pixel: source pixels and their weights.
 struct FilterTaps {
     first: usize,
     weights: Vec<i32>,
@@ -86,7 +86,7 @@ impl FilterTaps {
     }
 }
 
-fn filter_taps(from: u32, to: u32, filter: Filter) -> Vec<FilterTaps> {
+fn filter_taps(from: u32, to: u32, filter: ResizeFilter) -> Vec<FilterTaps> {
     let scale = f64::from(from) / f64::from(to);
     let centres = (0..to).map(|place| (f64::from(place) + 0.5) * scale);
     centres.map(|centre| taps_at(from, centre, scale.max(1.0), filter)).collect()
@@ -97,7 +97,7 @@ fn filter_taps(from: u32, to: u32, filter: Filter) -> Vec<FilterTaps> {
     clippy::cast_sign_loss,
     reason = "as the reference: bounds lie between 0 and the image's width, weights between -1 and 1"
 )]
-fn taps_at(from: u32, centre: f64, stretch: f64, filter: Filter) -> FilterTaps {
+fn taps_at(from: u32, centre: f64, stretch: f64, filter: ResizeFilter) -> FilterTaps {
     let reach = filter.support() * stretch;
     let first = (centre - reach + 0.5).max(0.0) as u32;
     let end = ((centre + reach + 0.5) as u32).min(from);
@@ -131,7 +131,7 @@ mod tests {
         let image = RgbImage::from_fn(7, 7, |x, y| {
             Rgb([x, y, x * y].map(|level| u8::try_from(level).unwrap()))
         });
-        for filter in [Filter::Bilinear, Filter::Bicubic] {
+        for filter in [ResizeFilter::Bilinear, ResizeFilter::Bicubic] {
             assert_eq!(square(&image, 7, filter), image);
         }
     }
@@ -141,7 +141,7 @@ mod tests {
         let plain = Rgb([0, 255, 77]);
         for (width, height) in [(1, 1), (13, 4), (4, 300), (640, 480)] {
             let image = RgbImage::from_pixel(width, height, plain);
-            for filter in [Filter::Bilinear, Filter::Bicubic] {
+            for filter in [ResizeFilter::Bilinear, ResizeFilter::Bicubic] {
                 assert_eq!(square(&image, 16, filter), RgbImage::from_pixel(16, 16, plain));
             }
         }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn weights_of_a_tap_sum_to_one() {
-        for filter in [Filter::Bilinear, Filter::Bicubic] {
+        for filter in [ResizeFilter::Bilinear, ResizeFilter::Bicubic] {
             for tap in [(640, 128), (20, 128)].iter().flat_map(|(a, b)| filter_taps(*a, *b, filter))
             {
                 let sum: i32 = tap.weights.iter().sum();

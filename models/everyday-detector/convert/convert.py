@@ -41,7 +41,8 @@ CLASSES = (
 
 CONFIG = {
     "model_type": "nanodet-g",
-    "image_size": 416,
+    # Of the two views that are compared; the graph was made for the first.
+    "image_sizes": [416, 256],
     # Of blue, green and red, in levels of 0 to 255.
     "image_mean_bgr": [103.53, 116.28, 123.675],
     "image_std_bgr": [57.375, 57.12, 58.395],

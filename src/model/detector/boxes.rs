@@ -8,6 +8,9 @@ use crate::model::detector::network::{BINS, SIDES, STRIDES};
 /// Boxes of one class that overlap more than this are of one thing.
 const OVERLAP_MAX: f32 = 0.5;
 
+/// Boxes of one class in two views that overlap more than this are of one thing.
+const SAME_IN_VIEWS_MIN: f32 = 0.4;
+
 /// Boxes of two classes that overlap more than this are of one thing.
 const SAME_PLACE_MIN: f32 = 0.7;
 
@@ -16,15 +19,15 @@ const CANDIDATES_MAX: usize = 512;
 
 /// A thing by the number of its class.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
+pub(super) struct ScoredBox {
     pub(super) class: usize,
     pub(super) score: f32,
     pub(super) place: BoundingBox,
 }
 
 /// What scores at least `threshold`, the best first, each thing once.
-pub(super) fn boxes(levels: &[FeatureMap], threshold: f32) -> Vec<Found> {
-    let mut found: Vec<Found> = STRIDES
+pub(super) fn boxes(levels: &[FeatureMap], threshold: f32) -> Vec<ScoredBox> {
+    let mut found: Vec<ScoredBox> = STRIDES
         .iter()
         .zip(levels)
         .flat_map(|(stride, level)| candidates(level, *stride, threshold))
@@ -34,23 +37,58 @@ pub(super) fn boxes(levels: &[FeatureMap], threshold: f32) -> Vec<Found> {
     suppressed(found)
 }
 
+/// Things of two views of one picture, each by the mean of its scores in both. What only one
+/// view shows counts half: a close-up of a cat is a person in one view only.
+pub(super) fn agreed(one: &[ScoredBox], other: &[ScoredBox]) -> Vec<ScoredBox> {
+    let mut found: Vec<ScoredBox> =
+        [(one, other), (other, one)].iter().flat_map(|(own, its)| supported(own, its)).collect();
+    found.sort_by(|a, b| b.score.total_cmp(&a.score));
+    suppressed(found)
+}
+
+fn supported(own: &[ScoredBox], other: &[ScoredBox]) -> Vec<ScoredBox> {
+    let halved = |it: &ScoredBox| {
+        let same = other.iter().filter(|its| {
+            its.class == it.class && its.place.overlap(it.place) >= SAME_IN_VIEWS_MIN
+        });
+        let second = same.map(|its| its.score).fold(0.0, f32::max);
+        ScoredBox { score: f32::midpoint(it.score, second), ..it.clone() }
+    };
+    own.iter().map(halved).collect()
+}
+
+/// The best score of each class. `found` has the best first.
+pub(super) fn best_scores(found: &[ScoredBox]) -> Vec<f32> {
+    let mut classes: Vec<usize> = Vec::new();
+    let mut scores = Vec::new();
+    for it in found {
+        if !classes.contains(&it.class) {
+            classes.push(it.class);
+            scores.push(it.score);
+        }
+    }
+    scores
+}
+
 /// Leaves out what stands in the same place as a better one of another class: a cup that may
 /// also be a bowl is one thing.
-pub(super) fn one_name_a_thing(found: &[Found]) -> impl Iterator<Item = &Found> {
+pub(super) fn one_name_a_thing(found: &[ScoredBox]) -> impl Iterator<Item = &ScoredBox> {
     found.iter().enumerate().filter_map(|(at, it)| {
         let better = found.iter().take(at);
-        let is_named =
-            |best: &Found| best.class != it.class && best.place.overlap(it.place) >= SAME_PLACE_MIN;
+        let is_named = |best: &ScoredBox| {
+            best.class != it.class && best.place.overlap(it.place) >= SAME_PLACE_MIN
+        };
         (!better.clone().any(is_named)).then_some(it)
     })
 }
 
 /// Leaves out what overlaps with a better one of its class.
-fn suppressed(found: Vec<Found>) -> Vec<Found> {
-    let mut kept: Vec<Found> = Vec::new();
+fn suppressed(found: Vec<ScoredBox>) -> Vec<ScoredBox> {
+    let mut kept: Vec<ScoredBox> = Vec::new();
     for it in found {
-        let is_same =
-            |best: &Found| best.class == it.class && best.place.overlap(it.place) >= OVERLAP_MAX;
+        let is_same = |best: &ScoredBox| {
+            best.class == it.class && best.place.overlap(it.place) >= OVERLAP_MAX
+        };
         if !kept.iter().any(is_same) {
             kept.push(it);
         }
@@ -58,7 +96,7 @@ fn suppressed(found: Vec<Found>) -> Vec<Found> {
     kept
 }
 
-fn candidates(level: &FeatureMap, stride: usize, threshold: f32) -> Vec<Found> {
+fn candidates(level: &FeatureMap, stride: usize, threshold: f32) -> Vec<ScoredBox> {
     let mut found = Vec::new();
     for (cell, numbers) in level.pixels().enumerate() {
         let (logits, sides) = numbers.split_at(numbers.len().saturating_sub(SIDES));
@@ -66,7 +104,7 @@ fn candidates(level: &FeatureMap, stride: usize, threshold: f32) -> Vec<Found> {
             let score = sigmoid(*logit);
             if score > threshold {
                 let place = place(cell, level.side, stride, sides);
-                found.push(Found { class, score, place });
+                found.push(ScoredBox { class, score, place });
             }
         }
     }
@@ -139,6 +177,29 @@ mod tests {
             assert!((own - other).abs() < 1e-5, "{:?}", found[0]);
         }
         assert!((found[0].score - 0.8).abs() < 1e-5);
+    }
+
+    #[test]
+    fn what_both_views_show_counts_more_than_what_one_shows() {
+        let found = |class, score, left| ScoredBox {
+            class,
+            score,
+            place: BoundingBox { left, top: 0.0, right: left + 0.5, bottom: 1.0 },
+        };
+        let one = [found(0, 0.6, 0.0), found(1, 0.8, 0.0)];
+        let other = [found(0, 0.5, 0.1), found(1, 0.8, 0.5), found(2, 0.3, 0.2)];
+        let agreed: Vec<(usize, i32)> =
+            agreed(&one, &other).iter().map(|it| (it.class, (it.score * 100.0) as i32)).collect();
+        assert_eq!(agreed, [(0, 55), (1, 40), (1, 40), (2, 15)]);
+    }
+
+    #[test]
+    fn two_names_of_one_thing_leave_the_better_one() {
+        let place = BoundingBox { left: 0.0, top: 0.0, right: 0.5, bottom: 0.5 };
+        let found = [(3, 0.6), (4, 0.5), (3, 0.4)];
+        let found = found.map(|(class, score)| ScoredBox { class, score, place });
+        let named: Vec<usize> = one_name_a_thing(&found).map(|it| it.class).collect();
+        assert_eq!(named, [3]);
     }
 
     #[test]

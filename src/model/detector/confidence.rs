@@ -11,7 +11,7 @@ use crate::model::weights::ModelDir;
 /// Thresholds and calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Confidence {
+pub(super) struct DetectionConfidence {
     /// Score from which a thing is named in the caption.
     pub(super) named_from: f32,
     /// Score from which it is kept with its box.
@@ -23,7 +23,7 @@ pub(super) struct Confidence {
     nothing: f32,
 }
 
-impl Confidence {
+impl DetectionConfidence {
     pub(super) fn read(dir: &ModelDir) -> Result<Self, ModelError> {
         const NAME: &str = "confidence.json";
         let Some(found) = dir.optional_settings::<Self>(NAME)? else {
@@ -47,7 +47,7 @@ impl Confidence {
         }
     }
 
-    /// Probability that everything is there whose scores these are.
+    /// Probability that every kind of thing is there whose best scores these are.
     pub(super) fn of(&self, scores: &[f32]) -> f32 {
         if scores.is_empty() {
             return self.nothing;
@@ -67,13 +67,13 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn read(file: &str) -> Result<Confidence, ModelError> {
+    fn read(file: &str) -> Result<DetectionConfidence, ModelError> {
         let dir = tempfile::tempdir().unwrap();
         for (name, text) in [("config.json", "{}"), ("model.safetensors", "")] {
             fs::write(dir.path().join(name), text).unwrap();
         }
         fs::write(dir.path().join("confidence.json"), file).unwrap();
-        Confidence::read(&ModelDir::open(dir.path()).unwrap())
+        DetectionConfidence::read(&ModelDir::open(dir.path()).unwrap())
     }
 
     fn settings(kept_from: f32, slope: &str) -> String {

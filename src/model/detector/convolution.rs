@@ -18,21 +18,21 @@ const LEAK: f32 = 0.1;
 
 /// Side of a window and step from one to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Window {
+pub(super) enum Kernel {
     Pixel,
     Three,
     ThreeBySecond,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Activation {
+pub(super) enum Rectifier {
     LeakyRelu,
     None,
 }
 
 pub(super) struct Convolution {
-    window: Window,
-    activation: Activation,
+    window: Kernel,
+    activation: Rectifier,
     outputs: usize,
     /// Numbers of a window × outputs.
     weight: Tensor,
@@ -43,10 +43,10 @@ impl Convolution {
     pub(super) fn load(
         weights: &VarBuilder<'_>,
         (inputs, outputs): (usize, usize),
-        window: Window,
-        activation: Activation,
+        window: Kernel,
+        activation: Rectifier,
     ) -> Result<Self> {
-        let pixels = if window == Window::Pixel { 1 } else { 9 };
+        let pixels = if window == Kernel::Pixel { 1 } else { 9 };
         let weight = weights.get((pixels * inputs, outputs), "weight")?;
         let bias = weights.get(outputs, "bias")?.to_vec1()?;
         Ok(Self { window, activation, outputs, weight, bias })
@@ -54,11 +54,11 @@ impl Convolution {
 
     pub(super) fn forward(&self, map: &FeatureMap) -> Result<FeatureMap> {
         let side = match self.window {
-            Window::Pixel | Window::Three => map.side,
-            Window::ThreeBySecond => map.side.div_ceil(2),
+            Kernel::Pixel | Kernel::Three => map.side,
+            Kernel::ThreeBySecond => map.side.div_ceil(2),
         };
         let mut values = Vec::with_capacity(side * side * self.outputs);
-        let padded = if self.window == Window::Pixel { map.clone() } else { map.padded(0.0) };
+        let padded = if self.window == Kernel::Pixel { map.clone() } else { map.padded(0.0) };
         let rows_at_once = (WINDOWS_AT_ONCE / side.max(1)).max(1);
         for first in (0..side).step_by(rows_at_once) {
             let rows = first..(first + rows_at_once).min(side);
@@ -75,9 +75,9 @@ impl Convolution {
     /// The windows of some rows of the result, one after the other.
     fn windows(&self, padded: &FeatureMap, rows: std::ops::Range<usize>, side: usize) -> Vec<f32> {
         let (size, step) = match self.window {
-            Window::Pixel => (1, 1),
-            Window::Three => (3, 1),
-            Window::ThreeBySecond => (3, 2),
+            Kernel::Pixel => (1, 1),
+            Kernel::Three => (3, 1),
+            Kernel::ThreeBySecond => (3, 2),
         };
         let mut windows = Vec::with_capacity(rows.len() * side * size * size * padded.channels);
         for row in rows {
@@ -93,8 +93,8 @@ impl Convolution {
 
     fn finish(&self, values: &mut [f32]) {
         let leak = match self.activation {
-            Activation::LeakyRelu => LEAK,
-            Activation::None => 1.0,
+            Rectifier::LeakyRelu => LEAK,
+            Rectifier::None => 1.0,
         };
         for pixel in values.chunks_exact_mut(self.outputs.max(1)) {
             for (value, bias) in pixel.iter_mut().zip(&self.bias) {
@@ -113,9 +113,9 @@ mod tests {
     use candle_core::DType;
 
     /// candle's own convolution is the reference.
-    fn check(window: Window, side: usize, padding: usize, step: usize) {
+    fn check(window: Kernel, side: usize, padding: usize, step: usize) {
         let (inputs, outputs) = (3, 5);
-        let size = if window == Window::Pixel { 1 } else { 3 };
+        let size = if window == Kernel::Pixel { 1 } else { 3 };
         let number = |at: usize| ((at * 37 + 11) % 101) as f32 / 50.0 - 1.0;
         let values: Vec<f32> = (0..side * side * inputs).map(number).collect();
         let kernel: Vec<f32> =
@@ -129,7 +129,7 @@ mod tests {
             ("bias".to_owned(), tensor(&bias, &[outputs])),
         ]);
         let weights = VarBuilder::from_tensors(named, DType::F32, &Device::Cpu);
-        let activation = Activation::LeakyRelu;
+        let activation = Rectifier::LeakyRelu;
         let own = Convolution::load(&weights, (inputs, outputs), window, activation).unwrap();
         let found = own.forward(&FeatureMap { side, channels: inputs, values: values.clone() });
         let image = tensor(&values, &[1, side, side, inputs]).permute((0, 3, 1, 2)).unwrap();
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn every_window_gives_candles_convolution() {
-        check(Window::Pixel, 4, 0, 1);
-        check(Window::Three, 5, 1, 1);
-        check(Window::Three, 600, 1, 1);
-        check(Window::ThreeBySecond, 6, 1, 2);
-        check(Window::ThreeBySecond, 7, 1, 2);
+        check(Kernel::Pixel, 4, 0, 1);
+        check(Kernel::Three, 5, 1, 1);
+        check(Kernel::Three, 600, 1, 1);
+        check(Kernel::ThreeBySecond, 6, 1, 2);
+        check(Kernel::ThreeBySecond, 7, 1, 2);
     }
 }

@@ -21,14 +21,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::base::caption::Caption;
-use crate::base::detection::Detection;
+use crate::base::detection::DetectedObject;
 use crate::base::picture::ImageLimits;
-use crate::model::detector::boxes::Found;
-use crate::model::detector::confidence::Confidence;
+use crate::model::detector::boxes::ScoredBox;
+use crate::model::detector::confidence::DetectionConfidence;
 use crate::model::detector::feature_map::FeatureMap;
 use crate::model::detector::network::{Network, STRIDES};
 use crate::model::detector::sentence::Thing;
-use crate::model::resize::{Filter, square};
+use crate::model::resize::{ResizeFilter, square};
 use crate::model::weights::ModelDir;
 use crate::model::{CaptionError, Captioner, ModelError, ModelIdentity, jpeg};
 
@@ -37,6 +37,12 @@ pub(super) const MODEL_TYPE: &str = "nanodet-g";
 
 /// Largest input; beyond it a picture takes seconds and a gigabyte.
 const SIDE_MAX: u32 = 1_280;
+
+/// Score in one view from which a thing is compared with the other view.
+const SEEN_FROM: f32 = 0.15;
+
+/// Things that are kept of a picture: a crowd says no more.
+const KEPT_MAX: usize = 64;
 
 /// Loads the detector in `path`: `config.json` with model type "nanodet-g", `confidence.json`
 /// and `model.safetensors`.
@@ -47,15 +53,17 @@ pub fn load(path: &Path, limits: ImageLimits) -> Result<Box<dyn Captioner>, Mode
 struct DetectorCaptioner {
     identity: ModelIdentity,
     limits: ImageLimits,
-    config: Config,
-    confidence: Confidence,
+    config: DetectorConfig,
+    confidence: DetectionConfidence,
     network: Network,
 }
 
 /// Of `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-struct Config {
-    image_size: u32,
+struct DetectorConfig {
+    /// Sides of the two views of a picture: the large one shows small things, in the small one
+    /// a thing that fills the picture is of a size that the network knows.
+    image_sizes: [u32; 2],
     /// Of blue, green and red, in levels of 0 to 255.
     image_mean_bgr: [f32; 3],
     image_std_bgr: [f32; 3],
@@ -82,11 +90,11 @@ impl Captioner for DetectorCaptioner {
     fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError> {
         let picture = jpeg::decode(image, self.limits)
             .map_err(|bad| CaptionError::BadImage(bad.to_string()))?;
-        let small = square(&picture, self.config.image_size, Filter::Bilinear);
-        let levels = self.network.forward(&self.config.pixels(&small));
-        let levels = levels.map_err(|error| CaptionError::Died(error.to_string()))?;
-        let found = boxes::boxes(&levels, self.confidence.kept_from);
-        Ok(self.caption_of(&small, found))
+        let views =
+            self.config.image_sizes.map(|side| square(&picture, side, ResizeFilter::Bilinear));
+        let [large, small] = &views;
+        let found = boxes::agreed(&self.look(large)?, &self.look(small)?);
+        Ok(self.caption_of(large, found))
     }
 
     fn process_id(&self) -> Option<u32> {
@@ -102,28 +110,38 @@ impl DetectorCaptioner {
     fn load(path: &Path, limits: ImageLimits) -> Result<Self, ModelError> {
         let dir = ModelDir::open(path)?;
         let identity = dir.identity()?;
-        let config = Config::read(&dir)?;
-        let confidence = Confidence::read(&dir)?;
+        let config = DetectorConfig::read(&dir)?;
+        let confidence = DetectionConfidence::read(&dir)?;
         let weights = dir.tensors()?.into_builder();
         let network =
             Network::load(&weights, config.classes.len()).map_err(|error| dir.unusable(&error))?;
         Ok(Self { identity, limits, config, confidence, network })
     }
 
-    fn caption_of(&self, image: &RgbImage, found: Vec<Found>) -> Caption {
-        let found = if is_blank(image) { Vec::new() } else { found };
+    /// All that may be in a view.
+    fn look(&self, view: &RgbImage) -> Result<Vec<ScoredBox>, CaptionError> {
+        let levels = self.network.forward(&self.config.pixels(view));
+        let levels = levels.map_err(|error| CaptionError::Died(error.to_string()))?;
+        Ok(boxes::boxes(&levels, SEEN_FROM))
+    }
+
+    fn caption_of(&self, image: &RgbImage, found: Vec<ScoredBox>) -> Caption {
+        let is_blank = is_blank(image);
+        let kept_from = if is_blank { f32::INFINITY } else { self.confidence.kept_from };
+        let found = found.into_iter().filter(|it| it.score >= kept_from).take(KEPT_MAX);
+        let found: Vec<ScoredBox> = found.collect();
         let name = |class: usize| self.config.classes.get(class).map_or("", String::as_str);
-        let named: Vec<Found> = boxes::one_name_a_thing(&found)
+        let named: Vec<ScoredBox> = boxes::one_name_a_thing(&found)
             .filter(|it| it.score >= self.confidence.named_from)
             .cloned()
             .collect();
         let things: Vec<Thing<'_>> =
             named.iter().map(|it| Thing::new(name(it.class), it.place, image)).collect();
-        let scores: Vec<f32> = named.iter().map(|it| it.score).collect();
-        let confidence = if is_blank(image) { 0.0 } else { self.confidence.of(&scores) };
-        let detection = |it: Found| {
-            let Found { class, score, place } = it;
-            Detection { name: name(class).to_owned(), score, place }
+        let confidence =
+            if is_blank { 0.0 } else { self.confidence.of(&boxes::best_scores(&named)) };
+        let detection = |it: ScoredBox| {
+            let ScoredBox { class, score, place } = it;
+            DetectedObject { name: name(class).to_owned(), score, place }
         };
         Caption {
             text: sentence::describe(&things),
@@ -133,17 +151,18 @@ impl DetectorCaptioner {
     }
 }
 
-impl Config {
+impl DetectorConfig {
     fn read(dir: &ModelDir) -> Result<Self, ModelError> {
         let config = dir.config(MODEL_TYPE, &Value::Null)?;
         let unusable = |reason: String| dir.unusable(&format!("config.json: {reason}"));
         let config: Self =
             serde_json::from_value(config).map_err(|error| unusable(error.to_string()))?;
         let coarsest = STRIDES.into_iter().max().unwrap_or(1);
-        let side = config.image_size;
-        if side == 0 || side > SIDE_MAX || !(side as usize).is_multiple_of(coarsest) {
+        let is_accepted =
+            |side: u32| (1..=SIDE_MAX).contains(&side) && (side as usize).is_multiple_of(coarsest);
+        if let Some(side) = config.image_sizes.into_iter().find(|side| !is_accepted(*side)) {
             let accepted = format!("accepted are multiples of {coarsest} up to {SIDE_MAX}");
-            return Err(unusable(format!("image_size {side}, {accepted}")));
+            return Err(unusable(format!("image_sizes: {side}, {accepted}")));
         }
         if config.image_std_bgr.iter().any(|deviation| *deviation <= 0.0) {
             let found = config.image_std_bgr;
@@ -163,7 +182,7 @@ impl Config {
             let levels = pixel.0.iter().rev().map(|level| f32::from(*level));
             values.extend(levels.zip(scales).map(|(level, (mean, std))| (level - mean) / std));
         }
-        FeatureMap { side: self.image_size as usize, channels: 3, values }
+        FeatureMap { side: square.width() as usize, channels: 3, values }
     }
 }
 
@@ -205,20 +224,20 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             fs::write(dir.path().join("config.json"), settings).unwrap();
             fs::write(dir.path().join("model.safetensors"), "").unwrap();
-            let error = Config::read(&ModelDir::open(dir.path()).unwrap()).unwrap_err();
+            let error = DetectorConfig::read(&ModelDir::open(dir.path()).unwrap()).unwrap_err();
             assert!(error.to_string().contains(word), "{error}");
         };
         let config = |size: &str, std: &str, name: &str| {
             format!(
-                r#"{{"model_type": "nanodet-g", "image_size": {size}, "classes": ["{name}"],
+                r#"{{"model_type": "nanodet-g", "image_sizes": [416, {size}], "classes": ["{name}"],
                 "image_mean_bgr": [0, 0, 0], "image_std_bgr": [1, {std}, 1]}}"#
             )
         };
         check(&config("400", "1", "cup"), "multiples of 32 up to 1280");
-        check(&config("99999", "1", "cup"), "image_size 99999");
+        check(&config("99999", "1", "cup"), "image_sizes: 99999");
         check(&config("416", "0", "cup"), "image_std_bgr");
         check(&config("416", "1", " "), "classes");
-        check(r#"{"model_type": "nanodet-g"}"#, "image_size");
+        check(r#"{"model_type": "nanodet-g"}"#, "image_sizes");
         check(r#"{"model_type": "blip"}"#, "accepted is \"nanodet-g\"");
     }
 }

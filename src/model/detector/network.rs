@@ -7,7 +7,7 @@
 use candle_core::Result;
 use candle_nn::VarBuilder;
 
-use crate::model::detector::convolution::{Activation, Convolution, Window};
+use crate::model::detector::convolution::{Convolution, Kernel, Rectifier};
 use crate::model::detector::feature_map::FeatureMap;
 
 /// Bins of a box side's distribution.
@@ -33,13 +33,13 @@ pub(super) struct Network {
 
 impl Network {
     pub(super) fn load(weights: &VarBuilder<'_>, classes: usize) -> Result<Self> {
-        let (three, leaky) = (Window::ThreeBySecond, Activation::LeakyRelu);
+        let (three, leaky) = (Kernel::ThreeBySecond, Rectifier::LeakyRelu);
         let stem = Convolution::load(&weights.pp("stem"), (3, STEM_CHANNELS), three, leaky)?;
         let stage = |at: usize| Stage::load(&weights.pp(format!("stages.{at}")), at);
         let lateral = |at: usize| {
             let channels = (STEM_CHANNELS << (at + 2), NECK_CHANNELS);
             let weights = weights.pp(format!("laterals.{at}"));
-            Convolution::load(&weights, channels, Window::Pixel, Activation::None)
+            Convolution::load(&weights, channels, Kernel::Pixel, Rectifier::None)
         };
         let head = |at: usize| Head::load(&weights.pp(format!("heads.{at}")), classes);
         Ok(Self {
@@ -96,21 +96,21 @@ impl Stage {
     fn load(weights: &VarBuilder<'_>, at: usize) -> Result<Self> {
         let width = STEM_CHANNELS << at;
         let load = |name: &str, channels, window| {
-            Convolution::load(&weights.pp(name), channels, window, Activation::LeakyRelu)
+            Convolution::load(&weights.pp(name), channels, window, Rectifier::LeakyRelu)
         };
-        let entry = if at == 0 { Window::Three } else { Window::ThreeBySecond };
+        let entry = if at == 0 { Kernel::Three } else { Kernel::ThreeBySecond };
         let block = |block: usize| {
             let half = width / 2;
             Ok([
-                load(&format!("blocks.{block}.first"), (width, half), Window::Three)?,
-                load(&format!("blocks.{block}.second"), (half, half), Window::Three)?,
+                load(&format!("blocks.{block}.first"), (width, half), Kernel::Three)?,
+                load(&format!("blocks.{block}.second"), (half, half), Kernel::Three)?,
             ])
         };
         let blocks = STAGE_BLOCKS.get(at).copied().unwrap_or(0);
         Ok(Self {
             entry: load("entry", (width, width), entry)?,
             blocks: (0..blocks).map(block).collect::<Result<_>>()?,
-            exit: load("exit", (width, width), Window::Three)?,
+            exit: load("exit", (width, width), Kernel::Three)?,
         })
     }
 
@@ -135,8 +135,8 @@ impl Head {
         let (shared, output) = (weights.pp("shared"), weights.pp("output"));
         let (wide, narrow) = ((NECK_CHANNELS, NECK_CHANNELS), (NECK_CHANNELS, classes + SIDES));
         Ok(Self {
-            shared: Convolution::load(&shared, wide, Window::Three, Activation::LeakyRelu)?,
-            output: Convolution::load(&output, narrow, Window::Pixel, Activation::None)?,
+            shared: Convolution::load(&shared, wide, Kernel::Three, Rectifier::LeakyRelu)?,
+            output: Convolution::load(&output, narrow, Kernel::Pixel, Rectifier::None)?,
         })
     }
 

@@ -11,9 +11,9 @@ use crate::base::detection::BoundingBox;
 use crate::base::picture::ImageLimits;
 use crate::model::detector::boxes::{boxes, sigmoid};
 use crate::model::detector::network::SIDES;
-use crate::model::detector::{Config, DetectorCaptioner, FeatureMap};
+use crate::model::detector::{DetectorCaptioner, DetectorConfig, FeatureMap};
 use crate::model::jpeg;
-use crate::model::resize::{Filter, square};
+use crate::model::resize::{ResizeFilter, square};
 use crate::model::tensors::Tensors;
 
 const PHOTOGRAPHS: [&str; 4] = ["coffee", "astronaut", "chelsea", "china"];
@@ -30,10 +30,10 @@ fn detector() -> DetectorCaptioner {
     DetectorCaptioner::load(&dir, ImageLimits::default()).unwrap()
 }
 
-fn small(name: &str, config: &Config) -> RgbImage {
+fn small(name: &str, config: &DetectorConfig) -> RgbImage {
     let encoded = fs::read(fixture(&format!("{name}.jpg"))).unwrap();
     let picture = jpeg::decode(&encoded, ImageLimits::default()).unwrap();
-    square(&picture, config.image_size, Filter::Bilinear)
+    square(&picture, config.image_sizes[0], ResizeFilter::Bilinear)
 }
 
 /// The reference's heads have the scores, ours their logits.

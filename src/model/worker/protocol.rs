@@ -10,7 +10,7 @@ use bincode::config;
 use bincode::{Decode, Encode};
 
 use crate::base::caption::Caption;
-use crate::base::detection::{BoundingBox, Detection};
+use crate::base::detection::{BoundingBox, DetectedObject};
 
 /// Protocol version, raised with every change of the messages.
 pub(crate) const VERSION: u32 = 3;
@@ -45,7 +45,7 @@ pub(crate) enum WorkerReply {
     },
 }
 
-/// A [`Detection`]: name, score; left, top, right, bottom.
+/// A [`DetectedObject`]: name, score; left, top, right, bottom.
 #[derive(Debug, PartialEq, Encode, Decode)]
 pub(crate) struct FoundThing(String, f32, [f32; 4]);
 
@@ -57,15 +57,15 @@ impl WorkerReply {
     }
 }
 
-impl From<Detection> for FoundThing {
-    fn from(detection: Detection) -> Self {
-        let Detection { name, score, place } = detection;
+impl From<DetectedObject> for FoundThing {
+    fn from(detection: DetectedObject) -> Self {
+        let DetectedObject { name, score, place } = detection;
         let BoundingBox { left, top, right, bottom } = place;
         Self(name, score, [left, top, right, bottom])
     }
 }
 
-impl From<FoundThing> for Detection {
+impl From<FoundThing> for DetectedObject {
     fn from(FoundThing(name, score, [left, top, right, bottom]): FoundThing) -> Self {
         Self { name, score, place: BoundingBox { left, top, right, bottom } }
     }
