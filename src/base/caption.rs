@@ -1,6 +1,6 @@
 //! Caption of an image.
 
-use crate::base::detection::Detection;
+use crate::base::detection::DetectedObject;
 
 /// Caption with its captioner's confidence.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Caption {
     pub confidence: Option<f32>,
     /// What the captioner found and where, where it looks for things: also what it is too
     /// unsure of to name.
-    pub detections: Vec<Detection>,
+    pub detections: Vec<DetectedObject>,
 }
 
 impl Caption {

@@ -2,7 +2,7 @@
 
 /// One found thing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Detection {
+pub struct DetectedObject {
     /// The captioner's name for it, in the singular: "wine glass".
     pub name: String,
     /// How sure the captioner is that it is there, from 0 to 1.

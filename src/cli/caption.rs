@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::base::caption::Caption;
-use crate::base::detection::Detection;
+use crate::base::detection::DetectedObject;
 use crate::base::picture::BadImage;
 use crate::base::score::{Score, round_to};
 use crate::base::stop::Stop;
@@ -166,8 +166,8 @@ fn json_line(file: &str, caption: &Caption, took: Duration) -> Value {
 }
 
 /// The box in shares of the image's width and height: left, top, right, bottom.
-fn detection_json(detection: &Detection) -> Value {
-    let Detection { name, score, place } = detection;
+fn detection_json(detection: &DetectedObject) -> Value {
+    let DetectedObject { name, score, place } = detection;
     let sides = [place.left, place.top, place.right, place.bottom].map(Score);
     json!({"name": name, "score": Score(*score), "box": sides})
 }

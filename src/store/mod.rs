@@ -41,6 +41,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::base::detection::DetectedObject;
 use crate::base::frame::FrameMeta;
 use crate::base::time::Timestamp;
 use crate::language::caption::ParsedCaption;
@@ -116,6 +117,8 @@ pub struct Record {
     pub parsed: ParsedCaption,
     /// Captioner's confidence, from 0 to 1, where it gives one.
     pub confidence: Option<f32>,
+    /// Things that the captioner found in the image, with their boxes.
+    pub detections: Vec<DetectedObject>,
     /// Kind of a ready-made observation ("battery"); `None` for what a camera saw.
     pub layer: Option<String>,
     /// Frame whose image can be read with [`Store::image`].

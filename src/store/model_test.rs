@@ -10,6 +10,7 @@ use proptest::prelude::{ProptestConfig, Strategy, prop, prop_oneof, proptest};
 use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::caption::Caption;
+use crate::base::detection::{BoundingBox, DetectedObject};
 use crate::base::embedding::Embedding;
 use crate::base::frame::FrameMeta;
 use crate::base::time::Timestamp;
@@ -155,9 +156,17 @@ impl Model {
 
     fn commit(&mut self, store: &Store, ticket: FrameTicket) {
         let id = self.next_id();
+        let found = |nth: u64| DetectedObject {
+            name: format!("thing {nth}"),
+            score: 0.25 * (nth + 1) as f32,
+            place: BoundingBox { left: 0.0, top: 0.25, right: 0.5, bottom: 1.0 },
+        };
         let confidence = (!ticket.0.is_multiple_of(3)).then(|| 1.0 / ticket.0 as f32);
-        let caption =
-            Caption { confidence, ..Caption::without_confidence(&format!("frame {ticket}")) };
+        let caption = Caption {
+            text: format!("frame {ticket}"),
+            confidence,
+            detections: (0..ticket.0 % 3).map(found).collect(),
+        };
         let record = store
             .commit_frame(ticket, &caption, &ParsedCaption::by_rules(&caption.text), &vector(id.0))
             .unwrap();
@@ -165,9 +174,20 @@ impl Model {
         for keyframe in self.keyframes.values_mut().filter(|it| it.ticket == ticket) {
             keyframe.record = Some(id);
         }
-        let (caption, image) = (caption.text, Some(ticket));
+        let Caption { text: caption, confidence, detections } = caption;
+        let image = Some(ticket);
         let parsed = ParsedCaption::by_rules(&caption);
-        let expected = Record { id, meta, end_at, caption, parsed, confidence, layer: None, image };
+        let expected = Record {
+            id,
+            meta,
+            end_at,
+            caption,
+            parsed,
+            confidence,
+            detections,
+            layer: None,
+            image,
+        };
         assert_eq!(record, expected);
         self.records.insert(id.0, expected);
         self.counters.captioned += 1;

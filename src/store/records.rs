@@ -14,6 +14,7 @@ use bincode::{Decode, Encode};
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::base::detection::{BoundingBox, DetectedObject};
 use crate::base::embedding::Embedding;
 use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
@@ -31,7 +32,8 @@ use crate::store::segment_meta::{Amendment, PARTS_MAX, PartId, SegmentMeta, Segm
 /// Version of everything written here. A later one is refused, never guessed at.
 ///
 /// 2: records carry a confidence. 3: records carry what their caption says, notes an expiry.
-pub(super) const FORMAT: u8 = 3;
+/// 4: records carry what their captioner found, with its boxes.
+pub(super) const FORMAT: u8 = 4;
 /// Values written from this version on are read; there is none before it.
 pub(super) const OLDEST_FORMAT: u8 = 1;
 
@@ -296,6 +298,8 @@ pub(super) struct RecordOnDisk {
     confidence: Option<f32>,
     /// Since format 3; none where nobody has read the caption yet.
     parsed: Option<ParsedOnDisk>,
+    /// Since format 4.
+    detections: Vec<DetectionOnDisk>,
 }
 
 impl Decode<WrittenIn> for RecordOnDisk {
@@ -309,13 +313,15 @@ impl Decode<WrittenIn> for RecordOnDisk {
             image: Decode::decode(decoder)?,
             confidence: if version < 2 { None } else { Decode::decode(decoder)? },
             parsed: if version < 3 { None } else { Decode::decode(decoder)? },
+            detections: if version < 4 { Vec::new() } else { Decode::decode(decoder)? },
         })
     }
 }
 
 impl RecordOnDisk {
     pub(super) fn of(record: &Record) -> Self {
-        let Record { id: _, meta, end_at, caption, parsed, confidence, layer, image } = record;
+        let Record { id: _, meta, end_at, caption, parsed, confidence, detections, layer, image } =
+            record;
         Self {
             meta: MetaOnDisk::of(meta),
             end_at: end_at.micros(),
@@ -324,11 +330,12 @@ impl RecordOnDisk {
             image: image.map(|ticket| ticket.0),
             confidence: *confidence,
             parsed: Some(ParsedOnDisk::of(parsed)),
+            detections: detections.iter().map(DetectionOnDisk::of).collect(),
         }
     }
 
     pub(super) fn into_record(self, id: RecordId) -> Result<Record, Fault> {
-        let Self { meta, end_at, caption, layer, image, confidence, parsed } = self;
+        let Self { meta, end_at, caption, layer, image, confidence, parsed, detections } = self;
         let (meta, end_at) = (meta.into_meta()?, timestamp(end_at)?);
         if let Some(confidence) = confidence.filter(|it| !(0.0..=1.0).contains(it)) {
             return Err(Fault::Content(format!("confidence {confidence}")));
@@ -338,7 +345,34 @@ impl RecordOnDisk {
             Some(parsed) => parsed.into_parsed()?,
             None => ParsedCaption::by_rules(&caption),
         };
-        Ok(Record { id, meta, end_at, caption, parsed, confidence, layer, image })
+        let detections = detections.into_iter().map(DetectionOnDisk::into_detection);
+        let detections = detections.collect::<Result<_, Fault>>()?;
+        Ok(Record { id, meta, end_at, caption, parsed, confidence, detections, layer, image })
+    }
+}
+
+/// What a captioner found in an image: left, top, right and bottom in shares of its sides.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+struct DetectionOnDisk {
+    name: String,
+    score: f32,
+    place: [f32; 4],
+}
+
+impl DetectionOnDisk {
+    fn of(detection: &DetectedObject) -> Self {
+        let DetectedObject { name, score, place } = detection.clone();
+        let BoundingBox { left, top, right, bottom } = place;
+        Self { name, score, place: [left, top, right, bottom] }
+    }
+
+    fn into_detection(self) -> Result<DetectedObject, Fault> {
+        let Self { name, score, place } = self;
+        if [score].iter().chain(&place).any(|it| !(0.0..=1.0).contains(it)) {
+            return Err(Fault::Content(format!("{name:?} of score {score} in {place:?}")));
+        }
+        let [left, top, right, bottom] = place;
+        Ok(DetectedObject { name, score, place: BoundingBox { left, top, right, bottom } })
     }
 }
 
@@ -525,16 +559,28 @@ mod tests {
     fn stored() -> impl Strategy<Value = Record> {
         let confidence = prop::option::of(0.0_f32..=1.0);
         let rest = (".{0,80}", prop::option::of(".{0,9}"), prop::option::of(any::<u64>()));
-        (metas(), confidence, rest).prop_map(|(meta, confidence, (caption, layer, image))| Record {
+        let all = (metas(), confidence, detections(), rest);
+        all.prop_map(|(meta, confidence, detections, (caption, layer, image))| Record {
             id: RecordId(7),
             end_at: meta.taken_at,
             meta,
             parsed: ParsedCaption::by_rules(&caption),
             caption,
             confidence,
+            detections,
             layer,
             image: image.map(FrameTicket),
         })
+    }
+
+    fn detections() -> impl Strategy<Value = Vec<DetectedObject>> {
+        let share = || 0.0_f32..=1.0;
+        let place = (share(), share(), share(), share());
+        let place =
+            place.prop_map(|(left, top, right, bottom)| BoundingBox { left, top, right, bottom });
+        let one = (".{0,9}", share(), place);
+        let one = one.prop_map(|(name, score, place)| DetectedObject { name, score, place });
+        prop::collection::vec(one, 0..4)
     }
 
     fn read(sealed: &[u8]) -> Result<Record, Fault> {
@@ -642,6 +688,7 @@ mod tests {
             parsed: ParsedCaption::by_rules(&caption),
             caption,
             confidence: None,
+            detections: Vec::new(),
             layer: None,
             image: Some(FrameTicket(3)),
         };
@@ -660,11 +707,42 @@ mod tests {
                 source: String::new(),
             };
             let (caption, confidence) = (String::new(), Some(confidence));
-            let (layer, image, parsed) = (None, None, None);
-            let stored =
-                RecordOnDisk { meta, end_at: 0, caption, layer, image, confidence, parsed };
+            let (layer, image, parsed, detections) = (None, None, None, Vec::new());
+            let stored = RecordOnDisk {
+                meta,
+                end_at: 0,
+                caption,
+                layer,
+                image,
+                confidence,
+                parsed,
+                detections,
+            };
             let read = stored.into_record(RecordId(1));
             assert_eq!(read.is_err(), !fits, "{confidence:?}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_of_format_3_has_no_detections() {
+        use proptest::strategy::ValueTree as _;
+        let mut runner = proptest::test_runner::TestRunner::deterministic();
+        let stored = stored().new_tree(&mut runner).unwrap().current();
+        let record = Record { detections: Vec::new(), ..stored };
+        let RecordOnDisk { meta, end_at, caption, layer, image, confidence, parsed, .. } =
+            RecordOnDisk::of(&record);
+        let before = (meta, end_at, caption, layer, image, confidence, parsed);
+        let payload = bincode::encode_to_vec(before, bincode::config::standard()).unwrap();
+        assert_eq!(read(&seal_in(3, &payload)), Ok(record));
+        read(&seal_in(FORMAT, &payload)).unwrap_err();
+    }
+
+    #[test]
+    fn a_box_that_leaves_its_image_is_damage() {
+        for (score, left, fits) in [(0.5, 0.1, true), (1.5, 0.1, false), (0.5, f32::NAN, false)] {
+            let place = [left, 0.0, 1.0, 1.0];
+            let stored = DetectionOnDisk { name: "cup".to_owned(), score, place };
+            assert_eq!(stored.into_detection().is_ok(), fits, "{score} {left}");
         }
     }
 

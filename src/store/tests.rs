@@ -551,7 +551,17 @@ pub(super) fn stored(n: u32) -> Record {
     let (NewObservation { meta, caption, confidence, layer }, _) = observation(n);
     let (id, end_at) = (RecordId(u64::from(n)), meta.taken_at);
     let parsed = ParsedCaption::by_rules(&caption);
-    Record { id, end_at, meta, caption, parsed, confidence, layer, image: None }
+    Record {
+        id,
+        end_at,
+        meta,
+        caption,
+        parsed,
+        confidence,
+        detections: Vec::new(),
+        layer,
+        image: None,
+    }
 }
 
 #[test]

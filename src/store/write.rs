@@ -141,7 +141,7 @@ impl Store {
         parsed: &ParsedCaption,
         vector: &Embedding,
     ) -> Result<Record, StoreError> {
-        let Caption { text, confidence, detections: _ } = caption;
+        let Caption { text, confidence, detections } = caption;
         self.check_content(text, vector)?;
         self.change(|state, change| {
             state.check_pending(ticket)?;
@@ -153,6 +153,7 @@ impl Store {
                 caption: text.clone(),
                 parsed: parsed.clone(),
                 confidence: *confidence,
+                detections: detections.clone(),
                 layer: None,
                 image: Some(ticket),
             };
@@ -199,6 +200,7 @@ impl Store {
                     caption,
                     parsed: parsed.clone(),
                     confidence,
+                    detections: Vec::new(),
                     layer,
                     image: None,
                 };

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::detection::{BoundingBox, DetectedObject};
 use crate::base::score::Score;
 use crate::base::time::Zone;
 use crate::memory::episodic::Recalled;
@@ -34,13 +35,51 @@ pub(crate) struct RecordReply {
     score: Option<Score>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matched: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detections: Option<Vec<DetectionReply>>,
     #[serde(skip)]
     line: String,
 }
 
+// A thing that the captioner found in the frame, also one that it was too unsure of to name.
+#[derive(Debug, Serialize, JsonSchema)]
+struct DetectionReply {
+    name: String,
+    /// How sure the captioner was of it, from 0 to 1.
+    score: Score,
+    #[serde(rename = "box")]
+    #[schemars(
+        description = "Where in the frame: left, top, right and bottom, in shares of its width \
+                       and height from the upper left corner."
+    )]
+    place: [Score; 4],
+}
+
+impl DetectionReply {
+    fn of(detection: &DetectedObject) -> Self {
+        let DetectedObject { name, score, place } = detection;
+        let BoundingBox { left, top, right, bottom } = *place;
+        Self {
+            name: name.clone(),
+            score: Score(*score),
+            place: [left, top, right, bottom].map(Score),
+        }
+    }
+}
+
 impl RecordReply {
     pub(crate) fn of(record: &Record, zone: Zone) -> Self {
-        let Record { id, meta, end_at, caption, parsed: _, confidence, layer, image } = record;
+        let Record {
+            id,
+            meta,
+            end_at,
+            caption,
+            parsed: _,
+            confidence,
+            detections: _,
+            layer,
+            image,
+        } = record;
         Self {
             id: id.0,
             time: zone.format(meta.taken_at),
@@ -57,6 +96,7 @@ impl RecordReply {
             image: image.map(|_| reply::image_uri(record)),
             score: None,
             matched: None,
+            detections: None,
             line: reply::line(record, None, zone),
         }
     }
@@ -69,6 +109,14 @@ impl RecordReply {
             line: reply::line(&recalled.record, Some(recalled), zone),
             ..Self::of(&recalled.record, zone)
         }
+    }
+
+    /// With what the captioner found in the frame, where it looked for things.
+    pub(crate) fn with_detections(self, record: &Record) -> Self {
+        let found = &record.detections;
+        let detections =
+            (!found.is_empty()).then(|| found.iter().map(DetectionReply::of).collect());
+        Self { detections, ..self }
     }
 
     /// The same where the frame is not kept.

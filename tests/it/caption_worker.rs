@@ -113,7 +113,7 @@ fn a_worker_that_hangs_is_ended_at_its_deadline() {
 #[test]
 fn a_worker_that_dies_over_a_frame_says_how() {
     // Says hello as the real one does, then dies with the request.
-    let hello = r"printf '\010\000\000\000\000\002\002md\002ff'; head -c 1 >/dev/null; echo ouch >&2; kill -SEGV $$";
+    let hello = r"printf '\010\000\000\000\000\003\002md\002ff'; head -c 1 >/dev/null; echo ouch >&2; kill -SEGV $$";
     let mut worker = start(shell(hello));
     let error = worker.caption(&image()).unwrap_err();
     assert_eq!(error, CaptionError::Died("ended by signal 11: ouch".to_owned()));

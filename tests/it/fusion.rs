@@ -116,7 +116,8 @@ fn record(id: usize, caption: String) -> Record {
     let id = RecordId(id as u64 + 1);
     let parsed = ParsedCaption::by_rules(&caption);
     let (confidence, layer, image) = (None, None, None);
-    Record { id, meta, end_at: taken_at, caption, parsed, confidence, layer, image }
+    let detections = Vec::new();
+    Record { id, meta, end_at: taken_at, caption, parsed, confidence, detections, layer, image }
 }
 
 /// Mean reciprocal rank of the first right record, by weight.

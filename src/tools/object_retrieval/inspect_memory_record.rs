@@ -39,8 +39,8 @@ impl Tool for InspectMemoryRecord {
     const NAME: &'static str = "inspect_memory_record";
     const TITLE: &'static str = "Look at stored frames";
     const DESCRIPTION: &'static str = "Returns the stored camera frames of one to eight records \
-        as images, to check what a caption says: those with the given ids, or the first of the \
-        working memory.";
+        as images, with the boxes of what was found in them, to check what a caption says: those \
+        with the given ids, or the first of the working memory.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::READS;
     const PARAMS: &'static [Param] = &[Param::optional(
@@ -95,7 +95,7 @@ fn of_working_memory(
 
 impl Reply {
     fn show(&mut self, context: &Context, record: &Record) -> Result<(), ToolError> {
-        let shown = RecordReply::of(record, context.options.zone);
+        let shown = RecordReply::of(record, context.options.zone).with_detections(record);
         let image = image_of(context, record)?;
         self.records.push(if image.is_some() { shown } else { shown.without_image() });
         self.images.extend(image);

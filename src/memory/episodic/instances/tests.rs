@@ -33,6 +33,7 @@ pub(crate) fn records(seen: &[Seen]) -> Vec<Record> {
             caption: (*caption).to_owned(),
             parsed: ParsedCaption::by_rules(caption),
             confidence: None,
+            detections: Vec::new(),
             layer: None,
             image: None,
         }
