@@ -15,6 +15,8 @@ use crate::base::caption::Caption;
 use crate::base::notify::Notify;
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
+use crate::ingest::doubt;
+use crate::ingest::doubt::{Doubt, DoubtChange};
 use crate::ingest::progress::Progress;
 use crate::ingest::{IngestParts, Options};
 use crate::memory::episodic::Episodic;
@@ -45,6 +47,7 @@ pub(super) struct Captioning<C> {
     deaths: Option<(FrameTicket, u32)>,
     /// Caption that could not be committed yet, so that it is not computed twice.
     unkept: Option<(FrameTicket, Caption)>,
+    doubt: Doubt,
 }
 
 /// Action after a step.
@@ -66,8 +69,19 @@ impl<C: Captioner> Captioning<C> {
     ) -> Self {
         let IngestParts { store, episodic, captioner, clock, stop } = parts;
         let backoff = Backoff::new(options.retry_pause_min, options.retry_pause_max);
-        let (deaths, unkept) = (None, None);
-        Self { store, episodic, captioner, clock, stop, progress, wake, backoff, deaths, unkept }
+        Self {
+            store,
+            episodic,
+            captioner,
+            clock,
+            stop,
+            progress,
+            wake,
+            backoff,
+            deaths: None,
+            unkept: None,
+            doubt: Doubt::default(),
+        }
     }
 
     pub(super) fn run(mut self) {
@@ -139,10 +153,26 @@ impl<C: Captioner> Captioning<C> {
         self.progress.set_captioner(&self.captioner);
         match caption {
             Ok(caption) => match trim_to_bound(&caption.text) {
-                Some(text) => self.keep(ticket, Caption { text: text.to_owned(), ..caption }),
+                Some(text) => {
+                    self.note_doubt(&caption);
+                    self.keep(ticket, Caption { text: text.to_owned(), ..caption })
+                }
                 None => self.set_aside(ticket, "the captioner said nothing about it"),
             },
             Err(failure) => self.judge(ticket, &failure),
+        }
+    }
+
+    /// Says once when the captioner begins to be unsure of nearly everything.
+    fn note_doubt(&mut self, caption: &Caption) {
+        match self.doubt.note(caption) {
+            DoubtChange::Begins => {
+                let doubt = doubt::describe(&self.captioner.identity().name);
+                warn!("{doubt}");
+                self.progress.set_doubt(Some(doubt));
+            }
+            DoubtChange::Ends => self.progress.set_doubt(None),
+            DoubtChange::None => {}
         }
     }
 

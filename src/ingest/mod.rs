@@ -11,6 +11,7 @@
 
 mod admission;
 mod captioning;
+mod doubt;
 mod progress;
 
 use std::io;
@@ -149,6 +150,8 @@ pub struct IngestState {
     /// The newest frames that were set aside, newest first.
     pub set_aside: Vec<SetAside>,
     pub last_error: Option<(Timestamp, String)>,
+    /// Why the captions are doubted: the captioner is unsure of nearly all it sees.
+    pub doubt: Option<String>,
 }
 
 /// Most frames in [`IngestState::set_aside`]: enough to see what they have in common.
@@ -244,6 +247,7 @@ impl Ingest {
             sources,
             set_aside,
             last_error,
+            doubt: shown.doubt,
         }
     }
 

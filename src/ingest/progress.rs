@@ -18,6 +18,8 @@ pub(super) struct ProgressSnapshot {
     pub(super) pid: Option<u32>,
     pub(super) restarts: u64,
     pub(super) last_error: Option<(Timestamp, String)>,
+    /// Why the captions are doubted, while they are.
+    pub(super) doubt: Option<String>,
 }
 
 impl Progress {
@@ -27,6 +29,7 @@ impl Progress {
             pid: captioner.process_id(),
             restarts: captioner.restarts(),
             last_error: None,
+            doubt: None,
         };
         Self { refusals: AtomicU64::new(0), snapshot: Mutex::new(snapshot) }
     }
@@ -47,6 +50,10 @@ impl Progress {
 
     pub(super) fn set_error(&self, at: Timestamp, error: String) {
         self.lock().last_error = Some((at, error));
+    }
+
+    pub(super) fn set_doubt(&self, doubt: Option<String>) {
+        self.lock().doubt = doubt;
     }
 
     pub(super) fn count_refusal(&self) {

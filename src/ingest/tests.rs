@@ -498,3 +498,21 @@ fn frames_that_come_at_once_are_admitted_one_after_the_other() {
     let records = rig.records();
     assert!(records.windows(2).all(|pair| pair[0].end_at < pair[1].meta.taken_at));
 }
+
+#[test]
+fn a_captioner_that_is_never_sure_is_doubted() {
+    let dir = dir();
+    let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour().with_confidence(0.1));
+    let colours = [RED, BLUE, GREEN];
+    for frame in 0..50 {
+        if frame == 40 {
+            rig.settle();
+            assert_eq!(rig.ingest.status().doubt, None, "of few captions");
+        }
+        rig.see(colours[frame % 3], frame as f64).unwrap();
+    }
+    rig.settle();
+    let doubt = rig.ingest.status().doubt.unwrap();
+    assert!(doubt.contains("seems not to know what it sees"), "{doubt}");
+    assert!(doubt.contains("engram caption --model DIR"), "{doubt}");
+}

@@ -70,6 +70,7 @@ fn problems(context: &Context, now: Timestamp) -> Vec<String> {
     {
         problems.push(what);
     }
+    problems.extend(status.doubt);
     problems
 }
 
