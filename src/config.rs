@@ -610,7 +610,7 @@ mod tests {
     #[test]
     fn the_defaults_fit_their_own_checks() {
         let config = Config::load(&Overrides::default()).unwrap();
-        assert_eq!(config.settings.captioner.model, "household-captioner");
+        assert_eq!(config.settings.captioner.model, "everyday-detector");
         assert!(config.describe().lines().all(|line| line.ends_with("# default")));
     }
 

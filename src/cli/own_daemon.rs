@@ -21,13 +21,18 @@ pub struct OwnDaemon {
     socket: PathBuf,
 }
 
+/// The captioner that knows the rendered frames of the demo, the benchmarks and the simulated
+/// home.
+const RENDERED: &str = "captioner.model=household-captioner";
+
 /// How long the daemon may take to answer, or to end: a large store is read
 /// before the first and flushed before the second.
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 impl OwnDaemon {
-    /// Keeps its state under `dir`, beside its socket and its log.
+    /// Keeps its state under `dir`, beside its socket and its log. Its captioner is the one of
+    /// [`RENDERED`] unless a setting names another.
     pub fn start(common: &Common, program: &Path, dir: &Path) -> anyhow::Result<Self> {
         let socket = dir.join("engram.sock");
         let log = fs::File::create(dir.join("log"))?;
@@ -37,6 +42,7 @@ impl OwnDaemon {
         if let Some(file) = &common.config {
             command.arg("--config").arg(file);
         }
+        command.args(["--set", RENDERED]);
         for setting in &common.settings {
             command.arg("--set").arg(setting);
         }

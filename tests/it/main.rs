@@ -31,6 +31,7 @@ mod model_planner;
 mod models;
 mod notes;
 mod offline;
+mod photographs;
 mod remembered;
 mod requests;
 mod running;

@@ -103,7 +103,9 @@ pub(crate) fn serve(dir: &Path, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
     command.arg("serve").arg("--state-dir").arg(dir.join("state"));
     command.arg("--socket").arg(socket(dir));
-    command.args(["--set", "time.zone=UTC", "--set", "log.level=warn"]).args(flags);
+    command.args(["--set", "time.zone=UTC", "--set", "log.level=warn"]);
+    // The frames of the tests are the demo's.
+    command.args(["--set", "captioner.model=household-captioner"]).args(flags);
     command.stdin(Stdio::null());
     command
 }
