@@ -79,6 +79,7 @@ pub struct Settings {
     pub ingest: IngestSettings,
     pub time: TimeSettings,
     pub recall: RecallSettings,
+    pub retrieval: RetrievalSettings,
     pub sessions: SessionsSettings,
     pub tools: ToolsSettings,
     pub agent: AgentSettings,
@@ -174,6 +175,12 @@ pub struct TimeSettings {
 #[serde(deny_unknown_fields)]
 pub struct RecallSettings {
     pub text_max_chars: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetrievalSettings {
+    pub probability_min: f32,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -514,6 +521,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("ingest.gate.max_turn_degrees", 0.0, 180.0),
     ("ingest.gate.max_change", 0.0, 1.0),
     ("recall.text_max_chars", 200.0, 1_000_000.0),
+    ("retrieval.probability_min", 0.0, 1.0),
     ("agent.timeout_seconds", 1.0, 3_600.0),
     ("agent.steps_max", 1.0, 100.0),
     ("sessions.idle_hours", 1.0, 876_000.0),

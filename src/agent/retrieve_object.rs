@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::agent::understood::Understood;
+use crate::base::score::Score;
 use crate::base::time::Timestamp;
-use crate::retrieval::search::Dispatch;
+use crate::retrieval::search::{Dispatch, Offer};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::{self, ExecutedPlan, Outcome, RetrievalError};
 use crate::tools::args::{Args, Kind, Param};
@@ -17,6 +18,7 @@ use crate::tools::object_retrieval::TEXT;
 use crate::tools::object_retrieval::goal::GoalReply;
 use crate::tools::object_retrieval::memory_search_instance::DESCRIPTION;
 use crate::tools::object_retrieval::refusal::refusal;
+use crate::tools::object_retrieval::search_current_target::SearchCurrentTarget;
 use crate::tools::object_retrieval::trace::{StepReply, step_reply};
 use crate::tools::recall::QUERY;
 use crate::tools::text::Text;
@@ -41,6 +43,8 @@ pub(crate) struct Request {
 #[serde(rename_all = "snake_case")]
 enum TaskStatus {
     Dispatched,
+    // Its goals are only offered: none is likely enough.
+    Unsure,
     Answered,
     NotDispatched,
 }
@@ -61,6 +65,9 @@ pub(crate) struct Reply {
     // To a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
+    // Of the first goal, for the robot to be sent; where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    probability_needed: Option<Score>,
 }
 
 impl Tool for RetrieveObject {
@@ -121,7 +128,7 @@ impl Tool for RetrieveObject {
             }
             Some(_) | None => by_rules(context, session).map_err(refused)?,
         };
-        let PlanReport { status, target, goals, trace, understood, answer } = told;
+        let PlanReport { status, target, goals, trace, understood, answer, needed } = told;
         Ok(Reply {
             status,
             task,
@@ -133,6 +140,7 @@ impl Tool for RetrieveObject {
             session: session.name.to_owned(),
             understood,
             answer,
+            probability_needed: needed.map(Score),
         })
     }
 }
@@ -153,6 +161,7 @@ struct PlanReport {
     trace: Vec<StepReply>,
     understood: Option<Understood>,
     answer: Option<String>,
+    needed: Option<f32>,
 }
 
 impl PlanReport {
@@ -163,7 +172,7 @@ impl PlanReport {
 
     fn of(target: String) -> Self {
         let (status, goals, trace) = (TaskStatus::NotDispatched, Vec::new(), Vec::new());
-        Self { status, target, goals, trace, understood: None, answer: None }
+        Self { status, target, goals, trace, understood: None, answer: None, needed: None }
     }
 }
 
@@ -173,6 +182,10 @@ fn by_rules(context: &Context, session: SessionName<'_>) -> Result<PlanReport, R
     let understood = Some(Understood::of(&reference, unmet));
     let told = match outcome {
         Outcome::Dispatched(dispatch) => PlanReport::of_dispatch(dispatch),
+        Outcome::Unsure(Offer { planned, needed }) => {
+            let told = PlanReport::of_dispatch(planned);
+            PlanReport { status: TaskStatus::Unsure, needed: Some(needed), ..told }
+        }
         Outcome::Answered(answer) => {
             let told = PlanReport::of(reference.thing);
             PlanReport { status: TaskStatus::Answered, answer: Some(answer), ..told }
@@ -212,13 +225,29 @@ fn lines(reply: &Reply) -> Vec<String> {
 
 /// The task with its target, its answer, or what it was taken for.
 fn headline(reply: &Reply) -> String {
-    let Reply { status, task, target, understood, answer, .. } = reply;
+    let Reply { status, task, target, understood, answer, probability_needed, .. } = reply;
+    if let Some(needed) = probability_needed {
+        return format!("{task}: {target}; no robot is sent: {}", explain_unsure(reply, *needed));
+    }
     let outcome = match (status, answer, understood) {
         (TaskStatus::Dispatched, ..) | (_, None, None) => target.clone(),
         (_, Some(answer), _) => answer.clone(),
         (_, None, Some(understood)) => format!("no robot is sent: {}", understood.explain_intent()),
     };
     format!("{task}: {outcome}")
+}
+
+/// What it would need, and how the robot is sent all the same.
+fn explain_unsure(reply: &Reply, needed: Score) -> String {
+    let percent = |it: Score| 100.0 * it.round();
+    let likeliest = reply.goals.first().map_or(Score(0.0), |it| it.probability);
+    format!(
+        "the first place has {:.0} %, {:.0} % is needed (retrieval.probability_min); {} sends it \
+         all the same",
+        percent(likeliest),
+        percent(needed),
+        SearchCurrentTarget::NAME
+    )
 }
 
 /// `recall_last_seen("a purple book")`

@@ -110,6 +110,7 @@ impl Daemon {
             zone: config.zone()?,
             text_max_chars: config.settings.recall.text_max_chars,
             forget_share_max: config.settings.memory.forget_share_max,
+            goal_probability_min: config.settings.retrieval.probability_min,
             prompts_dirs: config.prompts_dirs(places),
             image_limits: image_limits(config),
         };

@@ -45,6 +45,8 @@ pub struct Retrieval {
     goal_board: Arc<GoalBoard>,
     clock: Arc<dyn Clock>,
     zone: Zone,
+    /// Probability of its first goal from which a task sends the robot.
+    goal_probability_min: f32,
 }
 
 /// Why a request gave no result.
@@ -93,9 +95,10 @@ impl Retrieval {
         requests: Requests,
         sessions: Sessions,
         clock: Arc<dyn Clock>,
-        zone: Zone,
+        (zone, goal_probability_min): (Zone, f32),
     ) -> Self {
-        Self { episodic, requests, sessions, goal_board: Arc::default(), clock, zone }
+        let goal_board = Arc::default();
+        Self { episodic, requests, sessions, goal_board, clock, zone, goal_probability_min }
     }
 
     /// Starts a task: the session forgets what the one before was about. Returns when the

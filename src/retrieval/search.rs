@@ -23,6 +23,14 @@ pub(crate) struct Dispatch {
     pub(crate) goals: Vec<Goal>,
 }
 
+/// Goals that the robot is not sure enough of to be sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Offer {
+    pub(crate) planned: Dispatch,
+    /// Probability of the first goal that sends it.
+    pub(crate) needed: f32,
+}
+
 /// What the robot saw at its goal.
 #[derive(Debug)]
 pub(crate) struct GoalReport {
@@ -94,6 +102,15 @@ impl Retrieval {
     /// The goals of the session's search that are not yet visited.
     pub(crate) fn current_dispatch(&self, session: &str) -> Result<Dispatch, RetrievalError> {
         dispatch_of(&self.session(session))
+    }
+
+    /// The planned goals where the first one is less likely than a task must be to send the
+    /// robot, with how likely that is.
+    pub(super) fn offer_if_unsure(&self, session: &str) -> Result<Option<Offer>, RetrievalError> {
+        let planned = dispatch_of(&self.session(session))?;
+        let needed = self.goal_probability_min;
+        let is_unsure = planned.goals.first().is_some_and(|it| it.probability < needed);
+        Ok(is_unsure.then_some(Offer { planned, needed }))
     }
 
     /// Takes what the robot saw at its goal.

@@ -6,7 +6,7 @@ use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::instances::InstanceList;
 use crate::retrieval::recall::{Recall, RecallRequest};
-use crate::retrieval::search::{Dispatch, PlannedSearch};
+use crate::retrieval::search::{Dispatch, Offer, PlannedSearch};
 use crate::retrieval::session::Target;
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::target::{ChosenTarget, TargetChoice};
@@ -127,6 +127,11 @@ impl<'a> ToolTrace<'a> {
         let reply = self.retrieval.plan_search(self.session, None, follows)?;
         self.push(TracedCall::PlanSearch { follows, reply }, why);
         Ok(())
+    }
+
+    /// The planned goals where they are too unlikely to send the robot; no call.
+    pub(super) fn offer_if_unsure(&self) -> Result<Option<Offer>, RetrievalError> {
+        self.retrieval.offer_if_unsure(self.session.name)
     }
 
     pub(super) fn dispatch(&mut self, why: &'static str) -> Result<Dispatch, RetrievalError> {

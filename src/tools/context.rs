@@ -50,6 +50,8 @@ pub struct Options {
     pub text_max_chars: usize,
     /// Share of the memory that a call forgets without a confirmation.
     pub forget_share_max: f32,
+    /// Probability of its first goal from which a task sends the robot.
+    pub goal_probability_min: f32,
     /// Where templates are looked for by name, in this order.
     pub prompts_dirs: Vec<PathBuf>,
     /// What a frame that comes in may be at most.
@@ -76,7 +78,7 @@ impl Context {
             requests,
             sessions,
             Arc::clone(&clock),
-            options.zone,
+            (options.zone, options.goal_probability_min),
         );
         Self { episodic, retrieval, memos, notes, state, ingest, clock, options, started_at }
     }

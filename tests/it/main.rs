@@ -42,3 +42,4 @@ mod sessions;
 mod targets;
 mod tools;
 mod transcripts;
+mod unsure;

@@ -110,6 +110,7 @@ impl Memory {
             zone,
             text_max_chars: 400,
             forget_share_max: 0.2,
+            goal_probability_min: 0.0,
             prompts_dirs: vec![state.join("prompts")],
             image_limits: ImageLimits::default(),
         };

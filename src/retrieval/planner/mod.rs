@@ -20,7 +20,7 @@ use crate::language::request_tags::Intent;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::planner::query::{description, time_window, whole_seconds, with_article};
 use crate::retrieval::recall::RecallRequest;
-use crate::retrieval::search::Dispatch;
+use crate::retrieval::search::{Dispatch, Offer};
 use crate::retrieval::session::{FoundInMemory, Task};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::target::TargetChoice;
@@ -49,6 +49,8 @@ pub(crate) struct ExecutedPlan {
 pub(crate) enum Outcome {
     /// The robot is sent off.
     Dispatched(Dispatch),
+    /// The first goal is less likely than the robot must be sure to go.
+    Unsure(Offer),
     /// The task is a question; what the memory says to it.
     Answered(String),
     /// The task asks for nothing that the robot could fetch.
@@ -98,6 +100,9 @@ impl Plan<'_> {
             self.trace.plan_search(false, "Decide where to search: where it was seen last.")?;
         }
         self.plan_further_targets()?;
+        if let Some(offer) = self.trace.offer_if_unsure()? {
+            return Ok(Outcome::Unsure(offer));
+        }
         Ok(Outcome::Dispatched(self.trace.dispatch("Send the robot.")?))
     }
 

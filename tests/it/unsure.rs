@@ -1,0 +1,41 @@
+//! How sure the robot must be before a task sends it.
+
+use serde_json::{Value, json};
+
+use crate::running::Running;
+
+/// A daemon that saw a red mug and has to be sure.
+fn remembering() -> Running {
+    let flags = ["--set", "retrieval.probability_min=0.9"];
+    let daemon = Running::start_in(tempfile::tempdir().unwrap(), &flags);
+    let seen = json!({
+        "caption": "a red mug on a wooden table in the kitchen", "time": "2025-01-03 10:00:00",
+        "position": [1.0, 2.0, 0.0], "frame_id": "map", "map_id": "home",
+    });
+    daemon.ask("observe", seen);
+    daemon
+}
+
+fn asked(daemon: &Running, now: &str) -> Value {
+    let task = json!({"task": "bring me the red mug", "now": now, "session": "errand"});
+    daemon.ask("retrieve_object", task)
+}
+
+#[test]
+fn goals_that_are_not_likely_enough_are_offered_and_not_dispatched() {
+    let daemon = remembering();
+    let late = asked(&daemon, "2025-01-06 10:00:00");
+    assert_eq!(late["status"], "unsure", "{late}");
+    assert_eq!(late["probability_needed"], 0.9);
+    let probability = late["goals"][0]["probability"].as_f64().unwrap();
+    assert!(probability < 0.9 && late["goals"].as_array().unwrap().len() == 1, "{late}");
+    let board = daemon.ask("watch_goals", json!({"after": 0, "wait_seconds": 0}));
+    assert_eq!(board["events"], json!([]), "{board}");
+    // The caller may decide otherwise.
+    let named = json!({"session": "errand"});
+    let sent = daemon.ask("search_current_target_instance_in_real_world", named);
+    assert_eq!(sent["goals"].as_array().unwrap().len(), 1, "{sent}");
+    let soon = asked(&daemon, "2025-01-03 10:01:00");
+    assert_eq!(soon["status"], "dispatched", "{soon}");
+    assert_eq!(soon["probability_needed"], Value::Null);
+}
