@@ -22,6 +22,7 @@ pub struct BoundingBox {
 
 impl BoundingBox {
     /// Cut at the image's edges.
+    #[must_use]
     pub fn within_image(self) -> Self {
         let Self { left, top, right, bottom } = self;
         let inside = |share: f32| share.clamp(0.0, 1.0);

@@ -159,8 +159,9 @@ fn json_line(file: &str, caption: &Caption, took: Duration) -> Value {
     let mut line = json!({
         "file": file, "caption": text, "confidence": confidence, "milliseconds": milliseconds,
     });
-    if !detections.is_empty() {
-        line["detections"] = detections.iter().map(detection_json).collect();
+    if let Some(line) = line.as_object_mut().filter(|_| !detections.is_empty()) {
+        let detections = detections.iter().map(detection_json).collect();
+        line.insert("detections".to_owned(), detections);
     }
     line
 }

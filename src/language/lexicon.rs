@@ -156,7 +156,9 @@ impl Concepts {
         concepts.children.resize_with(concepts.entries.len(), Vec::new);
         for (at, concept) in concepts.entries.iter().enumerate() {
             let parent = concept.parent.and_then(|it| concepts.children.get_mut(it));
-            parent.into_iter().for_each(|children| children.push(at));
+            if let Some(children) = parent {
+                children.push(at);
+            }
         }
         concepts
     }

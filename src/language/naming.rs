@@ -70,10 +70,8 @@ const COMPOUND_MAX: usize = 3;
 
 /// "stacked", "shining", "thick-cut": said of a thing, and no part of its name.
 fn is_formed(word: &str) -> bool {
-    word.ends_with("ed") && !NOUNS_IN_ED.contains(&word)
-        || word.ends_with("ing")
-            && !NOUNS_IN_ING.contains(&word)
-            && !MODIFIERS_IN_ING.contains(&word)
+    word.ends_with("ed") && !NOUNS_IN_ED.contains(word)
+        || word.ends_with("ing") && !NOUNS_IN_ING.contains(word) && !MODIFIERS_IN_ING.contains(word)
         || word.ends_with("-shaped")
 }
 

@@ -81,7 +81,7 @@ impl<'a> Sentence<'a> {
         self.has_article = DETERMINERS.has_tag(word, "article");
         let is_relative = word == "that" || word == "which";
         self.subject = match self.subject {
-            Subject::Near(it) | Subject::Said(it) if COPULAS.contains(&word) => Subject::Said(it),
+            Subject::Near(it) | Subject::Said(it) if COPULAS.contains(word) => Subject::Said(it),
             Subject::Near(it) if is_relative => Subject::Near(it),
             Subject::Near(_) | Subject::Said(_) | Subject::None => Subject::None,
         };
@@ -157,7 +157,7 @@ fn preamble(tokens: &[&str]) -> usize {
 /// "in the image", "of this scene".
 fn is_self_reference(tokens: &[&str], at: usize) -> bool {
     let word = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at)).copied();
-    word(0).is_some_and(|it| DEPICTIONS.contains(&it))
+    word(0).is_some_and(|it| DEPICTIONS.contains(it))
         && matches!(word(1), Some("the" | "this"))
         && matches!(word(2), Some("in" | "of" | "throughout" | "from" | "to"))
         && tokens.get(at + 1).is_none_or(|next| is_boundary(next) || !is_name(next))
@@ -172,11 +172,11 @@ fn is_name(word: &str) -> bool {
 /// Words in -ing that name a thing or belong to its name ("dining table",
 /// "painting") are listed; the other ones are verbs.
 pub(super) fn is_verb(word: &str, next: Option<&str>) -> bool {
-    let is_noun = NOUNS_IN_ING.contains(&word) || CANS.contains(&word) && next == Some("can");
+    let is_noun = NOUNS_IN_ING.contains(word) || CANS.contains(word) && next == Some("can");
     if !word.ends_with("ing") || word.len() < 5 || is_noun {
         return false;
     }
-    !(MODIFIERS_IN_ING.contains(&word) && goes_on(next))
+    !(MODIFIERS_IN_ING.contains(word) && goes_on(next))
 }
 
 /// "books *stacked* on the floor", but "stacked books".
@@ -184,13 +184,13 @@ fn is_past(word: &str, next: Option<&str>) -> bool {
     word.ends_with("ed")
         && word.len() > 4
         && class(word).is_none()
-        && !NOUNS_IN_ED.contains(&word)
+        && !NOUNS_IN_ED.contains(word)
         && !goes_on(next)
 }
 
 /// "a *neatly* folded towel".
 fn is_adverb(word: &str) -> bool {
-    word.ends_with("ly") && word.len() > 4 && !NOUNS_IN_LY.contains(&word)
+    word.ends_with("ly") && word.len() > 4 && !NOUNS_IN_LY.contains(word)
 }
 
 /// Whether a name goes on with the next word.

@@ -8,7 +8,7 @@ use crate::language::words::{BEFORE_VERBS, GERUNDS, MERE_USE, PLACING};
 /// while I watched TV" is watching. `None` where nothing is said that could be seen.
 pub fn deed(said: &[String]) -> Option<String> {
     let all: Vec<String> = said.iter().flat_map(|it| verbs(it)).filter_map(activity).collect();
-    let telling = all.iter().find(|it| !MERE_USE.contains(&it.as_str()));
+    let telling = all.iter().find(|it| !MERE_USE.contains(it.as_str()));
     telling.or_else(|| all.first()).cloned()
 }
 

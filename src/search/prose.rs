@@ -138,7 +138,7 @@ fn answering_similarity(similarity: f32, question_share: f32) -> f32 {
 /// Share of a text's characters that stand in questions.
 fn question_share(text: &str) -> f32 {
     let mut counts = [0_usize; 2];
-    for sentence in text.split_inclusive(|c| is_sentence_end(c)) {
+    for sentence in text.split_inclusive(is_sentence_end) {
         let is_question = sentence.ends_with(QUESTION_MARKS);
         if let Some(count) = counts.get_mut(usize::from(is_question)) {
             *count += sentence.trim().chars().count();

@@ -106,9 +106,10 @@ impl Reference {
         let is_open = is_open && intent != Intent::Question;
         let affords = intent != Intent::Question
             || !matches!(tagged.asked, Asked::Time | Asked::Count | Asked::Existence);
-        let thing = match names.is_empty() && affords {
-            true => afforded(doing.as_deref(), is_open, thing),
-            false => thing,
+        let thing = if names.is_empty() && affords {
+            afforded(doing.as_deref(), is_open, thing)
+        } else {
+            thing
         };
         let thing = if thing.is_empty() { said.mentioned() } else { thing };
         let is_time = |it: &String| times_said.iter().any(|time| time.contains(it.as_str()));
@@ -189,7 +190,7 @@ impl Said<'_> {
         let is_determined = |it: &String| {
             let before = words.find(it.as_str()).and_then(|at| words.get(..at));
             let last = before.and_then(|it| it.split_whitespace().next_back());
-            last.is_some_and(|it| DETERMINERS.contains(&it))
+            last.is_some_and(|it| DETERMINERS.contains(it))
         };
         let mut names =
             names.map(|it| it.phrase).filter(is_determined).map(|it| phrase::thing(&[it], &[]));
@@ -321,7 +322,7 @@ fn with_separate_targets(request: &str, tagged: &TaggedRequest) -> Option<Tagged
         if !DETERMINERS.contains(words.last().unwrap_or(&"")) {
             words.pop();
         }
-        let has_article = words.pop().is_some_and(|it| DETERMINERS.contains(&it));
+        let has_article = words.pop().is_some_and(|it| DETERMINERS.contains(it));
         has_article && words.last().is_some_and(|it| matches!(*it, "and" | "then" | "plus"))
     };
     let mut separated = tagged.clone();
@@ -362,7 +363,7 @@ fn place_in(deed: &str) -> Option<String> {
     let leads = |it: &str| matches!(it, "in" | "on" | "at" | "by" | "beside" | "near" | "behind");
     let is_place = |at: &usize| {
         let next = words.get(at + 1).copied().unwrap_or_default();
-        words.get(*at).is_some_and(|it| leads(it)) && (DETERMINERS.contains(&next) || next == "bed")
+        words.get(*at).is_some_and(|it| leads(it)) && (DETERMINERS.contains(next) || next == "bed")
     };
     let at = (0..words.len()).find(is_place)?;
     let said = words.get(at + 1..)?.join(" ");

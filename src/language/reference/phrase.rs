@@ -15,7 +15,7 @@ pub(super) fn plain(text: &str) -> String {
     let bare =
         |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'').to_owned();
     let mut words: Vec<String> = text.split_whitespace().map(bare).collect();
-    words.retain(|it| !it.is_empty() && !FILLERS.contains(&it.as_str()));
+    words.retain(|it| !it.is_empty() && !FILLERS.contains(it.as_str()));
     words.dedup();
     words.join(" ")
 }
@@ -28,7 +28,7 @@ pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
     for name in names {
         let words = of_one(&undetermined(name));
         let Some((head, before)) = words.split_last() else { continue };
-        if PLACEHOLDERS.contains(&head.as_str()) {
+        if PLACEHOLDERS.contains(head.as_str()) {
             said.extend(before.iter().cloned());
         } else if thing.is_empty() {
             thing = words;
@@ -39,7 +39,7 @@ pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
     }
     for attribute in attributes {
         said.extend(
-            undetermined(attribute).into_iter().filter(|it| !PLACEHOLDERS.contains(&it.as_str())),
+            undetermined(attribute).into_iter().filter(|it| !PLACEHOLDERS.contains(it.as_str())),
         );
     }
     let mut whole: Vec<String> = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn places(said: &str) -> Vec<String> {
         let leads = matches!(*word, "of" | "and" | "in" | "on" | "by" | "at" | "from" | "under")
             || matches!((*word, next), ("next", "to"))
             || *word == "to" && at.checked_sub(1).and_then(|it| words.get(it)) == Some(&"next")
-            || PREPOSITIONS.contains(word) && DETERMINERS.contains(&next);
+            || PREPOSITIONS.contains(word) && DETERMINERS.contains(next);
         match parts.last_mut() {
             Some(part) if !leads => part.push(word),
             _ => parts.push(Vec::new()),
@@ -73,13 +73,13 @@ pub(super) fn places(said: &str) -> Vec<String> {
 }
 
 fn place(words: &[String]) -> Option<String> {
-    let sides = words.iter().take_while(|it| SIDES.contains(&it.as_str())).count();
+    let sides = words.iter().take_while(|it| SIDES.contains(it.as_str())).count();
     let rest = words.get(sides..).unwrap_or_default();
     let [.., head] = rest else { return None };
     let says_nothing = |word: &str| {
-        NOWHERE.contains(&word)
-            || PLACE_PARTS.contains(&word)
-            || PLACEHOLDERS.contains(&word)
+        NOWHERE.contains(word)
+            || PLACE_PARTS.contains(word)
+            || PLACEHOLDERS.contains(word)
             || is_collective(word)
     };
     let is_named = rest.len() > 1 || !says_nothing(head);
@@ -121,7 +121,7 @@ fn of_one(words: &[String]) -> Vec<String> {
     }
     let inside = words.iter().position(|it| it == "in").map(|at| at + 1);
     let article = inside.and_then(|at| words.get_mut(at));
-    if let Some(article) = article.filter(|it| DETERMINERS.contains(&it.as_str())) {
+    if let Some(article) = article.filter(|it| DETERMINERS.contains(it.as_str())) {
         "a".clone_into(article);
     }
     words

@@ -115,6 +115,7 @@ impl Holiday {
 }
 
 /// Gregorian Easter by the anonymous algorithm (Meeus 1991, p. 67).
+#[expect(clippy::many_single_char_names, reason = "as the algorithm is written")]
 fn easter_sunday(year: i32) -> Option<NaiveDate> {
     let (a, b, c) = (year % 19, year / 100, year % 100);
     let (d, e) = (b / 4, b % 4);

@@ -13,7 +13,7 @@ use crate::model::threads::step_aside;
 /// common ones as much as a core's second cache holds.
 const WINDOWS_AT_ONCE: usize = 512;
 
-/// Slope of the leaky ReLU below 0.
+/// Slope of the leaky `ReLU` below 0.
 const LEAK: f32 = 0.1;
 
 /// Side of a window and step from one to the next.

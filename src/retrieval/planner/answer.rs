@@ -49,13 +49,15 @@ impl Plan<'_> {
         let Some(doing) = self.reference.doing.clone() else {
             return Ok(told.scenes(&self.scenes()?));
         };
-        let around: String =
-            self.reference.around.iter().map(|it| format!(" by the {it}")).collect();
+        let around = self.reference.around.iter().map(|it| format!(" by the {it}"));
+        let around = around.collect::<Vec<_>>().concat();
         let request = recall(format!("somebody {doing}{around}"), self.window(), NEWEST);
         let found = self.trace.recall_last_seen(request, "Recall when somebody did that.")?;
         match (found.first(), self.reference.asked) {
             (Some(newest), _) => Ok(told.deed(&doing, newest)),
-            (None, Asked::Time | Asked::Existence | Asked::Count) => Ok(told.no_deed(&doing)),
+            (None, Asked::Time | Asked::Existence | Asked::Count) => {
+                Ok(AnswerWording::no_deed(&doing))
+            }
             (None, _) => Ok(told.scenes(&self.scenes()?)),
         }
     }

@@ -59,7 +59,7 @@ impl AnswerWording {
         format!("somebody was seen {doing} {}", self.at(&seen.record))
     }
 
-    pub(super) fn no_deed(&self, doing: &str) -> String {
+    pub(super) fn no_deed(doing: &str) -> String {
         format!("no record shows somebody {doing}")
     }
 
