@@ -8,7 +8,7 @@ use image::RgbImage;
 /// Bits after the point of a weight.
 const PRECISION_BITS: u32 = 22;
 
-/// ResizeFilter of a resize.
+/// Filter of a resize.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResizeFilter {
     Bilinear,

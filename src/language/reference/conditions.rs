@@ -152,7 +152,7 @@ const UNITS: &[&str] = &[
 /// Byte ranges of the conditions and later times of a request, in their order; `describes`
 /// tells whether a clause only says which thing is meant ("the pan I use when it is late").
 pub(crate) fn find(request: &str, describes: &dyn Fn(usize) -> bool) -> Vec<Range<usize>> {
-    let words = Words::of(request);
+    let words = PlacedWords::of(request);
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.0.len() {
@@ -185,9 +185,9 @@ pub(crate) fn without(request: &str, ranges: &[Range<usize>]) -> String {
 }
 
 /// Words in lower case with their places, and whether a sign ends the clause after each.
-struct Words(Vec<(String, Range<usize>, bool)>);
+struct PlacedWords(Vec<(String, Range<usize>, bool)>);
 
-impl Words {
+impl PlacedWords {
     fn of(request: &str) -> Self {
         let mut words = Vec::new();
         for said in request.split_whitespace() {
