@@ -38,14 +38,18 @@ JPEG_QUALITY = 88
 _WORLD, _PICTURES, _TASKS = 1, 2, 3
 
 
-def simulate(seed: int, days: int) -> tuple[Layout, Story, list[Frame], datetime]:
-    """The household and all that the robot saw of it, and the midnight before the first day."""
+def invent_home(seed: int, days: int) -> tuple[np.random.Generator, Layout, Story, datetime]:
+    """The household, the midnight before its first day, and the chances of all that follows."""
     rng = np.random.default_rng([seed, _WORLD])
     start = datetime(2025, 1, 1) + timedelta(days=int(rng.integers(0, 330)))
     layout = invent_layout(rng)
-    story = invent_story(rng, layout, days)
-    frames = list(Patrol(rng, layout, story, start).frames(days))
-    return layout, story, frames, start
+    return rng, layout, invent_story(rng, layout, days), start
+
+
+def simulate(seed: int, days: int) -> tuple[Layout, Story, list[Frame], datetime]:
+    """The household and all that the robot saw of it, and the midnight before the first day."""
+    rng, layout, story, start = invent_home(seed, days)
+    return layout, story, list(Patrol(rng, layout, story, start).frames(days)), start
 
 
 def household_of(seed: int, layout: Layout, story: Story, frames: list[Frame]) -> Household:
