@@ -17,35 +17,19 @@ Beside engram: BM25 alone and the embedder alone, both over the same passages.
 import argparse
 import json
 import math
-import os
 import re
-import socket
-import subprocess
-import tempfile
-import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-import snowballstemmer
+from daemon import Daemon
 from embedder import MODEL, Embedder
+from lexical import Bm25, reciprocal_rank
 
-ROOT = Path(__file__).resolve().parents[2]
 GROUPS = {"development": (1, 2, 3, 4), "other people A": (5, 6, 7), "other people B": (8, 9, 10)}
 PASSAGE_CHARS_MAX = 1_000
-K1, B = 1.2, 0.75
-STOP_WORDS = set(
-    re.findall(
-        r'"(\w+)"',
-        (ROOT / "src/index/terms.rs").read_text().split("STOP_WORDS")[1].split("];")[0],
-    )
-)
-STEMMER = snowballstemmer.stemmer("english")
-
-
-def terms(text):
-    words = (word for word in re.findall(r"[^\W_]+", text.lower()) if word not in STOP_WORDS)
-    return [STEMMER.stemWord(word) if word.isascii() and word.isalpha() else word for word in words]
+# Length normalisation for prose, as `src/index/lexical/forward.rs` has it; the usual .75 is worse.
+PROSE_B = 0.1
 
 
 def passages(text):
@@ -106,24 +90,13 @@ class Baselines:
         cut = [(at, passage) for at, note in enumerate(notes) for passage in passages(note)]
         self.embed, self.owners = embed, np.array([at for at, _ in cut])
         self.vectors = np.array([embed(passage) for _, passage in cut])
-        counts = [Counter(terms(passage)) for _, passage in cut]
-        lengths = np.array([sum(count.values()) for count in counts], float)
-        self.norms = K1 * (1 - B + B * lengths / max(lengths.mean(), 1))
-        self.postings = defaultdict(list)
-        for row, count in enumerate(counts):
-            for term, times in count.items():
-                self.postings[term].append((row, times))
+        self.words = Bm25([passage for _, passage in cut], b=PROSE_B)
 
     def dense(self, question):
         return self.best(self.vectors @ self.embed(question))
 
     def bm25(self, question):
-        scores = np.zeros(len(self.owners))
-        for term in set(terms(question)) & self.postings.keys():
-            rows, times = map(np.array, zip(*self.postings[term], strict=True))
-            idf = math.log(1 + (len(scores) - len(rows) + 0.5) / (len(rows) + 0.5))
-            scores[rows] += idf * times * (K1 + 1) / (times + self.norms[rows])
-        return self.best(scores)
+        return self.best(self.words.scores(question))
 
     def best(self, scores):
         best = np.full(self.owners.max() + 1, -np.inf)
@@ -132,47 +105,18 @@ class Baselines:
 
 
 class Engram:
-    """A daemon of its own with these notes."""
+    """A daemon with these notes."""
 
     def __init__(self, program, notes):
-        self.dir = tempfile.TemporaryDirectory()
-        path = f"{self.dir.name}/socket"
-        env = {"ENGRAM_STORE_STATE_DIR": f"{self.dir.name}/state", "ENGRAM_SOCKET_PATH": path}
-        self.daemon = subprocess.Popen([program, "serve"], env=os.environ | env)
-        while not Path(path).exists():
-            time.sleep(0.1)
-        connection = socket.socket(socket.AF_UNIX)
-        connection.connect(path)
-        self.stream = connection.makefile("rw")
-        self.places = {self.call("memory_save", text=it)["id"]: at for at, it in enumerate(notes)}
-
-    def call(self, name, **arguments):
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
-        params = {"name": name, "arguments": arguments, "_meta": meta}
-        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        self.stream.write(json.dumps(request) + "\n")
-        self.stream.flush()
-        return json.loads(self.stream.readline())["result"]["structuredContent"]
+        self.daemon = Daemon(program)
+        saved = (self.daemon.call("memory_save", text=it)["id"] for it in notes)
+        self.places = {id: at for at, id in enumerate(saved)}
 
     def reciprocal_rank(self, question, answers):
         """0 where no answer is among the first hundred."""
-        found = self.call("memory_load", query=question, threshold=0, limit=100)["memories"]
+        found = self.daemon.call("memory_load", query=question, threshold=0, limit=100)["memories"]
         ranks = (at for at, it in enumerate(found, 1) if self.places[it["id"]] in answers)
         return 1 / next(ranks, math.inf)
-
-    def close(self):
-        self.daemon.terminate()
-        self.daemon.wait()
-        self.dir.cleanup()
-
-
-def reciprocal_rank(scores, answers):
-    """Of the best answer; among equals the mean place."""
-    best = max(scores[at] for at in answers)
-    return 1 / ((scores > best).sum() + ((scores == best).sum() + 1) / 2)
 
 
 def measure(collections, program, embed):
@@ -183,7 +127,7 @@ def measure(collections, program, embed):
             ranks["bm25"].append(reciprocal_rank(baselines.bm25(question), answers))
             ranks["embedder"].append(reciprocal_rank(baselines.dense(question), answers))
             ranks["engram"].append(engram.reciprocal_rank(question, answers))
-        engram.close()
+        engram.daemon.close()
     return {name: sum(of) / len(of) for name, of in ranks.items()}, len(ranks["engram"])
 
 

@@ -32,6 +32,7 @@ mod models;
 mod notes;
 mod offline;
 mod photographs;
+mod parse_by_hand;
 mod remembered;
 mod requests;
 mod running;
