@@ -11,6 +11,9 @@ const OVERLAP_MAX: f32 = 0.5;
 /// Boxes of one class in two views that overlap more than this are of one thing.
 const SAME_IN_VIEWS_MIN: f32 = 0.4;
 
+/// Share of the smaller of two boxes of a class that the other must hold for it to be a part.
+const PART_MIN: f32 = 0.6;
+
 /// Boxes of two classes that overlap more than this are of one thing.
 const SAME_PLACE_MIN: f32 = 0.7;
 
@@ -55,6 +58,27 @@ fn supported(own: &[ScoredBox], other: &[ScoredBox]) -> Vec<ScoredBox> {
         ScoredBox { score: f32::midpoint(it.score, second), ..it.clone() }
     };
     own.iter().map(halved).collect()
+}
+
+/// The best of each class, and of the others those that are surely more of it: good enough, and
+/// not a part of a better one. `found` has the best first.
+pub(super) fn counted<'a>(
+    found: impl Iterator<Item = &'a ScoredBox>,
+    counted_from: f32,
+) -> Vec<ScoredBox> {
+    let mut kept: Vec<ScoredBox> = Vec::new();
+    for it in found {
+        let mut better = kept.iter().filter(|best| best.class == it.class).peekable();
+        let is_first = better.peek().is_none();
+        let is_part = |best: &ScoredBox| {
+            let smaller = best.place.area().min(it.place.area());
+            best.place.shared_area(it.place) > PART_MIN * smaller
+        };
+        if is_first || it.score >= counted_from && !better.any(is_part) {
+            kept.push(it.clone());
+        }
+    }
+    kept
 }
 
 /// The best score of each class. `found` has the best first.
@@ -191,6 +215,19 @@ mod tests {
         let agreed: Vec<(usize, i32)> =
             agreed(&one, &other).iter().map(|it| (it.class, (it.score * 100.0) as i32)).collect();
         assert_eq!(agreed, [(0, 55), (1, 40), (1, 40), (2, 15)]);
+    }
+
+    #[test]
+    fn a_second_thing_is_counted_where_it_is_sure_and_no_part_of_the_first() {
+        let found = |score, left, right| ScoredBox {
+            class: 0,
+            score,
+            place: BoundingBox { left, top: 0.0, right, bottom: 1.0 },
+        };
+        let first = found(0.4, 0.0, 0.5);
+        let others = [found(0.9, 0.6, 0.9), found(0.3, 0.6, 0.9), found(0.9, 0.1, 0.2)];
+        let counts = others.map(|other| counted([first.clone(), other].iter(), 0.45).len());
+        assert_eq!(counts, [2, 1, 1]);
     }
 
     #[test]

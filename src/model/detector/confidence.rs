@@ -14,6 +14,8 @@ use crate::model::weights::ModelDir;
 pub(super) struct DetectionConfidence {
     /// Score from which a thing is named in the caption.
     pub(super) named_from: f32,
+    /// Score from which a second thing of a name is counted.
+    pub(super) counted_from: f32,
     /// Score from which it is kept with its box.
     pub(super) kept_from: f32,
     /// Of the logistic regression of "the thing is there" on the logit of its score.
@@ -29,9 +31,10 @@ impl DetectionConfidence {
         let Some(found) = dir.optional_settings::<Self>(NAME)? else {
             return Err(dir.unusable(&format!("it has no {NAME}")));
         };
-        let Self { named_from, kept_from, intercept, slope, nothing } = found;
+        let Self { named_from, counted_from, kept_from, intercept, slope, nothing } = found;
         let is_share = |it: f32| (0.0..=1.0).contains(&it);
         let is_usable = is_share(named_from)
+            && is_share(counted_from)
             && is_share(nothing)
             && kept_from > 0.0
             && kept_from <= named_from
@@ -41,8 +44,8 @@ impl DetectionConfidence {
             Ok(found)
         } else {
             Err(dir.unusable(&format!(
-                "{NAME}: accepted are 0 < kept_from <= named_from <= 1, nothing from 0 to 1, \
-                 and finite numbers"
+                "{NAME}: accepted are 0 < kept_from <= named_from <= 1, counted_from and \
+                 nothing from 0 to 1, and finite numbers"
             )))
         }
     }
@@ -78,7 +81,7 @@ mod tests {
 
     fn settings(kept_from: f32, slope: &str) -> String {
         format!(
-            r#"{{"named_from": 0.4, "kept_from": {kept_from}, "intercept": 0.0,
+            r#"{{"named_from": 0.4, "counted_from": 0.4, "kept_from": {kept_from}, "intercept": 0.0,
             "slope": {slope}, "nothing": 0.3}}"#
         )
     }

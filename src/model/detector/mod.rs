@@ -131,10 +131,9 @@ impl DetectorCaptioner {
         let found = found.into_iter().filter(|it| it.score >= kept_from).take(KEPT_MAX);
         let found: Vec<ScoredBox> = found.collect();
         let name = |class: usize| self.config.classes.get(class).map_or("", String::as_str);
-        let named: Vec<ScoredBox> = boxes::one_name_a_thing(&found)
-            .filter(|it| it.score >= self.confidence.named_from)
-            .cloned()
-            .collect();
+        let DetectionConfidence { named_from, counted_from, .. } = self.confidence;
+        let named = boxes::one_name_a_thing(&found).filter(|it| it.score >= named_from);
+        let named = boxes::counted(named, counted_from);
         let things: Vec<Thing<'_>> =
             named.iter().map(|it| Thing::new(name(it.class), it.place, image)).collect();
         let confidence =
