@@ -24,6 +24,7 @@ use std::sync::Arc;
 use crate::base::RecordId;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::language::reference::{Reference, Respelling};
+use crate::language::request_tags::Intent;
 use crate::memory::episodic::requests::Requests;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::ModelError;
@@ -153,6 +154,11 @@ impl Retrieval {
     /// Reads a request; where it has words that nobody knows, as what was meant: the model
     /// that reads it knows them as little.
     fn read(&self, text: &str) -> Result<Reference, RetrievalError> {
+        if !self.episodic.reads_request(text) {
+            // What the model of requests made of it would be made up.
+            let intent = Intent::Chat;
+            return Ok(Reference { intent, is_unread: true, ..Reference::default() });
+        }
         let mut reference = self.requests.read(text)?;
         self.episodic.respell(&mut reference);
         self.episodic.leave_out_afterwords(&mut reference);

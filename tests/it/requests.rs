@@ -209,3 +209,15 @@ fn a_further_thing_that_names_nothing_fails_no_task() {
     let goals = first_goals(&reply, 2);
     assert_eq!(goals, [("blue mug".to_owned(), 4.2), ("red mug".to_owned(), 4.0)]);
 }
+
+#[test]
+fn a_request_in_another_language_is_named_as_that_and_sends_no_robot() {
+    let mut talk = in_household();
+    for request in ["빨간 머그컵을 가져다 줘", "где мои ключи", "donde esta mi paraguas"]
+    {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["status"], "not_dispatched", "{request}: {reply:#}");
+        let told = reply["understood"]["unmet"][0].as_str().unwrap_or_default();
+        assert!(told.starts_with("this memory reads English"), "{request}: {told}");
+    }
+}

@@ -56,6 +56,8 @@ pub struct Reference {
     pub respelled: Vec<Respelling>,
     /// What the request makes the errand depend on or puts off: "if it is clean".
     pub conditions: Vec<String>,
+    /// Whether it is in a language that nobody here reads, so that nothing else is told.
+    pub is_unread: bool,
 }
 
 /// A word of a request that is a slip of the keys.
@@ -153,6 +155,7 @@ impl Reference {
             ends_at: ends_at(tagged),
             respelled: Vec::new(),
             conditions: Vec::new(),
+            is_unread: false,
         }
     }
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::reference::{Order, Reference, Respelling};
 use crate::language::spelling::{find_meant, sounding_like};
+use crate::language::words::DETERMINERS;
 use crate::memory::episodic::Episodic;
 
 impl Episodic {
@@ -48,6 +49,31 @@ impl Episodic {
         }
         *ends_at = ends_at.map(|end| end.saturating_sub(said - thing.len()));
     }
+}
+
+impl Episodic {
+    /// Whether a request is in a language that this memory reads: in a script that its models
+    /// know, and not wholly of words that neither English nor a caption has.
+    pub fn reads_request(&self, request: &str) -> bool {
+        self.reads(request)
+            && (may_be_english(request) || {
+                let captioned = self.corpus.phrase_words();
+                request.to_lowercase().split_whitespace().any(|it| has(&captioned, it))
+            })
+    }
+}
+
+/// Whether a request has an English word, or too few words to say that it has none.
+fn may_be_english(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let bare = |word| str::trim_matches(word, |c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = lower.split_whitespace().map(bare).collect();
+    let long = words.iter().filter(|it| it.chars().count() >= WORD_LETTERS_MIN);
+    let is_known = |it: &&&str| it.is_ascii() && is_english(it);
+    words.len() < 3
+        || long.clone().count() < 2
+        || long.clone().any(|it| is_known(&it))
+        || words.iter().any(|it| DETERMINERS.contains(it))
 }
 
 /// The name before its last word, where no caption has that word, nothing that a camera sees
@@ -163,6 +189,16 @@ mod tests {
             ("xqzzt", None),
         ] {
             assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_request_without_an_english_word_is_not_read() {
+        for request in ["donde esta mi paraguas", "où est mon téléphone doré"] {
+            assert!(!may_be_english(request), "{request}");
+        }
+        for request in ["where r my kees", "bring botle", "the zorg plumbus", "moblie pls", ""] {
+            assert!(may_be_english(request), "{request}");
         }
     }
 

@@ -33,6 +33,9 @@ const MATCHES: usize = 50;
 /// Sightings that show a habit: the newest.
 const SIGHTINGS: usize = 500;
 
+/// Of a request in another language; a recall still matches its words.
+const UNREAD: &str = "this memory reads English; a recall matches other words as written";
+
 /// A plan that was carried out.
 #[derive(Debug)]
 pub(crate) struct ExecutedPlan {
@@ -88,6 +91,9 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn carry_out(&mut self) -> Result<Outcome, RetrievalError> {
+        if self.reference.is_unread {
+            self.unmet.push(UNREAD.to_owned());
+        }
         match self.reference.intent {
             Intent::Stop | Intent::Chat => return Ok(Outcome::NotDispatched),
             Intent::Question => return Ok(Outcome::Answered(self.answer()?)),
