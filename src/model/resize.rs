@@ -67,7 +67,7 @@ fn transpose(image: &RgbImage) -> RgbImage {
     RgbImage::from_fn(image.height(), image.width(), |x, y| *image.get_pixel(y, x))
 }
 
-/// ResizeFilter taps of one new pixel: source pixels and their weights.
+/// Filter taps of one new pixel: source pixels and their weights.
 struct FilterTaps {
     first: usize,
     weights: Vec<i32>,

@@ -54,7 +54,9 @@ def scores(found):
     missed = sum(len(there - said) for said, there, _ in found)
     precision, recall = right / max(1, right + wrong), right / max(1, right + missed)
     f1 = 2 * precision * recall / max(1e-9, precision + recall)
-    return f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f} ({right} right, {wrong} wrong, {missed} missed)"
+    return (
+        f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f} ({right} right, {wrong} wrong, {missed} missed)"
+    )
 
 
 def best_scores(line):
@@ -85,14 +87,20 @@ def main(photographs, program, *arguments):
     print(f"{len(rows)} photographs, {sum(len(there) for _, there, _ in rows)} categories")
     print("captions:", scores(found))
     for threshold in THRESHOLDS:
-        at = [({name for name, score in best_scores(line).items() if score >= threshold}, *labels)
-              for line, (_, *labels) in zip(lines, rows)]
+        at = [
+            ({name for name, score in best_scores(line).items() if score >= threshold}, *labels)
+            for line, (_, *labels) in zip(lines, rows)
+        ]
         print(f"  at {threshold}:", scores(at))
-    judged = [(line["confidence"], said <= there | unclear) for line, (said, there, unclear) in zip(lines, found) if said]
+    judged = [
+        (line["confidence"], said <= there | unclear) for line, (said, there, unclear) in zip(lines, found) if said
+    ]
     for low, high in ((0, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01)):
         inside = [right for sure, right in judged if low <= sure < high]
         if inside:
-            print(f"  confidence {low} to {min(high, 1)}: {len(inside)} captions, {sum(inside) / len(inside):.2f} all right")
+            print(
+                f"  confidence {low} to {min(high, 1)}: {len(inside)} captions, {sum(inside) / len(inside):.2f} all right"
+            )
     taken = sorted(line["milliseconds"] for line in lines[4:])
     print(f"milliseconds a frame: median {statistics.median(taken):.0f}, p95 {taken[int(0.95 * len(taken))]:.0f}")
 

@@ -212,9 +212,10 @@ mod tests {
         };
         let one = [found(0, 0.6, 0.0), found(1, 0.8, 0.0)];
         let other = [found(0, 0.5, 0.1), found(1, 0.8, 0.5), found(2, 0.3, 0.2)];
-        let agreed: Vec<(usize, i32)> =
-            agreed(&one, &other).iter().map(|it| (it.class, (it.score * 100.0) as i32)).collect();
-        assert_eq!(agreed, [(0, 55), (1, 40), (1, 40), (2, 15)]);
+        let agreed = agreed(&one, &other);
+        let agreed: Vec<String> =
+            agreed.iter().map(|it| format!("{} {:.2}", it.class, it.score)).collect();
+        assert_eq!(agreed, ["0 0.55", "1 0.40", "1 0.40", "2 0.15"]);
     }
 
     #[test]
