@@ -3,6 +3,7 @@
 //! Pure. A table of everyday things; what it does not name is left to what its
 //! vector is like.
 
+use crate::language::lexicon;
 use crate::language::mention::mentions;
 use crate::language::words::KEPT;
 
@@ -16,8 +17,11 @@ pub fn suits(thing: &str, place: &str) -> Option<f32> {
     let one = named.singular_head();
     let kind = named.attributes.iter().map(|it| it.word.as_str()).find(|it| *it == "toy");
     let names = [Some(one.as_str()), Some(named.head.as_str()), kind];
-    let rooms = names.iter().flatten().filter_map(|name| KEPT.value(name));
-    let mut rooms = rooms.flat_map(|it| it.split(", ")).peekable();
+    // Else what it is a kind of: a colander is a kitchen utensil.
+    let general = lexicon::more_general(&one).filter_map(|name| KEPT.value(name)).take(1);
+    let own: Vec<&str> = names.iter().flatten().filter_map(|name| KEPT.value(name)).collect();
+    let rooms = if own.is_empty() { general.collect() } else { own };
+    let mut rooms = rooms.into_iter().flat_map(|it| it.split(", ")).peekable();
     rooms.peek()?;
     let is_there = rooms.any(|room| place.contains(room));
     let on_floor = place.contains("floor") || place.contains("carpet");
@@ -41,6 +45,8 @@ mod tests {
         assert_eq!(suits("umbrella", "tiled floor in the hallway"), Some(0.5));
         assert_eq!(suits("toy car", "grey sofa in the living room"), Some(1.0));
         assert_eq!(suits("pyjamas", "white bed in the bedroom"), Some(1.0));
+        assert_eq!(suits("colander", "white counter in the kitchen"), Some(1.0));
+        assert_eq!(suits("trombone", "grey sofa in the living room"), Some(1.0));
         assert_eq!(suits("sextant", "wooden desk in the office"), None);
     }
 }

@@ -22,10 +22,10 @@ pub enum Fit {
 /// How well a caption shows the wanted thing; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
-    /// What the thing is a kind of: "a vessel" for "the red mug".
+    /// What the thing is a kind of: "a vessel" for "the red mug". No sighting of it.
     Related,
-    /// The thing, nothing against it, but none of its attributes is said: "a mug"
-    /// for "the red mug".
+    /// The thing, nothing against it, but none of its attributes is said: "a mug" for "the
+    /// red mug"; or what may hold it, or is alike: "a milk carton" for "milk".
     Possible,
     /// The thing with some of its attributes, or a kind of it: "a backpack" for "a bag".
     Partial,

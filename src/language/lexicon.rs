@@ -8,6 +8,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use rust_stemmers::{Algorithm, Stemmer};
+
 /// Most steps from a concept to one that is more general and still answers for it: a
 /// skillet is a pan, a cooking utensil, a utensil.
 const STEPS_MAX: usize = 4;
@@ -50,6 +52,15 @@ pub fn synonyms(name: &str) -> impl Iterator<Item = &'static str> {
 /// the list does not know it.
 pub fn household_names(name: &str) -> &'static [&'static str] {
     HOUSEHOLD_NAMES.get(name).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Whether two nouns are known by these stems, and what the first one means is no kind of
+/// what the second one does: a spoon is no fork, and a chair need be no armchair.
+pub fn is_other_kind(stem: &str, general: &str) -> bool {
+    let Some((these, those)) = NAMES_BY_STEM.get(stem).zip(NAMES_BY_STEM.get(general)) else {
+        return false;
+    };
+    these.iter().all(|one| those.iter().all(|general| !is_kind_of(one, general)))
 }
 
 /// Whether `name` means something that `general` means, too: a mug is a vessel.
@@ -123,6 +134,16 @@ static HOUSEHOLD_NAMES: LazyLock<HashMap<&'static str, Vec<&'static str>>> = Laz
 /// Sorted.
 static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     include_str!("data/english_words.txt").lines().filter(|it| !it.starts_with('#')).collect()
+});
+
+/// Names of one word, by stem.
+static NAMES_BY_STEM: LazyLock<HashMap<String, Vec<&'static str>>> = LazyLock::new(|| {
+    let stemmer = Stemmer::create(Algorithm::English);
+    let mut by_stem: HashMap<String, Vec<&'static str>> = HashMap::new();
+    for name in CONCEPTS.by_name.keys().filter(|it| !it.contains(' ')) {
+        by_stem.entry(stemmer.stem(name).into_owned()).or_default().push(name);
+    }
+    by_stem
 });
 
 static CONCEPTS: LazyLock<Concepts> =
@@ -199,6 +220,14 @@ mod tests {
         assert!(is_kind_of("wine bottle", "container"));
         assert!(!is_kind_of("mug", "coffee mug"));
         assert!(!is_kind_of("mug", "book"));
+    }
+
+    #[test]
+    fn siblings_and_the_more_general_are_other_kinds_and_the_more_special_is_not() {
+        assert!(is_other_kind("spoon", "fork") && is_other_kind("rack", "racket"));
+        assert!(is_other_kind("pan", "skillet") && !is_other_kind("skillet", "pan"));
+        assert!(!is_other_kind("sofa", "couch") && !is_other_kind("zorg", "fork"));
+        assert!(!is_other_kind("dog", "anim"));
     }
 
     #[test]

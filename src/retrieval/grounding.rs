@@ -140,7 +140,7 @@ impl Retrieval {
         Ok(weigh_misses(goals, &misses))
     }
 
-    /// Adds guesses where the target is hardly at a known place any more.
+    /// Adds guesses after the known places where the target is hardly at one any more.
     fn with_guesses(
         &self,
         session: &Session,
@@ -157,7 +157,6 @@ impl Retrieval {
         let guesses: Vec<Goal> =
             guesses.map(|it| Goal { probability: elsewhere * it.probability, ..it }).collect();
         goals.extend(guesses);
-        goals.sort_by(|a, b| b.probability.total_cmp(&a.probability));
         goals.truncate(GOALS_MAX);
         Ok(goals)
     }

@@ -12,7 +12,7 @@ use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::index::selection::Selection;
 use crate::language::fit::{Certainty, Fit};
 use crate::search::segment::SegmentReader;
-use crate::search::sightings;
+use crate::search::sightings::{self, Around};
 use crate::store::segment_meta::SegmentNumber;
 
 /// Phrases listed of an object, at most; the rest is counted.
@@ -71,9 +71,12 @@ pub(super) fn collect(
     let selections: Vec<Selection> = readers.iter().map(|it| it.select(condition)).collect();
     let things = [&query.target].into_iter().chain(&query.around);
     let segments = readers.iter().zip(&selections);
+    let around = sightings::around_of(readers, query, condition);
     SightingEvidence {
         things: things.map(|thing| of_object(readers, &selections, thing)).collect(),
-        segments: segments.map(|(reader, within)| in_segment(reader, within, query)).collect(),
+        segments: segments
+            .map(|(reader, within)| in_segment(reader, within, query, around))
+            .collect(),
     }
 }
 
@@ -109,8 +112,9 @@ fn in_segment(
     reader: &SegmentReader<'_>,
     within: &Selection,
     query: &SceneQuery,
+    around: Around,
 ) -> SegmentEvidence {
-    let by_certainty = sightings::by_certainty(reader.phrases(), query).into_iter();
+    let by_certainty = sightings::by_certainty(reader.phrases(), query, around).into_iter();
     let shown = by_certainty.map(|(certainty, rows)| (certainty, within.of(&rows).len()));
     let ids = reader.ids();
     SegmentEvidence {

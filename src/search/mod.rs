@@ -285,6 +285,12 @@ impl Corpus {
         sightings::find(&readers, query, &condition(filter)).as_ref().map(look)
     }
 
+    /// Whether captions have `word` as a part of the name of a thing with this noun.
+    pub fn is_part_of_name(&self, stem: &str, word: &str) -> bool {
+        let segments = self.segments();
+        segments.iter().any(|it| it.read().phrases().is_part_of_name(stem, word))
+    }
+
     /// Nouns that captions mention, in the singular, by stem.
     pub fn nouns(&self) -> BTreeMap<String, String> {
         let segments = self.segments();

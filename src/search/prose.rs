@@ -124,7 +124,7 @@ const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 /// Weight that a question's likeness loses. An embedder finds questions alike for being
 /// questions: "What about Kate?" was the best match of most questions about Kate. On the four
 /// chats below the mean reciprocal rank is .517 with it and .479 without, and of the messages
-/// that do not answer a third fewer reach .6.
+/// that do not answer a quarter fewer reach .6.
 const QUESTION_DISCOUNT: f32 = 0.7;
 /// Similarity of unrelated texts.
 const UNRELATED: f32 = 0.5;

@@ -157,7 +157,11 @@ fn order_words(order: RecallOrder, found: usize) -> String {
 pub(crate) fn why_unseen(context: &Context, request: &RecallRequest) -> String {
     match context.episodic.count(&request.filter) {
         0 => why_none(context, &request.filter),
-        seen => format!("none of {seen} records shows {:?}", request.query),
+        seen => {
+            let near = context.episodic.related_phrases(&request.query, &request.filter);
+            let near = near.first().map(|it| format!("; near it is {it:?}")).unwrap_or_default();
+            format!("none of {seen} records shows {:?}{near}", request.query)
+        }
     }
 }
 

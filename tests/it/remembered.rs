@@ -17,6 +17,12 @@ pub(crate) fn remembered(state: &Path, captions: &[&str]) -> Episodic {
     let embedder = EmbedderHandle::new(bert::load(&dir).unwrap());
     let store = Store::open(&Options::at(state.join("s")), &embedding_space(&embedder)).unwrap();
     let episodic = Episodic::open(store, embedder).unwrap();
+    episodic.remember_observations(observations(captions)).unwrap();
+    episodic
+}
+
+/// The captions, seen a minute and a metre along the x axis apart.
+pub(crate) fn observations(captions: &[&str]) -> Vec<NewObservation> {
     let observations = (0_u32..).zip(captions).map(|(at, caption)| NewObservation {
         meta: FrameMeta {
             taken_at: Timestamp::from_seconds(1e9 + f64::from(at) * 60.0).unwrap(),
@@ -29,6 +35,5 @@ pub(crate) fn remembered(state: &Path, captions: &[&str]) -> Episodic {
         confidence: None,
         layer: None,
     });
-    episodic.remember_observations(observations.collect()).unwrap();
-    episodic
+    observations.collect()
 }

@@ -51,6 +51,10 @@ pub enum Relation {
     MoreSpecial,
     /// What it is a kind of: a vessel may be a mug.
     MoreGeneral,
+    /// What may be it or hold it: a chair for an armchair, a milk carton for milk.
+    Likely,
+    /// Another thing by the dictionary, of which people speak alike: a fork for a spoon.
+    Alike,
 }
 
 impl ObjectQuery {
@@ -100,6 +104,8 @@ impl ObjectName {
             Relation::Same => Some(fit),
             Relation::MoreSpecial => Some(fit.min(Fit::Partial)),
             Relation::MoreGeneral => (!has_own_name()).then_some(Fit::Related),
+            Relation::Likely => Some(fit.min(Fit::Possible)),
+            Relation::Alike => Some(Fit::Related),
         }
     }
 }
@@ -215,7 +221,24 @@ impl Phrases {
         };
         sought.names.iter().flat_map(called).filter_map(|(at, name)| {
             let Entry { mention, rows } = self.entries.get(at as usize)?;
-            Some(PhraseMatch { phrase: &mention.phrase, fit: name.fit(mention), rows })
+            let fit = name.fit(mention);
+            // What is neither the same nor related says nothing against it.
+            (fit.is_some() || name.relation == Relation::Same).then_some(PhraseMatch {
+                phrase: &mention.phrase,
+                fit,
+                rows,
+            })
+        })
+    }
+
+    /// Whether a phrase has `word` as a part of the name of a thing with this noun: "liquid"
+    /// of "washing up liquid bottle".
+    pub fn is_part_of_name(&self, stem: &str, word: &str) -> bool {
+        let entries = self.by_stem.get(stem).into_iter().flatten();
+        let mut entries = entries.filter_map(|at| self.entries.get(*at as usize));
+        entries.any(|entry| {
+            let mut attributes = entry.mention.attributes.iter();
+            attributes.any(|it| it.kind == AttributeKind::Compound && it.word == word)
         })
     }
 
@@ -426,6 +449,13 @@ mod tests {
         assert_eq!((seen.full, seen.possible), ([2].into(), [1].into()));
         let seen = phrases.matches(&sought("red mug", &["mug", "cup"]));
         assert_eq!((seen.full, seen.possible), ([2, 3].into(), [1].into()));
+    }
+
+    #[test]
+    fn a_word_is_part_of_a_name_where_a_phrase_has_it_so() {
+        let phrases = fill(&["a soup pot beside a red mug".to_owned()]);
+        assert!(phrases.is_part_of_name("pot", "soup"));
+        assert!(!phrases.is_part_of_name("mug", "red") && !phrases.is_part_of_name("mug", "soup"));
     }
 
     #[test]

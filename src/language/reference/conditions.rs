@@ -216,7 +216,10 @@ impl PlacedWords {
         let clause: Vec<&str> = (at..end).map(|it| self.word(it)).collect();
         let is_if = IF.contains(&self.word(at)) && !(at > 0 && ASKING.contains(&self.word(at - 1)));
         let from = self.0.get(at)?.1.start;
+        // "The one I am after is red" has no clause after it.
+        let has_subject = !matches!(self.word(at + 1), "is" | "are" | "was" | "were");
         let is_when = WHEN.contains(&self.word(at))
+            && has_subject
             && clause.iter().skip(1).any(|it| PRESENT.contains(it))
             && !describes(from);
         let is_as = self.word(at) == "as"
@@ -319,6 +322,7 @@ mod tests {
             "the book I was reading when you saw me",
             "the mug I used in the last five minutes",
             "the mug I had before",
+            "the mug I am after is the red one",
             "the mug in the sink",
             "",
         ] {

@@ -28,8 +28,11 @@ pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> In
     }
 }
 
+/// "What did I do with my keys" asks where they are now.
 fn asks_of_the_past(words: &[&str]) -> bool {
-    matches!(words, [first, second, ..] if ASKING.contains(first) && PAST.contains(second))
+    let is_lost = words.windows(2).any(|pair| pair == ["do", "with"]);
+    !is_lost
+        && matches!(words, [first, second, ..] if ASKING.contains(first) && PAST.contains(second))
 }
 
 /// The thing after "than" in "is the red mug used more than the blue one", which has a kind
@@ -78,6 +81,7 @@ mod tests {
         check("where was the scarf", Question, Asked::Place, true, Question);
         check("where did I leave it on Monday", Question, Asked::Place, false, Question);
         check("What was on the table?", Fetch, Asked::None, true, Question);
+        check("what did I do with my keys", Where, Asked::None, true, Where);
         check("what I left on the table", Fetch, Asked::None, true, Fetch);
         check("a book", Question, Asked::None, true, Fetch);
     }

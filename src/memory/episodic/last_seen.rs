@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::base::RecordId;
 use crate::index::phrases::SceneQuery;
-use crate::language::fit::Certainty;
+use crate::language::deeds::query_mentions;
+use crate::language::fit::{Certainty, Fit};
+use crate::language::lexicon::singular;
+use crate::language::mention::{Attribute, AttributeKind};
 use crate::memory::episodic::caption_match::match_caption;
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
 use crate::search::evidence::SightingEvidence;
@@ -83,8 +86,38 @@ impl Episodic {
     }
 
     pub(super) fn scene_query(&self, query: &str) -> Result<SceneQuery, MemoryError> {
-        let wanted = self.vocabulary.scene_query(query);
+        let wanted = self.read_query(query);
         wanted.ok_or_else(|| MemoryError::NamesNothing(query.to_owned()))
+    }
+
+    /// What captions within `filter` name that `query` names a kind of; most frequent first.
+    pub fn related_phrases(&self, query: &str, filter: &Filter) -> Vec<String> {
+        let Some(wanted) = self.read_query(query) else { return Vec::new() };
+        let (_, evidence) = self.corpus.explain_last_sightings(&wanted, filter, 0);
+        let phrases = evidence.things.into_iter().next().map(|it| it.phrases).unwrap_or_default();
+        let related = phrases.into_iter().filter(|it| it.fit == Some(Fit::Related));
+        related.map(|it| it.phrase).collect()
+    }
+
+    /// Query as noun phrases; `None` where it has none. What captions have as a part of a
+    /// thing's name is one in the query: "liquid" of a bottle. It may lack its first article.
+    pub(super) fn read_query(&self, query: &str) -> Option<SceneQuery> {
+        let mut named = query_mentions(query);
+        let with_article = query_mentions(&format!("a {query}"));
+        if with_article.len() > named.len() {
+            named = with_article;
+        }
+        for mention in &mut named {
+            for attribute in &mut mention.attributes {
+                let word = singular(&attribute.word);
+                if attribute.kind == AttributeKind::Other
+                    && self.corpus.is_part_of_name(&mention.head_stem, &word)
+                {
+                    *attribute = Attribute { word, kind: AttributeKind::Compound };
+                }
+            }
+        }
+        self.vocabulary.scene_query(named)
     }
 
     pub(super) fn sightings(

@@ -3,6 +3,9 @@
 //!
 //! Pure.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use crate::index::phrases::{ObjectName, Relation};
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions, stem_of_noun};
@@ -20,11 +23,18 @@ pub(super) fn names(
     let stem = &mention.head_stem;
     like.retain(|it| !is_distinct_room(it));
     let stems = if is_distinct_room(stem) { vec![stem.clone()] } else { like };
-    let relation = Relation::Same;
-    let name = |stem: String| {
+    let name = |other: String| {
+        let relation = if other == *stem || !lexicon::is_other_kind(&other, stem) {
+            Relation::Same
+        } else if lexicon::is_other_kind(stem, &other) {
+            Relation::Alike
+        } else {
+            Relation::Likely
+        };
         let attributes = mention.attributes.clone();
-        ObjectName { stem, attributes, relation, needed: Vec::new() }
+        ObjectName { stem: other, attributes, relation, needed: Vec::new() }
     };
+    let relation = Relation::Same;
     let mut names: Vec<ObjectName> = stems.into_iter().map(name).collect();
     let (known, said) = known_name(mention);
     let people = PEOPLE.tagged("name").filter(|_| is_person(mention));
@@ -65,6 +75,35 @@ fn add_related(
             names.push(name);
         }
     }
+    let is_alive = lexicon::is_kind_of(known, "animal") || lexicon::is_kind_of(known, "person");
+    if !is_alive {
+        names.extend(containers(known, said, is_known));
+    }
+}
+
+/// What may hold the thing called `known`, by its name: the milk carton of milk.
+fn containers<'a>(
+    known: &'a str,
+    said: &'a [Attribute],
+    is_known: &'a dyn Fn(&str) -> bool,
+) -> impl Iterator<Item = ObjectName> + 'a {
+    static CONTAINERS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        let names = lexicon::kinds("container").filter(|it| !it.contains(' '));
+        names.map(stem_of_noun).collect()
+    });
+    let parts = known.split(' ').map(|word| {
+        let word = lexicon::singular(word);
+        Attribute { word, kind: AttributeKind::Compound }
+    });
+    let needed: Vec<Attribute> = parts.collect();
+    let attributes = [said, &needed].concat();
+    let known = CONTAINERS.iter().filter(move |it| is_known(it));
+    known.map(move |stem| ObjectName {
+        stem: stem.clone(),
+        attributes: attributes.clone(),
+        relation: Relation::Likely,
+        needed: needed.clone(),
+    })
 }
 
 /// From so many kinds on a name is that of a class, and its kinds are what is asked for: who
@@ -172,6 +211,8 @@ mod tests {
         assert_eq!(related("an animal", "dog"), Some(Relation::Same));
         assert_eq!(related("a parrot", "bird"), Some(Relation::MoreGeneral));
         assert_eq!(related("a mug", "container"), Some(Relation::MoreGeneral));
+        assert_eq!(related("milk", "milk carton"), Some(Relation::Likely));
+        assert_eq!(related("a dog", "dog bowl"), None);
         assert_eq!(related("a mug", "book"), None);
     }
 

@@ -13,7 +13,7 @@ use crate::base::embedding::Embedding;
 use crate::index::nouns::Nouns;
 use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::language::caption::ParsedCaption;
-use crate::language::deeds::{is_deed, query_mentions};
+use crate::language::deeds::is_deed;
 use crate::language::mention::Mention;
 use crate::memory::episodic::synonyms;
 use crate::model::embedder::EmbedderHandle;
@@ -80,11 +80,10 @@ impl Vocabulary {
         self.learn(mentioned);
     }
 
-    /// Query as noun phrases: the first as the target, the others around it. `None` where there
+    /// Query for these things: the first as the target, the others around it. `None` where there
     /// is none.
-    pub(super) fn scene_query(&self, query: &str) -> Option<SceneQuery> {
-        let mut things =
-            query_mentions(query).into_iter().map(|mention| self.object_query(mention));
+    pub(super) fn scene_query(&self, named: Vec<Mention>) -> Option<SceneQuery> {
+        let mut things = named.into_iter().map(|mention| self.object_query(mention));
         Some(SceneQuery { target: things.next()?, around: things.collect() })
     }
 

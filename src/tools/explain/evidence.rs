@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::time::Zone;
-use crate::index::phrases::ObjectQuery;
+use crate::index::phrases::{ObjectQuery, Relation};
 use crate::language::fit::{Certainty, Fit};
 use crate::memory::episodic::last_seen::SightingExplanation;
 use crate::search::evidence::{ObjectEvidence, PhraseEvidence, SegmentEvidence};
@@ -103,8 +103,10 @@ impl CertaintyReply {
 
 impl ObjectReply {
     fn of(query: &ObjectQuery, found: &ObjectEvidence) -> Self {
+        let names =
+            query.names.iter().filter(|it| it.needed.is_empty() && it.relation != Relation::Alike);
         Self {
-            stems: query.names.iter().map(|it| it.stem.clone()).collect(),
+            stems: names.map(|it| it.stem.clone()).collect(),
             attributes: query.attributes.iter().map(|it| it.word.clone()).collect(),
             phrases: found.phrases.iter().map(PhraseReply::of).collect(),
             more_phrases: found.more,

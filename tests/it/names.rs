@@ -1,0 +1,67 @@
+//! Which records show a thing by its name, with the shipped embedder and reader of captions.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engram::base::time::SystemClock;
+use engram::language::fit::Certainty;
+use engram::memory::embedding_space;
+use engram::memory::episodic::Episodic;
+use engram::memory::episodic::captions::CaptionReader;
+use engram::model::embedder::EmbedderHandle;
+use engram::model::{bert, caption_reader};
+use engram::search::Filter;
+use engram::search::compaction;
+use engram::store::{Options, Store};
+
+use crate::remembered::observations;
+
+/// In the order in which they were seen.
+const CAPTIONS: &[&str] = &[
+    "Put the washing up liquid bottle next to the tap.",
+    "Put the sunflower oil bottle back on the shelf.",
+    "Place the milk carton on the counter beside the sink.",
+    "A yellow bottle on a table next to a glass.",
+    "A small bottle stands on the windowsill.",
+    "A black and white dog sleeps on the sofa.",
+    "A dog bowl on the tiled floor.",
+    "A blue backpack hangs on a chair.",
+    "A table without a teapot.",
+];
+
+fn last_seen(episodic: &Episodic, query: &str) -> Option<(usize, Certainty)> {
+    let found = episodic.last_seen(query, &Filter::default(), 1).unwrap().into_iter().next()?;
+    let caption = &found.recalled.record.caption;
+    Some((CAPTIONS.iter().position(|it| it == caption).unwrap(), found.certainty))
+}
+
+#[test]
+fn a_name_is_matched_by_its_parts_its_kind_and_what_holds_it() {
+    let state = tempfile::tempdir().unwrap();
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let embedder = EmbedderHandle::new(bert::load(&models.join("caption-embedder")).unwrap());
+    let reader = caption_reader::load(&models.join("caption-reader")).unwrap();
+    let options = Options::at(state.path().join("s"));
+    let store = Store::open(&options, &embedding_space(&embedder)).unwrap();
+    let read = (embedder, CaptionReader::new(reader));
+    let options = compaction::Options::default();
+    let episodic = Episodic::open_keeping(store, read, options, Arc::new(SystemClock)).unwrap();
+    episodic.remember_observations(observations(CAPTIONS)).unwrap();
+    for (query, expected) in [
+        ("washing up liquid bottle", Some((0, Certainty::InPlace))),
+        ("sunflower oil bottle", Some((1, Certainty::InPlace))),
+        ("milk", Some((2, Certainty::Possible))),
+        ("milk carton", Some((2, Certainty::InPlace))),
+        // Only some of it is said of the yellow one, and nothing of the small one.
+        ("the yellow drinks bottle", Some((3, Certainty::Partial))),
+        ("glass", Some((3, Certainty::InPlace))),
+        ("an animal", Some((5, Certainty::InPlace))),
+        ("my rucksack", Some((7, Certainty::InPlace))),
+        ("the teapot", None),
+        // A dog is no cat; a chair may be an armchair.
+        ("a cat", None),
+        ("the armchair", Some((7, Certainty::Possible))),
+    ] {
+        assert_eq!(last_seen(&episodic, query), expected, "{query}");
+    }
+}
