@@ -109,7 +109,7 @@ impl ParsedCaption {
     }
 
     /// The mentions of what is there, in the order in which they stand.
-    pub fn shown(&self) -> impl Iterator<Item = &Mention> {
+    pub fn shown_mentions(&self) -> impl Iterator<Item = &Mention> {
         let there = self.things.iter().filter(|it| it.presence != Presence::Absent);
         there.map(|it| &it.mention)
     }
@@ -159,7 +159,7 @@ impl Tagged<'_> {
             let Some(mention) = self.mention(&stemmer, *head) else { continue };
             let role = self.role(*head);
             let inside = self
-                .related(*head)
+                .object_of(*head)
                 .filter(|(by, _)| by == "in")
                 .and_then(|(_, other)| number(other).filter(|_| role == WordRole::Thing));
             parsed.things.push(ParsedThing {
@@ -215,8 +215,8 @@ impl Tagged<'_> {
         naming::name(stemmer, &words, &after, Some(of_name.len().saturating_sub(1)))
     }
 
-    /// What a head is related to by the first relation that begins with it, and how.
-    fn related(&self, head: usize) -> Option<(String, usize)> {
+    /// The object of the first relation that begins with a head, and the relation's word.
+    fn object_of(&self, head: usize) -> Option<(String, usize)> {
         let relation = (0..self.words.len())
             .find(|at| self.role(*at) == WordRole::Relation && self.governor(*at) == Some(head))?;
         let object = (0..self.words.len())
@@ -352,7 +352,10 @@ mod tests {
     #[test]
     fn what_is_denied_is_absent_and_no_object() {
         let parsed = parsed("a table/thing without/relation/1 a mug/absent/2 .");
-        assert_eq!(parsed.shown().map(|it| it.phrase.as_str()).collect::<Vec<_>>(), ["table"]);
+        assert_eq!(
+            parsed.shown_mentions().map(|it| it.phrase.as_str()).collect::<Vec<_>>(),
+            ["table"]
+        );
         assert_eq!(parsed.things[1].presence, Presence::Absent);
     }
 

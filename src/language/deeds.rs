@@ -17,8 +17,8 @@ use crate::language::words::MERE_USE;
 const SIGN: char = '~';
 
 /// What a caption shows with what somebody does in it: all that is indexed of it.
-pub fn indexed(caption: &ParsedCaption) -> Vec<Mention> {
-    let mut indexed: Vec<Mention> = caption.shown().cloned().collect();
+pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
+    let mut indexed: Vec<Mention> = caption.shown_mentions().cloned().collect();
     let people = caption.things.iter();
     let people = people
         .filter(|it| it.presence != Presence::Absent && (it.is_person || is_person(&it.mention)));
@@ -156,7 +156,7 @@ mod tests {
     /// How well a caption shows the first thing of a description.
     fn shown(description: &str, caption: &str) -> Option<Fit> {
         let wanted = query_mentions(description).remove(0);
-        let shown = indexed(&ParsedCaption::by_rules(caption));
+        let shown = index_mentions(&ParsedCaption::by_rules(caption));
         let named = shown.iter().filter(|it| it.is_named_as(&wanted));
         named.filter_map(|it| fit(&it.attributes, &wanted.attributes)).max()
     }

@@ -230,7 +230,7 @@ impl Retrieval {
             std::cmp::Reverse((overlap, it.is_likely_real(), recalled, it.last_seen))
         });
         if objects.is_empty() && !target.records.is_empty() {
-            objects = self.named_by_caption(target, &records)?;
+            objects = self.instances_by_caption(target, &records)?;
         }
         Ok(Lookalikes { thing, objects, records, certainty })
     }
@@ -251,7 +251,7 @@ impl Retrieval {
 
     /// The objects of a target that was decided on by a record, whose caption names it
     /// otherwise.
-    fn named_by_caption(
+    fn instances_by_caption(
         &self,
         target: &Target,
         records: &[Record],

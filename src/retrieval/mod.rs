@@ -165,7 +165,7 @@ impl Retrieval {
         if reference.respelled.is_empty() {
             return Ok(reference);
         }
-        let mut meant = self.requests.read(&respelled(text, &reference.respelled))?;
+        let mut meant = self.requests.read(&respell_text(text, &reference.respelled))?;
         self.episodic.respell(&mut meant);
         self.episodic.leave_out_afterwords(&mut meant);
         if meant.thing.is_empty() {
@@ -190,7 +190,7 @@ impl Retrieval {
 }
 
 /// A request with the words that were meant in the place of those that were said.
-fn respelled(text: &str, respellings: &[Respelling]) -> String {
+fn respell_text(text: &str, respellings: &[Respelling]) -> String {
     let bare = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
         respellings

@@ -369,7 +369,7 @@ impl Changes<'_> {
             return Err(CorpusError::Order { id, last });
         }
         let Some(Segment::Growing(open)) = segments.last() else { return Ok(()) };
-        let things = deeds::indexed(&record.parsed);
+        let things = deeds::index_mentions(&record.parsed);
         open.push(record, vector, AnalysedText::new(&record.caption), things);
         if open.rows() >= corpus.growing_rows_max {
             self.close();

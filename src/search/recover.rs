@@ -240,7 +240,7 @@ type ScannedRecord = (RecordId, Result<(Record, Embedding), StoreError>);
 type AnalysedCaption = (AnalysedText, Vec<Mention>);
 
 fn read_caption(record: &Record) -> AnalysedCaption {
-    (AnalysedText::new(&record.caption), deeds::indexed(&record.parsed))
+    (AnalysedText::new(&record.caption), deeds::index_mentions(&record.parsed))
 }
 
 fn captions(entries: &[ScannedRecord]) -> Vec<Option<AnalysedCaption>> {

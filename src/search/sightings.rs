@@ -88,7 +88,7 @@ fn in_place(
         let matches = phrases.matches(thing);
         in_place &= match around {
             Around::Described => matches.full | matches.partial,
-            Around::Possible => matches.named(),
+            Around::Possible => matches.union_named(),
         };
     }
     (in_place, target)

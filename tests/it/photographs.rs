@@ -78,7 +78,7 @@ fn read(caption: &str) -> ParsedCaption {
 fn captions_of_boxes_are_read_as_they_are_meant() {
     let check = |caption: &str, expect: &[&str]| {
         let parsed = read(caption);
-        let shown: Vec<&str> = parsed.shown().map(|it| it.phrase.as_str()).collect();
+        let shown: Vec<&str> = parsed.shown_mentions().map(|it| it.phrase.as_str()).collect();
         assert_eq!(shown, expect, "{caption}");
     };
     check("nothing recognised", &[]);

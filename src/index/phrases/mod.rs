@@ -133,7 +133,7 @@ pub struct PhraseMatches {
 
 impl PhraseMatches {
     /// All that name the thing.
-    pub fn named(&self) -> RoaringBitmap {
+    pub fn union_named(&self) -> RoaringBitmap {
         &self.full | &self.partial | &self.possible
     }
 }
@@ -189,7 +189,7 @@ impl Phrases {
     }
 
     /// Mentions that found no room; see [`PHRASES_MAX`].
-    pub fn left_out(&self) -> u64 {
+    pub fn left_out_count(&self) -> u64 {
         self.left_out
     }
 
@@ -434,7 +434,7 @@ mod tests {
         ) {
             let bytes = fill(&captions).to_bytes();
             if let Some(read) = check_nonsense(&bytes, &flips, Phrases::from_bytes) {
-                assert!(read.matches(&asked).named().max() < Some(u32::MAX));
+                assert!(read.matches(&asked).union_named().max() < Some(u32::MAX));
                 Phrases::merge(&[(&read, &RoaringBitmap::new())]);
             }
         }
@@ -476,7 +476,7 @@ mod tests {
         let row = u32::try_from(PHRASES_MAX).unwrap();
         let seen = phrases.matches(&sought("red mug", &["mug"]));
         assert_eq!((seen.full, seen.possible), (RoaringBitmap::new(), [0, row].into()));
-        assert_eq!((phrases.len(), phrases.left_out()), (PHRASES_MAX, 1));
+        assert_eq!((phrases.len(), phrases.left_out_count()), (PHRASES_MAX, 1));
     }
 
     #[test]

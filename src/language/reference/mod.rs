@@ -109,11 +109,11 @@ impl Reference {
         let affords = intent != Intent::Question
             || !matches!(tagged.asked, Asked::Time | Asked::Count | Asked::Existence);
         let thing = if names.is_empty() && affords {
-            afforded(doing.as_deref(), is_open, thing)
+            deed_or_affordance(doing.as_deref(), is_open, thing)
         } else {
             thing
         };
-        let thing = if thing.is_empty() { said.mentioned() } else { thing };
+        let thing = if thing.is_empty() { said.mention_text() } else { thing };
         let is_time = |it: &String| times_said.iter().any(|time| time.contains(it.as_str()));
         let there = said.plainly(Role::Place).into_iter();
         let there = there.filter(|it| Some(it) != kind.as_ref() && !is_time(it));
@@ -126,7 +126,7 @@ impl Reference {
         }
         let near = said.plainly(Role::Near).into_iter().flat_map(|it| places(&it)).next();
         let without = said.plainly(Role::Not).into_iter().map(|it| phrase::thing(&[it], &[]));
-        let (when, order) = timed(when, tagged);
+        let (when, order) = split_times(when, tagged);
         let head = mentions(&thing).pop().map(|it| it.head).unwrap_or_default();
         let is_question = intent == Intent::Question;
         let compared = questions::compared_with(request).filter(|_| is_question);
@@ -178,7 +178,7 @@ impl Said<'_> {
 
     /// What is named first among the words that the model says nothing of, where it knows
     /// no name in the whole request; mostly there is none: "what I left".
-    fn mentioned(&self) -> String {
+    fn mention_text(&self) -> String {
         let mut unmarked = String::new();
         let mut from = 0;
         for span in &self.tagged.spans {
@@ -352,7 +352,7 @@ fn ends_at(tagged: &TaggedRequest) -> Option<usize> {
 
 /// What to do it with, where a request names nothing but the deed: "something to read".
 /// Of what was done once, the deed alone may not tell.
-fn afforded(doing: Option<&str>, is_open: bool, attributes: String) -> String {
+fn deed_or_affordance(doing: Option<&str>, is_open: bool, attributes: String) -> String {
     let Some(doing) = doing.filter(|it| !MERE_USE.contains(it)) else { return attributes };
     let known = AFFORDANCES.value(doing);
     let Some(thing) = known.or_else(|| is_open.then_some(doing)) else { return attributes };
@@ -405,7 +405,7 @@ fn without_part_of_day(mut names: Vec<String>) -> (Vec<String>, Option<PhraseTim
 }
 
 /// The times as occasions or as habits, and the order that is asked for with them.
-fn timed(when: Vec<PhraseTime>, tagged: &TaggedRequest) -> (Vec<PhraseTime>, Option<Order>) {
+fn split_times(when: Vec<PhraseTime>, tagged: &TaggedRequest) -> (Vec<PhraseTime>, Option<Order>) {
     let order = match tagged.order {
         Superlative::None => None,
         Superlative::Most => Some(Order::MostOften),

@@ -26,7 +26,7 @@ pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
     let mut said: Vec<String> = Vec::new();
     let mut thing: Vec<String> = Vec::new();
     for name in names {
-        let words = of_one(&undetermined(name));
+        let words = of_one(&without_determiner(name));
         let Some((head, before)) = words.split_last() else { continue };
         if PLACEHOLDERS.contains(head.as_str()) {
             said.extend(before.iter().cloned());
@@ -39,7 +39,9 @@ pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
     }
     for attribute in attributes {
         said.extend(
-            undetermined(attribute).into_iter().filter(|it| !PLACEHOLDERS.contains(it.as_str())),
+            without_determiner(attribute)
+                .into_iter()
+                .filter(|it| !PLACEHOLDERS.contains(it.as_str())),
         );
     }
     let mut whole: Vec<String> = Vec::new();
@@ -68,7 +70,7 @@ pub(super) fn places(said: &str) -> Vec<String> {
             _ => parts.push(Vec::new()),
         }
     }
-    let named = parts.iter().filter_map(|it| place(&undetermined(&it.join(" "))));
+    let named = parts.iter().filter_map(|it| place(&without_determiner(&it.join(" "))));
     named.flat_map(|it| by_room(&it)).collect()
 }
 
@@ -87,7 +89,7 @@ fn place(words: &[String]) -> Option<String> {
 }
 
 /// Without "the" and "Anna's".
-fn undetermined(name: &str) -> Vec<String> {
+fn without_determiner(name: &str) -> Vec<String> {
     let is_determiner = |word: &&str| {
         *word == "of" || DETERMINERS.contains(word) || word.ends_with("'s") || word.ends_with("s'")
     };
@@ -110,7 +112,7 @@ fn of_one(words: &[String]) -> Vec<String> {
         at.checked_sub(1).and_then(|it| words.get(it)).is_some_and(|it| is_collective(it))
     });
     if let Some(at) = after {
-        return undetermined(&words.get(at + 1..).unwrap_or_default().join(" "));
+        return without_determiner(&words.get(at + 1..).unwrap_or_default().join(" "));
     }
     let mut words = words.to_vec();
     // "our mug collection"

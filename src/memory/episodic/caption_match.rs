@@ -6,7 +6,7 @@
 
 use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::language::caption::ParsedCaption;
-use crate::language::deeds::indexed;
+use crate::language::deeds::index_mentions;
 use crate::language::fit::{Certainty, Fit};
 
 /// Match of a caption with a query.
@@ -44,7 +44,7 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
 }
 
 fn best_fit(caption: &ParsedCaption, wanted: &ObjectQuery) -> Option<(Fit, String)> {
-    let shown = indexed(caption);
+    let shown = index_mentions(caption);
     let fits = shown.iter().filter_map(|seen| Some((wanted.fit(seen)?, seen.phrase.clone())));
     // The first of equals: `max_by_key` would take the last.
     fits.reduce(|best, next| if next.0 > best.0 { next } else { best })

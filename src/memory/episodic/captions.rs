@@ -31,13 +31,16 @@ impl CaptionReader {
     /// for that.
     pub fn read(&self, caption: &str) -> ParsedCaption {
         let Some(tagger) = &self.tagger else { return ParsedCaption::by_rules(caption) };
-        Self::tagged(tagger.as_ref(), caption).unwrap_or_else(|error| {
+        Self::read_by_model(tagger.as_ref(), caption).unwrap_or_else(|error| {
             warn!(error:%; "a caption is read by rules");
             ParsedCaption::by_rules(caption)
         })
     }
 
-    fn tagged(tagger: &dyn CaptionTagger, caption: &str) -> Result<ParsedCaption, ModelError> {
+    fn read_by_model(
+        tagger: &dyn CaptionTagger,
+        caption: &str,
+    ) -> Result<ParsedCaption, ModelError> {
         let mut read = Vec::new();
         for sentence in sentences(caption).take(SENTENCES_MAX) {
             read.push((sentence, tagger.tag(sentence)?));

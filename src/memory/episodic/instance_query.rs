@@ -272,7 +272,7 @@ fn contents(
             .map(|it| it.stem.as_str())
             .collect();
         let there = contents.entry(words.clone()).or_default();
-        for seen in record.parsed.shown() {
+        for seen in record.parsed.shown_mentions() {
             let thing = seen.singular_head();
             let is_place = own.contains(&seen.head_stem.as_str());
             let is_doubtful = sighting_confidence::is_unsure(record)

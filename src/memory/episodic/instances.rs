@@ -457,7 +457,7 @@ impl<'a> Grouping<'a> {
                 .collect();
             let others: BTreeSet<String> = record
                 .parsed
-                .shown()
+                .shown_mentions()
                 .filter(|it| {
                     !self.target.is_named_by(it) && !spots.contains(&it.head_stem.as_str())
                 })

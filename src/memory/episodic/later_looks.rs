@@ -67,7 +67,7 @@ impl Episodic {
 
 /// Weighs looks in the order of time.
 fn weigh(looks: &[Record], wanted: &ObjectQuery, last_seen: Timestamp) -> Option<LaterLooks> {
-    let shows = |it: &&Record| it.parsed.shown().any(|seen| wanted.fit(seen).is_some());
+    let shows = |it: &&Record| it.parsed.shown_mentions().any(|seen| wanted.fit(seen).is_some());
     let split = looks.partition_point(|it| it.meta.taken_at <= last_seen);
     let (before, after) = looks.split_at_checked(split)?;
     if after.is_empty() || after.iter().any(|it| shows(&it)) {

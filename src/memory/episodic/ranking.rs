@@ -94,7 +94,7 @@ struct RecordFeatures {
 impl RecordFeatures {
     fn of(record: &Record, criteria: &RankingCriteria) -> Self {
         let shown = |thing: &ObjectQuery| {
-            let fits = record.parsed.shown().filter_map(|it| thing.fit(it));
+            let fits = record.parsed.shown_mentions().filter_map(|it| thing.fit(it));
             // "a windowsill" may be the grey one, "a grey windowsill" is.
             fits.max().map_or(0, |fit| match fit {
                 Fit::Full => 2,

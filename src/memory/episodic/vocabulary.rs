@@ -31,7 +31,7 @@ const AT_ONCE: usize = 32;
 /// Noun phrases of `caption` whose noun is also one of `wanted`, each once.
 pub(super) fn same_noun_phrases(caption: &ParsedCaption, wanted: &[Mention]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for mention in caption.shown() {
+    for mention in caption.shown_mentions() {
         let named = wanted.iter().any(|it| mention.is_named_as(it));
         if named && !found.contains(&mention.phrase) {
             found.push(mention.phrase.clone());
@@ -72,7 +72,7 @@ impl Vocabulary {
     /// Embeds and keeps the new nouns of captions.
     pub(super) fn learn_from<'a>(&self, captions: impl IntoIterator<Item = &'a ParsedCaption>) {
         let mut mentioned = BTreeMap::new();
-        for mention in captions.into_iter().flat_map(ParsedCaption::shown) {
+        for mention in captions.into_iter().flat_map(ParsedCaption::shown_mentions) {
             if !self.read().knows(&mention.head_stem) {
                 mentioned.insert(mention.head_stem.clone(), mention.singular_head());
             }

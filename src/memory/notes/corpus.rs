@@ -111,7 +111,7 @@ impl NoteCorpus {
         self.expiries.first().is_some_and(|(at, _)| *at <= now)
     }
 
-    pub(super) fn expired(&self, now: Timestamp) -> Vec<Uuid> {
+    pub(super) fn expired_ids(&self, now: Timestamp) -> Vec<Uuid> {
         self.expiries.iter().take_while(|(at, _)| *at <= now).map(|(_, id)| *id).collect()
     }
 }

@@ -224,7 +224,7 @@ impl Notes {
             return Ok(());
         }
         let _writing = self.writing();
-        let expired = self.read().expired(now);
+        let expired = self.read().expired_ids(now);
         self.remove(&expired)
     }
 

@@ -37,19 +37,21 @@ pub(super) fn boxes(levels: &[FeatureMap], threshold: f32) -> Vec<ScoredBox> {
         .collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     found.truncate(CANDIDATES_MAX);
-    suppressed(found)
+    suppress_overlaps(found)
 }
 
 /// Things of two views of one picture, each by the mean of its scores in both. What only one
 /// view shows counts half: a close-up of a cat is a person in one view only.
-pub(super) fn agreed(one: &[ScoredBox], other: &[ScoredBox]) -> Vec<ScoredBox> {
-    let mut found: Vec<ScoredBox> =
-        [(one, other), (other, one)].iter().flat_map(|(own, its)| supported(own, its)).collect();
+pub(super) fn merge_views(one: &[ScoredBox], other: &[ScoredBox]) -> Vec<ScoredBox> {
+    let mut found: Vec<ScoredBox> = [(one, other), (other, one)]
+        .iter()
+        .flat_map(|(own, its)| keep_supported(own, its))
+        .collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
-    suppressed(found)
+    suppress_overlaps(found)
 }
 
-fn supported(own: &[ScoredBox], other: &[ScoredBox]) -> Vec<ScoredBox> {
+fn keep_supported(own: &[ScoredBox], other: &[ScoredBox]) -> Vec<ScoredBox> {
     let halved = |it: &ScoredBox| {
         let same = other.iter().filter(|its| {
             its.class == it.class && its.place.overlap(it.place) >= SAME_IN_VIEWS_MIN
@@ -62,7 +64,7 @@ fn supported(own: &[ScoredBox], other: &[ScoredBox]) -> Vec<ScoredBox> {
 
 /// The best of each class, and of the others those that are surely more of it: good enough, and
 /// not a part of a better one. `found` has the best first.
-pub(super) fn counted<'a>(
+pub(super) fn count_things<'a>(
     found: impl Iterator<Item = &'a ScoredBox>,
     counted_from: f32,
 ) -> Vec<ScoredBox> {
@@ -107,7 +109,7 @@ pub(super) fn one_name_a_thing(found: &[ScoredBox]) -> impl Iterator<Item = &Sco
 }
 
 /// Leaves out what overlaps with a better one of its class.
-fn suppressed(found: Vec<ScoredBox>) -> Vec<ScoredBox> {
+fn suppress_overlaps(found: Vec<ScoredBox>) -> Vec<ScoredBox> {
     let mut kept: Vec<ScoredBox> = Vec::new();
     for it in found {
         let is_same = |best: &ScoredBox| {
@@ -212,7 +214,7 @@ mod tests {
         };
         let one = [found(0, 0.6, 0.0), found(1, 0.8, 0.0)];
         let other = [found(0, 0.5, 0.1), found(1, 0.8, 0.5), found(2, 0.3, 0.2)];
-        let agreed = agreed(&one, &other);
+        let agreed = merge_views(&one, &other);
         let agreed: Vec<String> =
             agreed.iter().map(|it| format!("{} {:.2}", it.class, it.score)).collect();
         assert_eq!(agreed, ["0 0.55", "1 0.40", "1 0.40", "2 0.15"]);
@@ -227,7 +229,7 @@ mod tests {
         };
         let first = found(0.4, 0.0, 0.5);
         let others = [found(0.9, 0.6, 0.9), found(0.3, 0.6, 0.9), found(0.9, 0.1, 0.2)];
-        let counts = others.map(|other| counted([first.clone(), other].iter(), 0.45).len());
+        let counts = others.map(|other| count_things([first.clone(), other].iter(), 0.45).len());
         assert_eq!(counts, [2, 1, 1]);
     }
 

@@ -58,7 +58,7 @@ impl Convolution {
             Kernel::ThreeBySecond => map.side.div_ceil(2),
         };
         let mut values = Vec::with_capacity(side * side * self.outputs);
-        let padded = if self.window == Kernel::Pixel { map.clone() } else { map.padded(0.0) };
+        let padded = if self.window == Kernel::Pixel { map.clone() } else { map.pad(0.0) };
         let rows_at_once = (WINDOWS_AT_ONCE / side.max(1)).max(1);
         for first in (0..side).step_by(rows_at_once) {
             let rows = first..(first + rows_at_once).min(side);

@@ -11,7 +11,7 @@ pub(super) struct FeatureMap {
 
 impl FeatureMap {
     /// With a border of one pixel, so that every window of three lies inside.
-    pub(super) fn padded(&self, border: f32) -> Self {
+    pub(super) fn pad(&self, border: f32) -> Self {
         let Self { side, channels, values } = self;
         let (wide, row) = (side + 2, side * channels);
         let mut padded = Vec::with_capacity(wide * wide * channels);
@@ -26,7 +26,7 @@ impl FeatureMap {
     }
 
     /// Channels of `self`, then those of `other`.
-    pub(super) fn joined(&self, other: &Self) -> Self {
+    pub(super) fn concat(&self, other: &Self) -> Self {
         let mut values = Vec::with_capacity(self.values.len() + other.values.len());
         for (own, others) in self.pixels().zip(other.pixels()) {
             values.extend_from_slice(own);
@@ -42,7 +42,7 @@ impl FeatureMap {
 
     /// Largest of each window of three by three, at every second pixel.
     pub(super) fn max_pooled(&self) -> Self {
-        let padded = self.padded(f32::NEG_INFINITY);
+        let padded = self.pad(f32::NEG_INFINITY);
         let side = self.side.div_ceil(2);
         let mut values = vec![f32::NEG_INFINITY; side * side * self.channels];
         for (at, pooled) in values.chunks_exact_mut(self.channels.max(1)).enumerate() {
@@ -57,7 +57,7 @@ impl FeatureMap {
 
     /// Bilinear, pixels at their centres, without antialiasing: TensorFlow's `ResizeBilinear`
     /// with `half_pixel_centers`.
-    pub(super) fn resized(&self, side: usize) -> Self {
+    pub(super) fn resize(&self, side: usize) -> Self {
         let taps: Vec<Tap> = (0..side).map(|at| Tap::of(at, self.side, side)).collect();
         let mut values = Vec::with_capacity(side * side * self.channels);
         for row in &taps {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_border_lies_on_all_sides() {
-        let padded = map(1, &[1.0, 2.0]).padded(9.0);
+        let padded = map(1, &[1.0, 2.0]).pad(9.0);
         let mut expect = [9.0; 18];
         expect[8..10].copy_from_slice(&[1.0, 2.0]);
         assert_eq!(padded, map(3, &expect));
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn channels_are_joined_pixel_by_pixel() {
         let (a, b) = (map(2, &[1.0, 2.0, 3.0, 4.0]), map(2, &[5.0, 6.0, 7.0, 8.0]));
-        assert_eq!(a.joined(&b), map(2, &[1.0, 5.0, 2.0, 6.0, 3.0, 7.0, 4.0, 8.0]));
+        assert_eq!(a.concat(&b), map(2, &[1.0, 5.0, 2.0, 6.0, 3.0, 7.0, 4.0, 8.0]));
         assert_eq!(a.plus(&b), map(2, &[6.0, 8.0, 10.0, 12.0]));
     }
 
@@ -148,8 +148,8 @@ mod tests {
     #[test]
     fn resizing_blends_between_the_centres_of_pixels() {
         let two = map(2, &[0.0, 4.0, 8.0, 12.0]);
-        assert_eq!(two.resized(1), map(1, &[6.0]));
-        let doubled = two.resized(4);
+        assert_eq!(two.resize(1), map(1, &[6.0]));
+        let doubled = two.resize(4);
         assert_eq!(doubled.values[..4], [0.0, 1.0, 3.0, 4.0]);
         assert_eq!(doubled.values[4..8], [2.0, 3.0, 5.0, 6.0]);
         assert_eq!(doubled.values[12..], [8.0, 9.0, 11.0, 12.0]);

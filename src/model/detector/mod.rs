@@ -93,7 +93,7 @@ impl Captioner for DetectorCaptioner {
         let views =
             self.config.image_sizes.map(|side| square(&picture, side, ResizeFilter::Bilinear));
         let [large, small] = &views;
-        let found = boxes::agreed(&self.look(large)?, &self.look(small)?);
+        let found = boxes::merge_views(&self.look(large)?, &self.look(small)?);
         Ok(self.caption_of(large, found))
     }
 
@@ -133,7 +133,7 @@ impl DetectorCaptioner {
         let name = |class: usize| self.config.classes.get(class).map_or("", String::as_str);
         let DetectionConfidence { named_from, counted_from, .. } = self.confidence;
         let named = boxes::one_name_a_thing(&found).filter(|it| it.score >= named_from);
-        let named = boxes::counted(named, counted_from);
+        let named = boxes::count_things(named, counted_from);
         let things: Vec<Thing<'_>> =
             named.iter().map(|it| Thing::new(name(it.class), it.place, image)).collect();
         let confidence =

@@ -81,7 +81,7 @@ fn aggregate(mut levels: Vec<FeatureMap>) -> Vec<FeatureMap> {
 
 fn add_resized(to: Option<&mut FeatureMap>, from: Option<&FeatureMap>) {
     if let (Some(to), Some(from)) = (to, from) {
-        *to = from.resized(to.side).plus(to);
+        *to = from.resize(to.side).plus(to);
     }
 }
 
@@ -119,9 +119,9 @@ impl Stage {
         let mut map = entry.clone();
         for [first, second] in &self.blocks {
             let first = first.forward(&map)?;
-            map = second.forward(&first)?.joined(&first);
+            map = second.forward(&first)?.concat(&first);
         }
-        Ok(self.exit.forward(&map)?.joined(&entry))
+        Ok(self.exit.forward(&map)?.concat(&entry))
     }
 }
 

@@ -117,7 +117,7 @@ fn phrases_around(around: &[(&Thing<'_>, Depth)]) -> String {
         let things: Vec<&Thing<'_>> =
             around.iter().filter(|(_, it)| *it == how).map(|(thing, _)| *thing).collect();
         if !things.is_empty() {
-            phrases.push_str(&format!(", {} {words}", list(&grouped(&things))));
+            phrases.push_str(&format!(", {} {words}", list(&group_alike(&things))));
         }
     }
     phrases
@@ -125,7 +125,7 @@ fn phrases_around(around: &[(&Thing<'_>, Depth)]) -> String {
 
 /// Two things with which of them is on the left, where that is clear; else a list.
 fn side_by_side(things: &[&Thing<'_>]) -> String {
-    let groups = grouped(things);
+    let groups = group_alike(things);
     let [a, b] = things else { return list(&groups) };
     let (left, right) = if a.place.left <= b.place.left { (a, b) } else { (b, a) };
     let (own, its) = (left.place, right.place);
@@ -140,7 +140,7 @@ fn side_by_side(things: &[&Thing<'_>]) -> String {
 }
 
 /// Noun phrases, one for all things of a name. A colour that not all of them have is left out.
-fn grouped(things: &[&Thing<'_>]) -> Vec<String> {
+fn group_alike(things: &[&Thing<'_>]) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for thing in things {
         if !names.contains(&thing.name) {

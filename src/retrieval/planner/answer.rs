@@ -6,7 +6,7 @@ use crate::language::request_tags::Asked;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::planner::answer_text::{AnswerWording, Compared, Counted};
-use crate::retrieval::planner::query::{widened, with_article};
+use crate::retrieval::planner::query::{widen, with_article};
 use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, is_in_place, recall};
 
 /// Newest sightings among which one of the deed is looked for.
@@ -75,18 +75,18 @@ impl Plan<'_> {
     fn sighting(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let mut found = self.sightings("Recall when it was seen so.")?;
         if let (true, Some(window)) = (found.is_empty(), self.window()) {
-            let request = recall(self.description(), Some(widened(window)), NEWEST);
+            let request = recall(self.description(), Some(widen(window)), NEWEST);
             let why = "Nothing was seen then: look before and after.";
             found = self.trace.recall_last_seen(request, why)?;
         }
-        match self.done(&found).or_else(|| found.first()) {
+        match self.find_deed(&found).or_else(|| found.first()) {
             Some(newest) => Ok(told.sighting(newest)),
             None => Ok(told.elsewhere(self.newest_ever()?.as_ref())),
         }
     }
 
     /// The newest record of the deed that is asked about.
-    fn done<'r>(&self, found: &'r [Recalled]) -> Option<&'r Recalled> {
+    fn find_deed<'r>(&self, found: &'r [Recalled]) -> Option<&'r Recalled> {
         let doing = self.reference.doing.as_deref()?;
         found.iter().find(|it| it.record.caption.contains(doing))
     }
@@ -102,7 +102,7 @@ impl Plan<'_> {
     fn last_time(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let found = self.sightings("Recall when it was seen.")?;
         let doing = self.reference.doing.as_deref();
-        match (self.done(&found), found.first()) {
+        match (self.find_deed(&found), found.first()) {
             (Some(done), _) => Ok(told.sighting(done)),
             (None, Some(newest)) => Ok(told.undone(newest, doing)),
             (None, None) => Ok(told.elsewhere(self.newest_ever()?.as_ref())),
@@ -165,7 +165,7 @@ impl Plan<'_> {
         }
         let why = "Tell the objects apart, those first that are meant most likely.";
         let objects = self.trace.determine_instances(self.parsed_task(), why)?;
-        let first = self.wanted(&objects, &found).first().and_then(|at| objects.get(*at));
+        let first = self.choose(&objects, &found).first().and_then(|at| objects.get(*at));
         match first {
             Some(first) => Ok(told.object(first)),
             None => Ok(told.elsewhere(None)),

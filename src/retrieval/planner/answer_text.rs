@@ -108,9 +108,10 @@ impl AnswerWording {
         is_yes_or_no: bool,
     ) -> String {
         let asked = compared.first().map(|it| it.thing.clone()).unwrap_or_default();
-        let (ranked, how) = ranked(compared, order);
+        let (ranked, how) = rank(compared, order);
         let is_earliest = matches!(order, Some(Order::Earliest));
-        let said: Vec<String> = ranked.iter().map(|it| self.compared(it, is_earliest)).collect();
+        let said: Vec<String> =
+            ranked.iter().map(|it| self.sighting_time(it, is_earliest)).collect();
         let verdict = match ranked.as_slice() {
             [first, ..] if first.found.is_empty() => "none of them was seen".to_owned(),
             [first, second, ..] if key(first, order) == key(second, order) => {
@@ -126,7 +127,7 @@ impl AnswerWording {
         format!("{verdict}: {}", said.join("; "))
     }
 
-    fn compared(&self, it: &Compared, is_earliest: bool) -> String {
+    fn sighting_time(&self, it: &Compared, is_earliest: bool) -> String {
         let Compared { thing, found } = it;
         let (word, seen) =
             if is_earliest { ("first", found.first()) } else { ("last", found.last()) };
@@ -159,7 +160,7 @@ impl AnswerWording {
 }
 
 /// What comes first answers the question, and how it differs.
-fn ranked(mut compared: Vec<Compared>, order: Option<&Order>) -> (Vec<Compared>, &'static str) {
+fn rank(mut compared: Vec<Compared>, order: Option<&Order>) -> (Vec<Compared>, &'static str) {
     compared.sort_by_key(|it| std::cmp::Reverse(key(it, order)));
     let how = match order {
         Some(Order::MostOften) => "was seen more often",

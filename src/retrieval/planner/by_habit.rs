@@ -44,7 +44,7 @@ impl Plan<'_> {
     fn first_instance(&mut self, recalled: &[Recalled]) -> Result<Option<String>, RetrievalError> {
         let why = "Tell the objects apart, those first that are meant most likely.";
         let instances = self.trace.determine_instances(self.parsed_task(), why)?;
-        let wanted = self.wanted(&instances, recalled);
+        let wanted = self.choose(&instances, recalled);
         let rank = self.reference.rank;
         if wanted.len() <= rank {
             self.unmet.push(too_few(wanted.len(), instances.len(), &self.reference));
@@ -56,7 +56,7 @@ impl Plan<'_> {
     }
 
     /// Positions of the objects that the reference does not exclude.
-    pub(super) fn wanted(&self, instances: &[Instance], recalled: &[Recalled]) -> Vec<usize> {
+    pub(super) fn choose(&self, instances: &[Instance], recalled: &[Recalled]) -> Vec<usize> {
         let is_wanted = |it: &(usize, &Instance)| !self.is_excluded(it.1, recalled);
         instances.iter().enumerate().filter(is_wanted).map(|(at, _)| at).collect()
     }
@@ -75,7 +75,7 @@ impl Plan<'_> {
             let place = place.filter(|it| !own.contains(&it.head.as_str()));
             is_like
                 || place.is_some_and(|place| {
-                    around.is_some_and(|it| it.shown().any(|it| it.is_named_as(&place)))
+                    around.is_some_and(|it| it.shown_mentions().any(|it| it.is_named_as(&place)))
                 })
         };
         self.reference.without.iter().any(excludes)

@@ -3,12 +3,12 @@
 use crate::base::time::Window;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::RetrievalError;
-use crate::retrieval::planner::query::widened;
+use crate::retrieval::planner::query::widen;
 use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, is_in_place, recall};
 
 impl Plan<'_> {
     pub(super) fn by_time(&mut self, window: Window) -> Result<Option<String>, RetrievalError> {
-        for window in [window, widened(window)] {
+        for window in [window, widen(window)] {
             if self.recall_within(window)?.is_empty() {
                 continue;
             }

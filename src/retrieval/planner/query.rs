@@ -43,7 +43,7 @@ pub(super) fn time_window(reference: &Reference, now: Timestamp, zone: Zone) -> 
 
 /// An hour to either side, or half of it: people are no clocks, and robots go their
 /// rounds.
-pub(super) fn widened(window: Window) -> Window {
+pub(super) fn widen(window: Window) -> Window {
     const LEAST: Duration = Duration::from_secs(3_600);
     let span = window.start().zip(window.end()).map(|(start, end)| end.since(start));
     let slack = span.map_or(LEAST, |span| LEAST.max(span / 2));
@@ -94,7 +94,7 @@ mod tests {
         const HOUR: i64 = 3_600_000_000;
         let at = |hours: i64| Timestamp::from_micros(hours * HOUR).unwrap();
         let span = |from, to| {
-            let window = widened(Window::new(Some(at(from)), Some(at(to))).unwrap());
+            let window = widen(Window::new(Some(at(from)), Some(at(to))).unwrap());
             (window.start().unwrap(), window.end().unwrap())
         };
         assert_eq!(span(10, 11), (at(9), at(12)));

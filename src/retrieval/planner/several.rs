@@ -29,7 +29,7 @@ impl Plan<'_> {
         }
         let why = "Tell the objects apart: several are wanted.";
         let instances = self.trace.determine_instances(self.parsed_task(), why)?;
-        let wanted = self.wanted(&instances, &found);
+        let wanted = self.choose(&instances, &found);
         for (number, at) in wanted.iter().take(most).enumerate() {
             let choice = TargetChoice::Candidate(*at);
             self.trace.choose_target(choice, "Decide on the next one that is wanted.")?;
