@@ -3,7 +3,7 @@
 //! Pure.
 
 use crate::language::mention::{Attribute, AttributeKind};
-use crate::language::words::share_family;
+use crate::language::words::{SHADES, share_family};
 
 /// How surely; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +48,11 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
             some |= attribute.kind != AttributeKind::Number;
             continue;
         }
+        if let Some(shade) = shade(attribute)
+            && seen.iter().filter_map(self::shade).any(|it| it != shade)
+        {
+            return None;
+        }
         // How many there are, and what else a thing is called, differ between
         // captions of one thing: neither excludes.
         if matches!(attribute.kind, AttributeKind::Other | AttributeKind::Number) {
@@ -79,6 +84,11 @@ fn fit_of_name(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     let is_bare = !seen.iter().any(|it| it.kind == AttributeKind::Compound);
     let part = if is_bare { Fit::Possible } else { Fit::Partial };
     is_within(seen, wanted).then_some(part)
+}
+
+/// Which of two opposite shades an attribute says: dark of "a dark green mug".
+fn shade(attribute: &Attribute) -> Option<&'static str> {
+    SHADES.value(&attribute.word).filter(|_| attribute.kind == AttributeKind::Other)
 }
 
 /// Whether one eye may see this where another sees that.
@@ -133,6 +143,14 @@ mod tests {
         check("a red mug", "small red mug", Some(Fit::Partial));
         check("a striped mug", "small red mug", Some(Fit::Possible));
         check("two mugs", "two red mugs", Some(Fit::Possible));
+    }
+
+    #[test]
+    fn opposite_shades_exclude_each_other() {
+        check("a light green mug", "dark green mug", None);
+        check("a pale blue mug", "light blue mug", Some(Fit::Full));
+        check("a dark green mug", "dark green mug", Some(Fit::Full));
+        check("a green mug", "dark green mug", Some(Fit::Full));
     }
 
     #[test]

@@ -61,6 +61,8 @@ classes! {
     ROOMS = "rooms";
     PEOPLE = "people";
     KEPT = "kept";
+    FIXTURES = "fixtures";
+    SHADES = "shades";
     STOP_WORDS = "stop_words";
     FUNCTION_WORDS = "function_words";
     INVISIBLE_VERBS = "invisible_verbs";

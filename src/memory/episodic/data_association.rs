@@ -44,6 +44,33 @@ const LATE_MOVE_COST: f64 = 0.02;
 const NEAR_METRES: f64 = 1.5;
 const NEAR_FACTOR: f64 = 0.25;
 
+/// Distance from which on two detections of what never moves are two objects: a robot sees a
+/// door from so far.
+const FIXTURE_METRES: f64 = 10.0;
+
+/// Tracks of what never moves, as [`associate`] has them: by place alone.
+pub(super) fn associate_fixtures(detections: &[Detection]) -> Vec<Vec<usize>> {
+    let is_one = |a: &Detection, b: &Detection| {
+        let far = a.position.zip(b.position).map(|(a, b)| metres_between(a, b) >= FIXTURE_METRES);
+        a.place == b.place || far == Some(false)
+    };
+    let mut tracks: Vec<Vec<usize>> = Vec::new();
+    for (at, detection) in detections.iter().enumerate() {
+        let mut seen = tracks.iter_mut().filter(|track| {
+            let mut others = track.iter().filter_map(|other| detections.get(*other));
+            others.any(|other| is_one(other, detection))
+        });
+        let mut joined = 0;
+        for track in seen.by_ref().take(detection.copies) {
+            track.push(at);
+            joined += 1;
+        }
+        let new = detection.copies.saturating_sub(joined);
+        tracks.extend(std::iter::repeat_n(vec![at], new));
+    }
+    tracks
+}
+
 /// Tracks: the numbers of the detections of each object, ascending, the object seen first at
 /// the front. `detections` are in the order of time.
 pub(super) fn associate(detections: &[Detection]) -> Vec<Vec<usize>> {

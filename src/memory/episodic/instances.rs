@@ -14,13 +14,17 @@ use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::phrases::ObjectQuery;
 use crate::language::caption::{ParsedCaption, ParsedThing, Presence};
+use crate::language::lexicon::is_kind_of;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::place::{PlaceWords, is_one_place};
 use crate::language::words;
+use crate::language::words::FIXTURES;
 use crate::memory::episodic::attribute_clusters::{
     AttributeCluster, AttributedMention, ClusterFit, cluster_by_attributes, lasting_attributes,
 };
-use crate::memory::episodic::data_association::{Detection, VISIT_GAP, associate};
+use crate::memory::episodic::data_association::{
+    Detection, VISIT_GAP, associate, associate_fixtures,
+};
 use crate::memory::episodic::sighting_confidence::{EXISTENCE_MIN, PlaceHistory, REDETECTION_RATE};
 use crate::store::Record;
 
@@ -231,7 +235,11 @@ impl<'a> Grouping<'a> {
         let sureness: BTreeMap<usize, f32> = self.sureness(cluster, &existences);
         let desc = self.description(cluster);
         let at_once = detections.iter().map(|detection| detection.copies).max().unwrap_or(1);
-        let tracks = associate(&detections);
+        let tracks = if self.is_fixture(cluster) {
+            associate_fixtures(&detections)
+        } else {
+            associate(&detections)
+        };
         let separability = if tracks.len() > at_once { SEPARABILITY_BY_PLACE } else { 1.0 };
         let object = |track: &Vec<usize>| {
             let seen: Vec<usize> =
@@ -239,6 +247,15 @@ impl<'a> Grouping<'a> {
             self.instance(&desc, &seen, (&existences, &sureness), separability, zone)
         };
         tracks.iter().filter_map(object).collect()
+    }
+
+    /// Whether the cluster is of what never moves: doors, hydrants.
+    fn is_fixture(&self, cluster: &AttributeCluster) -> bool {
+        let mut heads = cluster.members.iter().filter_map(|(at, _)| self.named.get(*at));
+        heads.next().is_some_and(|it| {
+            let name = it.singular_head();
+            FIXTURES.words().any(|general| name == general || is_kind_of(&name, general))
+        })
     }
 
     /// Detections of a cluster, with the record of each. Of one record the sentence with most

@@ -232,3 +232,15 @@ fn one_that_an_unsure_caption_names_twice_is_one() {
     check_unsure(&twice_again, 0.9, "mug", &["red mug: 1 2", "red mug: 1 2"]);
     check_unsure(&twice_again, 0.4, "mug", &["red mug: 1 2"]);
 }
+
+#[test]
+fn what_never_moves_is_another_one_far_away() {
+    let rounds: Vec<Seen> = (0..4)
+        .flat_map(|day| {
+            [(day * DAY, 0.0, "a red fire hydrant"), (day * DAY + 60, 200.0, "a red fire hydrant")]
+        })
+        .collect();
+    check(&rounds, "a hydrant", &["red fire hydrant: 2 4 6 8", "red fire hydrant: 1 3 5 7"]);
+    let near: Vec<Seen> = vec![(0, 0.0, "a wooden door"), (DAY, 4.0, "a wooden door")];
+    check(&near, "a door", &["wooden door: 1 2"]);
+}
