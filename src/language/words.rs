@@ -61,6 +61,7 @@ classes! {
     ROOMS = "rooms";
     PEOPLE = "people";
     KEPT = "kept";
+    COURTESY = "courtesy";
     FIXTURES = "fixtures";
     SHADES = "shades";
     STOP_WORDS = "stop_words";

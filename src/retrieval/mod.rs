@@ -161,13 +161,13 @@ impl Retrieval {
         }
         let mut reference = self.requests.read(text)?;
         self.episodic.respell(&mut reference);
-        self.episodic.leave_out_afterwords(&mut reference);
+        self.episodic.leave_out_words_after(&mut reference);
         if reference.respelled.is_empty() {
             return Ok(reference);
         }
         let mut meant = self.requests.read(&respell_text(text, &reference.respelled))?;
         self.episodic.respell(&mut meant);
-        self.episodic.leave_out_afterwords(&mut meant);
+        self.episodic.leave_out_words_after(&mut meant);
         if meant.thing.is_empty() {
             return Ok(reference);
         }

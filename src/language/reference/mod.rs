@@ -5,6 +5,7 @@
 //! records.
 
 pub(crate) mod conditions;
+pub(crate) mod courtesy;
 mod phrase;
 mod questions;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::language::reference::{Reference, conditions};
+use crate::language::reference::{Reference, conditions, courtesy};
 use crate::language::request_tags::{Role, TaggedRequest};
 use crate::language::time;
 use crate::model::{ModelError, RequestTagger};
@@ -26,6 +26,7 @@ impl Requests {
     pub fn read(&self, request: &str) -> Result<Reference, ModelError> {
         let end = request.char_indices().nth(REQUEST_CHARS_MAX).map_or(request.len(), |(at, _)| at);
         let request = request.get(..end).unwrap_or_default();
+        let request = &*conditions::without(request, courtesy::find_tail(request).as_slice());
         let (whole, tagged) = self.read_all(request)?;
         let describes =
             |at: usize| tagged.spans.iter().any(|it| it.role == Role::Deed && it.at.start < at);

@@ -35,7 +35,7 @@ impl Episodic {
 
 impl Episodic {
     /// Leaves out what is said after a name and is none: "the red mug *cheers*".
-    pub fn leave_out_afterwords(&self, reference: &mut Reference) {
+    pub fn leave_out_words_after(&self, reference: &mut Reference) {
         let Reference { thing, also, ends_at, .. } = reference;
         if ![&*thing].into_iter().chain(also.iter()).any(|it| it.contains(' ')) {
             return;
