@@ -217,7 +217,12 @@ impl PlacedWords {
         let is_if = IF.contains(&self.word(at)) && !(at > 0 && ASKING.contains(&self.word(at - 1)));
         let from = self.0.get(at)?.1.start;
         // "The one I am after is red" has no clause after it.
-        let has_subject = !matches!(self.word(at + 1), "is" | "are" | "was" | "were");
+        let is_sought = self.word(at) == "after"
+            && matches!(
+                at.checked_sub(1).map(|it| self.word(it)),
+                Some("i'm" | "im" | "am" | "we're" | "are" | "is" | "he's" | "she's")
+            );
+        let has_subject = !is_sought && !matches!(self.word(at + 1), "is" | "are" | "was" | "were");
         let is_when = WHEN.contains(&self.word(at))
             && has_subject
             && clause.iter().skip(1).any(|it| PRESENT.contains(it))
@@ -323,6 +328,7 @@ mod tests {
             "the mug I used in the last five minutes",
             "the mug I had before",
             "the mug I am after is the red one",
+            "I'm after the plant that goes next to the pan",
             "the mug in the sink",
             "",
         ] {
