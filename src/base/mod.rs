@@ -1,7 +1,8 @@
 //! Types shared by all layers: ids, time, caption, detection, embedding, pose, area, stop,
 //! notify, backoff.
 //!
-//! Knows no other module, no I/O, and of the outside world only the clock.
+//! Knows no other module, no I/O, and of the outside world only the clock and the
+//! priority of a thread.
 
 pub mod area;
 pub mod backoff;
@@ -13,6 +14,7 @@ pub mod notify;
 pub mod panic;
 pub mod picture;
 pub mod pose;
+pub mod priority;
 pub mod score;
 pub mod stop;
 pub mod time;

@@ -5,7 +5,7 @@
 //! a kill in exactly one named segment or in none, to be read from the records.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::base::RecordId;
@@ -92,8 +92,7 @@ pub enum CompactionError {
 }
 
 impl Corpus {
-    /// Runs the next step that is due, if any. One thread at a time calls it; searches
-    /// and writes go on meanwhile.
+    /// Runs the next step that is due, if any; searches and writes go on meanwhile.
     pub fn compact(
         &self,
         store: &Store,
@@ -101,6 +100,7 @@ impl Corpus {
         now: Timestamp,
         stop: StopCheck<'_>,
     ) -> Result<Compaction, CompactionError> {
+        let _alone = self.rebuild_alone();
         self.close_if_due(options);
         if let Some(growing) = self.closed_segment() {
             return self.seal(store, &growing, stop);
@@ -114,6 +114,11 @@ impl Corpus {
             Some(run) => self.merge(store, sealed.get(run).unwrap_or_default(), stop),
             None => Ok(Compaction::Nothing),
         }
+    }
+
+    /// Waits until no other thread rebuilds segments.
+    pub(super) fn rebuild_alone(&self) -> MutexGuard<'_, ()> {
+        self.rebuilding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says whether a compactor runs, so that insertions may wait for it.
@@ -213,13 +218,13 @@ impl Corpus {
     }
 
     /// Begins to note amendments; returns the state before them.
-    fn begin(&self, segments: &[Segment]) -> Vec<MutableState> {
+    pub(super) fn begin(&self, segments: &[Segment]) -> Vec<MutableState> {
         let mut changes = self.changes_at_once();
         changes.writing.since = Some(BTreeMap::new());
         segments.iter().map(Segment::state).collect()
     }
 
-    fn abandon(&self, error: BuildError) -> Result<Compaction, CompactionError> {
+    pub(super) fn abandon(&self, error: BuildError) -> Result<Compaction, CompactionError> {
         self.changes_at_once().writing.since = None;
         match error {
             BuildError::Stopped => Ok(Compaction::Stopped),
@@ -233,7 +238,7 @@ impl Corpus {
 
     /// Writes a segment, names it in the place of `numbers`, and puts it in the place of
     /// the segments `old`.
-    fn replace(
+    pub(super) fn replace(
         &self,
         store: &Store,
         old: &[Segment],

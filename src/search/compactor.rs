@@ -8,6 +8,7 @@ use std::time::Duration;
 use log::{error, info, warn};
 
 use crate::base::backoff::Backoff;
+use crate::base::priority::set_niceness;
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::search::Corpus;
@@ -114,7 +115,9 @@ impl Work {
         let nice = niceness(self.corpus.closed_segments());
         thread::scope(|scope| {
             let step = || {
-                set_niceness(nice);
+                if let Err(error) = set_niceness(nice) {
+                    warn!(error:%; "the index is kept at ordinary priority");
+                }
                 let stop = || self.stop.is_asked();
                 self.corpus.compact(&self.store, &self.options, self.clock.now(), &stop)
             };
@@ -131,14 +134,6 @@ fn log_step(kept: Compaction) {
         Compaction::Merged { segments, rows } => info!(segments, rows; "segments merged"),
         Compaction::Dropped { segments, rows } => info!(segments, rows; "oldest records dropped"),
         Compaction::Nothing | Compaction::Stopped => {}
-    }
-}
-
-/// On Linux a thread has a priority of its own.
-fn set_niceness(nice: i32) {
-    let thread = rustix::thread::gettid();
-    if let Err(error) = rustix::process::setpriority_process(Some(thread), nice) {
-        warn!(error:%; "the index is kept at ordinary priority");
     }
 }
 

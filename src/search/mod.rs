@@ -16,6 +16,7 @@ mod ids;
 pub mod plan;
 pub mod prose;
 mod recover;
+pub mod rereading;
 mod seal;
 mod searcher;
 mod segment;
@@ -132,6 +133,8 @@ pub struct Corpus {
     /// In the order of records. The last segment is growing and takes new ones.
     segments: RwLock<Arc<Vec<Segment>>>,
     writing: Mutex<Writing>,
+    /// Held while segments are rebuilt, of which there is one at a time.
+    rebuilding: Mutex<()>,
     /// Signalled when a closed segment has been sealed.
     sealed: Condvar,
     /// Wakes the compactor when a segment is closed.
@@ -180,8 +183,8 @@ impl Corpus {
             segments.push(Segment::Growing(Arc::new(GrowingSegment::new(dimension))));
         }
         let (segments, writing) = (RwLock::new(Arc::new(segments)), Mutex::default());
-        let (sealed, wake) = (Condvar::new(), Notify::default());
-        Self { dimension, growing_rows_max, segments, writing, sealed, wake }
+        let (rebuilding, sealed, wake) = (Mutex::default(), Condvar::new(), Notify::default());
+        Self { dimension, growing_rows_max, segments, writing, rebuilding, sealed, wake }
     }
 
     /// Waits for write access, and for the compactor where it is far behind.

@@ -151,6 +151,12 @@ impl NewSegment {
         Ok(Self { body: SegmentData { ids, vectors, words, phrases }, columns, unreadable })
     }
 
+    /// The same with other phrases, of all rows that it was made of.
+    pub(super) fn with_phrases(mut self, phrases: &Phrases, deleted: &RoaringBitmap) -> Self {
+        self.body.phrases = Phrases::merge(&[(phrases, deleted)]);
+        self
+    }
+
     pub(super) fn rows(&self) -> usize {
         self.body.ids.len()
     }

@@ -143,6 +143,17 @@ impl GrowingSegment {
         body.reach(id);
     }
 
+    /// Puts other phrases in the place of its own. `false`, and nothing changes, where they are
+    /// of another number of rows.
+    pub(crate) fn replace_phrases(&self, phrases: Phrases) -> bool {
+        let mut body = self.body.write().unwrap_or_else(PoisonError::into_inner);
+        if phrases.rows() != body.ids.len() {
+            return false;
+        }
+        body.phrases = phrases;
+        true
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.body().ids.len()
     }

@@ -526,6 +526,58 @@ fn evidence_lists_matching_phrases_and_the_rows_of_each_segment() {
     assert_eq!(segment.shown, shown.into());
 }
 
+/// In a sealed segment, in a growing one, and after the next start.
+#[test]
+fn phrases_follow_what_captions_say_after_they_are_read_again() {
+    let mut memory = Memory::new();
+    let tables: Vec<_> = (1..=20_u32)
+        .map(|n| (observation(n, "front", "a table without a mug"), embedding(&[1, 2])))
+        .collect();
+    memory.remember(&tables);
+    memory.settle();
+    assert_eq!(memory.sealed_rows().iter().sum::<usize>(), 16, "and four are growing");
+    let shows = |memory: &Memory, what: &str| {
+        let target = ObjectQuery::of_stems(Vec::new(), vec![what.to_owned()]);
+        let wanted = SceneQuery { target, around: Vec::new() };
+        memory.corpus().count_sightings(&wanted, &Filter::default())
+    };
+    assert_eq!((shows(&memory, "mug"), shows(&memory, "tabl")), (20, 20));
+    memory.forget(&[RecordId(3), RecordId(19)]);
+    let store = memory.store();
+    let mut at = store.rereading("a better reader").unwrap();
+    let captions = store.captions_to_reread(&at, 100).unwrap();
+    assert_eq!(captions.len(), 18);
+    let without_mug = |(id, _): &(RecordId, String)| (*id, ParsedCaption::by_rules("a table"));
+    let parsed: Vec<_> = captions.iter().map(without_mug).collect();
+    at.parsed_to = at.end;
+    store.put_reread(&parsed, &at).unwrap();
+    let mut next = RecordId(0);
+    while let Some(after) = memory.corpus().renew_phrases(store, next, &|| false).unwrap() {
+        assert!(after > next, "it goes on");
+        next = after;
+    }
+    assert_eq!(next, RecordId(21));
+    for _ in 0..2 {
+        assert_eq!((shows(&memory, "mug"), shows(&memory, "tabl")), (0, 18));
+        check_all_found_by_vector(&memory, 18);
+        memory.reopen();
+    }
+}
+
+fn check_all_found_by_vector(memory: &Memory, expected: usize) {
+    let found = memory.ask("", &[1, 2], &Filter::default(), 50).hits;
+    assert_eq!(found.len(), expected);
+}
+
+#[test]
+fn phrases_stay_as_they_are_when_told_to_stop() {
+    let memory = many(20);
+    memory.settle();
+    let before = memory.store().segments().unwrap();
+    let next = memory.corpus().renew_phrases(memory.store(), RecordId(0), &|| true).unwrap();
+    assert_eq!((next, memory.store().segments().unwrap()), (None, before));
+}
+
 /// More records than candidates, so that some are best by their words alone and most
 /// are passed over for their lack of words.
 #[test]

@@ -17,6 +17,8 @@ pub(super) const TALLY: &[u8] = b"c";
 pub(super) const MEMO_COUNTERS: &[u8] = b"m";
 /// A reindex under way, if any.
 pub(super) const REINDEX: &[u8] = b"g";
+/// How far captions are parsed anew.
+pub(super) const REREADING: &[u8] = b"d";
 /// Calibration of the embedder's similarity.
 pub(super) const CALIBRATION: &[u8] = b"e";
 
@@ -235,7 +237,7 @@ mod tests {
 
     #[test]
     fn kinds_do_not_overlap() {
-        let singles = [FORMAT, TALLY, REINDEX, REMOVED, MEMO_COUNTERS, CALIBRATION];
+        let singles = [FORMAT, TALLY, REINDEX, REREADING, REMOVED, MEMO_COUNTERS, CALIBRATION];
         let kinds = [
             RECORDS,
             VECTORS,

@@ -28,6 +28,7 @@ mod nouns;
 mod parsed;
 mod records;
 pub mod reindex;
+pub mod rereading;
 mod scan;
 pub mod segment_meta;
 pub mod segments;

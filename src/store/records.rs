@@ -334,6 +334,15 @@ impl RecordOnDisk {
         }
     }
 
+    pub(super) fn into_caption(self) -> String {
+        self.caption
+    }
+
+    /// The same, but for what its caption says.
+    pub(super) fn saying(self, parsed: &ParsedCaption) -> Self {
+        Self { parsed: Some(ParsedOnDisk::of(parsed)), ..self }
+    }
+
     pub(super) fn into_record(self, id: RecordId) -> Result<Record, Fault> {
         let Self { meta, end_at, caption, layer, image, confidence, parsed, detections } = self;
         let (meta, end_at) = (meta.into_meta()?, timestamp(end_at)?);

@@ -18,6 +18,7 @@ use crate::store::Record;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::reindex::Reindex;
+use crate::store::rereading::Rereading;
 
 const DIMENSION: usize = 4;
 
@@ -604,4 +605,41 @@ pub(crate) fn parse(
         (observation.clone(), parsed, vector.clone())
     };
     observations.iter().map(read).collect()
+}
+
+#[test]
+fn a_store_of_another_reader_is_read_again_and_goes_on_where_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let first: Vec<RecordId>;
+    {
+        let store = open(dir.path());
+        assert!(store.rereading("one").unwrap().is_done(), "an empty store has nothing to read");
+        let observed: Vec<_> = (0..5).map(observation).collect();
+        let records = store.commit_observations(&parse(&observed)).unwrap();
+        first = records.into_iter().map(|it| it.id).collect();
+        assert!(store.rereading("one").unwrap().is_done(), "and what came in since is read");
+        let at = store.rereading("two").unwrap();
+        assert!(!at.is_done());
+        store.delete_records(&first[3..4]).unwrap();
+        let captions = store.captions_to_reread(&at, 2).unwrap();
+        let ids: Vec<RecordId> = captions.iter().map(|(id, _)| *id).collect();
+        assert_eq!(ids, first[..2]);
+        assert_eq!(captions[0].1, store.record(first[0]).unwrap().unwrap().caption);
+        // One is gone before its parse comes.
+        store.delete_records(&first[1..2]).unwrap();
+        let said = ParsedCaption { reader: 7, ..ParsedCaption::by_rules("a kettle") };
+        let parsed: Vec<_> = ids.iter().map(|id| (*id, said.clone())).collect();
+        let at = Rereading { parsed_to: RecordId(ids[1].0 + 1), ..at };
+        store.put_reread(&parsed, &at).unwrap();
+    }
+    let store = open(dir.path());
+    let at = store.rereading("two").unwrap();
+    let left = store.captions_to_reread(&at, 100).unwrap();
+    let left: Vec<RecordId> = left.into_iter().map(|(id, _)| id).collect();
+    assert_eq!(left, [first[2], first[4]]);
+    let read = store.record(first[0]).unwrap().unwrap();
+    assert_eq!((read.parsed.reader, read.parsed.things[0].mention.head.as_str()), (7, "kettle"));
+    assert!(store.record(first[1]).unwrap().is_none());
+    assert_eq!(store.record_count(), 3);
+    assert_eq!(store.rereading("three").unwrap().parsed_to, RecordId(0), "another begins anew");
 }

@@ -37,6 +37,7 @@ mod parse_by_hand;
 mod photographs;
 mod remembered;
 mod requests;
+mod rereading;
 mod running;
 mod schemas;
 mod scripted_model;

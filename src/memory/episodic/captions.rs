@@ -27,6 +27,13 @@ impl CaptionReader {
         Self { tagger: None }
     }
 
+    /// Which reader it is: its version and its model. `None` for the rules, by which no caption
+    /// is read again.
+    pub(super) fn name(&self) -> Option<String> {
+        let model = self.tagger.as_ref()?.identity();
+        Some(format!("{READER}/{}", model.fingerprint))
+    }
+
     /// What a caption says. Where the model fails, the rules read it: a frame is not lost
     /// for that.
     pub fn read(&self, caption: &str) -> ParsedCaption {

@@ -15,6 +15,7 @@ mod later_looks;
 pub mod noun_phrases;
 pub mod ranking;
 pub mod requests;
+mod rereading;
 mod respell;
 mod sighting_confidence;
 mod synonyms;
@@ -30,6 +31,7 @@ use crate::base::{FrameTicket, RecordId};
 use crate::language::caption::ParsedCaption;
 use crate::language::mention::mentions;
 use crate::memory::episodic::captions::CaptionReader;
+use crate::memory::episodic::rereading::{Rereader, RereadingParts};
 use crate::memory::episodic::vocabulary::Vocabulary;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, ModelIdentity, TextRole};
@@ -74,8 +76,18 @@ pub struct Episodic {
     corpus: Arc<Corpus>,
     embedder: EmbedderHandle,
     captions: CaptionReader,
-    vocabulary: Vocabulary,
+    vocabulary: Arc<Vocabulary>,
     compactor: Compactor,
+    rereader: Option<Rereader>,
+}
+
+impl Drop for Episodic {
+    /// Each of the two threads may wait for the other.
+    fn drop(&mut self) {
+        if let Some(rereader) = &self.rereader {
+            rereader.ask_to_stop();
+        }
+    }
 }
 
 impl Episodic {
@@ -94,9 +106,17 @@ impl Episodic {
     ) -> Result<Self, MemoryError> {
         let corpus = Arc::new(Corpus::open(&store)?);
         let vocabulary = Vocabulary::open(embedder.clone(), store.clone(), corpus.nouns());
+        let vocabulary = Arc::new(vocabulary);
+        let parts = RereadingParts {
+            store: store.clone(),
+            corpus: Arc::clone(&corpus),
+            captions: captions.clone(),
+            vocabulary: Arc::clone(&vocabulary),
+        };
+        let rereader = Rereader::start(parts)?;
         let compactor = Compactor::start(Arc::clone(&corpus), store.clone(), options, clock)
             .map_err(MemoryError::Thread)?;
-        Ok(Self { store, corpus, embedder, captions, vocabulary, compactor })
+        Ok(Self { store, corpus, embedder, captions, vocabulary, compactor, rereader })
     }
 
     /// Commits the caption of a pending frame. On disk and searchable when it returns.
@@ -221,6 +241,11 @@ impl Episodic {
     /// Whether every full tail is sealed and nothing is left to merge.
     pub fn is_settled(&self) -> bool {
         self.compactor.is_settled()
+    }
+
+    /// Records whose captions wait to be read again by the reader that is in use now.
+    pub fn captions_to_reread(&self) -> u64 {
+        self.rereader.as_ref().map_or(0, Rereader::left)
     }
 
     /// Segments of the index and their size.

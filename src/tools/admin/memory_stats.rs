@@ -24,6 +24,8 @@ pub(crate) struct Reply {
     first: Option<String>,
     last: Option<String>,
     pending: usize,
+    /// Records whose captions an older reader parsed, until they are read again.
+    captions_to_reread: u64,
     captioner: ModelReply,
     embedder: ModelReply,
     disk_bytes: u64,
@@ -92,6 +94,7 @@ impl Tool for MemoryStats {
             first: span.map(|(first, _)| zone.format(first)),
             last: span.map(|(_, last)| zone.format(last)),
             pending: status.pending,
+            captions_to_reread: context.episodic.captions_to_reread(),
             captioner: ModelReply::of(&status.captioner),
             embedder: ModelReply::of(context.episodic.embedder()),
             disk_bytes: disk_bytes.map_err(|error| ToolError::Fault(error.to_string()))?,
@@ -151,6 +154,12 @@ impl tool::Reply for Reply {
             mebibytes(self.disk_bytes),
             mebibytes(resident)
         ));
+        if self.captions_to_reread > 0 {
+            text.line(&format!(
+                "Captions that a newer reader reads again: {}; until then they are found as before.",
+                self.captions_to_reread
+            ));
+        }
     }
 }
 
