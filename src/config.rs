@@ -13,10 +13,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::agent::endpoint::{self, Address};
 use crate::agent::model;
 use crate::base::time::Zone;
 use crate::base::wording::article;
+use crate::model::endpoint::{self, Address};
+use crate::model::served;
 use crate::tools::Toolset;
 
 /// Every key with its default and a comment, as shipped.
@@ -115,6 +116,8 @@ pub struct SocketSettings {
 #[serde(deny_unknown_fields)]
 pub struct CaptionerSettings {
     pub model: String,
+    pub endpoint: String,
+    pub endpoint_model: String,
     pub start_deadline_seconds: u64,
     pub deadline_seconds: u64,
     pub memory_limit_mb: u64,
@@ -234,6 +237,7 @@ impl Config {
         config.zone()?;
         config.toolsets()?;
         config.endpoint()?;
+        config.served_captioner()?;
         Ok(config)
     }
 
@@ -277,6 +281,19 @@ impl Config {
         let (model, timeout) = (settings.model.clone(), settings.timeout_seconds);
         let timeout = Duration::from_secs(timeout);
         Ok(Some(endpoint::Options { address, model, timeout }))
+    }
+
+    /// The server that captions, where one is set.
+    pub fn served_captioner(&self) -> Result<Option<served::Options>, ConfigError> {
+        let settings = &self.settings.captioner;
+        if settings.endpoint.trim().is_empty() {
+            return Ok(None);
+        }
+        let address = Address::parse(&settings.endpoint)
+            .map_err(|error| self.refusal("captioner.endpoint", error.to_string()))?;
+        let model = settings.endpoint_model.trim().to_owned();
+        let deadline = Duration::from_secs(settings.deadline_seconds);
+        Ok(Some(served::Options { address, model, deadline }))
     }
 
     /// The language model that plans, where a server is set.
@@ -667,6 +684,22 @@ mod tests {
         let text = refusal(&overrides);
         assert!(text.starts_with("setting agent.endpoint is \"http://example.org\" ("), "{text}");
         assert!(text.contains("accepted is http://HOST:PORT"), "{text}");
+    }
+
+    #[test]
+    fn a_captioners_server_is_near_or_none() {
+        assert_eq!(Config::load(&Overrides::default()).unwrap().served_captioner().unwrap(), None);
+        let (_dir, overrides) = file(
+            "[captioner]\nendpoint = \"http://10.0.0.7:11434\"\nendpoint_model = \" gemma3:4b\"\n\
+             deadline_seconds = 90",
+        );
+        let options = Config::load(&overrides).unwrap().served_captioner().unwrap().unwrap();
+        assert_eq!(options.address.server(), "http://10.0.0.7:11434");
+        assert_eq!((options.model.as_str(), options.deadline.as_secs()), ("gemma3:4b", 90));
+        let (_dir, overrides) = file("[captioner]\nendpoint = \"https://api.openai.com/v1\"");
+        let text = refusal(&overrides);
+        assert!(text.starts_with("setting captioner.endpoint is \"https://api"), "{text}");
+        assert!(text.contains("accepted is https needs TLS"), "{text}");
     }
 
     #[test]

@@ -5,7 +5,6 @@
 //! of a plan can be replayed.
 
 mod agent_step;
-pub mod endpoint;
 mod json;
 pub mod model;
 mod prompt;

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::agent::agent_step::{self, Made};
-use crate::agent::endpoint::{self, Endpoint, Question};
 use crate::agent::prompt;
 use crate::agent::reply::LAST_STEP;
+use crate::model::endpoint::{self, Endpoint, Form, Question};
 use crate::retrieval::search::Dispatch;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::ToolError;
@@ -68,10 +68,11 @@ impl ModelPlanner {
                 return Err(gave_up(&trace, &why, fault.as_deref()));
             }
             let question = question(tools, session.name, fault.as_deref())?;
-            let question = Question { system: None, user: &question, image: None };
+            let question =
+                Question { system: None, user: &question, image: None, form: Form::default() };
             let reply = self.endpoint.ask(question, left);
             let reply = reply.map_err(|error| ToolError::Refused(error.to_string()))?;
-            match agent_step::take(tools, session, &reply) {
+            match agent_step::take(tools, session, &reply.text) {
                 Ok(stepped) if stepped.answer.is_some() => {
                     fault =
                         Some("the task is to find a thing, and is answered by calls".to_owned());

@@ -16,13 +16,13 @@ use crate::base::detection::DetectedObject;
 use crate::base::picture::BadImage;
 use crate::base::score::{Score, round_to};
 use crate::base::stop::Stop;
-use crate::base::time::{Clock as _, SystemClock};
+use crate::base::time::{Clock, SystemClock};
 use crate::capture::is_image_name;
 use crate::cli::output::say;
 use crate::config::{Config, Places};
 use crate::daemon;
 use crate::model::worker::WorkerCaptioner;
-use crate::model::{CaptionError, Captioner as _};
+use crate::model::{CaptionError, Captioner};
 
 /// Directory depth that is searched.
 const DEPTH_MAX: usize = 16;
@@ -45,10 +45,6 @@ pub(super) struct Flags {
 /// directory. An image that fails is reported and the rest goes on; then the
 /// command fails at its end.
 pub(super) fn run(config: &Config, places: &Places, flags: &Flags) -> anyhow::Result<ExitCode> {
-    let model = match &flags.model {
-        Some(dir) => dir.clone(),
-        None => config.captioner_dir(places)?,
-    };
     let mut found = Vec::new();
     for path in &flags.paths {
         collect(path, DEPTH_MAX, &mut found);
@@ -57,8 +53,14 @@ pub(super) fn run(config: &Config, places: &Places, flags: &Flags) -> anyhow::Re
         let paths: Vec<_> = flags.paths.iter().map(|path| path.display().to_string()).collect();
         bail!("there is no image (.jpg, .jpeg, .png) in {}", paths.join(", "));
     }
-    let options = daemon::worker_options(config, places, model);
-    let mut captioner = WorkerCaptioner::new(options, Arc::new(SystemClock), Stop::default())?;
+    let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(SystemClock), Stop::default());
+    let mut captioner: Box<dyn Captioner> = match &flags.model {
+        Some(dir) => {
+            let options = daemon::worker_options(config, places, dir.clone());
+            Box::new(WorkerCaptioner::new(options, clock, stop)?)
+        }
+        None => daemon::open_captioner(config, places, &clock, &stop)?,
+    };
     let bytes_max = daemon::image_limits(config).bytes_max;
     let mut all_done = true;
     for (file, readable) in found {

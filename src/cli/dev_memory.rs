@@ -12,12 +12,12 @@ use anyhow::Context as _;
 use clap::Args;
 use serde_json::{Map, Value};
 
-use crate::agent::endpoint::{Endpoint, Question};
 use crate::base::picture::Encoding;
 use crate::cli::output::say;
 use crate::config::Config;
 use crate::daemon::image_limits;
 use crate::memory::state::{render, reply};
+use crate::model::endpoint::{Endpoint, Form, Question};
 
 /// What to try.
 #[derive(Debug, Args)]
@@ -91,9 +91,10 @@ fn ask(
         system: Some(&system),
         user: user_prompt,
         image: image.as_ref().map(|(mime, bytes)| (*mime, bytes.as_slice())),
+        form: Form::default(),
     };
     let timeout = endpoint.timeout;
-    Ok(Endpoint::new(endpoint).ask(question, timeout)?)
+    Ok(Endpoint::new(endpoint).ask(question, timeout)?.text)
 }
 
 /// Type and bytes of an image that the daemon would take, too.

@@ -66,12 +66,18 @@ fn render(
         let print: String = print.chars().take(12).collect();
         lines.push(format!("  {model:10} {name} ({print})"));
     }
-    lines.push(format!(
-        "  memory     daemon {}, caption worker {} (restarted {} times)",
-        mebibytes(stats, "daemon_resident_bytes"),
-        mebibytes(stats, "worker_resident_bytes"),
-        text(ingest, "captioner_restarts"),
-    ));
+    let (daemon, restarts) =
+        (mebibytes(stats, "daemon_resident_bytes"), text(ingest, "captioner_restarts"));
+    lines.push(match ingest.get("captioner_server").and_then(Value::as_str) {
+        None => format!(
+            "  memory     daemon {daemon}, caption worker {} (restarted {restarts} times)",
+            mebibytes(stats, "worker_resident_bytes"),
+        ),
+        Some(server) => format!(
+            "  memory     daemon {daemon}; captions come from {server} (lost and found again \
+             {restarts} times)"
+        ),
+    });
     lines.push(format!("  disk       {}", mebibytes(stats, "disk_bytes")));
     let last_error = ingest.get("last_error").and_then(Value::as_object);
     lines.push(match last_error {
@@ -133,5 +139,16 @@ mod tests {
   disk       0.0 MiB
   last error then: what";
         assert_eq!(shown, expect);
+    }
+
+    #[test]
+    fn a_captioners_server_stands_in_place_of_the_worker() {
+        let ingest = json!({"captioner_server": "http://127.0.0.1:8080", "captioner_restarts": 1});
+        let stats = json!({"daemon_resident_bytes": 1_048_576, "worker_resident_bytes": null});
+        let object = |value: Value| value.as_object().unwrap().clone();
+        let shown = render(Path::new("s"), &Map::new(), &object(ingest), &object(stats));
+        let line = "  memory     daemon 1.0 MiB; captions come from http://127.0.0.1:8080 (lost and \
+            found again 1 times)";
+        assert!(shown.contains(line), "{shown}");
     }
 }

@@ -29,10 +29,13 @@ use crate::memory::notes::{Notes, NotesError};
 use crate::memory::state::AgentStates;
 use crate::model::calibration::{Calibration, Knot};
 use crate::model::embedder::EmbedderHandle;
+use crate::model::served::ServedCaptioner;
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
-use crate::model::{ModelError, bert, calibration_pairs, caption_reader, request_reader};
+use crate::model::{
+    Captioner, ModelError, bert, calibration_pairs, caption_reader, request_reader,
+};
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::Sessions;
 use crate::search::compaction;
@@ -76,7 +79,6 @@ impl Daemon {
     pub fn start(config: &Config, places: &Places) -> Result<Self, DaemonError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let started = clock.tick();
-        let captioner_dir = config.captioner_dir(places)?;
         let embedder_dir = config.embedder_dir(places)?;
         let reader_dir = config.reader_dir(places)?;
         let captions = caption_reader::load(&config.caption_reader_dir(places)?)?;
@@ -101,11 +103,7 @@ impl Daemon {
         let (reader, episodic) = beside("reader-load", load_reader, open_episodic)?;
         let (requests, episodic) = (Requests::new(reader?), Arc::new(episodic?));
         let stop = Stop::default();
-        let captioner = WorkerCaptioner::new(
-            worker_options(config, places, captioner_dir),
-            Arc::clone(&clock),
-            stop.clone(),
-        )?;
+        let captioner = open_captioner(config, places, &clock, &stop)?;
         let options = context::Options {
             zone: config.zone()?,
             text_max_chars: config.settings.recall.text_max_chars,
@@ -185,6 +183,22 @@ fn calibrate(embedder: EmbedderHandle, store: &Store) -> Result<EmbedderHandle, 
     let knots = calibration.knots().iter().map(|knot| (knot.own, knot.reference)).collect();
     store.put_calibration(fitted_on, knots)?;
     Ok(embedder.with_calibration(calibration))
+}
+
+/// The configured captioner: a worker of its own, or the operator's server. Call it from a
+/// thread that lasts.
+pub fn open_captioner(
+    config: &Config,
+    places: &Places,
+    clock: &Arc<dyn Clock>,
+    stop: &Stop,
+) -> Result<Box<dyn Captioner>, DaemonError> {
+    if let Some(served) = config.served_captioner()? {
+        let captioner = ServedCaptioner::new(served, Arc::clone(clock), stop.clone())?;
+        return Ok(Box::new(captioner));
+    }
+    let options = worker_options(config, places, config.captioner_dir(places)?);
+    Ok(Box::new(WorkerCaptioner::new(options, Arc::clone(clock), stop.clone())?))
 }
 
 pub fn store_options(config: &Config, places: &Places) -> store::Options {

@@ -143,6 +143,8 @@ pub struct IngestState {
     /// Whether pending frames are being captioned.
     pub captioning: bool,
     pub captioner: ModelIdentity,
+    /// Address of the server that captions, where one does in place of a worker.
+    pub captioner_server: Option<String>,
     pub captioner_pid: Option<u32>,
     pub captioner_restarts: u64,
     /// Time of the last frame of each source, by name.
@@ -166,7 +168,6 @@ pub struct Ingest {
     progress: Arc<Progress>,
     stop: Stop,
     wake: Notify,
-    captioner: ModelIdentity,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -179,7 +180,6 @@ impl Ingest {
         let IngestParts { store, episodic, captioner, clock, stop } = parts;
         let progress = Arc::new(Progress::new(&captioner));
         let wake = Notify::default();
-        let identity = captioner.identity().clone();
         let admission =
             Admission::new(store.clone(), Arc::clone(&episodic), Arc::clone(&clock), &options);
         let captioning = Captioning::new(
@@ -197,7 +197,7 @@ impl Ingest {
         let thread =
             Builder::new().name("captioning".to_owned()).spawn(move || captioning.run())?;
         let thread = Mutex::new(Some(thread));
-        Ok(Self { store, episodic, admission, progress, stop, wake, captioner: identity, thread })
+        Ok(Self { store, episodic, admission, progress, stop, wake, thread })
     }
 
     /// Accepts a frame. It is on disk when this returns.
@@ -241,7 +241,8 @@ impl Ingest {
             failed: counters.failed,
             refused: self.progress.refusals(),
             captioning: shown.captioning,
-            captioner: self.captioner.clone(),
+            captioner: shown.captioner,
+            captioner_server: shown.server,
             captioner_pid: shown.pid,
             captioner_restarts: shown.restarts,
             sources,

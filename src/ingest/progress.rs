@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::time::Timestamp;
-use crate::model::Captioner;
+use crate::model::{Captioner, ModelIdentity};
 
 #[derive(Debug)]
 pub(super) struct Progress {
@@ -15,6 +15,9 @@ pub(super) struct Progress {
 #[derive(Debug, Clone)]
 pub(super) struct ProgressSnapshot {
     pub(super) captioning: bool,
+    pub(super) captioner: ModelIdentity,
+    /// Address of the captioner's server, if it has one.
+    pub(super) server: Option<String>,
     pub(super) pid: Option<u32>,
     pub(super) restarts: u64,
     pub(super) last_error: Option<(Timestamp, String)>,
@@ -26,6 +29,8 @@ impl Progress {
     pub(super) fn new(captioner: &impl Captioner) -> Self {
         let snapshot = ProgressSnapshot {
             captioning: true,
+            captioner: captioner.identity().clone(),
+            server: captioner.server().map(str::to_owned),
             pid: captioner.process_id(),
             restarts: captioner.restarts(),
             last_error: None,
@@ -40,6 +45,9 @@ impl Progress {
 
     pub(super) fn set_captioner(&self, captioner: &impl Captioner) {
         let mut shown = self.lock();
+        if shown.captioner != *captioner.identity() {
+            shown.captioner = captioner.identity().clone();
+        }
         shown.pid = captioner.process_id();
         shown.restarts = captioner.restarts();
     }

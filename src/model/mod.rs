@@ -1,6 +1,6 @@
 //! Models behind traits that know nothing of machine learning.
 //!
-//! Only this module names candle and tokenizers.
+//! Only this module names candle and tokenizers, and connects to a model's server.
 
 mod alphabet;
 pub mod bert;
@@ -14,6 +14,7 @@ pub mod detector;
 pub mod embedder;
 pub(crate) mod encoder;
 mod encoder_files;
+pub mod endpoint;
 mod in_place;
 pub(crate) mod jpeg;
 pub(crate) mod layers;
@@ -22,6 +23,7 @@ pub mod request_reader;
 pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;
+pub mod served;
 mod stored_tensor;
 mod table;
 mod tensors;
@@ -117,6 +119,34 @@ pub trait Captioner: Send {
 
     /// Restarts of that process.
     fn restarts(&self) -> u64;
+
+    /// Address of the server that captions, if one of the operator's does: its `restarts` are
+    /// how often it was found again.
+    fn server(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl<C: Captioner + ?Sized> Captioner for Box<C> {
+    fn identity(&self) -> &ModelIdentity {
+        (**self).identity()
+    }
+
+    fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError> {
+        (**self).caption(image)
+    }
+
+    fn process_id(&self) -> Option<u32> {
+        (**self).process_id()
+    }
+
+    fn restarts(&self) -> u64 {
+        (**self).restarts()
+    }
+
+    fn server(&self) -> Option<&str> {
+        (**self).server()
+    }
 }
 
 /// Failures of a caption, by what the caller should do.
@@ -125,14 +155,14 @@ pub enum CaptionError {
     /// This image never gets one.
     #[error("the image cannot be read: {0}")]
     BadImage(String),
-    /// The worker died over this image; perhaps by chance.
-    #[error("the caption worker died over this frame ({0})")]
+    /// The captioner failed over this image; perhaps by chance.
+    #[error("the captioner failed over this frame ({0})")]
     Died(String),
-    /// The worker did not answer in time and was killed.
-    #[error("the caption worker gave no answer within {0:?} and was stopped")]
+    /// The captioner did not answer in time and was given up.
+    #[error("the captioner gave no answer within {0:?} and was given up")]
     Hung(Duration),
-    /// The worker cannot be started now; the image is not at fault.
-    #[error("the caption worker does not start: {0}")]
+    /// There is no captioner now; the image is not at fault.
+    #[error("no captioner: {0}")]
     Unavailable(String),
 }
 

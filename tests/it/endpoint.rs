@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use engram::agent::endpoint::{Address, Endpoint, EndpointError, Options, Question};
 use engram::base::time::{Clock as _, SystemClock};
+use engram::model::endpoint::{Address, Endpoint, EndpointError, Form, Options, Question};
 use serde_json::json;
 
 use crate::scripted_model::{Answers, ScriptedModel, answer};
@@ -17,16 +17,17 @@ const LONG: Duration = Duration::from_secs(30);
 
 fn ask(answers: Answers, timeout: Duration) -> Result<String, EndpointError> {
     let model = ScriptedModel::new(vec![answers]);
-    let question = Question { system: None, user: "where?", image: None };
-    endpoint(&model, timeout).ask(question, LONG)
+    let question = Question { system: None, user: "where?", image: None, form: Form::default() };
+    endpoint(&model, timeout).ask(question, LONG).map(|answer| answer.text)
 }
 
 #[test]
 fn a_question_goes_out_as_openai_has_it() {
     let model = ScriptedModel::new(vec![Answers::With("there".to_owned())]);
     let image = Some(("image/png", b"\x89PNG".as_slice()));
-    let question = Question { system: Some("You plan."), user: "where?", image };
-    assert_eq!(endpoint(&model, LONG).ask(question, LONG).unwrap(), "there");
+    let question =
+        Question { system: Some("You plan."), user: "where?", image, form: Form::default() };
+    assert_eq!(endpoint(&model, LONG).ask(question, LONG).unwrap().text, "there");
     let expected = json!({
         "messages": [
             {"role": "system", "content": "You plan."},
@@ -48,13 +49,13 @@ fn what_a_server_does_wrong_is_named() {
     let garbage = error(Answers::Raw(answer("200 OK", "<html>")));
     assert!(garbage.ends_with("without choices[0].message.content: \"<html>\""), "{garbage}");
     let no_http = error(Answers::Raw("220 smtp ready\r\n\r\n".to_owned()));
-    assert!(no_http.contains("cannot be asked: "), "{no_http}");
+    assert!(no_http.contains("broke off: "), "{no_http}");
     let gone = error(Answers::Raw(String::new()));
-    assert!(gone.contains("cannot be asked: "), "{gone}");
+    assert!(gone.contains("broke off: "), "{gone}");
     let half = error(Answers::Raw(
         "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"choices\"".to_owned(),
     ));
-    assert!(half.contains("cannot be asked: "), "{half}");
+    assert!(half.contains("broke off: "), "{half}");
     let endless = error(Answers::Endlessly);
     assert!(endless.ends_with("answered more than 524288 bytes"), "{endless}");
 }
@@ -85,7 +86,8 @@ fn a_server_that_does_not_get_done_is_given_up() {
 fn where_nothing_listens_the_error_says_so() {
     let address = Address::parse("http://127.0.0.1:1").unwrap();
     let endpoint = Endpoint::new(Options { address, model: String::new(), timeout: LONG });
-    let question = Question { system: None, user: "where?", image: None };
+    let question = Question { system: None, user: "where?", image: None, form: Form::default() };
     let error = endpoint.ask(question, LONG).unwrap_err().to_string();
-    assert!(error.starts_with("the model's server at http://127.0.0.1:1/v1/chat"), "{error}");
+    let start = "the model's server at http://127.0.0.1:1/v1/chat/completions cannot be reached: ";
+    assert!(error.starts_with(start), "{error}");
 }

@@ -42,6 +42,7 @@ mod running;
 mod schemas;
 mod scripted_model;
 mod sdk;
+mod served_captioner;
 mod sessions;
 mod targets;
 mod tools;

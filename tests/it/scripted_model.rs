@@ -24,29 +24,53 @@ pub(crate) enum Answers {
     Endlessly,
     /// A byte at a time.
     Slowly,
+    /// Nothing, as the connection and then the server are gone.
+    GoesDown,
 }
 
-/// Answers one connection after the other, and hangs up when the script is over.
+/// Answers one question after the other, and goes down when the script is over. Asked for its
+/// models, it always lists them.
 pub(crate) struct ScriptedModel {
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<Value>>>,
 }
 
 impl ScriptedModel {
+    /// Lists one model, `small`.
     pub(crate) fn new(script: Vec<Answers>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::with_models(script, &json!({"object": "list", "data": [{"id": "small"}]}))
+    }
+
+    pub(crate) fn with_models(script: Vec<Answers>, models: &Value) -> Self {
+        Self::at("127.0.0.1:0", script, models)
+    }
+
+    pub(crate) fn at(address: &str, script: Vec<Answers>, models: &Value) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&asked);
         let mut script: VecDeque<Answers> = script.into();
+        let models = answer("200 OK", &models.to_string());
         thread::Builder::new()
             .name("scripted model".to_owned())
             .spawn(move || {
                 for stream in listener.incoming() {
-                    let (Ok(stream), Some(answers)) = (stream, script.pop_front()) else { break };
-                    let noted = Arc::clone(&noted);
-                    let serve = move || serve(stream, &answers, &noted);
-                    thread::Builder::new().name("one answer".to_owned()).spawn(serve).unwrap();
+                    let Ok(mut stream) = stream else { break };
+                    match read_request(&mut stream) {
+                        None => {}
+                        Some(Request::Models) => drop(stream.write_all(models.as_bytes())),
+                        Some(Request::Question(question)) => {
+                            noted.lock().unwrap().push(question);
+                            let answers = script.pop_front().unwrap_or(Answers::GoesDown);
+                            if matches!(answers, Answers::GoesDown) {
+                                break;
+                            }
+                            let serve = move || serve(stream, &answers);
+                            let name = "one answer".to_owned();
+                            thread::Builder::new().name(name).spawn(serve).unwrap();
+                        }
+                    }
                 }
             })
             .unwrap();
@@ -59,13 +83,22 @@ impl ScriptedModel {
     }
 }
 
-fn serve(mut stream: TcpStream, answers: &Answers, asked: &Mutex<Vec<Value>>) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let (mut length, mut line) = (0, String::new());
+enum Request {
+    Models,
+    Question(Value),
+}
+
+/// `None` where the other side hung up.
+fn read_request(stream: &mut TcpStream) -> Option<Request> {
+    let mut reader = BufReader::new(stream);
+    let (mut length, mut line, mut first) = (0, String::new(), String::new());
     loop {
         line.clear();
         if reader.read_line(&mut line).unwrap_or(0) == 0 {
-            return;
+            return None;
+        }
+        if first.is_empty() {
+            first.clone_from(&line);
         }
         if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().unwrap();
@@ -74,9 +107,15 @@ fn serve(mut stream: TcpStream, answers: &Answers, asked: &Mutex<Vec<Value>>) {
             break;
         }
     }
+    if first.starts_with("GET /v1/models ") {
+        return Some(Request::Models);
+    }
     let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    asked.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
+    reader.read_exact(&mut body).ok()?;
+    Some(Request::Question(serde_json::from_slice(&body).unwrap()))
+}
+
+fn serve(mut stream: TcpStream, answers: &Answers) {
     match answers {
         Answers::With(text) => {
             let body = json!({"choices": [{"message": {"role": "assistant", "content": text}}]});
@@ -84,7 +123,7 @@ fn serve(mut stream: TcpStream, answers: &Answers, asked: &Mutex<Vec<Value>>) {
         }
         Answers::Raw(bytes) => drop(stream.write_all(bytes.as_bytes())),
         // Until the other side hangs up.
-        Answers::Never => drop(reader.read(&mut [0])),
+        Answers::Never => drop(stream.read(&mut [0])),
         Answers::Endlessly | Answers::Slowly => {
             let is_slow = matches!(answers, Answers::Slowly);
             let chunk = if is_slow { vec![b' '; 1] } else { vec![b' '; 4_096] };
@@ -95,6 +134,7 @@ fn serve(mut stream: TcpStream, answers: &Answers, asked: &Mutex<Vec<Value>>) {
                 }
             }
         }
+        Answers::GoesDown => {}
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Reply {
     failed: u64,
     refused: u64,
     captioning: bool,
+    /// Address of the model's server that captions, where one is set.
+    captioner_server: Option<String>,
     captioner_pid: Option<u32>,
     captioner_restarts: u64,
     sources: Vec<SourceReply>,
@@ -94,6 +96,7 @@ impl Reply {
             failed: status.failed,
             refused: status.refused,
             captioning: status.captioning,
+            captioner_server: status.captioner_server,
             captioner_pid: status.captioner_pid,
             captioner_restarts: status.captioner_restarts,
             sources: status.sources.into_iter().map(source).collect(),
