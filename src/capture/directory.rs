@@ -108,9 +108,9 @@ impl DirectorySource {
 
 impl FrameSource for DirectorySource {
     fn next_frame(&mut self) -> Option<Result<SourceFrame, FrameFault>> {
-        let AnnouncedFrame { file, meta } = self.frames.next()?;
+        let AnnouncedFrame { file, meta, caption } = self.frames.next()?;
         Some(match self.read(&file) {
-            Ok(image) => Ok(SourceFrame { name: file, meta, image }),
+            Ok(image) => Ok(SourceFrame { name: file, meta, image, caption }),
             Err(unreadable) => Err(FrameFault { place: file, reason: unreadable.to_string() }),
         })
     }
@@ -147,7 +147,7 @@ mod tests {
             map_id: String::new(),
             source: source.to_owned(),
         };
-        AnnouncedFrame { file: file.to_owned(), meta }
+        AnnouncedFrame { file: file.to_owned(), meta, caption: None }
     }
 
     fn source(dir: &TempDir, files: &[&str]) -> DirectorySource {

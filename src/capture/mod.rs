@@ -10,6 +10,7 @@ pub mod signature;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::base::caption::Caption;
 use crate::base::frame::FrameMeta;
 use crate::base::picture::ImageLimits;
 use crate::base::time::Zone;
@@ -38,6 +39,8 @@ pub struct SourceFrame {
     pub meta: FrameMeta,
     /// Encoded, JPEG or PNG if all is well.
     pub image: Vec<u8>,
+    /// Where whoever took it captioned it, too.
+    pub caption: Option<Caption>,
 }
 
 /// Frame that a sidecar announces.
@@ -46,6 +49,7 @@ pub struct AnnouncedFrame {
     /// Path relative to the frames' directory, with `/`.
     pub file: String,
     pub meta: FrameMeta,
+    pub caption: Option<Caption>,
 }
 
 /// Fault of one frame or line, which is left out while the rest goes on.

@@ -20,6 +20,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
+use crate::base::caption::Caption;
 use crate::base::frame::FrameMeta;
 use crate::base::picture::ImageLimits;
 use crate::base::time::{Timestamp, Zone};
@@ -378,11 +379,17 @@ impl Standing {
 }
 
 fn arguments(frame: &SourceFrame) -> Map<String, Value> {
-    let SourceFrame { name: _, meta, image } = frame;
+    let SourceFrame { name: _, meta, image, caption } = frame;
     let FrameMeta { taken_at, pose, frame_id, map_id, source } = meta;
     let mut arguments = Map::new();
     let mut set = |name: &str, value: Value| arguments.insert(name.to_owned(), value);
     set("image", Value::from(STANDARD.encode(image)));
+    if let Some(Caption { text, confidence, detections: _ }) = caption {
+        set("caption", Value::from(text.as_str()));
+        if let Some(confidence) = confidence {
+            set("confidence", json!(confidence));
+        }
+    }
     set("time", Value::from(rfc3339(*taken_at)));
     if let Some(pose) = pose {
         set("position", json!(pose.position));

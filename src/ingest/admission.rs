@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use log::warn;
 
+use crate::base::FrameTicket;
+use crate::base::caption::Caption;
 use crate::base::frame::FrameMeta;
 use crate::base::picture::{self, ImageLimits};
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::capture::gate::{self, Arrival, Decision, LastKeyframe, Viewpoint};
 use crate::capture::signature::Signature;
 use crate::ingest::{ObserveError, Observed, ObservedState, Options};
-use crate::memory::episodic::Episodic;
+use crate::memory::episodic::{Episodic, MemoryError};
 use crate::store::{Keyframe, Merged, Store, StoreError};
 
 #[derive(Debug)]
@@ -47,8 +49,14 @@ impl Admission {
         self.clock.now()
     }
 
-    /// Checks a frame and spools it, or extends the record that it repeats.
-    pub(super) fn admit(&self, meta: &FrameMeta, image: &[u8]) -> Result<Observed, ObserveError> {
+    /// Checks a frame and spools it, or extends the record that it repeats. With a caption it
+    /// becomes a record at once.
+    pub(super) fn admit(
+        &self,
+        meta: &FrameMeta,
+        image: &[u8],
+        caption: Option<&Caption>,
+    ) -> Result<Observed, ObserveError> {
         meta.check()?;
         self.check_clock(meta.taken_at)?;
         // Decoded in full, though a header would do: an image that the captioner cannot read is
@@ -59,11 +67,35 @@ impl Admission {
         match self.decide(meta, &signature, keyframe.as_ref())? {
             Decision::Keep => {
                 let signature = signature.as_bytes().to_vec();
-                let ticket = self.store.accept_frame(meta, image, signature)?;
-                Ok(Observed { ticket, state: ObservedState::Pending })
+                match caption {
+                    None => {
+                        let ticket = self.store.accept_frame(meta, image, signature)?;
+                        Ok(Observed { ticket, state: ObservedState::Pending })
+                    }
+                    Some(caption) => self.remember(meta, image, signature, caption),
+                }
             }
             Decision::Merge => self.merge(meta),
         }
+    }
+
+    fn remember(
+        &self,
+        meta: &FrameMeta,
+        image: &[u8],
+        signature: Vec<u8>,
+        caption: &Caption,
+    ) -> Result<Observed, ObserveError> {
+        let remembered = self.episodic.remember_captioned_frame(meta, image, signature, caption);
+        let record = remembered.map_err(|error| match error {
+            MemoryError::Store(error) => error.into(),
+            other @ (MemoryError::Model(_)
+            | MemoryError::Corpus(_)
+            | MemoryError::Thread(_)
+            | MemoryError::NamesNothing(_)) => ObserveError::Memory(other.to_string()),
+        })?;
+        let ticket = record.image.unwrap_or(FrameTicket(0));
+        Ok(Observed { ticket, state: ObservedState::Stored { record: record.id } })
     }
 
     /// A damaged keyframe counts as none: the next one replaces it.

@@ -23,6 +23,7 @@ use log::warn;
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::base::caption::Caption;
 use crate::base::frame::{BadName, FrameMeta};
 use crate::base::notify::Notify;
 use crate::base::picture::{BadImage, ImageLimits};
@@ -88,6 +89,8 @@ pub struct Observed {
 pub enum ObservedState {
     /// Spooled; its caption follows.
     Pending,
+    /// It came with its caption and is a record.
+    Stored { record: RecordId },
     /// Repeats an earlier frame, whose record now ends with this one; `None` while that frame
     /// waits for its caption.
     Merged { record: Option<RecordId> },
@@ -115,6 +118,9 @@ pub enum ObserveError {
     ImagesFull { bytes: u64, max: u64 },
     #[error(transparent)]
     Store(StoreError),
+    /// The frame's own caption could not be remembered.
+    #[error("{0}")]
+    Memory(String),
 }
 
 impl From<StoreError> for ObserveError {
@@ -202,10 +208,33 @@ impl Ingest {
 
     /// Accepts a frame. It is on disk when this returns.
     pub fn observe_frame(&self, meta: &FrameMeta, image: &[u8]) -> Result<Observed, ObserveError> {
-        let observed = self.admission.admit(meta, image);
+        self.admit(meta, image, None)
+    }
+
+    /// Accepts a frame with the caption that its sender made. It is on disk and, unless the gate
+    /// merges it, a record when this returns: no captioner sees it.
+    pub fn observe_captioned_frame(
+        &self,
+        meta: &FrameMeta,
+        image: &[u8],
+        caption: &Caption,
+    ) -> Result<Observed, ObserveError> {
+        self.admit(meta, image, Some(caption))
+    }
+
+    fn admit(
+        &self,
+        meta: &FrameMeta,
+        image: &[u8],
+        caption: Option<&Caption>,
+    ) -> Result<Observed, ObserveError> {
+        let observed = self.admission.admit(meta, image, caption);
         match &observed {
             Ok(Observed { state: ObservedState::Pending, .. }) => self.wake.notify(),
-            Ok(Observed { state: ObservedState::Merged { .. }, .. }) => {}
+            Ok(Observed {
+                state: ObservedState::Merged { .. } | ObservedState::Stored { .. },
+                ..
+            }) => {}
             Err(_) => self.progress.count_refusal(),
         }
         observed

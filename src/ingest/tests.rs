@@ -9,6 +9,7 @@ use image::{ImageFormat, Rgb, RgbImage};
 use tempfile::TempDir;
 
 use super::*;
+use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::base::pose::Pose;
 use crate::base::time::StandingClock;
@@ -162,6 +163,36 @@ fn a_repeated_view_lengthens_its_record() {
     // The corpus knows it too: the record lies in a window after its start.
     let status = rig.ingest.status();
     assert_eq!((status.seen, status.merged, status.captioned), (2, 1, 1));
+}
+
+#[test]
+fn a_frame_with_its_caption_passes_the_gate_and_no_captioner() {
+    let dir = dir();
+    let rig = Rig::start(dir.path(), ScriptedCaptioner::new(|_| Err(away())));
+    let caption =
+        |text: &str| Caption { confidence: Some(0.5), ..Caption::without_confidence(text) };
+    let observe = |colour, seconds, text| {
+        rig.ingest.observe_captioned_frame(&meta(seconds), &png(colour), &caption(text)).unwrap()
+    };
+    // One that waits for the captioner does not hold it up.
+    rig.see(BLUE, 0.0).unwrap();
+    let stored = observe(RED, 1.0, "a red mug");
+    assert_eq!(stored.state, ObservedState::Stored { record: RecordId(1) });
+    let merged = observe(RED, 5.0, "a red mug, again");
+    assert_eq!(merged.state, ObservedState::Merged { record: Some(RecordId(1)) });
+    assert_eq!(merged.ticket, stored.ticket);
+    let [record] = rig.records().try_into().unwrap();
+    assert_eq!((record.caption.as_str(), record.confidence), ("a red mug", Some(0.5)));
+    assert_eq!((record.meta.taken_at, record.end_at), (at(1.0), at(5.0)));
+    assert_eq!(rig.store.image(record.image.unwrap()).unwrap(), Some(png(RED)));
+    let status = rig.ingest.status();
+    assert_eq!((status.seen, status.merged, status.captioned, status.pending), (3, 1, 1, 1));
+    let past = rig.ingest.observe_captioned_frame(&meta(2.0), &png(BLUE), &caption("a book"));
+    assert!(matches!(past, Err(ObserveError::Time { .. })), "{past:?}");
+    drop(rig);
+    let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
+    rig.settle();
+    assert_eq!(rig.records().len(), 2);
 }
 
 #[test]

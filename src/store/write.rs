@@ -55,28 +55,49 @@ impl Store {
             if state.pending.len() >= max {
                 return Err(StoreError::SpoolFull { pending: state.pending.len(), max });
             }
-            let ticket = change.take_ticket();
-            let bytes = image.len() as u64;
-            change.counters.images_dropped +=
-                self.0.frames.make_room(bytes, &state.pending, &state.set_aside)?;
-            self.0.frames.write(ticket, image)?;
+            let ticket = self.write_image(state, change, image)?;
             let frame =
                 PendingFrame { ticket, meta: meta.clone(), end_at: meta.taken_at, attempts: 0 };
             change.put_pending(&frame);
             change.moves.push(Move::Spooled(ticket));
-            let keyframe = Keyframe {
-                ticket,
-                record: None,
-                meta: meta.clone(),
-                last_at: meta.taken_at,
-                signature,
-            };
-            change.put_keyframe(&meta.source, &keyframe);
-            if let Some(silent) = state.source_to_forget(&meta.source) {
-                change.forget_source(silent);
-            }
-            change.counters.seen += 1;
+            put_first_keyframe(state, change, (ticket, None), meta, signature);
             Ok(ticket)
+        })
+    }
+
+    /// Takes a frame in that brings its caption: image, record and keyframe of its source.
+    ///
+    /// Durable when it returns. Waits for no other frame: its place in the order of tickets is
+    /// its own, its record follows those that are there.
+    pub fn accept_captioned_frame(
+        &self,
+        meta: &FrameMeta,
+        image: &[u8],
+        signature: Vec<u8>,
+        caption: &Caption,
+        parsed: &ParsedCaption,
+        vector: &Embedding,
+    ) -> Result<Record, StoreError> {
+        check_names(meta)?;
+        check_length("the signature", signature.len(), SIGNATURE_BYTES_MAX)?;
+        self.check_content(&caption.text, vector)?;
+        self.change(|state, change| {
+            let ticket = self.write_image(state, change, image)?;
+            let record = Record {
+                id: change.take_id(),
+                meta: meta.clone(),
+                end_at: meta.taken_at,
+                caption: caption.text.clone(),
+                parsed: parsed.clone(),
+                confidence: caption.confidence,
+                detections: caption.detections.clone(),
+                layer: None,
+                image: Some(ticket),
+            };
+            change.put_record(&record, vector, self.0.generation);
+            put_first_keyframe(state, change, (ticket, Some(record.id)), meta, signature);
+            change.counters.captioned += 1;
+            Ok(record)
         })
     }
 
@@ -263,6 +284,21 @@ impl Store {
         Ok(result)
     }
 
+    /// Writes an image under a new ticket, which an entry of the same change is to name.
+    fn write_image(
+        &self,
+        state: &WriterState,
+        change: &mut Change,
+        image: &[u8],
+    ) -> Result<FrameTicket, StoreError> {
+        let ticket = change.take_ticket();
+        let bytes = image.len() as u64;
+        change.counters.images_dropped +=
+            self.0.frames.make_room(bytes, &state.pending, &state.set_aside)?;
+        self.0.frames.write(ticket, image)?;
+        Ok(ticket)
+    }
+
     fn pending(&self, ticket: FrameTicket) -> Result<PendingFrame, StoreError> {
         let key = keys::spooled(ticket);
         let on_disk: Option<PendingOnDisk> = self.0.db.read(&key)?;
@@ -405,6 +441,23 @@ impl Drop for super::Inner {
             log::warn!(error:%; "the manifest could not be written");
         }
     }
+}
+
+/// A frame that was seen becomes its source's keyframe.
+fn put_first_keyframe(
+    state: &WriterState,
+    change: &mut Change,
+    (ticket, record): (FrameTicket, Option<RecordId>),
+    meta: &FrameMeta,
+    signature: Vec<u8>,
+) {
+    let last_at = meta.taken_at;
+    let keyframe = Keyframe { ticket, record, meta: meta.clone(), last_at, signature };
+    change.put_keyframe(&meta.source, &keyframe);
+    if let Some(silent) = state.source_to_forget(&meta.source) {
+        change.forget_source(silent);
+    }
+    change.counters.seen += 1;
 }
 
 fn promise(writer: &WriterState, newest: Option<(u64, u32)>) -> PromiseOnDisk {

@@ -19,6 +19,25 @@ fn root(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
+/// The line's caption is kept, and the captioner, which would say something else, not asked.
+#[test]
+fn a_recording_may_bring_its_captions() {
+    let frames = tempfile::tempdir().unwrap();
+    let coffee = root("tests/fixtures/photographs/coffee.jpg");
+    fs::copy(coffee, frames.path().join("1.jpg")).unwrap();
+    let line = json!({"file": "1.jpg", "time": "2025-01-02T10:00:00Z", "caption": "an espresso",
+        "confidence": 0.75});
+    fs::write(frames.path().join("frames.jsonl"), line.to_string()).unwrap();
+    let daemon = Running::start();
+    let output = daemon.engram(&["ingest", frames.path().to_str().unwrap()]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("1 frames sent") && said.contains("1 captioned, 0 failed"), "{said}");
+    let inspected = daemon.ask("inspect_memory_record", json!({"record_ids": [1]}));
+    let record = &inspected["records"][0];
+    assert_eq!((&record["caption"], &record["confidence"]), (&json!("an espresso"), &json!(0.75)));
+    assert_eq!(record["image"], "engram://frames/1");
+}
+
 #[test]
 fn a_photograph_becomes_a_record_with_the_boxes_of_what_it_shows() {
     let dir = tempfile::tempdir().unwrap();

@@ -363,7 +363,11 @@ fn what_cannot_be_observed_is_refused_by_argument() {
     };
     let image = STANDARD.encode(png(1));
     check(json!({}), "one of the arguments \"image\", \"image_path\" and \"caption\" is needed");
-    check(json!({"caption": "a", "image": image}), "only one of the arguments");
+    check(
+        json!({"image": image, "image_path": "/a.png"}),
+        "only one of the arguments \"image\" and",
+    );
+    check(json!({"caption": "a", "image": image, "layer": "x"}), "a frame has no layer");
     check(json!({"image": "%%%"}), "argument \"image\" is no base64");
     check(
         json!({"image": STANDARD.encode(b"GIF89a")}),
@@ -407,6 +411,28 @@ fn an_own_caption_is_stored_as_it_is_never_merged() {
     assert_eq!(found["records"][0]["layer"], "body_status");
     assert_eq!(found["records"][0]["time"], "2025-01-03 12:00:00");
     assert_eq!(found["records"][0]["position"], Value::Null);
+}
+
+#[test]
+fn a_robot_that_captions_itself_keeps_its_image() {
+    let memory = Memory::new();
+    let seen = |at: &str, caption: &str| {
+        let image = STANDARD.encode(png(1));
+        memory.ask(
+            "observe",
+            json!({"image": image, "time": at, "caption": caption, "confidence": 0.5}),
+        )
+    };
+    let stored = seen("2025-01-03 09:00:00", "a red mug on a desk");
+    assert_eq!((&stored["state"], &stored["id"]), (&json!("stored"), &json!(1)));
+    let merged = seen("2025-01-03 09:00:05", "a red mug on a desk, still");
+    assert_eq!((&merged["state"], &merged["id"]), (&json!("merged"), &json!(1)));
+    let found = memory.ask("recall_last_seen", json!({"query": "a red mug"}));
+    assert_eq!(found["records"][0]["image"], "engram://frames/1");
+    assert_eq!(found["records"][0]["confidence"], 0.5);
+    assert_eq!(found["records"][0]["end_time"], "2025-01-03 09:00:05");
+    let status = memory.ask("ingest_status", json!({}));
+    assert_eq!((&status["seen"], &status["captioned"]), (&json!(2), &json!(1)));
 }
 
 #[test]

@@ -5,12 +5,14 @@
 //!  "frame_id": "map", "map_id": "home-2025-01", "source": "front_camera"}
 //! ```
 //! `file` and `time` must be there; any other field may be absent or null.
+//! With a `caption` (and a `confidence` from 0 to 1) the frame is stored as it was captioned.
 //! `orientation`, a quaternion `[x, y, z, w]`, may stand in for `theta`. An
 //! unknown field is refused by name: a misspelt `postion` would otherwise lose
 //! every place of a day without a word.
 
 use serde_json::{Map, Value};
 
+use crate::base::caption::Caption;
 use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
 use crate::base::time::{Timestamp, Zone};
@@ -21,8 +23,21 @@ use crate::capture::sidecar::{
     BadLine, Chronology, Listing, SidecarText, TIME_ACCEPTED, quote, tum,
 };
 
-const FIELDS: [&str; 8] =
-    ["file", "time", "position", "theta", "orientation", "frame_id", "map_id", "source"];
+const FIELDS: [&str; 10] = [
+    "file",
+    "time",
+    "position",
+    "theta",
+    "orientation",
+    "frame_id",
+    "map_id",
+    "source",
+    "caption",
+    "confidence",
+];
+
+/// Longest caption, as `observe` takes it.
+const CAPTION_BYTES_MAX: usize = 8_000;
 
 pub(super) fn parse(text: &SidecarText, defaults: &Defaults) -> Listing {
     let (mut frames, mut faults) = (Vec::new(), FrameFaults::default());
@@ -64,7 +79,7 @@ fn parse_line(line: &str, defaults: &Defaults) -> Result<AnnouncedFrame, BadLine
         source: text_of(&fields, "source")?.unwrap_or(&defaults.source).to_owned(),
     };
     meta.check()?;
-    Ok(AnnouncedFrame { file: file.to_owned(), meta })
+    Ok(AnnouncedFrame { file: file.to_owned(), meta, caption: caption_of(&fields)? })
 }
 
 /// Value of a field; `None` where it is absent or null.
@@ -76,6 +91,30 @@ fn text_of<'a>(fields: &'a Map<String, Value>, field: &str) -> Result<Option<&'a
     get_field(fields, field)
         .map(|value| value.as_str().ok_or_else(|| bad_field(field, value, "a text")))
         .transpose()
+}
+
+fn caption_of(fields: &Map<String, Value>) -> Result<Option<Caption>, BadLine> {
+    let text = text_of(fields, "caption")?.map(str::trim);
+    let confidence = get_field(fields, "confidence");
+    let Some(text) = text else {
+        return match confidence {
+            None => Ok(None),
+            Some(_) => {
+                Err(BadLine::Missing { field: "caption", accepted: "a text beside its confidence" })
+            }
+        };
+    };
+    if text.is_empty() || text.len() > CAPTION_BYTES_MAX {
+        let accepted = "a text of 1 to 8000 bytes";
+        return Err(bad_field("caption", &Value::from(shorten(text)), accepted));
+    }
+    let confidence = confidence.map(|value| {
+        #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
+        let given = value.as_f64().filter(|it| (0.0..=1.0).contains(it)).map(|it| it as f32);
+        given.ok_or_else(|| bad_field("confidence", value, "a number from 0 to 1 or null"))
+    });
+    let confidence = confidence.transpose()?;
+    Ok(Some(Caption { text: text.to_owned(), confidence, detections: Vec::new() }))
 }
 
 fn time_of(fields: &Map<String, Value>, zone: Zone) -> Result<Timestamp, BadLine> {
@@ -186,7 +225,10 @@ mod tests {
             map_id: "home".to_owned(),
             source: "front".to_owned(),
         };
-        assert_eq!(listing.frames, [AnnouncedFrame { file: "a/1.jpg".to_owned(), meta: expect }]);
+        assert_eq!(
+            listing.frames,
+            [AnnouncedFrame { file: "a/1.jpg".to_owned(), meta: expect, caption: None }]
+        );
         assert_eq!(listing.faults.total(), 0);
     }
 
@@ -199,6 +241,19 @@ mod tests {
             (meta.pose, &*meta.frame_id, &*meta.map_id, &*meta.source),
             (None, "map", "", "camera")
         );
+    }
+
+    #[test]
+    fn a_frame_may_come_with_its_caption() {
+        let caption = |fields: &str| {
+            let listing = listing(&format!(r#"{{"file":"1.jpg","time":1,{fields}}}"#));
+            listing.frames[0].caption.clone()
+        };
+        let mug = Caption::without_confidence("a mug");
+        assert_eq!(caption(r#""caption":" a mug ""#), Some(mug.clone()));
+        let sure = Caption { confidence: Some(0.5), ..mug };
+        assert_eq!(caption(r#""caption":"a mug","confidence":0.5"#), Some(sure));
+        assert_eq!(caption(r#""caption":null"#), None);
     }
 
     #[test]
@@ -260,6 +315,15 @@ mod tests {
                 r#"there is no field "postion"; accepted are file, time, position"#,
             ),
             (r#"{"file":"1","time":1,"source":""}"#, "source is empty"),
+            (
+                r#"{"file":"1","time":1,"caption":" "}"#,
+                r#"caption is "", accepted is a text of 1 to 8000 bytes"#,
+            ),
+            (
+                r#"{"file":"1","time":1,"caption":"a","confidence":2}"#,
+                "confidence is 2, accepted is a number from 0 to 1",
+            ),
+            (r#"{"file":"1","time":1,"confidence":0.5}"#, "caption is missing"),
             (
                 r#"{"file":"1","#,
                 "the line is no JSON object: EOF while parsing a value at column 12",

@@ -160,7 +160,11 @@ fn with_files(
     let mut frames = Vec::with_capacity(rows.len());
     for PoseRow { line, time, pose, file } in rows {
         if let Some(file) = file {
-            frames.push(AnnouncedFrame { file, meta: meta(time, Some(pose), defaults) });
+            frames.push(AnnouncedFrame {
+                file,
+                meta: meta(time, Some(pose), defaults),
+                caption: None,
+            });
         } else {
             let accepted = "nine as in the other lines, the last one the frame's file";
             faults.push(text.fault(line, &BadLine::Columns { found: 8, accepted }));
@@ -258,7 +262,7 @@ fn join_poses(
             );
             faults.push(FrameFault { place: file.clone(), reason });
         }
-        frames.push(AnnouncedFrame { file, meta: meta(time, pose, defaults) });
+        frames.push(AnnouncedFrame { file, meta: meta(time, pose, defaults), caption: None });
     }
     frames
 }
@@ -309,7 +313,9 @@ mod tests {
     #[test]
     fn a_line_is_time_place_quaternion_and_file() {
         let listing = listing("100.25 1 2 3 0 0 0.7071 0.7071 rgb/a b.png\n", &[]);
-        let [AnnouncedFrame { file, meta }] = listing.frames.as_slice() else { panic!() };
+        let [AnnouncedFrame { file, meta, caption: None }] = listing.frames.as_slice() else {
+            panic!()
+        };
         assert_eq!((file.as_str(), meta.taken_at.micros()), ("rgb/a b.png", 100_250_000));
         let pose = meta.pose.unwrap();
         assert_eq!(pose, Pose::new([1.0, 2.0, 3.0], Some(FRAC_PI_2)).unwrap());

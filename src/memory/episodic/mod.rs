@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
+use crate::base::frame::FrameMeta;
 use crate::base::time::{Clock, SystemClock, Timestamp};
 use crate::base::{FrameTicket, RecordId};
 use crate::language::caption::ParsedCaption;
@@ -130,6 +131,25 @@ impl Episodic {
         self.vocabulary.learn_from([&parsed]);
         let mut changes = self.corpus.changes();
         let record = self.store.commit_frame(ticket, caption, &parsed, &vector)?;
+        changes.insert(&record, &vector)?;
+        Ok(record)
+    }
+
+    /// Commits a frame that brings its own caption, with its image. On disk and searchable when
+    /// it returns.
+    pub fn remember_captioned_frame(
+        &self,
+        meta: &FrameMeta,
+        image: &[u8],
+        signature: Vec<u8>,
+        caption: &Caption,
+    ) -> Result<Record, MemoryError> {
+        let vector = self.embedder.embed(TextRole::Passage, &caption.text)?;
+        let parsed = self.captions.read(&caption.text);
+        self.vocabulary.learn_from([&parsed]);
+        let mut changes = self.corpus.changes();
+        let record =
+            self.store.accept_captioned_frame(meta, image, signature, caption, &parsed, &vector)?;
         changes.insert(&record, &vector)?;
         Ok(record)
     }

@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caption::Caption;
 use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
 use crate::base::picture::ImageLimits;
 use crate::base::pose::Pose;
@@ -36,6 +37,7 @@ pub(crate) struct Request {
 
 enum Content {
     Image(Vec<u8>),
+    CaptionedImage(Vec<u8>, Caption),
     Caption { caption: String, confidence: Option<f32>, layer: Option<String> },
 }
 
@@ -62,8 +64,8 @@ impl Tool for Observe {
     const NAME: &'static str = "observe";
     const TITLE: &'static str = "Put an observation into memory";
     const DESCRIPTION: &'static str = "Takes a camera frame (image or image_path), which is \
-        captioned in the background, or a ready caption, which is stored at once. When it answers, \
-        the observation is safe on disk.";
+        captioned in the background, or a ready caption, or both of a robot that captions itself, \
+        which are stored at once. When it answers, the observation is safe on disk.";
     const TOOLSET: Toolset = Toolset::Ingest;
     const HINTS: Hints = Hints::ADDS;
     const PARAMS: &'static [Param] = &[
@@ -76,7 +78,7 @@ impl Tool for Observe {
         Param::optional(
             "caption",
             Kind::Text { bytes_max: CAPTION_BYTES_MAX },
-            "What was seen, in words; stored as it is.",
+            "What was seen, in words; stored as it is. With an image no captioner is asked.",
         ),
         Param::optional("time", Kind::Time, "When it was seen; now where absent."),
         Param::optional("position", Kind::Position, "Where the robot stood, metres in frame_id."),
@@ -124,6 +126,10 @@ impl Tool for Observe {
                 let observed = context.ingest.observe_frame(&meta, &image);
                 observed.map(Reply::of).map_err(|error| refusal(&error))
             }
+            Content::CaptionedImage(image, caption) => {
+                let observed = context.ingest.observe_captioned_frame(&meta, &image, &caption);
+                observed.map(Reply::of).map_err(|error| refusal(&error))
+            }
         }
     }
 }
@@ -139,6 +145,7 @@ impl Reply {
     fn of(observed: Observed) -> Self {
         let (state, record) = match observed.state {
             ObservedState::Pending => (FrameState::Pending, None),
+            ObservedState::Stored { record } => (FrameState::Stored, Some(record)),
             ObservedState::Merged { record } => (FrameState::Merged, record),
         };
         Self { frame: Some(observed.ticket.0), id: record.map(|id| id.0), state }
@@ -165,29 +172,47 @@ fn content(args: &Args, limits: ImageLimits) -> Result<Content, ToolError> {
         (args.text("image")?, args.text("image_path")?, args.text("caption")?);
     let layer = args.text("layer")?.map(str::to_owned);
     let confidence = confidence(args)?;
-    match (image, path, caption) {
-        (None, None, Some(caption)) => {
+    let image = match (image, path) {
+        (Some(_), Some(_)) => {
+            return Err(argument_error(
+                "only one of the arguments \"image\" and \"image_path\" is accepted; both came"
+                    .to_owned(),
+            ));
+        }
+        (Some(image), None) => Some(decode(image)?),
+        (None, Some(path)) => Some(read(Path::new(path), limits.bytes_max)?),
+        (None, None) => None,
+    };
+    match (image, caption) {
+        (None, None) => Err(argument_error(
+            "one of the arguments \"image\", \"image_path\" and \"caption\" is needed; none came"
+                .to_owned(),
+        )),
+        (None, Some(caption)) => {
             Ok(Content::Caption { caption: caption.to_owned(), confidence, layer })
         }
-        (Some(_), None, None) | (None, Some(_), None) if layer.is_some() => Err(argument_error(
+        (Some(_), _) if layer.is_some() => Err(argument_error(
             "argument \"layer\" goes with \"caption\" only; a frame has no layer".to_owned(),
         )),
-        (Some(_), None, None) | (None, Some(_), None) if confidence.is_some() => Err(argument_error(
+        (Some(image), Some(caption)) => {
+            let text = caption.to_owned();
+            Ok(Content::CaptionedImage(image, Caption { text, confidence, detections: Vec::new() }))
+        }
+        (Some(_), None) if confidence.is_some() => Err(argument_error(
             "argument \"confidence\" goes with \"caption\" only; the captioner says how sure it is \
              of a frame"
                 .to_owned(),
         )),
-        (Some(image), None, None) => STANDARD.decode(image.trim()).map(Content::Image).map_err(|error| {
-            argument_error(format!("argument \"image\" is no base64 ({error}); accepted is a JPEG or PNG file in base64"))
-        }),
-        (None, Some(path), None) => read(Path::new(path), limits.bytes_max).map(Content::Image),
-        (None, None, None) => Err(argument_error(
-            "one of the arguments \"image\", \"image_path\" and \"caption\" is needed; none came".to_owned(),
-        )),
-        _ => Err(argument_error(
-            "only one of the arguments \"image\", \"image_path\" and \"caption\" is accepted; several came".to_owned(),
-        )),
+        (Some(image), None) => Ok(Content::Image(image)),
     }
+}
+
+fn decode(image: &str) -> Result<Vec<u8>, ToolError> {
+    STANDARD.decode(image.trim()).map_err(|error| {
+        argument_error(format!(
+            "argument \"image\" is no base64 ({error}); accepted is a JPEG or PNG file in base64"
+        ))
+    })
 }
 
 fn confidence(args: &Args) -> Result<Option<f32>, ToolError> {
@@ -249,6 +274,6 @@ fn refusal(error: &ObserveError) -> ToolError {
         ObserveError::SpoolFull { .. } | ObserveError::ImagesFull { .. } => {
             ToolError::Refused(error.to_string())
         }
-        ObserveError::Store(_) => ToolError::Fault(error.to_string()),
+        ObserveError::Store(_) | ObserveError::Memory(_) => ToolError::Fault(error.to_string()),
     }
 }
