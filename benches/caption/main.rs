@@ -87,6 +87,7 @@ fn ours(model: &Path, frames: &[PathBuf]) -> anyhow::Result<Figures> {
     let options = Options {
         command: WorkerCommand::engram(Path::new(env!("CARGO_BIN_EXE_engram")), &child),
         model: model.to_owned(),
+        memory_bytes_max: None,
         start_deadline: Duration::from_secs(300),
         caption_deadline: Duration::from_secs(300),
         start: Start::AtOnce,

@@ -44,6 +44,9 @@ use crate::store::{self, CheckedStore, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
 use crate::tools::dispatch::Tools;
 
+/// How long a start waits to hear that the captioner is not usable.
+const CAPTIONER_PATIENCE: Duration = Duration::from_secs(2);
+
 /// Errors of the start.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
@@ -79,6 +82,9 @@ impl Daemon {
     pub fn start(config: &Config, places: &Places) -> Result<Self, DaemonError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let started = clock.tick();
+        let stop = Stop::default();
+        // First, so that its worker loads the model while the store is opened.
+        let mut captioner = open_captioner(config, places, &clock, &stop)?;
         let embedder_dir = config.embedder_dir(places)?;
         let reader_dir = config.reader_dir(places)?;
         let captions = caption_reader::load(&config.caption_reader_dir(places)?)?;
@@ -102,8 +108,7 @@ impl Daemon {
         let load_reader = || request_reader::load(&reader_dir);
         let (reader, episodic) = beside("reader-load", load_reader, open_episodic)?;
         let (requests, episodic) = (Requests::new(reader?), Arc::new(episodic?));
-        let stop = Stop::default();
-        let captioner = open_captioner(config, places, &clock, &stop)?;
+        captioner.check(CAPTIONER_PATIENCE)?;
         let options = context::Options {
             zone: config.zone()?,
             text_max_chars: config.settings.recall.text_max_chars,
@@ -234,6 +239,7 @@ pub fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worke
     worker::Options {
         command: WorkerCommand::engram(&places.program, &child),
         model: child.model,
+        memory_bytes_max: child.memory_bytes_max,
         start_deadline: Duration::from_secs(settings.start_deadline_seconds),
         caption_deadline: Duration::from_secs(settings.deadline_seconds),
         start: Start::AtOnce,

@@ -37,11 +37,26 @@ fn kind_of(path: &Path) -> Result<CaptionerKind, ModelError> {
             path: path.display().to_string(),
             reason: format!(
                 "it is a {other:?} model by its config.json; as a captioner are accepted {:?} \
-                 (BLIP-base, BLIP-large, household-captioner) and {:?} (everyday-detector)",
+                 (BLIP-base, BLIP-large, household-captioner) and {:?} (everyday-detector); {}",
                 blip::MODEL_TYPE,
                 detector::MODEL_TYPE,
+                advice(other),
             ),
         }),
+    }
+}
+
+/// What a model of another kind is for.
+fn advice(kind: &str) -> &'static str {
+    match kind {
+        "bert" | "distilbert" | "mpnet" | "roberta" | "xlm-roberta" => {
+            "a model of texts goes into embedder.model"
+        }
+        _ => {
+            "a vision-language model of another kind captions through a server: start it in \
+             llama-server, Ollama or vLLM, and set captioner.endpoint to the address, such as \
+             http://127.0.0.1:8080"
+        }
     }
 }
 
@@ -59,6 +74,10 @@ mod tests {
             let text = refused.unwrap().to_string();
             assert!(text.contains("it is a \"qwen2_vl\" model"), "{text}");
             assert!(text.contains("accepted \"blip\"") && text.contains("\"nanodet-g\""), "{text}");
+            assert!(
+                text.contains("llama-server, Ollama or vLLM, and set captioner.endpoint"),
+                "{text}"
+            );
         }
     }
 

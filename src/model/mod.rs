@@ -114,6 +114,12 @@ pub trait Captioner: Send {
     /// Blocks until the caption is there or the captioner's own deadline has passed.
     fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError>;
 
+    /// Fails if it turns out within `patience` that this captioner will never caption. One that is
+    /// slow to load passes.
+    fn check(&mut self, _patience: Duration) -> Result<(), ModelError> {
+        Ok(())
+    }
+
     /// Id of the captioning process, if it is another one: for memory figures.
     fn process_id(&self) -> Option<u32>;
 
@@ -134,6 +140,10 @@ impl<C: Captioner + ?Sized> Captioner for Box<C> {
 
     fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError> {
         (**self).caption(image)
+    }
+
+    fn check(&mut self, patience: Duration) -> Result<(), ModelError> {
+        (**self).check(patience)
     }
 
     fn process_id(&self) -> Option<u32> {
@@ -175,4 +185,7 @@ pub enum ModelError {
     Unusable { path: String, reason: String },
     #[error("the model failed: {0}")]
     Failed(String),
+    /// Found out by its own process.
+    #[error("the captioner cannot be used: {0}")]
+    Captioner(String),
 }

@@ -145,6 +145,20 @@ impl StoredWeight {
     }
 }
 
+/// How a file begins that stands for one in Git LFS.
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
+/// Says of a file that begins like this that it is only a pointer, if it is.
+pub(super) fn refuse_pointer(start: &[u8]) -> io::Result<()> {
+    if start.starts_with(LFS_POINTER) {
+        return Err(io::Error::other(
+            "it is a Git LFS pointer, not the file that it stands for; run `git lfs pull` where \
+             it was cloned, or download the file itself",
+        ));
+    }
+    Ok(())
+}
+
 /// JSON header of a safetensors file, after its eight bytes of length.
 pub(super) fn header_of(file: &mut File, file_length: u64) -> io::Result<Vec<u8>> {
     let mut length = [0; 8];
@@ -164,6 +178,10 @@ fn metadata_of(file: &mut File) -> io::Result<(Metadata, u64)> {
     let file_length = file.metadata()?.len();
     if file_length < 8 {
         return Err(io::Error::other("the file is too short"));
+    }
+    let mut start = [0; LFS_POINTER.len()];
+    if file.read_exact(&mut start).is_ok() {
+        refuse_pointer(&start)?;
     }
     let header = header_of(file, file_length)?;
     // Checks that places follow one another and fit the shapes.

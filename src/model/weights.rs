@@ -16,7 +16,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokenizers::Tokenizer;
 
-use crate::model::tensors::{Tensors, header_of};
+use crate::model::tensors::{Tensors, header_of, refuse_pointer};
 use crate::model::{Fingerprint, ModelError, ModelIdentity};
 
 const WEIGHTS: &str = "model.safetensors";
@@ -195,6 +195,7 @@ impl ModelDir {
         }
         let mut bytes = Vec::new();
         file.take(SETTINGS_BYTES_MAX).read_to_end(&mut bytes)?;
+        refuse_pointer(&bytes)?;
         Ok(Some(bytes))
     }
 
@@ -334,6 +335,17 @@ mod tests {
             let read = ModelDir::open(dir.path()).unwrap().tensors();
             assert!(matches!(read, Err(ModelError::Unusable { .. })), "{} bytes", damaged.len());
         }
+    }
+
+    #[test]
+    fn a_pointer_into_git_lfs_is_called_one() {
+        let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+        let dir = model_dir(pointer);
+        let error = ModelDir::open(dir.path()).unwrap().tensors().err().unwrap().to_string();
+        assert!(error.contains("model.safetensors: it is a Git LFS pointer"), "{error}");
+        fs::write(dir.path().join("config.json"), pointer).unwrap();
+        let error = model_type(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("config.json: it is a Git LFS pointer"), "{error}");
     }
 
     #[test]

@@ -32,6 +32,7 @@ fn options(memory_bytes_max: Option<u64>) -> Options {
     Options {
         command: WorkerCommand::engram(program, &child(&model(), memory_bytes_max)),
         model: model(),
+        memory_bytes_max,
         start_deadline: Duration::from_secs(60),
         caption_deadline: Duration::from_secs(60),
         start: Start::WhenNeeded,
@@ -134,6 +135,8 @@ fn what_is_no_image_ends_nothing() {
 fn a_worker_out_of_memory_takes_nobody_with_it() {
     let error = start(options(Some(1 << 16))).caption(&image()).unwrap_err();
     assert!(matches!(error, CaptionError::Unavailable(_)), "{error}");
+    let hint = "captioner.memory_limit_mb is 0: raise it";
+    assert!(error.to_string().contains(hint), "{error}");
     // Enough for the model, not for 24 MB of pixels.
     let mut worker = start(options(Some(20 << 20)));
     let mut large = Cursor::new(Vec::new());
@@ -141,6 +144,14 @@ fn a_worker_out_of_memory_takes_nobody_with_it() {
     let error = worker.caption(large.get_ref()).unwrap_err();
     assert!(matches!(&error, CaptionError::Died(how) if how.contains("memory")), "{error}");
     assert_eq!(worker.caption(&image()).unwrap().text, CAPTION);
+}
+
+#[test]
+fn a_backtrace_is_no_reason() {
+    let dies = r"echo 'panicked at here:' >&2; echo boom >&2; echo 'stack backtrace:' >&2;
+        echo '   0: rust_begin_unwind' >&2; exit 101";
+    let error = start(shell(dies)).caption(&image()).unwrap_err().to_string();
+    assert!(error.ends_with("exit code 101: panicked at here:, boom"), "{error}");
 }
 
 #[test]
@@ -175,6 +186,13 @@ fn a_model_that_does_not_load_is_named() {
         }
         other => panic!("{other:?}"),
     }
+    let mut at_once = start(Options { start: Start::AtOnce, ..damaged.clone() });
+    let error = at_once.check(Duration::from_secs(60)).unwrap_err().to_string();
+    assert!(error.starts_with("the captioner cannot be used: the model at"), "{error}");
+    let loading = Options { start: Start::AtOnce, ..shell("exec sleep 600") };
+    start(loading).check(Duration::from_millis(50)).unwrap();
+    let dying = Options { start: Start::AtOnce, ..shell("exit 3") };
+    start(dying).check(Duration::from_secs(60)).unwrap();
     damaged.model = "/nowhere".into();
     let missing = WorkerCaptioner::new(damaged, Arc::new(SystemClock), Stop::default());
     assert!(matches!(missing, Err(ModelError::Missing { .. })));

@@ -299,6 +299,35 @@ fn a_daemon_does_not_start_for_a_model_that_its_server_does_not_have() {
 }
 
 #[test]
+fn a_daemon_does_not_start_with_a_captioner_that_cannot_be_used() {
+    let model = root("tests/fixtures/blip");
+    let dir = tempfile::tempdir().unwrap();
+    let copy = dir.path().join("model");
+    fs::create_dir(&copy).unwrap();
+    for entry in fs::read_dir(&model).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+    fs::write(copy.join("model.safetensors"), pointer).unwrap();
+    let refused = |flags: &[&str]| {
+        let ended = serve(dir.path(), flags).output().unwrap();
+        assert!(!ended.status.success());
+        String::from_utf8(ended.stderr).unwrap()
+    };
+    let damaged = format!("captioner.model={}", copy.display());
+    let error = refused(&["--set", &damaged]);
+    assert!(error.contains("the captioner cannot be used: the model at "), "{error}");
+    assert!(error.contains("model.safetensors: it is a Git LFS pointer"), "{error}");
+    fs::write(copy.join("config.json"), r#"{"model_type": "qwen2_vl"}"#).unwrap();
+    let error = refused(&["--set", &damaged]);
+    assert!(error.contains("it is a \"qwen2_vl\" model"), "{error}");
+    assert!(error.contains("set captioner.endpoint"), "{error}");
+    let error = refused(&["--set", "captioner.memory_limit_mb=1"]);
+    assert!(error.contains("captioner.memory_limit_mb is 1: raise it"), "{error}");
+}
+
+#[test]
 fn the_command_captions_through_the_server_too() {
     let server = ScriptedModel::new(vec![mug()]);
     let image = root("tests/fixtures/blip/small.png");

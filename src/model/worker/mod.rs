@@ -26,6 +26,9 @@ use crate::model::{CaptionError, Captioner, Fingerprint, ModelError, ModelIdenti
 const RESTART_PAUSE_MIN: Duration = Duration::from_millis(250);
 const RESTART_PAUSE_MAX: Duration = Duration::from_secs(30);
 
+/// The setting that bounds the worker's memory.
+const MEMORY_LIMIT: &str = "captioner.memory_limit_mb";
+
 /// Interval at which a wait checks the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(50);
 
@@ -34,6 +37,8 @@ pub struct Options {
     pub command: WorkerCommand,
     /// The model that `command` loads, for its identity.
     pub model: PathBuf,
+    /// Memory that `command` lets the worker have: named where it dies of it.
+    pub memory_bytes_max: Option<u64>,
     /// Deadline of loading the model.
     pub start_deadline: Duration,
     /// Deadline of one caption.
@@ -85,6 +90,12 @@ pub struct WorkerCaptioner {
     /// Earliest time of the next start.
     rest_until: Option<Instant>,
     starts: u64,
+}
+
+/// Why a worker does not caption, and whether another one would not either.
+struct Unready {
+    reason: String,
+    is_for_good: bool,
 }
 
 impl WorkerCaptioner {
@@ -150,10 +161,15 @@ impl WorkerCaptioner {
         }
     }
 
-    /// Reads the worker's first message.
     fn greet(&mut self) -> Result<(), CaptionError> {
-        let deadline = self.options.start_deadline;
-        let reason = match self.wait(deadline)? {
+        let first = self.wait(self.options.start_deadline)?;
+        self.hear(first).map_err(|Unready { reason, .. }| CaptionError::Unavailable(reason))
+    }
+
+    /// Takes the worker's first message.
+    fn hear(&mut self, first: WaitOutcome) -> Result<(), Unready> {
+        let mut is_for_good = false;
+        let reason = match first {
             WaitOutcome::Reply(WorkerReply::Hello {
                 version: protocol::VERSION,
                 name,
@@ -164,6 +180,7 @@ impl WorkerCaptioner {
                 return Ok(());
             }
             WaitOutcome::Reply(WorkerReply::NoModel { reason }) => {
+                is_for_good = true;
                 self.end_worker();
                 reason
             }
@@ -172,13 +189,17 @@ impl WorkerCaptioner {
                 format!("it speaks version {version}, this daemon {}", protocol::VERSION)
             }
             WaitOutcome::Reply(WorkerReply::Caption { .. } | WorkerReply::BadImage { .. })
-            | WaitOutcome::Ended => self.end_worker(),
+            | WaitOutcome::Ended => {
+                let how = self.end_worker();
+                is_for_good = how.contains(MEMORY_LIMIT);
+                how
+            }
             WaitOutcome::Nothing => {
                 self.end_worker();
-                format!("its model was not loaded within {deadline:?}")
+                format!("its model was not loaded within {:?}", self.options.start_deadline)
             }
         };
-        Err(CaptionError::Unavailable(reason))
+        Err(Unready { reason, is_for_good })
     }
 
     /// Waits for the worker's next message in steps, so that a stop is seen.
@@ -202,7 +223,14 @@ impl WorkerCaptioner {
     fn end_worker(&mut self) -> String {
         self.note_failure();
         self.ready = false;
-        self.worker.take().map_or_else(String::new, Worker::kill)
+        let how = self.worker.take().map_or_else(String::new, Worker::kill);
+        match self.options.memory_bytes_max {
+            Some(bytes) if how.contains("memory allocation of") => {
+                let allowed = bytes >> 20;
+                format!("{how}; {MEMORY_LIMIT} is {allowed}: raise it, or set 0 for no limit")
+            }
+            Some(_) | None => how,
+        }
     }
 
     fn note_failure(&mut self) {
@@ -243,6 +271,24 @@ impl Captioner for WorkerCaptioner {
                 self.end_worker();
                 Err(CaptionError::Hung(deadline))
             }
+        }
+    }
+
+    fn check(&mut self, patience: Duration) -> Result<(), ModelError> {
+        if self.worker.is_none() || self.ready {
+            return Ok(());
+        }
+        match self.wait(patience) {
+            // It goes on loading, or the daemon stops.
+            Ok(WaitOutcome::Nothing) | Err(_) => Ok(()),
+            Ok(first @ (WaitOutcome::Reply(_) | WaitOutcome::Ended)) => match self.hear(first) {
+                Ok(()) => Ok(()),
+                Err(Unready { reason, is_for_good: true }) => Err(ModelError::Captioner(reason)),
+                Err(Unready { reason, is_for_good: false }) => {
+                    log::warn!("the caption worker is started again: {reason}");
+                    Ok(())
+                }
+            },
         }
     }
 

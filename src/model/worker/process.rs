@@ -210,7 +210,7 @@ fn converse(
 fn listen(stderr: ChildStderr, words: &Mutex<String>) {
     let mut lines = BufReader::new(stderr);
     let mut line = Vec::new();
-    let mut logged = 0;
+    let (mut logged, mut in_backtrace) = (0, false);
     loop {
         line.clear();
         match lines.by_ref().take(STDERR_LINE_BYTES_MAX).read_until(b'\n', &mut line) {
@@ -224,6 +224,10 @@ fn listen(stderr: ChildStderr, words: &Mutex<String>) {
         if logged < STDERR_LINES_MAX {
             log::warn!("caption worker: {text}");
             logged += 1;
+        }
+        in_backtrace |= text.to_ascii_lowercase().starts_with("stack backtrace");
+        if in_backtrace || text.starts_with("note: run with `RUST_BACKTRACE") {
+            continue;
         }
         let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
         if words.len() < WORDS_BYTES_MAX {
