@@ -18,6 +18,7 @@ pub mod endpoint;
 mod in_place;
 pub(crate) mod jpeg;
 pub(crate) mod layers;
+mod pickle;
 pub(crate) mod preprocess;
 pub mod request_reader;
 pub(crate) mod resize;

@@ -1,4 +1,4 @@
-//! Weights in safetensors files, read one by one when a network asks for them. Knows tensors,
+//! Weights in the files of a model, read one by one when a network asks for them. Knows tensors,
 //! not what they are for.
 
 use std::collections::HashMap;
@@ -13,6 +13,7 @@ use candle_nn::var_builder::SimpleBackend;
 use candle_nn::{Init, VarBuilder};
 use safetensors::tensor::Metadata;
 
+use crate::model::pickle;
 use crate::model::stored_tensor::StoredTensor;
 use crate::model::table::{EmbeddingTable, FileTable};
 
@@ -31,8 +32,13 @@ enum StoredWeight {
 }
 
 impl Tensors {
-    /// Adds the tensors of a file, and checks that it is as long as its header says.
+    /// Adds the tensors of a file, and checks that it holds what it says.
     pub(super) fn add_file(&mut self, path: &Path) -> io::Result<()> {
+        if path.extension().is_some_and(|it| it == "bin") {
+            let found = pickle::tensors_of(path)?;
+            self.0.extend(found.into_iter().map(|(name, it)| (name, StoredWeight::Stored(it))));
+            return Ok(());
+        }
         let mut file = File::open(path)?;
         let (metadata, data_start) = metadata_of(&mut file)?;
         let file = Arc::new(file);

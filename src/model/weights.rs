@@ -1,6 +1,6 @@
 //! Model directory as Hugging Face lays it out: `config.json`, `tokenizer.json`, and weights in
-//! one `model.safetensors` or in several with an index. Knows files, not what kind of model
-//! they make.
+//! one `model.safetensors`, in several with an index, or in PyTorch's `pytorch_model.bin`. Knows
+//! files, not what kind of model they make.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -21,6 +21,9 @@ use crate::model::{Fingerprint, ModelError, ModelIdentity};
 
 const WEIGHTS: &str = "model.safetensors";
 const WEIGHTS_INDEX: &str = "model.safetensors.index.json";
+/// Where there are no others.
+const PYTORCH_WEIGHTS: &str = "pytorch_model.bin";
+const PYTORCH_WEIGHTS_INDEX: &str = "pytorch_model.bin.index.json";
 
 /// Settings files that determine a model's answers; absent ones are skipped.
 const SETTINGS: [&str; 10] = [
@@ -94,10 +97,12 @@ impl ModelDir {
         let mut dir = Self { path: path.to_owned(), weights: vec![path.join(WEIGHTS)] };
         if path.join(WEIGHTS_INDEX).is_file() {
             dir.weights = dir.shards()?;
+        } else if !path.join(WEIGHTS).is_file() && path.join(PYTORCH_WEIGHTS).is_file() {
+            dir.weights = vec![path.join(PYTORCH_WEIGHTS)];
         }
         if let Some(absent) = dir.weights.iter().find(|file| !file.is_file()) {
-            let converted = if path.join("pytorch_model.bin").is_file() {
-                "; pytorch_model.bin must be converted to safetensors first"
+            let converted = if path.join(PYTORCH_WEIGHTS_INDEX).is_file() {
+                "; the parts of pytorch_model.bin must be converted to safetensors first"
             } else {
                 ""
             };
@@ -226,7 +231,9 @@ impl ModelDir {
             let mut file = File::open(path)?;
             let length = file.metadata()?.len();
             update_with_part(&mut hash, &name, length);
-            update_with_weights(&mut hash, &mut file, length)?;
+            // Of a pickle the places of its tensors are in the samples, at its two ends.
+            let has_header = name != PYTORCH_WEIGHTS;
+            update_with_weights(&mut hash, &mut file, length, has_header)?;
         }
         let digest = hash.finalize();
         let half = digest.first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
@@ -253,12 +260,19 @@ fn update_with_part(hash: &mut Sha256, name: &str, length: u64) {
     hash.update(length.to_le_bytes());
 }
 
-fn update_with_weights(hash: &mut Sha256, file: &mut File, length: u64) -> io::Result<()> {
+fn update_with_weights(
+    hash: &mut Sha256,
+    file: &mut File,
+    length: u64,
+    has_header: bool,
+) -> io::Result<()> {
     if length <= HASHED_WHOLE_BYTES_MAX {
         io::copy(file, hash)?;
         return Ok(());
     }
-    hash.update(header_of(file, length)?);
+    if has_header {
+        hash.update(header_of(file, length)?);
+    }
     let last_start = length - SAMPLED_BLOCK_BYTES;
     for block in 0..SAMPLED_BLOCKS {
         let start = u128::from(last_start) * u128::from(block) / u128::from(SAMPLED_BLOCKS - 1);
@@ -321,8 +335,15 @@ mod tests {
         assert_eq!(reason(dir.path()), "it has no config.json");
         fs::write(dir.path().join("config.json"), "{}").unwrap();
         assert_eq!(reason(dir.path()), "it has no model.safetensors");
-        fs::write(dir.path().join("pytorch_model.bin"), "").unwrap();
+        fs::write(dir.path().join(PYTORCH_WEIGHTS_INDEX), "{}").unwrap();
         assert!(reason(dir.path()).contains("converted"));
+        fs::write(dir.path().join(PYTORCH_WEIGHTS), "").unwrap();
+        let error = ModelDir::open(dir.path()).unwrap().tensors().unwrap_err().to_string();
+        assert!(error.contains("pytorch_model.bin: no zip"), "{error}");
+        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n";
+        fs::write(dir.path().join(PYTORCH_WEIGHTS), pointer).unwrap();
+        let error = ModelDir::open(dir.path()).unwrap().tensors().unwrap_err().to_string();
+        assert!(error.contains("a Git LFS pointer"), "{error}");
     }
 
     #[test]

@@ -203,6 +203,27 @@ fn captions_equal_those_of_transformers() {
     assert_eq!(equal_captions(&fixture("blip"), &fixture("blip")), (6, 6));
 }
 
+/// The same weights, as `torch.save` writes them.
+#[test]
+fn captions_from_a_pickle_equal_those_from_safetensors() {
+    let dir = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(fixture("blip")).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.ends_with("model.safetensors") {
+            fs::copy(&path, dir.path().join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    assert!(!dir.path().join("model.safetensors").exists());
+    assert_eq!(equal_captions(dir.path(), dir.path()), (6, 6));
+    // Cut anywhere it is an error, and never a panic.
+    let path = dir.path().join("pytorch_model.bin");
+    let whole = fs::read(&path).unwrap();
+    for length in (0..whole.len()).step_by(whole.len() / 40) {
+        fs::write(&path, &whole[..length]).unwrap();
+        assert!(blip::load(dir.path(), ImageLimits::default()).is_err(), "{length} bytes");
+    }
+}
+
 /// On another processor rounding may turn a caption that was won by a hair.
 #[test]
 fn the_default_captioner_follows_its_golden_file() {
