@@ -17,6 +17,8 @@ use crate::agent::model;
 use crate::base::time::Zone;
 use crate::base::wording::article;
 use crate::model::endpoint::{self, Address};
+use crate::model::hub_cache::{self, HubCache, HubModel, Revision};
+use crate::model::known_models::KnownModel;
 use crate::model::served;
 use crate::tools::Toolset;
 
@@ -325,6 +327,8 @@ pub struct Places {
     pub runtime_dir: Option<PathBuf>,
     /// This program's file.
     pub program: PathBuf,
+    /// The Hugging Face hub's cache: `$HF_HUB_CACHE`, or what stands for it. It is read only.
+    pub hub_cache: PathBuf,
 }
 
 impl Config {
@@ -358,23 +362,58 @@ impl Config {
         self.model_dir("reader.captions", &self.settings.reader.captions, places)
     }
 
-    /// A path where `model` is one, else the directory of that name in the
-    /// first of the models directories that has it.
+    /// A path where `model` is one; a model of the hub's cache where it begins with `hf:`; else
+    /// the directory of that name in the first of the models directories that has it, and then
+    /// the cache's, where the name is of a known model.
     fn model_dir(&self, key: &str, model: &str, places: &Places) -> Result<PathBuf, ConfigError> {
+        let cache = HubCache::new(places.hub_cache.clone());
+        let has_config = |dir: &PathBuf| dir.join("config.json").is_file();
+        let missing = |wanted: &HubModel| {
+            let root = cache.root().display();
+            let fetched =
+                format!("{model} is not in the cache {root}; run: engram models pull {model}");
+            // Another commit may be there, of which nobody here knows what it answers.
+            let main =
+                HubModel { repository: wanted.repository.clone(), revision: Revision::main() };
+            let other = cache.snapshot(&main).filter(has_config).and_then(|_| cache.commit(&main));
+            match other {
+                Some(other) if main != *wanted => {
+                    format!("{fetched}, or take {main}, which is there at {}", other.short())
+                }
+                _ => fetched,
+            }
+        };
+        if model.starts_with(hub_cache::PREFIX) {
+            let wanted =
+                HubModel::parse(model).map_err(|error| self.refusal(key, error.to_string()))?;
+            let dir = cache.snapshot(&wanted).filter(has_config);
+            return dir.ok_or_else(|| {
+                self.refusal(key, format!("a model that is there; {}", missing(&wanted)))
+            });
+        }
         let candidates = if model.contains('/') {
             vec![PathBuf::from(model)]
         } else {
             self.models_dirs(places).iter().map(|dir| dir.join(model)).collect()
         };
-        let found = candidates.iter().find(|dir| dir.join("config.json").is_file());
-        found.cloned().ok_or_else(|| {
-            let looked: Vec<String> =
-                candidates.iter().map(|dir| dir.display().to_string()).collect();
-            self.refusal(
-                key,
-                format!("a model directory with a config.json; looked at {}", looked.join(", ")),
-            )
-        })
+        if let Some(found) = candidates.iter().find(|dir| has_config(dir)) {
+            return Ok(found.clone());
+        }
+        if let Some(wanted) = KnownModel::of_name(model).and_then(KnownModel::on_hub) {
+            let dir = cache.snapshot(&wanted).filter(has_config);
+            return dir.ok_or_else(|| {
+                self.refusal(key, format!("a model that is there; {}", missing(&wanted)))
+            });
+        }
+        let looked: Vec<String> = candidates.iter().map(|dir| dir.display().to_string()).collect();
+        Err(self.refusal(
+            key,
+            format!(
+                "a model directory with a config.json, hf:ORGANISATION/NAME, or a name of `engram \
+                 models list`; looked at {}",
+                looked.join(", ")
+            ),
+        ))
     }
 
     /// Search path of models by name.
@@ -750,6 +789,7 @@ mod tests {
             state_home: "/home/r/.local/state".into(),
             runtime_dir: Some("/run/user/7".into()),
             program: "/opt/engram/bin/engram".into(),
+            hub_cache: "/nowhere/hub".into(),
         };
         let config = Config::load(&Overrides::default()).unwrap();
         assert_eq!(config.state_dir(&places), Path::new("/home/r/.local/state/engram"));

@@ -13,6 +13,7 @@ pub mod ingest;
 pub mod interrupt;
 mod log;
 pub mod mcp;
+mod models;
 mod output;
 pub mod own_daemon;
 mod reindex;
@@ -31,6 +32,7 @@ use std::process::{self, ExitCode};
 use ::log::LevelFilter;
 use clap::{Args, Parser, Subcommand};
 
+use crate::cli::models::hub_settings::HubSettings;
 use crate::cli::output::say;
 use crate::config::{Config, Overrides, Places};
 
@@ -90,6 +92,11 @@ enum Command {
     DevMemory(dev_memory::Flags),
     /// Lists the tools that an agent is shown, also as OpenAI function definitions
     Tools(tools::Flags),
+    /// Lists, fetches, checks and carries models by name
+    Models {
+        #[command(subcommand)]
+        models: models::Models,
+    },
     /// Prints the settings in force and where each came from
     Config,
     /// Measures this program on this machine
@@ -141,7 +148,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     }
     let config = common.load()?;
     // It has its progress bar on the same terminal.
-    let has_bar = matches!(command, Command::Bench { .. });
+    let has_bar = matches!(command, Command::Bench { .. } | Command::Models { .. });
     log::start(&config.settings.log, if has_bar { LevelFilter::Warn } else { LevelFilter::Trace });
     let places = places()?;
     let socket = config.socket_path(&places);
@@ -162,6 +169,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Status => status::run(&socket),
         Command::Reindex => reindex::run(&config, &places),
         Command::Tools(flags) => tools::run(&config, &flags),
+        Command::Models { models } => models::run(&models, &config, &places, &hub_settings()),
         Command::Config => print_config(&config, &places),
         Command::Bench { bench } => bench::run(&bench, &common),
         Command::DevMemory(flags) => dev_memory::run(&config, &flags),
@@ -247,6 +255,11 @@ fn environment() -> Vec<(String, String)> {
         .collect()
 }
 
+/// What the environment says of the Hugging Face hub.
+fn hub_settings() -> HubSettings {
+    HubSettings::from_environment(&environment())
+}
+
 fn places() -> anyhow::Result<Places> {
     let directory = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let home = directory("HOME");
@@ -256,5 +269,6 @@ fn places() -> anyhow::Result<Places> {
         state_home: state_home.unwrap_or_else(|| PathBuf::from("/var/lib")),
         runtime_dir: directory("XDG_RUNTIME_DIR"),
         program: env::current_exe()?,
+        hub_cache: hub_settings().cache,
     })
 }

@@ -16,6 +16,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokenizers::Tokenizer;
 
+use crate::model::hub_cache::name_of_snapshot;
 use crate::model::tensors::{Tensors, header_of, refuse_pointer};
 use crate::model::{Fingerprint, ModelError, ModelIdentity};
 
@@ -114,7 +115,9 @@ impl ModelDir {
 
     pub(crate) fn identity(&self) -> Result<ModelIdentity, ModelError> {
         let full = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        let name = full.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // In the hub's cache a directory is called by its commit, which says nothing to people.
+        let name = name_of_snapshot(&full)
+            .unwrap_or_else(|| full.file_name().unwrap_or_default().to_string_lossy().into_owned());
         let fingerprint = self.fingerprint().map_err(|error| self.unusable(&error))?;
         Ok(ModelIdentity { name, fingerprint })
     }

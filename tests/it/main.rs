@@ -25,6 +25,8 @@ mod fusion;
 mod gone;
 mod grounding;
 mod home;
+mod hub;
+mod hub_server;
 mod killed_writer;
 mod last_seen;
 mod literal;
