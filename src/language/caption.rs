@@ -175,6 +175,11 @@ impl Tagged<'_> {
         let verbs = deeds
             .filter(|at| !self.governor(*at).is_some_and(|it| self.role(it) == WordRole::Deed));
         parsed.deeds.extend(verbs.filter_map(|at| verbs::activity(&self.word(at))));
+        // "a man is asleep" is sleeping.
+        let states = (0..self.words.len()).filter(|at| self.role(*at) == WordRole::Attribute);
+        let of_person = states
+            .filter(|at| self.governor(*at).is_some_and(|it| self.role(it) == WordRole::Person));
+        parsed.deeds.extend(of_person.filter_map(|at| verbs::activity_of_state(&self.word(at))));
     }
 
     /// The last room, and the last thing that another one is on or in.
@@ -201,6 +206,7 @@ impl Tagged<'_> {
         let said: Vec<usize> = (0..self.words.len())
             .filter(|at| {
                 matches!(self.role(*at), WordRole::Attribute | WordRole::Count)
+                    && self.word(*at).contains(char::is_alphanumeric)
                     && self.root(*at).is_some_and(|root| self.governor(root) == Some(head))
             })
             .collect();
@@ -208,7 +214,7 @@ impl Tagged<'_> {
         let before: Vec<String> =
             said.iter().filter(|it| **it < head).map(|it| word(&it)).collect();
         let after: Vec<String> = said.iter().filter(|it| **it > head).map(|it| word(&it)).collect();
-        let of_name: Vec<&str> = name.split_whitespace().collect();
+        let of_name: Vec<&str> = name.split_whitespace().flat_map(naming::parts_of_word).collect();
         let words: Vec<&str> =
             before.iter().map(String::as_str).chain(of_name.iter().copied()).collect();
         let after: Vec<&str> = after.iter().map(String::as_str).collect();

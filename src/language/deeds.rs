@@ -106,6 +106,7 @@ impl ToldDeeds {
                 || is_after_person && word.ends_with("ing")
                 || is_after_who && !is_auxiliary;
             let deed = Some(word.as_str()).filter(|_| is_told).and_then(verbs::activity);
+            let deed = deed.or_else(|| verbs::activity_of_state(word));
             let deed = deed.filter(|it| !MERE_USE.contains(it));
             told.rest.push_str(if deed.is_some() { "that" } else { said });
             told.rest.push(' ');
@@ -166,6 +167,7 @@ mod tests {
         for (description, expect) in [
             ("a person cooking", &["person, cooking"][..]),
             ("somebody sleeping in a bed", &["somebody, sleeping", "bed"]),
+            ("a man asleep at a desk", &["man, sleeping", "desk"]),
             ("user watching TV", &["user, watching", "tv"]),
             ("a woman who was ironing a shirt", &["woman, ironing", "shirt"]),
             ("a man who repairs a bike", &["man, repairing", "bike"]),

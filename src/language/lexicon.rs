@@ -3,7 +3,8 @@
 //! things, which it lacks.
 //!
 //! Pure: the files of `data/`, compiled in. WordNet (Miller 1995) 3.1; a name stands
-//! for its first sense that a camera can see.
+//! for its first sense that a camera can see, and where that is said for others that are used
+//! about as often: a lift is an elevator, too.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -42,16 +43,28 @@ pub fn is_word(word: &str) -> bool {
     WORDS.binary_search(&word).is_ok()
 }
 
-/// The other names of what `name` means, in the order of the alphabet.
+/// The other names of what `name` means, in any of its senses: "elevator" of "lift".
 pub fn synonyms(name: &str) -> impl Iterator<Item = &'static str> {
-    let names = CONCEPTS.of(name).map(|it| it.names).unwrap_or_default();
-    names.split(", ").filter(move |it| !it.is_empty() && *it != name)
+    let concepts = CONCEPTS.senses(name).filter_map(|at| CONCEPTS.entries.get(at));
+    concepts.flat_map(|it| split(it.names)).filter(move |it| *it != name)
+}
+
+/// Names that may mean what `name` does first, in a further sense of theirs: "lift" of
+/// "elevator".
+pub fn possible_synonyms(name: &str) -> impl Iterator<Item = &'static str> {
+    let concept = CONCEPTS.by_name.get(name).and_then(|at| CONCEPTS.entries.get(*at));
+    concept.into_iter().flat_map(|it| split(it.further_names))
 }
 
 /// All names of the household thing that is called `name`, itself among them; none where
 /// the list does not know it.
 pub fn household_names(name: &str) -> &'static [&'static str] {
     HOUSEHOLD_NAMES.get(name).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Further names of the more special concepts that `name` answers for: a lorry may be a truck.
+pub fn possible_kinds(name: &str) -> impl Iterator<Item = &'static str> {
+    below(name).flat_map(|it| split(it.further_names)).take(KINDS_MAX)
 }
 
 /// Whether two nouns are known by these stems, and what the first one means is no kind of
@@ -63,34 +76,32 @@ pub fn is_other_kind(stem: &str, general: &str) -> bool {
     these.iter().all(|one| those.iter().all(|general| !is_kind_of(one, general)))
 }
 
-/// Whether `name` means something that `general` means, too: a mug is a vessel.
+/// Whether `name` means something that `general` means, too, in any of their senses: a mug is
+/// a vessel.
 pub fn is_kind_of(name: &str, general: &str) -> bool {
-    let Some(wanted) = CONCEPTS.by_name.get(general) else { return false };
-    let Some(mut at) = CONCEPTS.by_name.get(name).copied() else { return false };
-    for _ in 0..=STEPS_MAX {
-        if at == *wanted {
-            return true;
-        }
-        match CONCEPTS.entries.get(at).and_then(|it| it.parent) {
-            Some(parent) => at = parent,
-            None => return false,
-        }
-    }
-    false
+    let wanted: Vec<usize> = CONCEPTS.senses(general).collect();
+    CONCEPTS.senses(name).any(|sense| {
+        let parent = |at: &usize| CONCEPTS.entries.get(*at)?.parent;
+        let mut up = std::iter::successors(Some(sense), parent).take(STEPS_MAX + 1);
+        up.any(|at| wanted.contains(&at))
+    })
 }
 
 /// The names of the more special concepts that `name` answers for, at most
 /// [`KINDS_MAX`]: "skillet" of "pan".
 pub fn kinds(name: &str) -> impl Iterator<Item = &'static str> {
+    below(name).flat_map(|it| split(it.names)).take(KINDS_MAX)
+}
+
+fn below(name: &str) -> impl Iterator<Item = &'static Concept> {
     let mut below: Vec<usize> = Vec::new();
-    let mut level: Vec<usize> = CONCEPTS.by_name.get(name).copied().into_iter().collect();
+    let mut level: Vec<usize> = CONCEPTS.senses(name).collect();
     for _ in 0..STEPS_MAX {
         let children = level.iter().filter_map(|at| CONCEPTS.children.get(*at)).flatten();
         level = children.copied().collect();
         below.extend(&level);
     }
-    let concepts = below.into_iter().filter_map(|at| CONCEPTS.entries.get(at));
-    concepts.flat_map(|it| it.names.split(", ")).take(KINDS_MAX)
+    below.into_iter().filter_map(|at| CONCEPTS.entries.get(at))
 }
 
 /// The names of the more general concepts that `name` is a kind of, the nearest first,
@@ -100,7 +111,7 @@ pub fn more_general(name: &str) -> impl Iterator<Item = &'static str> {
     let start = CONCEPTS.by_name.get(name).copied();
     let up = std::iter::successors(start, move |at| concept(*at)?.parent);
     let concepts = up.skip(1).take(STEPS_MAX).filter_map(concept);
-    concepts.filter(|it| it.parent.is_some()).flat_map(|it| it.names.split(", "))
+    concepts.filter(|it| it.parent.is_some()).flat_map(|it| split(it.names))
 }
 
 /// One of what a word in lower case names: "box" of "boxes". A word that WordNet does not
@@ -153,26 +164,43 @@ struct Concepts {
     entries: Vec<Concept>,
     /// By the number of the more general concept.
     children: Vec<Vec<usize>>,
+    /// The first sense of each name.
     by_name: HashMap<&'static str, usize>,
+    /// Its further ones.
+    further: HashMap<&'static str, Vec<usize>>,
 }
 
 struct Concept {
     parent: Option<usize>,
-    /// With ", " between them.
+    /// Names whose first sense it is, with ", " between them.
     names: &'static str,
+    /// Names of which it is a further sense.
+    further_names: &'static str,
+}
+
+fn split(names: &'static str) -> impl Iterator<Item = &'static str> {
+    names.split(", ").filter(|it| !it.is_empty())
 }
 
 impl Concepts {
     fn read(text: &'static str) -> Self {
-        let mut concepts =
-            Self { entries: Vec::new(), children: Vec::new(), by_name: HashMap::new() };
+        let mut concepts = Self {
+            entries: Vec::new(),
+            children: Vec::new(),
+            by_name: HashMap::new(),
+            further: HashMap::new(),
+        };
         for line in text.lines() {
             let mut fields = line.split('\t').skip(1);
             let parent = fields.next().and_then(|it| it.parse().ok());
-            let names = fields.next().unwrap_or_default();
+            let mut names = || fields.next().unwrap_or_default();
+            let (names, further_names) = (names(), names());
             let at = concepts.entries.len();
-            concepts.by_name.extend(names.split(", ").map(|name| (name, at)));
-            concepts.entries.push(Concept { parent, names });
+            concepts.by_name.extend(split(names).map(|name| (name, at)));
+            for name in split(further_names) {
+                concepts.further.entry(name).or_default().push(at);
+            }
+            concepts.entries.push(Concept { parent, names, further_names });
         }
         concepts.children.resize_with(concepts.entries.len(), Vec::new);
         for (at, concept) in concepts.entries.iter().enumerate() {
@@ -184,8 +212,10 @@ impl Concepts {
         concepts
     }
 
-    fn of(&self, name: &str) -> Option<&Concept> {
-        self.entries.get(*self.by_name.get(name)?)
+    /// The senses of a name, its first one first.
+    fn senses(&self, name: &str) -> impl Iterator<Item = usize> {
+        let further = self.further.get(name).into_iter().flatten();
+        self.by_name.get(name).into_iter().chain(further).copied()
     }
 }
 
@@ -210,6 +240,12 @@ mod tests {
         assert!(of("backpack").contains(&"rucksack"));
         assert!(of("laptop").contains(&"laptop computer"));
         assert_eq!(of("no such thing"), [""; 0]);
+        assert!(of("bike").contains(&"bicycle") && of("lift").contains(&"elevator"));
+        let possible = |name: &str| possible_synonyms(name).collect::<Vec<_>>();
+        assert!(possible("elevator").contains(&"lift"));
+        for name in ["pot", "can", "stool"] {
+            assert!(!of("toilet").contains(&name) && !possible("toilet").contains(&name), "{name}");
+        }
     }
 
     #[test]

@@ -8,7 +8,9 @@
 use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::language::lexicon;
+use crate::language::naming;
 use crate::language::sentence::Sentence;
+use crate::language::words::PREPOSITIONS;
 
 /// One thing that a sentence mentions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +83,17 @@ pub fn mentions(text: &str) -> Vec<Mention> {
     found
 }
 
+/// The thing that is called by this name, in the singular and lower case, of which all words
+/// but the last one are parts: "chopping board". `None` where a preposition stands in it.
+pub fn mention_of_name(name: &str) -> Option<Mention> {
+    let words: Vec<&str> = name.split(' ').flat_map(naming::parts_of_word).collect();
+    if words.iter().any(|it| PREPOSITIONS.contains(it)) {
+        return None;
+    }
+    let stemmer = Stemmer::create(Algorithm::English);
+    naming::name(&stemmer, &words, &[], Some(words.len().saturating_sub(1)))
+}
+
 impl Mention {
     /// Whether this is a kind of what `other` names: a mug of a mug, a living room
     /// of a room, no room of a living room.
@@ -107,6 +120,10 @@ impl Mention {
         let same = |it: &String| it.len() > 2 && stemmer.stem(it) == stem;
         let last = if last.ends_with("ves") {
             lexicon::singular(last)
+        } else if lexicon::is_name(last)
+            && !candidates.iter().flatten().any(|it| lexicon::is_name(it))
+        {
+            last.to_owned()
         } else {
             candidates.into_iter().flatten().find(same).unwrap_or_else(|| last.to_owned())
         };

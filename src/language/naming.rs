@@ -44,6 +44,14 @@ pub(super) fn name(
     Some(Mention { phrase, head, head_stem, attributes })
 }
 
+/// The words of one with hyphens, "wet" and "floor" of "wet-floor"; a name that is written so
+/// stays one, "t-shirt", and so does what is said of a thing: "star-shaped".
+pub(super) fn parts_of_word(word: &str) -> impl Iterator<Item = &str> {
+    let is_one = lexicon::is_name(word) || class(word).is_some() || word.ends_with("ed");
+    let parts = word.split(move |c| c == '-' && !is_one);
+    parts.filter(|it| !it.is_empty())
+}
+
 /// A head that says little: what stands before belongs to it.
 fn is_generic(head: &str) -> bool {
     GENERIC_HEADS.contains(head)

@@ -7,8 +7,9 @@ use std::sync::LazyLock;
 
 use rust_stemmers::Stemmer;
 
+use crate::language::lexicon;
 use crate::language::mention::{AttributeKind, Mention};
-use crate::language::naming::{attribute, name};
+use crate::language::naming::{attribute, name, parts_of_word};
 use crate::language::words::{
     BOUNDARIES, CANS, COLLECTIVES, COLOURS, COPULAS, COUNTS, DEPICTIONS, DEPICTS, DETERMINERS,
     MATERIALS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS,
@@ -68,7 +69,7 @@ impl<'a> Sentence<'a> {
             {
                 cutter.end(word);
             } else if !is_adverb(word) {
-                cutter.run.push(word);
+                cutter.run.extend(parts_of_word(word));
             }
         }
         cutter.close();
@@ -91,7 +92,7 @@ impl<'a> Sentence<'a> {
         let mut words = std::mem::take(&mut self.run);
         let has_article = std::mem::take(&mut self.has_article);
         let is_said = |word: &&str| attribute(word).kind != AttributeKind::Other;
-        let is_thing_too = |word: &&str| THINGS_TOO.contains(word);
+        let is_thing_too = |word: &&str| THINGS_TOO.contains(word) || is_named_colour(word);
         let Some(last) = words.last().copied() else { return };
         if words.iter().all(is_said) && !(is_thing_too(&last) && (has_article || words.len() > 1)) {
             match self.subject {
@@ -124,6 +125,15 @@ impl<'a> Sentence<'a> {
         self.found.push(mention);
     }
 }
+
+/// A colour that has its name from what is eaten: mustard, cream, an olive.
+fn is_named_colour(word: &str) -> bool {
+    let is_eaten = || FOODS.iter().any(|it| lexicon::is_kind_of(word, it));
+    class(word) == Some(Class::Attribute(AttributeKind::Colour)) && is_eaten()
+}
+
+/// WordNet's names for it, low enough that each food is one of them.
+const FOODS: &[&str] = &["food product", "edible fruit"];
 
 /// Longer words are left out: no thing is called so.
 const WORD_BYTES_MAX: usize = 64;
@@ -176,7 +186,8 @@ pub(super) fn is_verb(word: &str, next: Option<&str>) -> bool {
     if !word.ends_with("ing") || word.len() < 5 || is_noun {
         return false;
     }
-    !(MODIFIERS_IN_ING.contains(word) && goes_on(next))
+    let is_named = |next: &str| lexicon::is_name(&format!("{word} {}", lexicon::singular(next)));
+    !(goes_on(next) && (MODIFIERS_IN_ING.contains(word) || next.is_some_and(is_named)))
 }
 
 /// "books *stacked* on the floor", but "stacked books".

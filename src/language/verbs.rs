@@ -2,6 +2,7 @@
 //!
 //! Pure.
 
+use crate::language::lexicon;
 use crate::language::words::{BEFORE_VERBS, GERUNDS, MERE_USE, PLACING};
 
 /// Of what a request says of deeds, in plain words, the one that says most: "using
@@ -53,6 +54,12 @@ pub fn activity(verb: &str) -> Option<String> {
     let stem = base.strip_suffix('e').filter(|it| !it.ends_with('e')).unwrap_or(base);
     let doubled = base.chars().next_back().filter(|_| is_doubled(base)).map(String::from);
     Some(format!("{stem}{}ing", doubled.unwrap_or_default()))
+}
+
+/// What somebody does who is said to be so: "asleep" is sleeping.
+pub fn activity_of_state(adjective: &str) -> Option<String> {
+    let gerund = GERUNDS.value(adjective).filter(|_| lexicon::is_adjective(adjective))?;
+    Some(gerund.to_owned())
 }
 
 /// "chop" is chopping: a short vowel alone before the last sound.

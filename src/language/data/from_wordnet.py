@@ -29,6 +29,9 @@ FIRST_ONLY = {"05", "08", "17", "18", "20"}
 LEAST_DEPTH = 5
 # But for these, which people ask for.
 KEPT = {"person", "animal", "food", "plant", "container", "furniture", "clothing", "vehicle"}
+# Of these, a name has further senses that texts use about as often as its first: a lift is an
+# elevator, too, but a can no toilet.
+FURTHER = {"06", "13"}
 # Animals, plants and people that no text of WordNet's corpus names are rare ones.
 RARE = {"05", "18", "20"}
 
@@ -41,7 +44,7 @@ def main():
     uses = tag_counts(folder)
     adjectives = [word for word in sorted(lemmas(folder / "index.adj")) if is_adjective(word, uses)]
     (here / "adjectives.txt").write_text("\n".join(adjectives) + "\n")
-    lines = concepts(folder, uses)
+    lines = concepts(folder, uses, sense_counts(folder))
     (here / "concepts.txt").write_text("\n".join(lines) + "\n")
     print(len(adjectives), "adjectives,", len(lines), "concepts")
 
@@ -65,6 +68,15 @@ def tag_counts(folder):
     return uses
 
 
+def sense_counts(folder):
+    """How often a lemma is used in the sense of a synset."""
+    counts = defaultdict(int)
+    for line in (folder / "index.sense").read_text().splitlines():
+        key, offset, _sense, count = line.split(" ")
+        counts[key.split("%", 1)[0], offset] += int(count)
+    return counts
+
+
 def is_adjective(word, uses):
     if not word.isascii() or not word.replace("-", "").isalpha() or len(word) < 3:
         return False
@@ -72,8 +84,9 @@ def is_adjective(word, uses):
     return not of["1?"] or of["3"] + of["5"] > of["1"]
 
 
-def concepts(folder, uses):
-    """`number<TAB>parent<TAB>lemma, lemma`: synonyms, and the next more general concept."""
+def concepts(folder, uses, counts):
+    """`number<TAB>parent<TAB>lemma, lemma<TAB>lemma, lemma`: the next more general concept, the
+    names whose first sense it is, and those of which it is a further one."""
     synsets = {}
     for record in records(folder / "data.noun"):
         offset, lexfile, _type, count = record[:4]
@@ -81,14 +94,18 @@ def concepts(folder, uses):
         pointers = record[4 + 2 * int(count, 16) :]
         parents = [pointers[at + 1] for at, it in enumerate(pointers[:-1]) if it in ("@", "@i")]
         synsets[offset] = (lexfile, words, parents)
-    chosen = defaultdict(list)
+    chosen, further = defaultdict(list), defaultdict(list)
     for record in records(folder / "index.noun"):
         lemma, pointers = record[0], int(record[3])
         senses = record[6 + pointers :]
         senses = [it for it in senses if it in synsets]
-        synset = sense_of(lemma, senses, synsets, uses)
-        if synset:
-            chosen[synset].append(lemma.replace("_", " "))
+        seen = senses_of(lemma, senses, synsets, uses)
+        for at, synset in enumerate(seen):
+            is_used = 2 * counts[lemma, synset] >= counts[lemma, seen[0]]
+            if at == 0:
+                chosen[synset].append(lemma.replace("_", " "))
+            elif is_used and synsets[synset][0] in FURTHER:
+                further[synset].append(lemma.replace("_", " "))
     depths = {}
 
     def depth(offset):
@@ -109,13 +126,19 @@ def concepts(folder, uses):
 
     told = sorted(it for it in chosen if is_told(it))
     numbers = {offset: str(at) for at, offset in enumerate(told)}
-    return [f"{numbers[it]}\t{numbers.get(parent(it), '')}\t{', '.join(sorted(chosen[it]))}" for it in told]
+    fields = ((numbers[it], numbers.get(parent(it), ""), names(chosen[it]), names(further[it])) for it in told)
+    return ["\t".join(it).rstrip("\t") for it in fields]
 
 
-def sense_of(lemma, senses, synsets, uses):
-    """The first sense that a camera can see; none of proper names and of signs."""
+def names(lemmas):
+    return ", ".join(sorted(lemmas))
+
+
+def senses_of(lemma, senses, synsets, uses):
+    """The senses that a camera can see; none of proper names and of signs."""
     if not lemma.isascii() or not lemma.replace("_", "").replace("-", "").isalpha():
-        return None
+        return []
+    seen = []
     for at, synset in enumerate(senses):
         lexfile, words, _parents = synsets[synset]
         if lexfile not in SEEN or (lexfile in FIRST_ONLY and at > 0):
@@ -126,8 +149,8 @@ def sense_of(lemma, senses, synsets, uses):
             continue
         if any(word.replace(" ", "_").lower() == lemma and word != word.lower() for word in words):
             continue
-        return synset
-    return None
+        seen.append(synset)
+    return seen
 
 
 if __name__ == "__main__":

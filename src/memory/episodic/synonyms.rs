@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use crate::index::phrases::{ObjectName, Relation};
 use crate::language::lexicon;
-use crate::language::mention::{Attribute, AttributeKind, Mention, mentions, stem_of_noun};
+use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name, stem_of_noun};
 use crate::language::words::{PEOPLE, is_distinct_room};
 
 /// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
@@ -45,6 +45,12 @@ pub(super) fn names(
     if !is_distinct_room(stem) {
         add_related(&mut names, &known, &said, is_known);
     }
+    for other in lexicon::possible_synonyms(&known).chain(lexicon::possible_kinds(&known)) {
+        let name = object_name(other, &said, Relation::Likely);
+        names.extend(
+            name.filter(|it| is_known(&it.stem) && !names.iter().any(|known| known.covers(it))),
+        );
+    }
     names
 }
 
@@ -67,17 +73,20 @@ fn add_related(
         }
         let Some(mut name) = object_name(other, said, relation) else { continue };
         name.needed = name.attributes.get(said.len()..).unwrap_or_default().to_vec();
-        // A coffee mug is found as a mug.
-        let covers = |it: &ObjectName| {
-            it.stem == name.stem && it.attributes.iter().all(|it| name.attributes.contains(it))
-        };
-        if !names.iter().any(covers) {
+        if !names.iter().any(|it| it.covers(&name)) {
             names.push(name);
         }
     }
     let is_alive = lexicon::is_kind_of(known, "animal") || lexicon::is_kind_of(known, "person");
     if !is_alive {
         names.extend(containers(known, said, is_known));
+    }
+}
+
+impl ObjectName {
+    /// Whether what has `other` as its name has this one: a coffee mug is a mug.
+    fn covers(&self, other: &Self) -> bool {
+        self.stem == other.stem && self.attributes.iter().all(|it| other.attributes.contains(it))
     }
 }
 
@@ -110,11 +119,8 @@ fn containers<'a>(
 /// asks for animals means dogs. There are 85 kinds of bags, and a bag may be none of them.
 const CLASS_KINDS_MIN: usize = 150;
 
-/// `None` of what is not read as one name and would find other things: "machine" of
-/// "stapling machine".
 fn object_name(name: &str, said: &[Attribute], relation: Relation) -> Option<ObjectName> {
-    let named = mentions(&format!("a {name}")).into_iter().next();
-    let named = named.filter(|it| it.phrase == name)?;
+    let named = mention_of_name(name)?;
     let attributes = [said, &named.attributes].concat();
     let needed = Vec::new();
     Some(ObjectName { stem: named.head_stem, attributes, relation, needed })
@@ -150,6 +156,7 @@ fn is_person(mention: &Mention) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::language::mention::mentions;
 
     /// `expect` are nouns' stems, each with the parts of the name before it.
     fn check(thing: &str, like: &[&str], expect: &[&str]) {
@@ -183,8 +190,10 @@ mod tests {
         check("my teddy", &["teddi"], &["teddi", "bear"]);
         check("a coffee cup", &["cup"], &["coffee cup", "coffee mug"]);
         check("a spoon", &["spoon", "fork"], &["spoon", "fork"]);
+        check("the cutting board", &["board"], &["chop board"]);
         check("a skillet", &["skillet"], &["skillet", "frying pan"]);
         check("a rucksack", &["rucksack"], &["backpack", "knapsack"]);
+        check("my bike", &["bike"], &["bicycl"]);
         refuse("a stapler", &["stapler"], &["machin"]);
     }
 
@@ -200,7 +209,7 @@ mod tests {
         let related = |thing: &str, other: &str| {
             let mention = mentions(thing).remove(0);
             let names = names(&mention, vec![mention.head_stem.clone()], &|_| true);
-            let name = mentions(&format!("a {other}")).remove(0);
+            let name = mention_of_name(other).unwrap();
             let mut of_name = names.iter().filter(|it| {
                 it.stem == name.head_stem
                     && name.attributes.iter().all(|said| it.attributes.contains(said))
@@ -214,6 +223,12 @@ mod tests {
         assert_eq!(related("milk", "milk carton"), Some(Relation::Likely));
         assert_eq!(related("a dog", "dog bowl"), None);
         assert_eq!(related("a mug", "book"), None);
+        assert_eq!(related("the elevator", "lift"), Some(Relation::Likely));
+        assert_eq!(related("my scissors", "shears"), Some(Relation::MoreSpecial));
+        let truck = mentions("a truck").remove(0);
+        let names = names(&truck, vec![truck.head_stem.clone()], &|_| true);
+        let lorry = |it: &&ObjectName| it.stem == "lorri" && it.needed.is_empty();
+        assert_eq!(names.iter().find(lorry).map(|it| it.relation), Some(Relation::Likely));
     }
 
     #[test]

@@ -1,0 +1,127 @@
+"""Where a thing was seen last, and where at all: in narrations and in long captions.
+
+    cargo build --release
+    python sightings.py ../../target/release/engram narrations.jsonl narration_questions.jsonl
+    python sightings.py ../../target/release/engram long_captions.jsonl long_caption_questions.jsonl
+
+Each group of texts (a session, a building) is a memory of its own. README.md says whence the texts come.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from captions import CLAIMS, HERE, HITS_MAX, SECOND, SIGHTINGS_MAX
+from daemon import Daemon
+from lexical import Bm25
+
+MINUTE = 60
+
+
+class Memory:
+    """A daemon that remembers these texts, a minute apart, in their order."""
+
+    def __init__(self, program, texts):
+        self.daemon, self.rows = Daemon(program), {}
+        for at, text in enumerate(texts):
+            seen = self.daemon.call("observe", caption=text, time=SECOND + MINUTE * at)
+            self.rows[seen["id"]] = at
+
+    def last(self, thing):
+        """The newest sighting and its certainty; None where none is given."""
+        try:
+            seen = self.daemon.call("recall_last_seen", query=thing, explain=True)
+        except RuntimeError:
+            return None, None
+        found = [self.rows[record["id"]] for record in seen["records"]]
+        return (found[0], seen["explanation"]["certainty"]) if found else (None, None)
+
+    def all(self, thing):
+        try:
+            found = self.daemon.call("recall_all", query=thing, k=SIGHTINGS_MAX)
+        except RuntimeError:
+            return set()
+        return {self.rows[record["id"]] for record in found["records"]}
+
+
+def bm25_last(words, thing):
+    """The newest of those with the best score."""
+    scores = words.scores(thing)
+    return max(i for i, score in enumerate(scores) if score == scores.max()) if scores.any() else None
+
+
+def group_of(row):
+    return row.get("session") or row["building"]
+
+
+def ask(program, texts, questions, show):
+    memory, words = Memory(program, [row["text"] for row in texts]), Bm25([row["text"] for row in texts])
+    numbers = [row["n"] for row in texts]
+    outcomes = []
+    for row in questions:
+        asked = row["question"]
+        lasts = set(row.get("answers", row.get("last")))
+        all_right = set(row.get("all", ()))
+        (last, certainty), found = memory.last(asked), {numbers[at] for at in memory.all(asked)}
+        by_words = bm25_last(words, asked)
+        outcome = {
+            "asked": asked,
+            "is_absent": not lasts,
+            "last": last is not None and numbers[last] in lasts,
+            "claims": certainty in CLAIMS,
+            "gives": last is not None,
+            "bm25": by_words is not None and numbers[by_words] in lasts,
+            "all": (len(found & all_right), len(found), len(all_right)),
+        }
+        outcomes.append(outcome)
+        wrong = outcome["claims"] if outcome["is_absent"] else not outcome["last"]
+        if show and (wrong or ("all" in row and found != all_right)):
+            said = numbers[last] if last is not None else None
+            print(f"{group_of(row)} {asked!r}: last {said} ({certainty}), right {sorted(lasts)}")
+            for number in sorted({said, *lasts} - {None}) if wrong else ():
+                print(f"    {number}: {texts[numbers.index(number)]['text']}")
+            if "all" in row:
+                print(f"    wrongly {sorted(found - all_right)}, missed {sorted(all_right - found)}")
+    memory.daemon.close()
+    return outcomes
+
+
+def figures(outcomes):
+    there = [it for it in outcomes if not it["is_absent"]]
+    absent = [it for it in outcomes if it["is_absent"]]
+    hits, given, wanted = map(sum, zip(*(it["all"] for it in outcomes), strict=True))
+    return {
+        "things": len(there),
+        "last right": sum(it["last"] for it in there) / len(there),
+        "last right, BM25": sum(it["bm25"] for it in there) / len(there),
+        "absent": len(absent),
+        "absent, nothing given": sum(not it["gives"] for it in absent),
+        "absent, claimed": sum(it["claims"] for it in absent),
+        "recall_all precision": hits / given if given and wanted else None,
+        "recall_all recall": hits / wanted if wanted else None,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("engram", type=Path, help="the program")
+    parser.add_argument("texts", type=Path)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--only", help="one group")
+    parser.add_argument("--show", action="store_true", help="what is answered wrongly")
+    args = parser.parse_args()
+    texts, questions = (
+        [json.loads(line) for line in path.read_text().splitlines()] for path in (args.texts, args.questions)
+    )
+    outcomes = {}
+    for group in dict.fromkeys(map(group_of, texts)):
+        if args.only in (None, group):
+            own = [[row for row in rows if group_of(row) == group] for rows in (texts, questions)]
+            outcomes[group] = ask(args.engram, *own, args.show)
+    for group, own in outcomes.items():
+        print(group, json.dumps(figures(own)))
+    print("all", json.dumps(figures([it for own in outcomes.values() for it in own])))
+
+
+if __name__ == "__main__":
+    main()
