@@ -11,7 +11,7 @@ import argparse
 import json
 from pathlib import Path
 
-from captions import CLAIMS, HERE, HITS_MAX, SECOND, SIGHTINGS_MAX
+from captions import CLAIMS, SECOND, SIGHTINGS_MAX
 from daemon import Daemon
 from lexical import Bm25
 
