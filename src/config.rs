@@ -347,7 +347,20 @@ impl Config {
     }
 
     pub fn captioner_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
-        self.model_dir("captioner.model", &self.settings.captioner.model, places)
+        let key = "captioner.model";
+        let dir = self.model_dir(key, &self.settings.captioner.model, places);
+        dir.map_err(|error| match error {
+            ConfigError::BadValue { key, found, origin, accepted } => {
+                let accepted = format!(
+                    "{accepted}; a GGUF file or a model of Ollama captions through its server: set \
+                     captioner.endpoint"
+                );
+                ConfigError::BadValue { key, found, origin, accepted }
+            }
+            other @ (ConfigError::Unreadable { .. }
+            | ConfigError::NoToml { .. }
+            | ConfigError::UnknownKey { .. }) => other,
+        })
     }
 
     pub fn embedder_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
@@ -802,6 +815,7 @@ mod tests {
             Config::load(&overrides).unwrap().captioner_dir(&places).unwrap_err().to_string();
         assert!(text.contains("captioner.model is \"no-such-model\""), "{text}");
         assert!(text.contains("/opt/engram/bin/models/no-such-model"), "{text}");
+        assert!(text.ends_with("set captioner.endpoint"), "{text}");
     }
 
     #[test]

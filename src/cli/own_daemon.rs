@@ -23,7 +23,7 @@ pub struct OwnDaemon {
 
 /// The captioner that knows the rendered frames of the demo, the benchmarks and the simulated
 /// home.
-const RENDERED: &str = "captioner.model=household-captioner";
+const RENDERED: [&str; 2] = ["captioner.model=household-captioner", "captioner.endpoint="];
 
 /// How long the daemon may take to answer, or to end: a large store is read
 /// before the first and flushed before the second.
@@ -42,7 +42,9 @@ impl OwnDaemon {
         if let Some(file) = &common.config {
             command.arg("--config").arg(file);
         }
-        command.args(["--set", RENDERED]);
+        for setting in RENDERED {
+            command.args(["--set", setting]);
+        }
         for setting in &common.settings {
             command.arg("--set").arg(setting);
         }

@@ -110,6 +110,22 @@ pub(crate) fn serve(dir: &Path, flags: &[&str]) -> Command {
     command
 }
 
+/// What a daemon says that does not start; one that does is ended.
+pub(crate) fn refusal_to_start(dir: &Path, flags: &[&str]) -> String {
+    let mut child = serve(dir, flags).stderr(Stdio::piped()).spawn().unwrap();
+    while child.try_wait().unwrap().is_none() {
+        if Client::connect(&socket(dir), ClientOptions::default()).is_ok() {
+            drop(child.kill());
+            drop(child.wait());
+            panic!("the daemon started with {flags:?}");
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    let ended = child.wait_with_output().unwrap();
+    assert!(!ended.status.success(), "{}", ended.status);
+    String::from_utf8(ended.stderr).unwrap()
+}
+
 pub(crate) fn engram(socket: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
     command.args(arguments).arg("--socket").arg(socket).output().unwrap()

@@ -17,7 +17,7 @@ use engram::model::served::{Options, ServedCaptioner};
 use engram::model::{CaptionError, Captioner as _, ModelError};
 use serde_json::{Value, json};
 
-use crate::running::{Running, flat, serve, wait_for};
+use crate::running::{Running, flat, refusal_to_start, wait_for};
 use crate::scripted_model::{Answers, ScriptedModel, answer};
 
 const LONG: Duration = Duration::from_secs(30);
@@ -289,9 +289,7 @@ fn a_daemon_does_not_start_for_a_model_that_its_server_does_not_have() {
     let dir = tempfile::tempdir().unwrap();
     let endpoint = format!("captioner.endpoint={}", server.url);
     let flags = ["--set", endpoint.as_str(), "--set", "captioner.endpoint_model=large"];
-    let ended = serve(dir.path(), &flags).output().unwrap();
-    let error = String::from_utf8(ended.stderr).unwrap();
-    assert!(!ended.status.success());
+    let error = refusal_to_start(dir.path(), &flags);
     assert!(
         error.contains("the server has no model \"large\", but small; set captioner."),
         "{error}"
@@ -310,11 +308,7 @@ fn a_daemon_does_not_start_with_a_captioner_that_cannot_be_used() {
     }
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
     fs::write(copy.join("model.safetensors"), pointer).unwrap();
-    let refused = |flags: &[&str]| {
-        let ended = serve(dir.path(), flags).output().unwrap();
-        assert!(!ended.status.success());
-        String::from_utf8(ended.stderr).unwrap()
-    };
+    let refused = |flags: &[&str]| refusal_to_start(dir.path(), flags);
     let damaged = format!("captioner.model={}", copy.display());
     let error = refused(&["--set", &damaged]);
     assert!(error.contains("the captioner cannot be used: the model at "), "{error}");
