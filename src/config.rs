@@ -347,17 +347,19 @@ impl Config {
     }
 
     pub fn captioner_dir(&self, places: &Places) -> Result<PathBuf, ConfigError> {
-        let key = "captioner.model";
-        let dir = self.model_dir(key, &self.settings.captioner.model, places);
+        let model = &self.settings.captioner.model;
+        let is_known = model.starts_with(hub_cache::PREFIX) || KnownModel::of_name(model).is_some();
+        let dir = self.model_dir("captioner.model", model, places);
         dir.map_err(|error| match error {
-            ConfigError::BadValue { key, found, origin, accepted } => {
+            ConfigError::BadValue { key, found, origin, accepted } if !is_known => {
                 let accepted = format!(
                     "{accepted}; a GGUF file or a model of Ollama captions through its server: set \
                      captioner.endpoint"
                 );
                 ConfigError::BadValue { key, found, origin, accepted }
             }
-            other @ (ConfigError::Unreadable { .. }
+            other @ (ConfigError::BadValue { .. }
+            | ConfigError::Unreadable { .. }
             | ConfigError::NoToml { .. }
             | ConfigError::UnknownKey { .. }) => other,
         })

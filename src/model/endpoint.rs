@@ -1,7 +1,7 @@
 //! A model behind an OpenAI-compatible server on this machine or its own network:
 //! llama.cpp, Ollama, vLLM and the like. Knows neither captions nor plans.
 //!
-//! The one file that opens a connection, and only to the address that the operator
+//! The one file by which the daemon opens a connection, and only to the address that the operator
 //! set. Plain HTTP without proxies and redirects, so that nothing leads elsewhere; a
 //! public address is refused, since captions would cross the internet readable by
 //! all. Every answer has a bound in time and in bytes.

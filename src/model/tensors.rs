@@ -34,12 +34,16 @@ enum StoredWeight {
 impl Tensors {
     /// Adds the tensors of a file, and checks that it holds what it says.
     pub(super) fn add_file(&mut self, path: &Path) -> io::Result<()> {
+        let mut file = File::open(path)?;
+        let mut start = [0; LFS_POINTER.len()];
+        if file.read_exact(&mut start).is_ok() {
+            refuse_pointer(&start)?;
+        }
         if path.extension().is_some_and(|it| it == "bin") {
             let found = pickle::tensors_of(path)?;
             self.0.extend(found.into_iter().map(|(name, it)| (name, StoredWeight::Stored(it))));
             return Ok(());
         }
-        let mut file = File::open(path)?;
         let (metadata, data_start) = metadata_of(&mut file)?;
         let file = Arc::new(file);
         for name in metadata.offset_keys() {
@@ -184,10 +188,6 @@ fn metadata_of(file: &mut File) -> io::Result<(Metadata, u64)> {
     let file_length = file.metadata()?.len();
     if file_length < 8 {
         return Err(io::Error::other("the file is too short"));
-    }
-    let mut start = [0; LFS_POINTER.len()];
-    if file.read_exact(&mut start).is_ok() {
-        refuse_pointer(&start)?;
     }
     let header = header_of(file, file_length)?;
     // Checks that places follow one another and fit the shapes.

@@ -367,6 +367,10 @@ mod tests {
         let dir = model_dir(pointer);
         let error = ModelDir::open(dir.path()).unwrap().tensors().err().unwrap().to_string();
         assert!(error.contains("model.safetensors: it is a Git LFS pointer"), "{error}");
+        fs::remove_file(dir.path().join(WEIGHTS)).unwrap();
+        fs::write(dir.path().join("pytorch_model.bin"), pointer).unwrap();
+        let error = ModelDir::open(dir.path()).unwrap().tensors().err().unwrap().to_string();
+        assert!(error.contains("pytorch_model.bin: it is a Git LFS pointer"), "{error}");
         fs::write(dir.path().join("config.json"), pointer).unwrap();
         let error = model_type(dir.path()).unwrap_err().to_string();
         assert!(error.contains("config.json: it is a Git LFS pointer"), "{error}");
