@@ -218,6 +218,8 @@ fn answer_as_hub(stream: TcpStream, question: &Asked, served: &Served, store: &s
         return send(stream, "302 Found", &headers, b"");
     }
     if !question.path.starts_with(cached) {
+        // Half of what there is to say of the file; the rest is said where this leads.
+        headers.push(("x-linked-etag", tag(git_hash(bytes))));
         headers.push(("location", format!("{cached}{revision}/{name}")));
         headers.push(("content-length", "0".to_owned()));
         return send(stream, "307 Temporary Redirect", &headers, b"");

@@ -145,8 +145,8 @@ impl Hub {
             linked_bytes = header(&answer, "x-linked-size").or(linked_bytes);
             let next = next(&url, &answer)?;
             // What lies elsewhere is described by the hub itself.
-            if let Some(next) = next.as_ref().filter(|it| linked_blob.is_none() && self.is_own(it))
-            {
+            let is_described = linked_blob.is_some() && linked_bytes.is_some();
+            if let Some(next) = next.as_ref().filter(|it| !is_described && self.is_own(it)) {
                 url.clone_from(next);
                 continue;
             }

@@ -285,7 +285,13 @@ fn patiently<T>(mut question: impl FnMut() -> Result<T, HubError>) -> Result<T, 
             other => return other,
         }
     }
-    question()
+    question().map_err(|error| match error {
+        HubError::Passing(reason) => HubError::Final(format!(
+            "{reason}; where there is no network, a model comes by `engram models export` on \
+             another machine and `engram models import` here"
+        )),
+        HubError::Final(reason) => HubError::Final(reason),
+    })
 }
 
 /// Progress of one file: a bar on a terminal, elsewhere a line at its end.
