@@ -27,7 +27,9 @@ use crate::cli::models::shelf::size;
 use crate::cli::output::say;
 use crate::config::{Config, Places};
 use crate::model::hub_cache::{Commit, HubCache, HubModel, PREFIX};
-use crate::model::known_models::{KNOWN, KnownModel, ModelKind};
+#[cfg(feature = "pull")]
+use crate::model::known_models::ModelKind;
+use crate::model::known_models::{KNOWN, KnownModel};
 
 /// Said after the help of `pull`.
 const ENVIRONMENT: &str = "The environment is that of the hub's own programs: HF_HOME or \

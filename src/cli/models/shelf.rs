@@ -44,6 +44,7 @@ impl Shelf<'_> {
     }
 
     /// Bytes of a blob that was not fetched to its end.
+    #[cfg(feature = "pull")]
     pub(super) fn incomplete_bytes(&self, blob: &BlobName) -> u64 {
         fs::symlink_metadata(self.incomplete(blob)).map_or(0, |it| it.len())
     }
