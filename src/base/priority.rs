@@ -13,12 +13,13 @@ mod tests {
 
     #[test]
     fn a_thread_has_a_niceness_of_its_own() {
-        let lower = || {
-            set_niceness(7).unwrap();
-            rustix::process::getpriority_process(Some(rustix::thread::gettid())).unwrap()
+        let own = || rustix::process::getpriority_process(Some(rustix::thread::gettid())).unwrap();
+        let before = own();
+        let lowest = move || {
+            set_niceness(19).unwrap();
+            own()
         };
-        let other = thread::Builder::new().spawn(lower).unwrap();
-        assert_eq!(other.join().unwrap(), 7);
-        assert!(rustix::process::getpriority_process(Some(rustix::thread::gettid())).unwrap() < 7);
+        let other = thread::Builder::new().spawn(lowest).unwrap();
+        assert_eq!((other.join().unwrap(), own()), (19, before));
     }
 }
