@@ -3,6 +3,7 @@
 //! Only this module names candle and tokenizers, and connects to a model's server.
 
 mod alphabet;
+mod attention;
 pub mod bert;
 mod bert_config;
 pub mod blip;
@@ -10,6 +11,7 @@ pub mod calibration;
 pub mod calibration_pairs;
 pub mod caption_reader;
 pub mod captioner;
+mod confidence;
 pub mod detector;
 pub mod embedder;
 pub(crate) mod encoder;

@@ -7,6 +7,7 @@ use candle_core::{Device, Result, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::blip_text::Config;
 
+use crate::model::attention::{Attention, FeedForward, KeyValueCache};
 use crate::model::layers::{Activation, Heads, Linear, Norm};
 use crate::model::threads::step_aside;
 
@@ -81,7 +82,7 @@ impl CaptionDecoding<'_> {
             x = layer.words.forward(&x, &all)?;
             *said = Some(all);
             x = layer.image.forward(&x, image)?;
-            x = layer.feed_forward(&x)?;
+            x = layer.feed_forward.forward(&x)?;
         }
         step_aside();
         self.decoder.logits(&x)
@@ -95,28 +96,10 @@ impl Decoder {
     }
 }
 
-/// Keys and values, split by heads.
-struct KeyValueCache {
-    keys: Tensor,
-    values: Tensor,
-}
-
-impl KeyValueCache {
-    fn append(&self, next: &Self) -> Result<Self> {
-        Ok(Self {
-            keys: Tensor::cat(&[&self.keys, &next.keys], 1)?,
-            values: Tensor::cat(&[&self.values, &next.values], 1)?,
-        })
-    }
-}
-
 struct DecoderLayer {
     words: Attention,
     image: Attention,
-    widened: Linear,
-    activation: Activation,
-    narrowed: Linear,
-    norm: Norm,
+    feed_forward: FeedForward,
 }
 
 impl DecoderLayer {
@@ -125,56 +108,28 @@ impl DecoderLayer {
         let seen = config.encoder_hidden_size;
         let output = weights.pp("output");
         Ok(Self {
-            words: Attention::load(config, width, &weights.pp("attention"))?,
-            image: Attention::load(config, seen, &weights.pp("crossattention"))?,
-            widened: Linear::load(width, inner, &weights.pp("intermediate.dense"))?,
-            activation: config.hidden_act.try_into()?,
-            narrowed: Linear::load(inner, width, &output.pp("dense"))?,
-            norm: Norm::load(width, config.layer_norm_eps, &output.pp("LayerNorm"))?,
+            words: load_attention(config, width, &weights.pp("attention"))?,
+            image: load_attention(config, seen, &weights.pp("crossattention"))?,
+            feed_forward: FeedForward {
+                widened: Linear::load(width, inner, &weights.pp("intermediate.dense"))?,
+                activation: config.hidden_act.try_into()?,
+                narrowed: Linear::load(inner, width, &output.pp("dense"))?,
+                norm: Norm::load(width, config.layer_norm_eps, &output.pp("LayerNorm"))?,
+            },
         })
-    }
-
-    fn feed_forward(&self, x: &Tensor) -> Result<Tensor> {
-        let widened = self.activation.apply(self.widened.forward(x)?)?;
-        self.norm.apply((self.narrowed.forward(&widened)? + x)?)
     }
 }
 
-struct Attention {
-    heads: Heads,
-    queries: Linear,
-    keys: Linear,
-    values: Linear,
-    output: Linear,
-    norm: Norm,
-}
-
-impl Attention {
-    /// `inputs` is the width of the attended rows.
-    fn load(config: &Config, inputs: usize, weights: &VarBuilder<'_>) -> Result<Self> {
-        let width = config.hidden_size;
-        let (inner, output) = (weights.pp("self"), weights.pp("output"));
-        Ok(Self {
-            heads: Heads::of(width, config.num_attention_heads),
-            queries: Linear::load(width, width, &inner.pp("query"))?,
-            keys: Linear::load(inputs, width, &inner.pp("key"))?,
-            values: Linear::load(inputs, width, &inner.pp("value"))?,
-            output: Linear::load(width, width, &output.pp("dense"))?,
-            norm: Norm::load(width, config.layer_norm_eps, &output.pp("LayerNorm"))?,
-        })
-    }
-
-    /// Keys and values of these rows.
-    fn keys_and_values(&self, rows: &Tensor) -> Result<KeyValueCache> {
-        Ok(KeyValueCache {
-            keys: self.heads.split(&self.keys.forward(rows)?)?,
-            values: self.heads.split(&self.values.forward(rows)?)?,
-        })
-    }
-
-    fn forward(&self, x: &Tensor, cache: &KeyValueCache) -> Result<Tensor> {
-        let queries = self.heads.split(&self.queries.forward(x)?)?;
-        let found = self.heads.attend(&queries, &cache.keys, &cache.values)?;
-        self.norm.apply((self.output.forward(&found)? + x)?)
-    }
+/// `inputs` is the width of the attended rows.
+fn load_attention(config: &Config, inputs: usize, weights: &VarBuilder<'_>) -> Result<Attention> {
+    let width = config.hidden_size;
+    let (inner, output) = (weights.pp("self"), weights.pp("output"));
+    Ok(Attention {
+        heads: Heads::of(width, config.num_attention_heads),
+        queries: Linear::load(width, width, &inner.pp("query"))?,
+        keys: Linear::load(inputs, width, &inner.pp("key"))?,
+        values: Linear::load(inputs, width, &inner.pp("value"))?,
+        output: Linear::load(width, width, &output.pp("dense"))?,
+        norm: Norm::load(width, config.layer_norm_eps, &output.pp("LayerNorm"))?,
+    })
 }

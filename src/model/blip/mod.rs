@@ -1,7 +1,6 @@
 //! BLIP captioner, from a directory as `transformers` saves it, with greedy decoding on one CPU
 //! thread.
 
-mod confidence;
 mod decoder;
 #[cfg(test)]
 mod parity;
@@ -18,9 +17,9 @@ use tokenizers::Tokenizer;
 
 use crate::base::caption::Caption;
 use crate::base::picture::ImageLimits;
-use crate::model::blip::confidence::Confidence;
 use crate::model::blip::decoder::Decoder;
 use crate::model::blip::vision::Vision;
+use crate::model::confidence::{Confidence, likeliest};
 use crate::model::jpeg;
 use crate::model::preprocess::Preprocessor;
 use crate::model::tensors::Tensors;
@@ -137,7 +136,7 @@ impl BlipCaptioner {
         let (mut tokens, mut log_probs) = (vec![begin], Vec::new());
         let mut last = begin;
         while tokens.len() < tokens_max {
-            let (next, log_prob) = likeliest(&caption.next_logits(last)?.to_vec1()?);
+            let (next, log_prob) = likeliest(&caption.next_logits(last)?.to_vec1()?, &[]);
             log_probs.push(log_prob);
             if next == end {
                 break;
@@ -151,16 +150,6 @@ impl BlipCaptioner {
 
 fn to_error(error: &dyn fmt::Display) -> CaptionError {
     CaptionError::Died(error.to_string())
-}
-
-/// Token with the highest logit, the first of several, and its log softmax.
-fn likeliest(scores: &[f32]) -> (u32, f32) {
-    let first = (0, f32::NEG_INFINITY);
-    let (token, highest) = (0..)
-        .zip(scores.iter().copied())
-        .fold(first, |best, next| if next.1 > best.1 { next } else { best });
-    let sum: f32 = scores.iter().map(|score| (score - highest).exp()).sum();
-    (token, -sum.ln())
 }
 
 fn configs_of(dir: &ModelDir) -> Result<(Config, TokenSettings), ModelError> {

@@ -1,4 +1,4 @@
-//! Confidence of a caption, from the log probabilities of its words.
+//! Choice of a caption's words, and its confidence from their log probabilities.
 //!
 //! Platt scaling: a captioner that was calibrated on captions with known truth brings
 //! `confidence.json`, the logistic regression of "every word is right" on two features.
@@ -50,6 +50,19 @@ impl Confidence {
     }
 }
 
+/// Token with the highest logit, the first of several and none of `barred`, and its log softmax
+/// among all.
+pub(super) fn likeliest(scores: &[f32], barred: &[u32]) -> (u32, f32) {
+    let highest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let sum: f32 = scores.iter().map(|score| (score - highest).exp()).sum();
+    let first = (0, f32::NEG_INFINITY);
+    let (token, score) = (0..)
+        .zip(scores.iter().copied())
+        .filter(|(token, _)| !barred.contains(token))
+        .fold(first, |best, next| if next.1 > best.1 { next } else { best });
+    (token, score - highest - sum.ln())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +85,18 @@ mod tests {
         assert!((found - 1.0 / (1.0 + (-0.8_f32).exp())).abs() < 1e-6, "{found}");
         assert!(confidence.of(&[-0.01, -0.01]) > confidence.of(&[-0.01, -3.0]));
         assert!(confidence.of(&[f32::NEG_INFINITY]).abs() < f32::EPSILON);
+    }
+
+    #[test]
+    fn the_likeliest_token_is_none_that_is_barred_and_its_share_is_of_all() {
+        let scores = [1.0_f32, 3.0, 2.0, 3.0];
+        let all: f32 = scores.iter().map(|it| it.exp()).sum();
+        for (barred, token) in [(&[][..], 1), (&[1], 3), (&[1, 3], 2)] {
+            let (found, log_prob) = likeliest(&scores, barred);
+            assert_eq!(found, token);
+            let share = scores[token as usize].exp() / all;
+            assert!((log_prob - share.ln()).abs() < 1e-5, "{token}: {log_prob}");
+        }
     }
 
     #[test]
