@@ -120,6 +120,8 @@ pub struct CaptionerSettings {
     pub model: String,
     pub endpoint: String,
     pub endpoint_model: String,
+    pub task: String,
+    pub detect: bool,
     pub start_deadline_seconds: u64,
     pub deadline_seconds: u64,
     pub memory_limit_mb: u64,
@@ -600,6 +602,7 @@ const RANGES: &[(&str, f64, f64)] = &[
 
 /// Accepted words of each key that takes one of a few.
 const CHOICES: &[(&str, &[&str])] = &[
+    ("captioner.task", &["caption", "detailed_caption"]),
     ("log.level", &["error", "warn", "info", "debug", "trace"]),
     ("log.format", &["text", "json"]),
 ];
@@ -778,6 +781,8 @@ mod tests {
         assert!(refusal(&overrides).contains("from 1 to 65536"));
         let (_dir, overrides) = file("[log]\nformat = \"xml\"");
         assert!(refusal(&overrides).contains("one of text, json"));
+        let (_dir, overrides) = file("[captioner]\ntask = \"ocr\"");
+        assert!(refusal(&overrides).contains("one of caption, detailed_caption"));
         let (_dir, overrides) = file("[time]\nzone = \"Mars/Olympus\"");
         assert!(refusal(&overrides).contains("IANA"));
         let environment = vec![pair("ENGRAM_STORE_CACHE_MB", "-")];

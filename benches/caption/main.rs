@@ -15,10 +15,10 @@ use anyhow::{Context as _, bail};
 use engram::base::picture::ImageLimits;
 use engram::base::stop::Stop;
 use engram::base::time::{Clock as _, SystemClock};
-use engram::model::Captioner as _;
 use engram::model::worker::child::ChildOptions;
 use engram::model::worker::process::WorkerCommand;
 use engram::model::worker::{Options, Start, WorkerCaptioner};
+use engram::model::{CaptionTask, Captioner as _};
 use serde_json::Value;
 
 /// Frames of the flat; a few more are captioned first and not counted.
@@ -82,11 +82,13 @@ fn ours(model: &Path, frames: &[PathBuf]) -> anyhow::Result<Figures> {
     let child = ChildOptions {
         model: model.to_owned(),
         limits: ImageLimits::default(),
+        task: CaptionTask::default(),
         memory_bytes_max: None,
     };
     let options = Options {
         command: WorkerCommand::engram(Path::new(env!("CARGO_BIN_EXE_engram")), &child),
         model: model.to_owned(),
+        task: CaptionTask::default(),
         memory_bytes_max: None,
         start_deadline: Duration::from_secs(300),
         caption_deadline: Duration::from_secs(300),

@@ -14,6 +14,7 @@ use crate::cli::log;
 use crate::config::{Config, Places};
 use crate::daemon::Daemon;
 use crate::model::worker::child::{self, ChildOptions};
+use crate::model::{CaptionTask, Detail};
 
 /// What the daemon tells its worker.
 #[derive(Debug, Args)]
@@ -30,14 +31,29 @@ pub(super) struct WorkerFlags {
     /// Memory that the worker may take
     #[arg(long, value_name = "BYTES")]
     memory_bytes_max: Option<u64>,
+    /// Some sentences instead of one, where the model can
+    #[arg(long)]
+    detailed: bool,
+    /// Things with their boxes, too, where the model can
+    #[arg(long)]
+    detect: bool,
 }
 
 /// Captions what comes on standard input until it ends.
 pub(super) fn caption_worker(flags: &WorkerFlags) -> anyhow::Result<ExitCode> {
-    let WorkerFlags { model, image_bytes_max, image_pixels_max, memory_bytes_max } = flags;
+    let WorkerFlags {
+        model,
+        image_bytes_max,
+        image_pixels_max,
+        memory_bytes_max,
+        detailed,
+        detect,
+    } = flags;
+    let detail = if *detailed { Detail::Sentences } else { Detail::Sentence };
     let options = ChildOptions {
         model: model.clone(),
         limits: ImageLimits { bytes_max: *image_bytes_max, pixels_max: *image_pixels_max },
+        task: CaptionTask { detail, detects: *detect },
         memory_bytes_max: *memory_bytes_max,
     };
     child::run(&options, &mut io::stdin().lock(), &mut io::stdout().lock())?;

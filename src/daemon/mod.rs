@@ -34,7 +34,8 @@ use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{
-    Captioner, ModelError, bert, calibration_pairs, caption_reader, request_reader,
+    CaptionTask, Captioner, Detail, ModelError, bert, calibration_pairs, caption_reader,
+    request_reader,
 };
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::Sessions;
@@ -231,14 +232,18 @@ fn retention_options(config: &Config) -> compaction::Options {
 pub fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worker::Options {
     let settings = &config.settings.captioner;
     let memory_limit = settings.memory_limit_mb << 20;
+    let detailed = settings.task == "detailed_caption";
+    let detail = if detailed { Detail::Sentences } else { Detail::Sentence };
     let child = ChildOptions {
         model,
         limits: image_limits(config),
+        task: CaptionTask { detail, detects: settings.detect },
         memory_bytes_max: (memory_limit > 0).then_some(memory_limit),
     };
     worker::Options {
         command: WorkerCommand::engram(&places.program, &child),
         model: child.model,
+        task: child.task,
         memory_bytes_max: child.memory_bytes_max,
         start_deadline: Duration::from_secs(settings.start_deadline_seconds),
         caption_deadline: Duration::from_secs(settings.deadline_seconds),

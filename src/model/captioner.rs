@@ -4,27 +4,35 @@ use std::path::Path;
 
 use crate::base::picture::ImageLimits;
 use crate::model::weights;
-use crate::model::{Captioner, ModelError, ModelIdentity, blip, detector};
+use crate::model::{CaptionTask, Captioner, ModelError, ModelIdentity, blip, detector, florence};
 
 /// Loads the captioner in `path`, by the `model_type` of its `config.json`. It captions in this
 /// process: a daemon wants [`crate::model::worker`].
-pub fn load(path: &Path, limits: ImageLimits) -> Result<Box<dyn Captioner>, ModelError> {
+pub fn load(
+    path: &Path,
+    limits: ImageLimits,
+    task: CaptionTask,
+) -> Result<Box<dyn Captioner>, ModelError> {
     match kind_of(path)? {
         CaptionerKind::Blip => blip::load(path, limits),
         CaptionerKind::Detector => detector::load(path, limits),
+        CaptionerKind::Florence2 => florence::load(path, limits, task),
     }
 }
 
 /// Name and fingerprint of the captioner in `path`, without loading it.
-pub fn identity(path: &Path) -> Result<ModelIdentity, ModelError> {
-    kind_of(path)?;
-    weights::identity(path)
+pub fn identity(path: &Path, task: CaptionTask) -> Result<ModelIdentity, ModelError> {
+    match kind_of(path)? {
+        CaptionerKind::Blip | CaptionerKind::Detector => weights::identity(path),
+        CaptionerKind::Florence2 => florence::identity(path, task),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CaptionerKind {
     Blip,
     Detector,
+    Florence2,
 }
 
 /// Says what a directory is before anything in it is missed.
@@ -33,12 +41,15 @@ fn kind_of(path: &Path) -> Result<CaptionerKind, ModelError> {
     match found.as_str() {
         blip::MODEL_TYPE => Ok(CaptionerKind::Blip),
         detector::MODEL_TYPE => Ok(CaptionerKind::Detector),
+        florence::MODEL_TYPE => Ok(CaptionerKind::Florence2),
         other => Err(ModelError::Unusable {
             path: path.display().to_string(),
             reason: format!(
                 "it is a {other:?} model by its config.json; as a captioner are accepted {:?} \
-                 (BLIP-base, BLIP-large, household-captioner) and {:?} (everyday-detector); {}",
+                 (BLIP-base, BLIP-large, household-captioner), {:?} (Florence-2-base, \
+                 Florence-2-large) and {:?} (everyday-detector); {}",
                 blip::MODEL_TYPE,
+                florence::MODEL_TYPE,
                 detector::MODEL_TYPE,
                 advice(other),
             ),
@@ -69,11 +80,15 @@ mod tests {
     fn a_directory_of_another_kind_is_named_before_its_weights_are_missed() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("config.json"), r#"{"model_type": "qwen2_vl"}"#).unwrap();
-        for refused in [load(dir.path(), ImageLimits::default()).err(), identity(dir.path()).err()]
+        let task = CaptionTask::default();
+        for refused in
+            [load(dir.path(), ImageLimits::default(), task).err(), identity(dir.path(), task).err()]
         {
             let text = refused.unwrap().to_string();
             assert!(text.contains("it is a \"qwen2_vl\" model"), "{text}");
-            assert!(text.contains("accepted \"blip\"") && text.contains("\"nanodet-g\""), "{text}");
+            for kind in ["accepted \"blip\"", "\"florence2\"", "\"nanodet-g\""] {
+                assert!(text.contains(kind), "{text}");
+            }
             assert!(
                 text.contains("llama-server, Ollama or vLLM, and set captioner.endpoint"),
                 "{text}"
@@ -85,10 +100,10 @@ mod tests {
     fn weights_of_a_known_kind_are_missed_by_name() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("config.json"), r#"{"model_type": "nanodet-g"}"#).unwrap();
-        let text = identity(dir.path()).err().unwrap().to_string();
+        let text = identity(dir.path(), CaptionTask::default()).err().unwrap().to_string();
         assert!(text.contains("no model.safetensors"), "{text}");
         fs::write(dir.path().join("config.json"), "{}").unwrap();
-        let text = identity(dir.path()).err().unwrap().to_string();
+        let text = identity(dir.path(), CaptionTask::default()).err().unwrap().to_string();
         assert!(text.contains("it is a \"\" model"), "{text}");
     }
 }

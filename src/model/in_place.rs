@@ -116,7 +116,7 @@ fn sum(numbers: impl ExactSizeIterator<Item = f32>) -> f32 {
     lanes.iter().sum()
 }
 
-fn floats<'a>(storage: &'a CpuStorage, at: &Layout) -> Result<&'a [f32]> {
+pub(super) fn floats<'a>(storage: &'a CpuStorage, at: &Layout) -> Result<&'a [f32]> {
     let CpuStorage::F32(values) = storage else { bail!("computed in f32 only") };
     match at.contiguous_offsets().and_then(|(start, end)| values.get(start..end)) {
         Some(values) => Ok(values),
@@ -124,7 +124,7 @@ fn floats<'a>(storage: &'a CpuStorage, at: &Layout) -> Result<&'a [f32]> {
     }
 }
 
-fn floats_mut<'a>(storage: &'a mut CpuStorage, at: &Layout) -> Result<&'a mut [f32]> {
+pub(super) fn floats_mut<'a>(storage: &'a mut CpuStorage, at: &Layout) -> Result<&'a mut [f32]> {
     let CpuStorage::F32(values) = storage else { bail!("computed in f32 only") };
     match at.contiguous_offsets().and_then(|(start, end)| values.get_mut(start..end)) {
         Some(values) => Ok(values),

@@ -155,8 +155,8 @@ pub const KNOWN: &[KnownModel] = &[
         commit: "5ca5edf5bd017b9919c05d08aebef5e4c7ac3bac",
         licence: "MIT",
         memory_mb: 930,
-        good_for: "captions, boxes and text of photographs; COCO CIDEr 133",
-        runs: false,
+        good_for: "captions of photographs, with boxes where wanted; COCO CIDEr 133",
+        runs: true,
         files: &[
             file(
                 "config.json",
@@ -198,7 +198,7 @@ pub const KNOWN: &[KnownModel] = &[
         licence: "MIT",
         memory_mb: 3110,
         good_for: "the same; COCO CIDEr 136",
-        runs: false,
+        runs: true,
         files: &[
             file(
                 "config.json",

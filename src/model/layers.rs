@@ -43,6 +43,12 @@ impl Linear {
         Ok(product)
     }
 
+    /// `count` of the outputs, from `first` on.
+    pub(super) fn outputs(&self, first: usize, count: usize) -> Result<Self> {
+        let (weight, bias) = (self.weight.narrow(1, first, count)?, &self.bias);
+        Ok(Self { weight, bias: bias.narrow(0, first, count)? })
+    }
+
     pub(super) fn scale_by(self, factor: f64) -> Result<Self> {
         Ok(Self { weight: (self.weight * factor)?, bias: (self.bias * factor)? })
     }

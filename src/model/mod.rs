@@ -17,6 +17,7 @@ pub mod embedder;
 pub(crate) mod encoder;
 mod encoder_files;
 pub mod endpoint;
+pub mod florence;
 pub mod hub_cache;
 mod in_place;
 pub(crate) mod jpeg;
@@ -110,6 +111,22 @@ pub trait CaptionTagger: Send + Sync + fmt::Debug {
 
     /// All words of a sentence, in their order.
     fn tag(&self, sentence: &str) -> Result<Vec<TaggedWord>, ModelError>;
+}
+
+/// What a captioner that can do several things does with an image; others do the one they can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CaptionTask {
+    pub detail: Detail,
+    /// Whether things are found with their boxes, too.
+    pub detects: bool,
+}
+
+/// Length of a caption.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    #[default]
+    Sentence,
+    Sentences,
 }
 
 /// Captioner of encoded images (JPEG or PNG). Belongs to one thread.

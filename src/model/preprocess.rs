@@ -3,14 +3,35 @@
 use candle_core::{Device, Tensor};
 use image::RgbImage;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::model::ModelError;
 use crate::model::resize::{ResizeFilter, square};
-use crate::model::weights::ModelDir;
+use crate::model::weights::{ModelDir, fill_in};
+
+/// Largest square: beyond it a picture takes gigabytes.
+const SIDE_MAX: u32 = 2_048;
 
 /// Pillow's number for bicubic.
 const BICUBIC: u32 = 3;
+
+/// What a family of models has where its file says nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ImageFamily {
+    pub(crate) side: u32,
+    /// Whether the file must agree with `side`.
+    pub(crate) side_is_fixed: bool,
+    pub(crate) mean: [f64; 3],
+    pub(crate) deviation: [f64; 3],
+}
+
+/// Mean and deviation of CLIP and BLIP.
+pub(crate) const CLIP_LEVELS: ([f64; 3], [f64; 3]) =
+    ([0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_54, 0.261_302_58, 0.275_777_11]);
+
+/// Of the `ImageNet` photographs.
+pub(crate) const IMAGENET_LEVELS: ([f64; 3], [f64; 3]) =
+    ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
 
 /// Resize to an exact square, then levels to 0..1, then mean and deviation per channel.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,27 +62,34 @@ enum SquareSize {
 }
 
 impl Preprocessor {
-    /// Reads `preprocessor_config.json`; what it leaves out is as CLIP and BLIP
-    /// have it. `side` is the model's own, which the file must agree with.
-    pub(crate) fn read(dir: &ModelDir, side: u32) -> Result<Self, ModelError> {
-        const NAME: &str = "preprocessor_config.json";
+    /// Reads `preprocessor_config.json`, or the image part of `processor_config.json`, where
+    /// `transformers` 5 saves it.
+    pub(crate) fn read(dir: &ModelDir, family: &ImageFamily) -> Result<Self, ModelError> {
+        const OWN: &str = "preprocessor_config.json";
+        const PROCESSOR: &str = "processor_config.json";
+        let &ImageFamily { side, side_is_fixed, mean, deviation } = family;
         let defaults = json!({
             "do_resize": true, "do_rescale": true, "do_normalize": true,
             "size": side, "resample": BICUBIC, "rescale_factor": 1.0 / 255.0,
-            "image_mean": [0.481_454_66, 0.457_827_5, 0.408_210_73],
-            "image_std": [0.268_629_54, 0.261_302_58, 0.275_777_11],
+            "image_mean": mean, "image_std": deviation,
         });
-        let file: File = if dir.has(NAME) {
-            dir.settings(NAME, &defaults)?
+        let (name, mut file) = if let Some(own) = dir.optional_settings::<Value>(OWN)? {
+            (OWN, own)
         } else {
-            serde_json::from_value(defaults).map_err(|error| dir.unusable(&error))?
+            let processor: Option<Value> = dir.optional_settings(PROCESSOR)?;
+            let image = processor.and_then(|it| it.get("image_processor").cloned());
+            (PROCESSOR, image.unwrap_or_else(|| json!({})))
         };
-        let refuse = |reason: String| Err(dir.unusable(&format!("{NAME}: {reason}")));
+        let fault = |reason: String| dir.unusable(&format!("{name}: {reason}"));
+        fill_in(&mut file, &defaults);
+        let file: File = serde_json::from_value(file).map_err(|error| fault(error.to_string()))?;
+        let refuse = |reason: String| Err(fault(reason));
         let (height, width) = match file.size {
             SquareSize::Sides { height, width } => (height, width),
             SquareSize::Side(both) => (both, both),
         };
-        if !file.do_resize || (height, width) != (side, side) {
+        let is_usable = height == width && (1..=SIDE_MAX).contains(&height);
+        if !file.do_resize || !is_usable || (side_is_fixed && height != side) {
             return refuse(format!("size {height}x{width}, the model takes {side}x{side}"));
         }
         if file.resample != BICUBIC {
@@ -73,7 +101,11 @@ impl Preprocessor {
         let rescale = if file.do_rescale { file.rescale_factor } else { 1.0 };
         let normal = |given, neutral| if file.do_normalize { given } else { [neutral; 3] };
         let (mean, deviation) = (normal(file.image_mean, 0.0), normal(file.image_std, 1.0));
-        Ok(Self { side, rescale, mean, deviation })
+        Ok(Self { side: height, rescale, mean, deviation })
+    }
+
+    pub(crate) fn side(&self) -> u32 {
+        self.side
     }
 
     /// Shape 1 × 3 × side × side.
@@ -96,10 +128,15 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use serde_json::Value;
-
     use crate::base::picture::ImageLimits;
     use crate::model::jpeg;
+
+    const SMALL: ImageFamily = ImageFamily {
+        side: 32,
+        side_is_fixed: true,
+        mean: CLIP_LEVELS.0,
+        deviation: CLIP_LEVELS.1,
+    };
 
     fn fixture() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/blip")
@@ -107,7 +144,8 @@ mod tests {
 
     /// The levels that the model gets, as bytes again, plane by plane.
     fn levels(name: &str) -> Vec<u8> {
-        let preprocessor = Preprocessor::read(&ModelDir::open(&fixture()).unwrap(), 32).unwrap();
+        let preprocessor =
+            Preprocessor::read(&ModelDir::open(&fixture()).unwrap(), &SMALL).unwrap();
         let encoded = fs::read(fixture().join(name)).unwrap();
         let image = jpeg::decode(&encoded, ImageLimits::default()).unwrap();
         let pixels = preprocessor.pixels(&image).unwrap();
@@ -155,7 +193,8 @@ mod tests {
             fs::write(dir.path().join("model.safetensors"), "").unwrap();
             let file = dir.path().join("preprocessor_config.json");
             fs::write(file, settings.to_string()).unwrap();
-            let error = Preprocessor::read(&ModelDir::open(dir.path()).unwrap(), 32).unwrap_err();
+            let error =
+                Preprocessor::read(&ModelDir::open(dir.path()).unwrap(), &SMALL).unwrap_err();
             assert!(error.to_string().contains(word), "{error}");
         };
         check(json!({"size": {"height": 32, "width": 48}}), "32x48");
@@ -163,5 +202,22 @@ mod tests {
         check(json!({"resample": 2}), "resample 2");
         check(json!({"image_std": [1.0, 0.0, 1.0]}), "image_std");
         check(json!({"size": {"shortest_edge": 32}}), "preprocessor_config.json");
+    }
+
+    #[test]
+    fn settings_are_found_where_transformers_5_saves_them() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("config.json"), "{}").unwrap();
+        fs::write(dir.path().join("model.safetensors"), "").unwrap();
+        let write = |resample: u32| {
+            let image = json!({"size": {"height": 48, "width": 48}, "resample": resample});
+            let file = json!({"image_processor": image, "processor_class": "Florence2Processor"});
+            fs::write(dir.path().join("processor_config.json"), file.to_string()).unwrap();
+            let any = ImageFamily { side_is_fixed: false, ..SMALL };
+            Preprocessor::read(&ModelDir::open(dir.path()).unwrap(), &any)
+        };
+        assert_eq!(write(BICUBIC).unwrap().side(), 48);
+        let error = write(2).unwrap_err().to_string();
+        assert!(error.contains("processor_config.json: resample 2"), "{error}");
     }
 }

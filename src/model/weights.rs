@@ -27,7 +27,7 @@ const PYTORCH_WEIGHTS: &str = "pytorch_model.bin";
 const PYTORCH_WEIGHTS_INDEX: &str = "pytorch_model.bin.index.json";
 
 /// Settings files that determine a model's answers; absent ones are skipped.
-const SETTINGS: [&str; 10] = [
+const SETTINGS: [&str; 11] = [
     "1_Pooling/config.json",
     "confidence.json",
     "config.json",
@@ -35,6 +35,7 @@ const SETTINGS: [&str; 10] = [
     "generation_config.json",
     "modules.json",
     "preprocessor_config.json",
+    "processor_config.json",
     "sentence_bert_config.json",
     "tokenizer.json",
     "tokenizer_config.json",
@@ -125,11 +126,6 @@ impl ModelDir {
     /// `ModelError::Unusable` for this directory.
     pub(crate) fn unusable(&self, reason: &dyn Display) -> ModelError {
         ModelError::Unusable { path: self.path.display().to_string(), reason: reason.to_string() }
-    }
-
-    /// Whether there is such a settings file.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.path.join(name).is_file()
     }
 
     /// A settings file that must be there; keys absent from it come from `defaults`.
@@ -244,7 +240,8 @@ impl ModelDir {
     }
 }
 
-fn fill_in(found: &mut Value, defaults: &Value) {
+/// Puts into `found` what `defaults` has and it has not.
+pub(crate) fn fill_in(found: &mut Value, defaults: &Value) {
     let (Value::Object(found), Value::Object(defaults)) = (found, defaults) else { return };
     for (key, default) in defaults {
         match found.get_mut(key) {

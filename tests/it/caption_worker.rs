@@ -14,16 +14,22 @@ use engram::base::time::SystemClock;
 use engram::model::worker::child::ChildOptions;
 use engram::model::worker::process::WorkerCommand;
 use engram::model::worker::{Options, Start, WorkerCaptioner};
-use engram::model::{CaptionError, Captioner as _, ModelError};
+use engram::model::{CaptionError, CaptionTask, Captioner as _, Detail, ModelError};
 use image::{ImageFormat, RgbImage};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 fn model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/blip")
 }
 
 fn child(model: &Path, memory_bytes_max: Option<u64>) -> ChildOptions {
-    ChildOptions { model: model.to_owned(), limits: ImageLimits::default(), memory_bytes_max }
+    ChildOptions {
+        model: model.to_owned(),
+        limits: ImageLimits::default(),
+        task: CaptionTask::default(),
+        memory_bytes_max,
+    }
 }
 
 /// Deadlines that only a worker that hangs lets pass.
@@ -32,6 +38,7 @@ fn options(memory_bytes_max: Option<u64>) -> Options {
     Options {
         command: WorkerCommand::engram(program, &child(&model(), memory_bytes_max)),
         model: model(),
+        task: CaptionTask::default(),
         memory_bytes_max,
         start_deadline: Duration::from_secs(60),
         caption_deadline: Duration::from_secs(60),
@@ -81,6 +88,35 @@ fn captions_and_tells_who_it_is() {
     assert_eq!(worker.caption(&image()).unwrap().text, CAPTION);
     assert_eq!(worker.identity().name, "blip");
     assert_eq!(worker.restarts(), 0);
+}
+
+#[test]
+fn a_task_reaches_the_model_and_is_part_of_what_it_is() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let model = fixtures.join("florence");
+    let golden = fs::read_to_string(model.join("golden.jsonl")).unwrap();
+    let golden: Vec<Value> =
+        golden.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut fingerprints = Vec::new();
+    for (detail, name) in
+        [(Detail::Sentence, "<CAPTION>"), (Detail::Sentences, "<DETAILED_CAPTION>")]
+    {
+        let expected = golden.iter().find(|row| row["task"] == name).unwrap();
+        let task = CaptionTask { detail, detects: true };
+        let child = ChildOptions { task, ..child(&model, None) };
+        let program = Path::new(env!("CARGO_BIN_EXE_engram"));
+        let command = WorkerCommand::engram(program, &child);
+        let mut worker = start(Options { command, model: model.clone(), task, ..options(None) });
+        let before = worker.identity().clone();
+        let image = fs::read(fixtures.join("blip").join(expected["file"].as_str().unwrap()));
+        assert_eq!(worker.caption(&image.unwrap()).unwrap().text, expected["text"]);
+        assert_eq!(*worker.identity(), before);
+        fingerprints.push(before.fingerprint.0);
+    }
+    fingerprints.push(engram::model::weights::identity(&model).unwrap().fingerprint.0);
+    fingerprints.sort();
+    fingerprints.dedup();
+    assert_eq!(fingerprints.len(), 3);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::model::captioner;
 use crate::model::threads::compute_on_this_thread_only;
 use crate::model::worker::protocol;
 use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
-use crate::model::{CaptionError, Captioner, ModelError};
+use crate::model::{CaptionError, CaptionTask, Captioner, ModelError};
 
 /// Niceness: the daemon's answers go first.
 const NICENESS: i32 = 10;
@@ -25,6 +25,7 @@ const OOM_SCORE: &str = "800";
 pub struct ChildOptions {
     pub model: PathBuf,
     pub limits: ImageLimits,
+    pub task: CaptionTask,
     /// Allocating more ends this process. `None` leaves it to the kernel.
     pub memory_bytes_max: Option<u64>,
 }
@@ -50,7 +51,7 @@ pub fn run(
 ) -> Result<(), ChildError> {
     step_back(options.memory_bytes_max);
     compute_on_this_thread_only();
-    match captioner::load(&options.model, options.limits) {
+    match captioner::load(&options.model, options.limits, options.task) {
         Ok(mut captioner) => serve(captioner.as_mut(), input, output),
         Err(error) => {
             protocol::write(output, &WorkerReply::NoModel { reason: error.to_string() })?;

@@ -20,7 +20,9 @@ use crate::model::captioner;
 use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::{WaitOutcome, Worker, WorkerCommand};
 use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
-use crate::model::{CaptionError, Captioner, Fingerprint, ModelError, ModelIdentity};
+use crate::model::{
+    CaptionError, CaptionTask, Captioner, Detail, Fingerprint, ModelError, ModelIdentity,
+};
 
 /// Pause before a restart; doubled with every failure in a row, up to the longest.
 const RESTART_PAUSE_MIN: Duration = Duration::from_millis(250);
@@ -35,8 +37,9 @@ const STOP_CHECK: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone)]
 pub struct Options {
     pub command: WorkerCommand,
-    /// The model that `command` loads, for its identity.
+    /// The model that `command` loads and what it does, for its identity.
     pub model: PathBuf,
+    pub task: CaptionTask,
     /// Memory that `command` lets the worker have: named where it dies of it.
     pub memory_bytes_max: Option<u64>,
     /// Deadline of loading the model.
@@ -57,7 +60,7 @@ pub enum Start {
 impl WorkerCommand {
     /// `engram caption-worker` of the binary `program`.
     pub fn engram(program: &Path, child: &ChildOptions) -> Self {
-        let ChildOptions { model, limits, memory_bytes_max } = child;
+        let ChildOptions { model, limits, task, memory_bytes_max } = child;
         let mut args: Vec<OsString> = vec!["caption-worker".into(), "--model".into(), model.into()];
         let mut flag = |name: &str, value: u64| {
             args.extend([name.into(), value.to_string().into()]);
@@ -66,6 +69,13 @@ impl WorkerCommand {
         flag("--image-pixels-max", limits.pixels_max);
         if let Some(bytes) = *memory_bytes_max {
             flag("--memory-bytes-max", bytes);
+        }
+        let CaptionTask { detail, detects } = *task;
+        if detail == Detail::Sentences {
+            args.push("--detailed".into());
+        }
+        if detects {
+            args.push("--detect".into());
         }
         Self { program: program.to_owned(), args }
     }
@@ -102,7 +112,7 @@ impl WorkerCaptioner {
     /// Fails if there is no model in `options.model`. `stop` ends every wait:
     /// the frame then gets [`CaptionError::Unavailable`].
     pub fn new(options: Options, clock: Arc<dyn Clock>, stop: Stop) -> Result<Self, ModelError> {
-        let identity = captioner::identity(&options.model)?;
+        let identity = captioner::identity(&options.model, options.task)?;
         let mut captioner = Self {
             options,
             clock,
