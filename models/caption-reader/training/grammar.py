@@ -7,6 +7,7 @@ word is one of these, or stands for itself:
     the:support.thing>r        its role after a dot (else its kind's own), what it belongs to after `>`
     @rel>t#r                   a slot: words for it are drawn
     =picks_up/deed>p#d         literal words with their role
+    @gone                      a clause, drawn from `templates/clauses/gone.txt`; its names are its own
 
     python grammar.py --show 20        # some captions with their labels
 """
@@ -29,13 +30,16 @@ _SLOT = re.compile(r"^@(\w+)(?:>(\w+))?(?:#(\w+))?$")
 _LITERAL = re.compile(r"^=([^/]+)/(\w+)(?:>(\w+))?(?:#(\w+))?$")
 _OWN_ROLE = {"thing": "thing", "support": "landmark", "person": "person", "room": "place", "stuff": "thing"}
 _OWN_ROLE |= {"animal": "thing", "people": "person"}
+PARTICLES = ("on", "off", "up", "down", "in", "out", "over", "away", "together", "apart")
+QUOTES = [("'", "'"), ("'", "'"), ('"', '"'), ('"', '"'), ("“", "”"), ("‘", "’"), ("", "")]
+"""The last: none, as in what was heard."""
 
 
 class Words:
     """What fills the slots."""
 
-    def __init__(self, lists: dict, nouns: list[str]):
-        self.lists, self.nouns = lists, nouns
+    def __init__(self, lists: dict, nouns: list[str], clauses: dict[str, list[str]] | None = None):
+        self.lists, self.nouns, self.clauses = lists, nouns, clauses or {}
 
     def pick(self, rng: random.Random, name: str) -> str:
         return rng.choice(self.lists[name])
@@ -53,6 +57,18 @@ class Words:
             first = self.pick(rng, "things") if rng.random() < 0.5 else rng.choice(self.nouns)
             return f"{first} {self.pick(rng, 'last_parts')}"
         return self.numbered(rng)
+
+    def text(self, rng: random.Random) -> str:
+        """What may be written on something: also names of things, rooms and people."""
+        kind = rng.random()
+        if kind < 0.5:
+            return self.pick(rng, "texts")
+        if kind < 0.72:
+            return self.thing(rng).upper()
+        if kind < 0.82:
+            return self.pick(rng, rng.choice(["room", "named", "stuff", "people"])).upper()
+        number = str(rng.randrange(1, 1000))
+        return rng.choice([number, f"{rng.choice('ABCDEFGH')}{number}", f"ROOM {number}", f"{rng.randrange(1, 60)} KM"])
 
     def numbered(self, rng: random.Random) -> str:
         noun = self.pick(rng, "things").split()[-1]
@@ -80,14 +96,23 @@ class Sentence:
     def __init__(self, words: Words, rng: random.Random):
         self.lexicon, self.rng = words, rng
         self.said: list[tuple[str, str, int | str]] = []
-        """Word, role, and the number or the name of the word it belongs to."""
+        """Word, role, and the number of the word it belongs to, or its name while the template is filled."""
         self.known: dict[str, int] = {}
 
     def add(self, word: str, role: str = "none", to: int | str = -1) -> int:
         self.said.append((word, role, to))
         return len(self.said) - 1
 
-    def fill(self, template: str) -> None:
+    def fill(self, template: str, **known: int) -> None:
+        """Adds what a template says. It knows the names that it gives itself, and `known`."""
+        outer, self.known, start = self.known, known, len(self.said)
+        self._say(template)
+        for at in range(start, len(self.said)):
+            word, role, to = self.said[at]
+            self.said[at] = (word, role, self.known[to] if isinstance(to, str) else to)
+        self.known = outer
+
+    def _say(self, template: str) -> None:
         while _CHOICE.search(template) or _OPTION.search(template):
             template = _OPTION.sub(lambda it: it.group(1) if self.rng.random() < 0.4 else "", template)
             template = _CHOICE.sub(lambda it: self.rng.choice(it.group(1).split("|")), template)
@@ -166,8 +191,7 @@ class Sentence:
         """What may follow a thing's name: "that is red", "labeled Best Dad", "of water"."""
         if self.rng.random() > 0.16 or role == "absent":
             return
-        self.known["it"] = head
-        self.fill(self.lexicon.pick(self.rng, "after"))
+        self.fill(self.lexicon.pick(self.rng, "after"), it=head)
 
     def _slot(self, kind: str, to: int | str, name: str | None) -> None:
         if kind == "rel":
@@ -183,16 +207,53 @@ class Sentence:
         elif kind == "chatter":
             for word in self.lexicon.pick(self.rng, "chatter").split():
                 self.add(word)
+        elif kind == "state":
+            self._state(self.lexicon.pick(self.rng, "states").split(), to)
+        elif kind == "text":
+            self._text(to)
+        elif kind in self.lexicon.clauses:
+            self.fill(self.rng.choice(self.lexicon.clauses[kind]))
         else:
             raise ValueError(f"@{kind}: no such slot")
+
+    def _state(self, words: list[str], to: int | str) -> None:
+        """How something is found: "switched off" belongs to its first word, "wide open" to its last.
+
+        Of nothing (as after "is no longer") it says nothing.
+        """
+        if to == -1:
+            for word in words:
+                self.add(word)
+            return
+        first = words[-1] in PARTICLES
+        main = len(self.said) + (0 if first else len(words) - 1)
+        for word in words:
+            self.add(word, "attribute", to if len(self.said) == main else main)
+
+    def _text(self, to: int | str) -> None:
+        """What is written on a thing. Of what a thing is "labelled", all words belong to that word."""
+        opening, closing = self.rng.choice(QUOTES)
+        first = -1
+        if opening:
+            self.add(opening)
+        named = self.known.get(to, -1) if isinstance(to, str) else to
+        of_attribute = named >= 0 and self.said[named][1] == "attribute"
+        for number, word in enumerate(self.lexicon.text(self.rng).split()):
+            if to == -1:
+                self.add(word)
+            elif number and not of_attribute:
+                self.add(word, "attribute", first)
+            else:
+                first = self.add(word, "attribute", to)
+        if closing:
+            self.add(closing)
 
     def caption(self) -> Caption:
         text, words = "", []
         for said, role, to in self.said:
             if text and said not in (",", ".", ";", ":", "!", "'s"):
                 text += " "
-            at = self.known[to] if isinstance(to, str) else to
-            words.append(Word(len(text), len(text) + len(said), role, at))
+            words.append(Word(len(text), len(text) + len(said), role, to))
             text += said
         for word in words:
             if word.to >= 0 and words[word.to].role == "none":
@@ -200,11 +261,15 @@ class Sentence:
         return Caption(text, words)
 
 
+def lines_of(file: Path) -> list[str]:
+    lines = [it.strip() for it in file.read_text().splitlines()]
+    return [it for it in lines if it and not it.startswith("#")]
+
+
 class Grammar:
     def __init__(self, files: list[Path], words: Words):
         self.words = words
-        lines = [[it.strip() for it in file.read_text().splitlines()] for file in files]
-        self.files = [[it for it in some if it and not it.startswith("#")] for some in lines]
+        self.files = [lines_of(file) for file in files]
 
     def caption(self, rng: random.Random) -> Caption:
         sentence = Sentence(self.words, rng)
@@ -244,8 +309,9 @@ def wordnet_nouns(folder: Path) -> list[str]:
 
 
 def supplied(nouns: list[str] | None = None) -> Grammar:
-    lists = json.loads((HERE / "words.json").read_text())
-    return Grammar(sorted((HERE / "templates").glob("*.txt")), Words(lists, nouns or []))
+    lists, templates = json.loads((HERE / "words.json").read_text()), HERE / "templates"
+    clauses = {file.stem: lines_of(file) for file in sorted((templates / "clauses").glob("*.txt"))}
+    return Grammar(sorted(templates.glob("*.txt")), Words(lists, nouns or [], clauses))
 
 
 def main() -> None:

@@ -181,8 +181,9 @@ class _Parser:
             name.attributes.append(self._said(at, at))
 
     def _glue(self, at: int) -> str:
-        """Between a word and the one before: nothing inside "half-eaten", else a blank."""
-        return "" if self.words[at - 1].end == self.words[at].start else " "
+        """Between a word and the one before: nothing inside "half-eaten", else (as after a quote) a blank."""
+        before = self.words[at - 1]
+        return "" if before.role == "attribute" and before.end == self.words[at].start else " "
 
     def _link(self, at: int, word: Word) -> None:
         name = self.names[at]

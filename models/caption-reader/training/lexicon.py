@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-PERSON, ANIMAL, CLOTHING = "00007846", "00015388", "03051540"
-FOOTWEAR, HEADDRESS = "03381126", "03502509"
 
 _SOMEONE = "someone somebody anyone nobody noone everyone he she they i who user"
 _PERSONS = (
@@ -91,9 +89,9 @@ class Lexicon:
     def __init__(self, folder: Path):
         self._parents, self._first = _wordnet(folder)
         self.someone = set(_SOMEONE.split())
-        self.persons = (self._below(PERSON) | set(_PERSONS.split())) - set(_NOT_PERSONS.split())
-        self.animals = self._below(ANIMAL) - set(_NOT_ANIMALS.split()) - self.persons
-        self.clothing = self._below(CLOTHING) | self._below(FOOTWEAR) | self._below(HEADDRESS)
+        self.persons = (self._below("person") | set(_PERSONS.split())) - set(_NOT_PERSONS.split())
+        self.animals = self._below("animal") - set(_NOT_ANIMALS.split()) - self.persons
+        self.clothing = self._below("clothing") | self._below("footwear") | self._below("headdress")
         self.clothing |= {"outfit", "gear", "glass", "goggle", "clothe", "clothes", "clothing"}
         self.ridden = set(_RIDDEN.split())
         self.background = set(_BACKGROUND.split())
@@ -107,8 +105,9 @@ class Lexicon:
     def is_animal(self, lemma: str) -> bool:
         return lemma.lower() in self.animals
 
-    def _below(self, top: str) -> set[str]:
-        """Words whose commonest sense is below a synset."""
+    def _below(self, name: str) -> set[str]:
+        """Words whose commonest sense is below that of `name`."""
+        top = self._first[name]  # By its name: the numbers of synsets change from one WordNet to the next.
         return {word for word, sense in self._first.items() if self._is_below(sense, top)}
 
     def _is_below(self, synset: str, top: str) -> bool:

@@ -7,6 +7,7 @@ python teacher.py --text "a red mug on a table"
 from __future__ import annotations
 
 import argparse
+from itertools import takewhile
 from pathlib import Path
 
 import spacy
@@ -41,12 +42,15 @@ NO_ATTRIBUTE = set(
 LOCATED = set(
     "place locate sit stand lie lay hang rest park mount stick set situate position display see "
     "show put keep leave arrange line stack seat perch appear be have contain include feature "
-    "depict display surround use find attach hold".split()
+    "depict display surround use find attach hold lean face overlook tower shine reflect".split()
 )
 NO_DEED = set(
     "show depict feature display contain have include see be appear seem surround capture "
     "picture portray present consist fill cover".split()
 )
+SAYS = set("read say spell state".split())
+"""What a sign does: what follows is written on it."""
+QUOTES = set("\"“”'‘’`") | {"``", "''"}
 SHOWS = set("show depict feature display capture present portray contain reveal showcase".split())
 SILENT = set("kind type sort part parts amount".split())
 MISREAD = {"tie", "ties", "sink", "sinks", "stove"}
@@ -93,6 +97,8 @@ class _Labels:
                 self._label_relation(token)
         for token in self.doc:
             self._label_description(token)
+        for token in self.doc:
+            self._label_writing(token)
         self._attach_names()
         self._drop_loose()
         return Caption(self.doc.text, self.words)
@@ -247,6 +253,34 @@ class _Labels:
             if child.dep_ == "prt" and not self._leads_somewhere(verb, child):
                 self.words[child.i].role = "deed"
                 self.words[child.i].to = verb.i
+
+    def _label_writing(self, verb: Token) -> None:
+        """Labels "stop" of "a sign that says stop" as what describes the sign."""
+        who = self._who(verb) if verb.lemma_ in SAYS and verb.tag_.startswith("VB") else None
+        if who is None or self.words[who.i].role not in ("thing", "landmark") or self.lexicon.is_animal(who.lemma_):
+            return
+        self.words[verb.i] = Word(verb.idx, verb.idx + len(verb))
+        written = self._written(verb)
+        for token in written:
+            self.words[token.i].role, self.words[token.i].to = "none", -1
+        for word in self.words:
+            if word.to == verb.i:
+                word.to = who.i if word.role == "relation" else -1
+        said = [it.i for it in written if any(c.isalnum() for c in it.text)]
+        for at in said:
+            self.words[at].role, self.words[at].to = "attribute", who.i if at == said[0] else said[0]
+
+    def _written(self, verb: Token) -> list[Token]:
+        """What follows the verb: in quotes, else all that it governs as its object."""
+        at = verb.i + 1
+        while at < len(self.doc) and self.doc[at].text == ",":
+            at += 1
+        if at < len(self.doc) and self.doc[at].text in QUOTES:
+            ends = [it.i for it in self.doc[at + 1 :] if it.text in QUOTES]
+            return list(self.doc[at + 1 : ends[0] if ends else len(self.doc)])
+        objects = [it for it in verb.rights if it.dep_ in ("dobj", "ccomp", "oprd", "attr", "acomp", "xcomp", "nummod")]
+        governed = [it for it in self.doc[verb.i + 1 :] if any(it in top.subtree for top in objects[:1])]
+        return list(takewhile(lambda it: it.dep_ not in ("prep", "punct", "cc"), governed))
 
     def _leads_somewhere(self, verb: Token, particle: Token) -> bool:
         """Labels "down" of "walks down the street", which the parser takes for a particle."""

@@ -12,7 +12,7 @@ class Templates(unittest.TestCase):
     def test_every_template_gives_captions_whose_words_belong_to_what_they_may(self):
         grammar, rng = supplied(), random.Random(1)
         seen = set()
-        for line in (line for file in grammar.files for line in file):
+        for line in (line for file in [*grammar.files, *grammar.words.clauses.values()] for line in file):
             for _ in range(4):
                 sentence = Sentence(grammar.words, rng)
                 sentence.fill(line)
@@ -32,8 +32,8 @@ class Templates(unittest.TestCase):
 
 
 class Slots(unittest.TestCase):
-    def filled(self, template: str) -> Caption:
-        words = Words(json.loads((HERE / "words.json").read_text()), [])
+    def filled(self, template: str, clauses: dict | None = None, **lists: list[str]) -> Caption:
+        words = Words(json.loads((HERE / "words.json").read_text()) | lists, [], clauses)
         sentence = Sentence(words, random.Random(4))
         sentence.fill(template)
         return sentence.caption()
@@ -43,6 +43,36 @@ class Slots(unittest.TestCase):
         said = [(word.role, word.to) for word in caption.words]
         part, relation = [("part", 2), ("part", 2), ("thing", -1)], [("relation", 2), ("relation", 3)]
         self.assertEqual(said, [*part, *relation, ("none", -1), ("landmark", 3)])
+
+    def test_a_clause_has_names_of_its_own(self):
+        clauses = {"red": ["=cup/thing#t is =red/attribute>t"]}
+        caption = self.filled("=mug/thing#t and @red and =blue/attribute>t", clauses)
+        self.assertEqual([(it.role, it.to) for it in caption.words if it.role == "attribute"],
+                         [("attribute", 2), ("attribute", 0)])
+
+    def test_what_is_written_on_a_thing_is_its_attribute_or_that_of_how_it_is_written(self):
+        texts = {it: ["A"] for it in ("room", "named", "stuff", "people", "things", "first_parts", "last_parts")}
+        for template, first in [("=sign/thing#t reads @text>t", "sign"), ("the text @text>t on =sign/thing#t", "sign"),
+                                ("=box/thing#t =labelled/attribute>t#l @text>l", "labelled")]:
+            seen = set()
+            for seed in range(40):
+                words = Words({"texts": ["NO DOGS"]} | texts, [])
+                sentence = Sentence(words, random.Random(seed))
+                sentence.fill(template)
+                caption = sentence.caption()
+                said = [caption.text[it.start:it.end] for it in caption.words]
+                if "DOGS" in said:
+                    no, dogs = caption.words[said.index("NO")], caption.words[said.index("DOGS")]
+                    self.assertEqual(said[no.to], first)
+                    self.assertEqual(said[dogs.to], "labelled" if first == "labelled" else "NO")
+                    seen.add("'" in said or '"' in said)
+            self.assertEqual(seen, {True, False})
+
+    def test_a_state_belongs_by_its_first_word_where_a_particle_follows_else_by_its_last(self):
+        for state, main in [("switched off", 0), ("wide open", 1)]:
+            caption = self.filled("=door/thing#t is @state>t", states=[state])
+            words = caption.words[2:]
+            self.assertEqual([it.to for it in words], [0, 2] if main == 0 else [3, 0])
 
     def test_what_is_no_slot_is_refused(self):
         for template in ("@nothing", "a:nothing", "=mug", "a:thing>nobody"):
@@ -99,6 +129,18 @@ class Readings(unittest.TestCase):
         )
         (deed,) = found.deeds
         self.assertEqual((deed.words, deed.who, deed.objects, deed.links), ("picks up", 0, [1], [("from", 2)]))
+
+    def test_words_of_one_attribute_are_parted_by_a_blank_also_where_a_quote_stands(self):
+        text = "a half-full box labelled 'NO'"
+        spans = [("half", 3), ("-", 0), ("full", 0), ("box", -1), ("labelled", 3), ("'", -1), ("NO", 4)]
+        roles = {"box": "thing", "'": "none"}
+        words, at = [], 0
+        for said, to in spans:
+            start = text.index(said, at)
+            at = start + len(said)
+            words.append([start, at, roles.get(said, "attribute"), to])
+        (box,) = parse(Caption.from_json(json.dumps({"text": text, "words": words}))).names
+        self.assertEqual(box.attributes, ["half-full", "labelled NO"])
 
     def test_every_name_has_a_role_that_names(self):
         caption = supplied().caption(random.Random(9))

@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from grammar import Grammar, Words, styled, supplied, wordnet_nouns
 from labels import Caption, Word, read_captions
-from model import LAYERS, Reader, config_of, start_from
+from model import LAYERS, Reader, config_of, load, start_from
 from reading import IGNORED, as_tensors
 
 BATCH = 64
@@ -124,6 +124,15 @@ def measured(model: Reader, tokenizer: Tokenizer, captions: list[Caption]) -> st
     return f"roles {right / words:.4f} attachments {attached / with_role:.4f}"
 
 
+def begun_with(start: Path, request_reader: Path, model: Reader) -> dict[str, torch.Tensor]:
+    """The weights of a checkpoint, or of a folder with an exported model; the lower layers where it has more."""
+    if start.is_dir():
+        begun = load(start, request_reader).state_dict()
+    else:
+        begun = torch.load(start, weights_only=True)["model"]
+    return {name: begun[name] for name in model.state_dict()}
+
+
 def train(args: argparse.Namespace) -> None:
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)
@@ -132,8 +141,7 @@ def train(args: argparse.Namespace) -> None:
     model = Reader(config_of(tokenizer.get_vocab_size(), args.layers))
     start_from(model, args.request_reader)
     if args.start:
-        begun = torch.load(args.start, weights_only=True)["model"]
-        model.load_state_dict({name: begun[name] for name in model.state_dict()})  # Its lower layers where it has more.
+        model.load_state_dict(begun_with(args.start, args.request_reader, model))
     model.bert.requires_grad_(not args.frozen)
     model.bert.embeddings.word_embeddings.requires_grad_(False)
     nouns = wordnet_nouns(args.nouns)
@@ -191,7 +199,7 @@ def main() -> None:
     parser.add_argument("--measure-every", type=int, default=200)
     parser.add_argument("--made", type=float, default=0.5, help="share of captions from the grammar")
     parser.add_argument("--frozen", action="store_true", help="train the heads alone, to compare")
-    parser.add_argument("--start", type=Path, help="checkpoint to train further")
+    parser.add_argument("--start", type=Path, help="checkpoint, or folder of a model, to train further")
     parser.add_argument("--peak", type=float, default=1.0, help="factor of all learning rates")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--bf16", action="store_true", help="faster where the CPU has instructions for it")
