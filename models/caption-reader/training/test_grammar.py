@@ -47,20 +47,24 @@ class Slots(unittest.TestCase):
     def test_a_clause_has_names_of_its_own(self):
         clauses = {"red": ["=cup/thing#t is =red/attribute>t"]}
         caption = self.filled("=mug/thing#t and @red and =blue/attribute>t", clauses)
-        self.assertEqual([(it.role, it.to) for it in caption.words if it.role == "attribute"],
-                         [("attribute", 2), ("attribute", 0)])
+        self.assertEqual(
+            [(it.role, it.to) for it in caption.words if it.role == "attribute"], [("attribute", 2), ("attribute", 0)]
+        )
 
     def test_what_is_written_on_a_thing_is_its_attribute_or_that_of_how_it_is_written(self):
         texts = {it: ["A"] for it in ("room", "named", "stuff", "people", "things", "first_parts", "last_parts")}
-        for template, first in [("=sign/thing#t reads @text>t", "sign"), ("the text @text>t on =sign/thing#t", "sign"),
-                                ("=box/thing#t =labelled/attribute>t#l @text>l", "labelled")]:
+        for template, first in [
+            ("=sign/thing#t reads @text>t", "sign"),
+            ("the text @text>t on =sign/thing#t", "sign"),
+            ("=box/thing#t =labelled/attribute>t#l @text>l", "labelled"),
+        ]:
             seen = set()
             for seed in range(40):
                 words = Words({"texts": ["NO DOGS"]} | texts, [])
                 sentence = Sentence(words, random.Random(seed))
                 sentence.fill(template)
                 caption = sentence.caption()
-                said = [caption.text[it.start:it.end] for it in caption.words]
+                said = [caption.text[it.start : it.end] for it in caption.words]
                 if "DOGS" in said:
                     no, dogs = caption.words[said.index("NO")], caption.words[said.index("DOGS")]
                     self.assertEqual(said[no.to], first)
