@@ -121,7 +121,7 @@ pub fn sentences(caption: &str) -> impl Iterator<Item = &str> {
     let mut after = caption.char_indices().peekable();
     while let Some((at, c)) = after.next() {
         let is_end = after.peek().is_none_or(|(_, next)| next.is_whitespace());
-        if c == '\n' || matches!(c, '.' | '!' | '?') && is_end {
+        if c == '\n' || matches!(c, '.' | ';' | '!' | '?') && is_end {
             ends.push(at + c.len_utf8());
         }
     }
@@ -304,6 +304,7 @@ mod tests {
     fn a_sentence_ends_before_a_blank() {
         let of = |caption: &'static str| sentences(caption).collect::<Vec<_>>();
         assert_eq!(of("A 1.5 l bottle. No mug!\nA desk"), ["A 1.5 l bottle.", "No mug!", "A desk"]);
+        assert_eq!(of("a mug; no lamp"), ["a mug;", "no lamp"]);
         assert_eq!(of("a mug"), ["a mug"]);
         assert_eq!(of(" . "), ["."]);
         assert_eq!(of(""), [""; 0]);

@@ -76,7 +76,11 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
 fn fit_of_name(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     let is_within = |these: &[Attribute], those: &[Attribute]| {
         let mut words = these.iter().filter(|it| it.kind == AttributeKind::Compound);
-        words.all(|it| those.contains(it))
+        // What is written on a sign is its name: "a sign that reads exit".
+        let says = |it: &&Attribute, word: &str| {
+            matches!(it.kind, AttributeKind::Compound | AttributeKind::Other) && it.word == word
+        };
+        words.all(|word| those.iter().any(|it| says(&it, &word.word)))
     };
     if is_within(wanted, seen) {
         return Some(Fit::Full);
@@ -133,6 +137,15 @@ mod tests {
         check("a bottle", "sunflower oil bottle", Some(Fit::Possible));
         check("an oil bottle", "sunflower oil bottle", Some(Fit::Partial));
         check("a tea mug", "coffee mug", None);
+        let words = |words: &[(&str, AttributeKind)]| -> Vec<Attribute> {
+            words
+                .iter()
+                .map(|(word, kind)| Attribute { word: (*word).to_owned(), kind: *kind })
+                .collect()
+        };
+        let written = words(&[("green", AttributeKind::Colour), ("exit", AttributeKind::Other)]);
+        let wanted = words(&[("exit", AttributeKind::Compound)]);
+        assert_eq!(fit(&written, &wanted), Some(Fit::Full));
     }
 
     #[test]
