@@ -137,6 +137,10 @@ mod tests {
         check("a bottle", "sunflower oil bottle", Some(Fit::Possible));
         check("an oil bottle", "sunflower oil bottle", Some(Fit::Partial));
         check("a tea mug", "coffee mug", None);
+        check("a box marked fragile", "a box labelled fragile", Some(Fit::Full));
+        check("a box", "a box marked fragile", Some(Fit::Possible));
+        check("a box marked toys", "a box marked fragile", None);
+        check("a mug labeled best dad", "a mug", Some(Fit::Full));
         let words = |words: &[(&str, AttributeKind)]| -> Vec<Attribute> {
             words
                 .iter()

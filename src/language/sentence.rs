@@ -8,12 +8,12 @@ use std::sync::LazyLock;
 use rust_stemmers::Stemmer;
 
 use crate::language::lexicon;
-use crate::language::mention::{AttributeKind, Mention};
+use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::naming::{attribute, name, parts_of_word};
 use crate::language::words::{
     BOUNDARIES, CANS, COLLECTIVES, COLOURS, COPULAS, COUNTS, DEPICTIONS, DEPICTS, DETERMINERS,
     MATERIALS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS,
-    PREPOSITIONS, SIZES, STATES, THINGS_TOO, number,
+    PREPOSITIONS, SIZES, STATES, THINGS_TOO, WRITING, number,
 };
 
 /// A sentence while it is cut.
@@ -62,6 +62,11 @@ impl<'a> Sentence<'a> {
                 at += 1;
             } else if word == "can" && cutter.run.last().is_some_and(|it| CANS.contains(it)) {
                 cutter.run.push(word);
+            } else if WRITING.contains(word) && !cutter.run.is_empty() && goes_on(next) {
+                let following = tokens.get(at..).unwrap_or_default();
+                let length = following.iter().take_while(|it| goes_on(Some(it))).count();
+                cutter.close_written(following.get(..length).unwrap_or_default());
+                at += length;
             } else if is_boundary(word)
                 || is_verb(word, next)
                 || is_past(word, next)
@@ -116,6 +121,22 @@ impl<'a> Sentence<'a> {
         let mut before = std::mem::take(&mut self.waiting);
         before.append(&mut words);
         self.mention(&before, &after);
+    }
+
+    /// Closes the run as a thing on which this is written, which counts as part of its name.
+    fn close_written(&mut self, written: &[&str]) {
+        let first = self.found.len();
+        self.close();
+        if let Some(mention) = self.found.get_mut(first) {
+            mention.phrase.push(' ');
+            mention.phrase.push_str(&written.join(" "));
+            mention.attributes.extend(
+                written.iter().map(|word| Attribute {
+                    word: (*word).to_owned(),
+                    kind: AttributeKind::Compound,
+                }),
+            );
+        }
     }
 
     /// `before` ends with the head.

@@ -46,6 +46,7 @@ classes! {
     NOUNS_IN_LY = "nouns_in_ly";
     NOUNS_IN_ED = "nouns_in_ed";
     PLACING = "placing_verbs";
+    WRITING = "writing";
     GERUNDS = "gerunds";
     BEFORE_VERBS = "before_verbs";
     MERE_USE = "mere_use";
