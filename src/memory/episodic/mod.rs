@@ -126,9 +126,7 @@ impl Episodic {
         ticket: FrameTicket,
         caption: &Caption,
     ) -> Result<Record, MemoryError> {
-        let vector = self.embedder.embed(TextRole::Passage, &caption.text)?;
-        let parsed = self.captions.read(&caption.text);
-        self.vocabulary.learn_from([&parsed]);
+        let (parsed, vector) = self.read(&caption.text)?;
         let mut changes = self.corpus.changes();
         let record = self.store.commit_frame(ticket, caption, &parsed, &vector)?;
         changes.insert(&record, &vector)?;
@@ -144,14 +142,20 @@ impl Episodic {
         signature: Vec<u8>,
         caption: &Caption,
     ) -> Result<Record, MemoryError> {
-        let vector = self.embedder.embed(TextRole::Passage, &caption.text)?;
-        let parsed = self.captions.read(&caption.text);
-        self.vocabulary.learn_from([&parsed]);
+        let (parsed, vector) = self.read(&caption.text)?;
         let mut changes = self.corpus.changes();
         let record =
             self.store.accept_captioned_frame(meta, image, signature, caption, &parsed, &vector)?;
         changes.insert(&record, &vector)?;
         Ok(record)
+    }
+
+    /// What a caption says, whose nouns are learned, and its vector.
+    fn read(&self, caption: &str) -> Result<(ParsedCaption, Embedding), MemoryError> {
+        let vector = self.embedder.embed(TextRole::Passage, caption)?;
+        let parsed = self.captions.read(caption);
+        self.vocabulary.learn_from([&parsed]);
+        Ok((parsed, vector))
     }
 
     /// Commits observations that bring their own caption, all or none. On disk and searchable
