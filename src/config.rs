@@ -400,13 +400,15 @@ impl Config {
                 _ => fetched,
             }
         };
+        let cached = |wanted: &HubModel| {
+            cache.snapshot(wanted).filter(has_config).ok_or_else(|| {
+                self.refusal(key, format!("a model that is there; {}", missing(wanted)))
+            })
+        };
         if model.starts_with(hub_cache::PREFIX) {
             let wanted =
                 HubModel::parse(model).map_err(|error| self.refusal(key, error.to_string()))?;
-            let dir = cache.snapshot(&wanted).filter(has_config);
-            return dir.ok_or_else(|| {
-                self.refusal(key, format!("a model that is there; {}", missing(&wanted)))
-            });
+            return cached(&wanted);
         }
         let candidates = if model.contains('/') {
             vec![PathBuf::from(model)]
@@ -417,10 +419,7 @@ impl Config {
             return Ok(found.clone());
         }
         if let Some(wanted) = KnownModel::of_name(model).and_then(KnownModel::on_hub) {
-            let dir = cache.snapshot(&wanted).filter(has_config);
-            return dir.ok_or_else(|| {
-                self.refusal(key, format!("a model that is there; {}", missing(&wanted)))
-            });
+            return cached(&wanted);
         }
         let looked: Vec<String> = candidates.iter().map(|dir| dir.display().to_string()).collect();
         Err(self.refusal(
