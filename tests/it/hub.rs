@@ -382,7 +382,11 @@ fn two_pulls_at_once_fetch_each_file_once() {
     let served = Served { mishaps: vec![Mishap::Slow], ..tiny() };
     let hub = HubServer::new(served.clone());
     let machine = Machine::new(&hub);
-    let start = || machine.command(&["pull", NAME]).stderr(Stdio::piped()).spawn().unwrap();
+    // A busy machine's pause is no stall, after which a file is asked for again.
+    let start = || {
+        let mut command = machine.command(&["pull", NAME]);
+        command.env("HF_HUB_DOWNLOAD_TIMEOUT", "60").stderr(Stdio::piped()).spawn().unwrap()
+    };
     let both = [start(), start()].map(|it| it.wait_with_output().unwrap());
     for output in &both {
         assert!(output.status.success(), "{}", text_of(output));
