@@ -14,12 +14,15 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::agent::model;
+use crate::base::caller::Role;
 use crate::base::time::Zone;
 use crate::base::wording::article;
 use crate::model::endpoint::{self, Address};
 use crate::model::hub_cache::{self, HubCache, HubModel, Revision};
 use crate::model::known_models::KnownModel;
 use crate::model::served;
+use crate::server::access::AccessTable;
+use crate::server::accounts::Accounts;
 use crate::tools::Toolset;
 
 /// Every key with its default and a comment, as shipped.
@@ -74,6 +77,8 @@ pub struct Settings {
     pub store: StoreSettings,
     pub memory: MemorySettings,
     pub socket: SocketSettings,
+    pub access: AccessSettings,
+    pub audit: AuditSettings,
     pub captioner: CaptionerSettings,
     pub embedder: EmbedderSettings,
     pub reader: ReaderSettings,
@@ -109,9 +114,28 @@ pub struct MemorySettings {
 #[serde(deny_unknown_fields)]
 pub struct SocketSettings {
     pub path: PathBuf,
+    pub mode: String,
+    pub group: String,
     pub max_clients: usize,
     pub max_line_mb: usize,
     pub call_deadline_seconds: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessSettings {
+    pub observe: String,
+    pub read: String,
+    pub write: String,
+    pub erase: String,
+    pub admin: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuditSettings {
+    pub retention_days: u64,
+    pub max_mb: u64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -242,6 +266,7 @@ impl Config {
         config.toolsets()?;
         config.endpoint()?;
         config.served_captioner()?;
+        config.socket_mode()?;
         Ok(config)
     }
 
@@ -272,6 +297,51 @@ impl Config {
                 Err(self.refusal("tools.listed", format!("any of {known}, with commas between")))
             }
         }
+    }
+
+    /// Mode of the socket's file.
+    pub fn socket_mode(&self) -> Result<u32, ConfigError> {
+        let mode = u32::from_str_radix(self.settings.socket.mode.trim(), 8).ok();
+        // Its own user must be able to connect, and a socket is not executed.
+        mode.filter(|mode| mode & 0o600 == 0o600 && mode & !0o666 == 0).ok_or_else(|| {
+            let accepted = "an octal mode such as \"0600\" (the daemon's user) or \"0660\" (its \
+                group, too)";
+            self.refusal("socket.mode", accepted.to_owned())
+        })
+    }
+
+    /// Group of the socket's file.
+    pub fn socket_group(&self, accounts: &Accounts) -> Result<Option<u32>, ConfigError> {
+        let group = self.settings.socket.group.trim();
+        if group.is_empty() {
+            return Ok(None);
+        }
+        accounts.gid(group).map(Some).ok_or_else(|| {
+            let accepted = "the name or number of a group of this machine".to_owned();
+            self.refusal("socket.group", accepted)
+        })
+    }
+
+    /// Who may do what.
+    pub fn access(&self, accounts: Accounts) -> Result<AccessTable, ConfigError> {
+        let AccessSettings { observe, read, write, erase, admin } = &self.settings.access;
+        let mut table = AccessTable::own_user_only(accounts);
+        for (role, names) in [
+            (Role::Observe, observe),
+            (Role::Read, read),
+            (Role::Write, write),
+            (Role::Erase, erase),
+            (Role::Admin, admin),
+        ] {
+            table.grant(role, names).map_err(|unknown| {
+                let accepted = format!(
+                    "users and, after an @, groups of this machine by name or number, with commas \
+                     between them; there is no {unknown}"
+                );
+                self.refusal(&format!("access.{}", role.name()), accepted)
+            })?;
+        }
+        Ok(table)
     }
 
     /// The language model's server, where one is set.
@@ -580,6 +650,8 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("socket.max_clients", 1.0, 65_536.0),
     ("socket.max_line_mb", 1.0, 1_024.0),
     ("socket.call_deadline_seconds", 1.0, 86_400.0),
+    ("audit.retention_days", 0.0, 36_500.0),
+    ("audit.max_mb", 1.0, 65_536.0),
     ("captioner.start_deadline_seconds", 1.0, 86_400.0),
     ("captioner.deadline_seconds", 1.0, 86_400.0),
     ("captioner.memory_limit_mb", 0.0, 1e6),

@@ -13,6 +13,7 @@ pub mod base;
 
 pub mod language;
 
+pub mod audit;
 pub mod capture;
 pub mod index;
 pub mod model;

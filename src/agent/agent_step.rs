@@ -12,6 +12,7 @@ use crate::agent::Agent;
 use crate::agent::prompt::{PromptTemplate, Scene};
 use crate::agent::reply::{self, Call, LAST_STEP, MomentAnswer, PlannerReply};
 use crate::base::RecordId;
+use crate::base::caller::{Role, Roles};
 use crate::base::time::Timestamp;
 use crate::retrieval::session::{ModelStep, Scratchpad, Session};
 use crate::retrieval::sessions::SessionName;
@@ -79,6 +80,7 @@ impl Tool for AgentStep {
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     // Its calls recall, and one of them sends the robot off.
     const HINTS: Hints = Hints::ACTS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[Param::required(
         "reply",
         Kind::Text { bytes_max: REPLY_BYTES_MAX },
@@ -95,8 +97,7 @@ impl Tool for AgentStep {
         reply: String,
     ) -> Result<AgentStepReply, ToolError> {
         let Stepped { made, answer, is_finished, role } = take(&agent.tools, session, &reply)?;
-        let prompt =
-            (!is_finished).then(|| prompt(&agent.tools, session.name, role)).transpose()?;
+        let prompt = (!is_finished).then(|| prompt(&agent.tools, session, role)).transpose()?;
         let mut images = Vec::new();
         Ok(AgentStepReply {
             status: if is_finished { StepStatus::Finished } else { StepStatus::Continue },
@@ -181,7 +182,7 @@ pub(super) fn take(
 ) -> Result<Stepped, ToolError> {
     match reply::parse(reply).map_err(|error| argument_error(error.to_string()))? {
         PlannerReply::Answer(answer) => {
-            refuse_unknown_ids(&tools.context().retrieval.session(session.name), &answer)?;
+            refuse_unknown_ids(&tools.context().retrieval.session(session), &answer)?;
             let role = AgentRole::MomentRetrieval;
             Ok(Stepped { made: Vec::new(), answer: Some(answer), is_finished: true, role })
         }
@@ -218,7 +219,7 @@ fn refuse_unknown_ids(session: &Session, answer: &MomentAnswer) -> Result<(), To
 
 fn carry(tools: &Tools, session: SessionName<'_>, calls: Vec<Call>) -> Result<Stepped, ToolError> {
     for call in &calls {
-        tools.check(session.name, call.tool, call.arguments.clone())?;
+        tools.check(session.caller, session.name, call.tool, call.arguments.clone())?;
     }
     let is_alone = calls.len() == 1;
     let role = calls.last().map_or(AgentRole::ObjectRetrieval, Call::role);
@@ -252,7 +253,7 @@ pub(super) fn call(
     if session.is_kept {
         arguments.insert(args::SESSION.name.to_owned(), json!(session.name));
     }
-    tools.call(session.name, tool, arguments)
+    tools.call(session.caller, session.name, tool, arguments)
 }
 
 /// `recall_all {"query":"a mug"}`
@@ -261,7 +262,11 @@ pub(super) fn format_call(tool: &str, arguments: &Map<String, Value>) -> String 
 }
 
 /// The prompt for the step that a session is at.
-pub(super) fn prompt(tools: &Tools, session: &str, role: AgentRole) -> Result<String, ToolError> {
+pub(super) fn prompt(
+    tools: &Tools,
+    session: SessionName<'_>,
+    role: AgentRole,
+) -> Result<String, ToolError> {
     let state = tools.context().retrieval.session(session);
     let task = state.task.as_ref().map_or("(not told; start_task tells it)", |task| &task.text);
     fill(tools, session, task, None, &state, role)
@@ -270,7 +275,7 @@ pub(super) fn prompt(tools: &Tools, session: &str, role: AgentRole) -> Result<St
 /// A prompt about this task, as of `now` or of what counts as now in the session.
 pub(super) fn fill(
     tools: &Tools,
-    session: &str,
+    session: SessionName<'_>,
     task: &str,
     now: Option<Timestamp>,
     state: &Session,

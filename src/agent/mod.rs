@@ -18,6 +18,9 @@ use serde_json::{Map, Value};
 use crate::agent::agent_step::AgentStep;
 use crate::agent::model::ModelPlanner;
 use crate::agent::retrieve_object::RetrieveObject;
+use crate::base::caller::Caller;
+use crate::retrieval::sessions::SessionName;
+use crate::tools::context::Context;
 use crate::tools::dispatch::Tools;
 use crate::tools::tool::{AnyTool, ToolContext, find};
 use crate::tools::{self, Image, PromptSpec, ToolBox, ToolError, ToolReply, ToolSpec, Toolset};
@@ -66,6 +69,10 @@ impl ToolContext for Agent {
     fn text_max_chars(&self) -> usize {
         self.tools.context().text_max_chars()
     }
+
+    fn memory(&self) -> &Context {
+        self.tools.context()
+    }
 }
 
 impl ToolBox for Agent {
@@ -83,13 +90,14 @@ impl ToolBox for Agent {
 
     fn call(
         &self,
+        caller: &Caller,
         session: &str,
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<ToolReply, ToolError> {
         match find(TOOLS, tool) {
-            Some(own) => own.call(self, session, arguments),
-            None => self.tools.call(session, tool, arguments),
+            Some(own) => own.call(self, (caller, session), arguments),
+            None => self.tools.call(caller, session, tool, arguments),
         }
     }
 
@@ -99,18 +107,20 @@ impl ToolBox for Agent {
 
     fn prompt(
         &self,
+        caller: &Caller,
         session: &str,
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<String, ToolError> {
-        prompts::get(&self.tools, session, name, &arguments)
+        let own = SessionName { caller, name: session, is_kept: false };
+        prompts::get(&self.tools, own, name, &arguments)
     }
 
-    fn resource(&self, uri: &str) -> Result<Option<Image>, ToolError> {
-        self.tools.resource(uri)
+    fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Image>, ToolError> {
+        self.tools.resource(caller, uri)
     }
 
-    fn close_session(&self, session: &str) {
-        self.tools.close_session(session);
+    fn close_session(&self, caller: &Caller, session: &str) {
+        self.tools.close_session(caller, session);
     }
 }

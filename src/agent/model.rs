@@ -67,7 +67,7 @@ impl ModelPlanner {
                 let why = format!("did not get done within {} s", self.time_max.as_secs());
                 return Err(gave_up(&trace, &why, fault.as_deref()));
             }
-            let question = question(tools, session.name, fault.as_deref())?;
+            let question = question(tools, session, fault.as_deref())?;
             let question =
                 Question { system: None, user: &question, image: None, form: Form::default() };
             let reply = self.endpoint.ask(question, left);
@@ -122,10 +122,14 @@ fn step_reply(made: Made) -> StepReply {
 /// The goals that the model's last call gave to the robot.
 fn current_dispatch(tools: &Tools, session: SessionName<'_>) -> Result<Dispatch, ToolError> {
     let context = tools.context();
-    context.retrieval.current_dispatch(session.name).map_err(|error| refusal(context, error))
+    context.retrieval.current_dispatch(session).map_err(|error| refusal(context, error))
 }
 
-fn question(tools: &Tools, session: &str, fault: Option<&str>) -> Result<String, ToolError> {
+fn question(
+    tools: &Tools,
+    session: SessionName<'_>,
+    fault: Option<&str>,
+) -> Result<String, ToolError> {
     let mut question = agent_step::prompt(tools, session, AgentRole::ObjectRetrieval)?;
     if let Some(fault) = fault {
         let fault = prompt::data(fault, FAULT_CHARS_MAX);

@@ -4,10 +4,12 @@ use serde_json::{Map, Value};
 
 use crate::agent::agent_step;
 use crate::agent::prompt::{PromptTemplate, TEMPLATES};
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::session::Session;
+use crate::retrieval::sessions::SessionName;
 use crate::tools::args::argument_error;
 use crate::tools::dispatch::Tools;
-use crate::tools::{PromptArgument, PromptSpec, ToolError};
+use crate::tools::{PromptArgument, PromptSpec, ToolError, access};
 
 const TASK: &str = "task";
 const NOW: &str = "now";
@@ -31,6 +33,9 @@ const ARGUMENTS: &[PromptArgument] = &[
     },
 ];
 
+/// Prompts tell what the memory holds.
+const ROLES: Roles = Roles::of(&[Role::Read]);
+
 /// Longest task that is taken.
 const TASK_BYTES_MAX: usize = 8_000;
 
@@ -48,10 +53,11 @@ pub(super) fn specs() -> Vec<PromptSpec> {
 /// A prompt filled in.
 pub(super) fn get(
     tools: &Tools,
-    session: &str,
+    session: SessionName<'_>,
     name: &str,
     arguments: &Map<String, Value>,
 ) -> Result<String, ToolError> {
+    access::permit(tools.context(), session.caller, "prompts/get", ROLES)?;
     let template = TEMPLATES.iter().find(|template| template.name == name).ok_or_else(|| {
         let known: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
         argument_error(format!("there is no prompt {name:?}; accepted are {}", known.join(", ")))
@@ -79,7 +85,10 @@ pub(super) fn get(
     })?;
     let context = tools.context();
     let (state, session) = match text(SESSION)? {
-        Some(name) => (context.retrieval.session(name), name),
+        Some(name) => {
+            let named = SessionName { name, is_kept: true, ..session };
+            (context.retrieval.session(named), named)
+        }
         None => (Session::default(), session),
     };
     let reading = context.reading(session);

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::agent::understood::Understood;
+use crate::base::caller::{Role, Roles};
 use crate::base::score::Score;
 use crate::base::time::Timestamp;
 use crate::retrieval::search::{Dispatch, Offer};
@@ -83,6 +84,7 @@ impl Tool for RetrieveObject {
         question is answered, and what asks for nothing is told as that: no robot is sent.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::ACTS;
+    const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
         Param::required(
             "task",

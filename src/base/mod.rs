@@ -1,11 +1,12 @@
-//! Types shared by all layers: ids, time, caption, detection, embedding, pose, area, stop,
-//! notify, backoff.
+//! Types shared by all layers: ids, time, caller, caption, detection, embedding, pose, area, stop,
+//! notify, backoff, tally.
 //!
 //! Knows no other module, no I/O, and of the outside world only the clock and the
 //! priority of a thread.
 
 pub mod area;
 pub mod backoff;
+pub mod caller;
 pub mod caption;
 pub mod detection;
 pub mod embedding;
@@ -17,6 +18,7 @@ pub mod pose;
 pub mod priority;
 pub mod score;
 pub mod stop;
+pub mod tally;
 pub mod time;
 pub mod wording;
 

@@ -8,7 +8,7 @@ use crate::base::RecordId;
 use crate::base::embedding::Embedding;
 use crate::cli::output::say;
 use crate::config::{Config, Places};
-use crate::daemon;
+use crate::daemon::{self, private::keep_private};
 use crate::memory::embedding_space;
 use crate::model::TextRole;
 use crate::store::reindex::Reindex;
@@ -20,6 +20,7 @@ const BATCH: usize = 64;
 /// Runs to the end, or until killed; then the old vectors still count, and the
 /// next run goes on where this one was.
 pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
+    keep_private(&config.state_dir(places))?;
     let embedder = daemon::open_embedder(config, places)?;
     let space = embedding_space(&embedder);
     let mut reindex = Reindex::open(&daemon::store_options(config, places), &space)?;

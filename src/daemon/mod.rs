@@ -4,6 +4,8 @@
 //! socket. A client can connect only when all parts run. Independent parts start in parallel: a
 //! robot's memory is needed as soon as it is switched on.
 
+pub mod private;
+
 use std::io;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
@@ -14,11 +16,13 @@ use std::time::Duration;
 use log::info;
 
 use crate::agent::Agent;
+use crate::audit::{self, Audit};
 use crate::base::picture::ImageLimits;
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, SystemClock};
 use crate::capture::gate;
 use crate::config::{Config, ConfigError, Places};
+use crate::daemon::private::{NotPrivate, keep_private};
 use crate::ingest::{self, Ingest, IngestParts};
 use crate::memory::embedding_space;
 use crate::memory::episodic::captions::CaptionReader;
@@ -40,6 +44,7 @@ use crate::model::{
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::Sessions;
 use crate::search::compaction;
+use crate::server::accounts::Accounts;
 use crate::server::{self, Server, ServerError};
 use crate::store::{self, CheckedStore, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
@@ -53,6 +58,10 @@ const CAPTIONER_PATIENCE: Duration = Duration::from_secs(2);
 pub enum DaemonError {
     #[error(transparent)]
     Config(#[from] ConfigError),
+    #[error(transparent)]
+    State(#[from] NotPrivate),
+    #[error("the audit log cannot be opened: {0}")]
+    Audit(io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -76,6 +85,7 @@ pub struct Daemon {
     ingest: Arc<Ingest>,
     store: Store,
     goals: Arc<GoalBoard>,
+    audit: Arc<Audit>,
 }
 
 impl Daemon {
@@ -84,6 +94,10 @@ impl Daemon {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let started = clock.tick();
         let stop = Stop::default();
+        keep_private(&config.state_dir(places))?;
+        let server_options = server_options(config, places)?;
+        let audit = Audit::open(audit_options(config, places), Arc::clone(&clock));
+        let audit = Arc::new(audit.map_err(DaemonError::Audit)?);
         // First, so that its worker loads the model while the store is opened.
         let mut captioner = open_captioner(config, places, &clock, &stop)?;
         let embedder_dir = config.embedder_dir(places)?;
@@ -130,27 +144,29 @@ impl Daemon {
         let idle_max = Duration::from_secs(config.settings.sessions.idle_hours * 60 * 60);
         let sessions = Sessions::open(store.clone(), Arc::clone(&clock), idle_max)?;
         let state = AgentStates::new(store.clone());
-        let domains = Domains { episodic, requests, memos, notes, state, sessions };
+        let kept_audit = Arc::clone(&audit);
+        let domains = Domains { episodic, requests, memos, notes, state, sessions, audit };
         let context = Context::new(domains, Arc::clone(&ingest), Arc::clone(&clock), options);
         let goals = Arc::clone(context.goal_board());
         let tools = Tools::new(context);
         let agent = Agent::new(tools).with_model(config.model()?);
         let tools = Arc::new(agent.listing(&config.toolsets()?));
-        let server = Server::start(server_options(config, places), tools, clock.as_ref())?;
+        let server = Server::start(server_options, tools, clock)?;
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let records = store.record_count();
         info!(socket:% = server.socket().display(), records, millis; "ready");
-        Ok(Self { server, ingest, store, goals })
+        Ok(Self { server, ingest, store, goals, audit: kept_audit })
     }
 
     /// Stops everything, clients first. What was acknowledged is on disk before
     /// this; frames that wait for their caption wait for the next start.
     pub fn stop(self) -> Result<(), DaemonError> {
-        let Self { server, ingest, store, goals } = self;
+        let Self { server, ingest, store, goals, audit } = self;
         // Clients that wait for a goal would delay the server's end.
         goals.close();
         server.stop();
         ingest.stop();
+        audit.flush();
         store.flush()?;
         info!("stopped");
         Ok(())
@@ -280,12 +296,35 @@ fn ingest_options(config: &Config) -> Result<ingest::Options, ConfigError> {
     })
 }
 
-fn server_options(config: &Config, places: &Places) -> server::Options {
+fn audit_options(config: &Config, places: &Places) -> audit::Options {
+    let audit = &config.settings.audit;
+    // What was erased with the records leaves no trace that outlives them.
+    let days = [audit.retention_days, config.settings.memory.retention_days];
+    let days = days.into_iter().filter(|days| *days > 0).min();
+    audit::Options {
+        bytes_max: audit.max_mb << 20,
+        age_max: days.map(|days| Duration::from_secs(days * 24 * 60 * 60)),
+        ..audit::Options::at(&config.state_dir(places))
+    }
+}
+
+fn server_options(config: &Config, places: &Places) -> Result<server::Options, ConfigError> {
     let settings = &config.settings.socket;
-    server::Options {
+    let accounts = Accounts::of_machine();
+    let options = server::Options {
+        mode: config.socket_mode()?,
+        group: config.socket_group(&accounts)?,
+        access: config.access(accounts)?,
         clients_max: settings.max_clients,
         line_bytes_max: settings.max_line_mb << 20,
         call_deadline: config.settings.call_deadline(),
         ..server::Options::at(&config.socket_path(places))
+    };
+    let is_shared = options.mode != 0o600 || options.group.is_some();
+    if is_shared && options.socket.starts_with(config.state_dir(places)) {
+        let accepted = "a path outside the state directory, where socket.mode or socket.group \
+            lets others connect: nobody else gets into that directory";
+        return Err(config.refusal("socket.path", accepted.to_owned()));
     }
+    Ok(options)
 }

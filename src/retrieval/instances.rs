@@ -35,7 +35,7 @@ impl Retrieval {
         session: SessionName<'_>,
         request: Option<&ParsedRequest>,
     ) -> Result<InstanceList, RetrievalError> {
-        let held = self.session(session.name);
+        let held = self.session(session);
         if held.recalled.is_none() {
             return Err(RetrievalError::NoWorkingMemory);
         }

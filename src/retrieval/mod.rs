@@ -117,8 +117,8 @@ impl Retrieval {
     }
 
     /// The session as it is; an empty one where there is none.
-    pub(crate) fn session(&self, name: &str) -> Session {
-        self.sessions.get(name)
+    pub(crate) fn session(&self, session: SessionName<'_>) -> Session {
+        self.sessions.get(session)
     }
 
     /// Changes a session; on disk when it returns, where the caller named it.
@@ -131,8 +131,8 @@ impl Retrieval {
     }
 
     /// Ends a session that belongs to a connection.
-    pub(crate) fn close_session(&self, name: &str) {
-        self.sessions.close(name);
+    pub(crate) fn close_session(&self, session: SessionName<'_>) {
+        self.sessions.close(session);
     }
 
     pub(crate) fn goal_board(&self) -> &Arc<GoalBoard> {

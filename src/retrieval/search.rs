@@ -60,7 +60,7 @@ impl Retrieval {
         record: Option<RecordId>,
         follows: bool,
     ) -> Result<PlannedSearch, RetrievalError> {
-        let held = self.session(session.name);
+        let held = self.session(session);
         let target = match &held.target {
             Some(target) => target.clone(),
             None => self.implied_target(&held)?,
@@ -84,7 +84,7 @@ impl Retrieval {
 
     /// Gives the goals to the robot, once: what it has already is not published again.
     pub(crate) fn dispatch(&self, session: SessionName<'_>) -> Result<Dispatch, RetrievalError> {
-        let held = self.session(session.name);
+        let held = self.session(session);
         let dispatch = dispatch_of(&held)?;
         if held.search.is_some_and(|it| it.state == SearchState::Dispatched) {
             return Ok(dispatch);
@@ -100,13 +100,19 @@ impl Retrieval {
     }
 
     /// The goals of the session's search that are not yet visited.
-    pub(crate) fn current_dispatch(&self, session: &str) -> Result<Dispatch, RetrievalError> {
+    pub(crate) fn current_dispatch(
+        &self,
+        session: SessionName<'_>,
+    ) -> Result<Dispatch, RetrievalError> {
         dispatch_of(&self.session(session))
     }
 
     /// The planned goals where the first one is less likely than a task must be to send the
     /// robot, with how likely that is.
-    pub(super) fn offer_if_unsure(&self, session: &str) -> Result<Option<Offer>, RetrievalError> {
+    pub(super) fn offer_if_unsure(
+        &self,
+        session: SessionName<'_>,
+    ) -> Result<Option<Offer>, RetrievalError> {
         let planned = dispatch_of(&self.session(session))?;
         let needed = self.goal_probability_min;
         let is_unsure = planned.goals.first().is_some_and(|it| it.probability < needed);
@@ -125,7 +131,7 @@ impl Retrieval {
             return Err(RetrievalError::NoRecord(id));
         }
         let now = self.clock.now();
-        let held = self.session(session.name);
+        let held = self.session(session);
         let is_under_way = held.search.is_some_and(|it| it.state == SearchState::Dispatched);
         let target = held.target.filter(|_| is_under_way).ok_or(RetrievalError::NotUnderWay)?.desc;
         let goals = self.update(session, |it| visit_goal(it, report, now))?;

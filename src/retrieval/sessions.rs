@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use log::error;
 
+use crate::base::caller::Caller;
 use crate::base::time::{Clock, Timestamp};
 use crate::retrieval::session::Session;
 use crate::store::sessions::KeptSession;
@@ -21,12 +22,26 @@ use crate::store::{Store, StoreError};
 /// than this.
 pub(crate) const SESSIONS_MAX: usize = 1024;
 
-/// Which session a call belongs to.
+/// Which session a call belongs to. Each user has sessions of its own: those of another
+/// are other sessions, whatever their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SessionName<'a> {
+    pub(crate) caller: &'a Caller,
+    /// On one line, without control characters.
     pub(crate) name: &'a str,
     /// Named by the caller, and so kept beyond the connection and a restart.
     pub(crate) is_kept: bool,
+}
+
+/// Stands around a user's number before a session's name; no name holds it.
+const OWNER: char = '\u{1}';
+
+impl SessionName<'_> {
+    /// What it is held and kept under: the daemon's own user has the bare names.
+    fn key(self) -> String {
+        let Self { caller, name, is_kept: _ } = self;
+        if caller.is_own { name.to_owned() } else { format!("{OWNER}{}{OWNER}{name}", caller.uid) }
+    }
 }
 
 /// All sessions.
@@ -93,7 +108,8 @@ impl Sessions {
         session: SessionName<'_>,
         change: impl FnOnce(&mut Session) -> Result<T, E>,
     ) -> Result<T, E> {
-        let (held, over, begins) = self.entry(session);
+        let key = session.key();
+        let (held, over, begins) = self.entry(&key, session.is_kept);
         if !over.is_empty() {
             self.store.remove_sessions(&over)?;
         }
@@ -102,7 +118,7 @@ impl Sessions {
         let outcome = change(&mut next)?;
         if session.is_kept && (begins || next != *held) {
             self.store.put_session(&KeptSession {
-                name: session.name.to_owned(),
+                name: key,
                 content: next.to_json(),
                 used_at: self.clock.now(),
             })?;
@@ -112,13 +128,13 @@ impl Sessions {
     }
 
     /// The session as it is; an empty one where there is none.
-    pub(crate) fn get(&self, name: &str) -> Session {
+    pub(crate) fn get(&self, session: SessionName<'_>) -> Session {
         let held = {
             let now = self.clock.now();
             let mut table = self.lock();
             table.uses += 1;
             let uses = table.uses;
-            match table.by_name.get_mut(name) {
+            match table.by_name.get_mut(&session.key()) {
                 Some(entry) if now.since(entry.used_at) <= self.idle_max => {
                     (entry.used, entry.used_at) = (uses, now);
                     Arc::clone(&entry.session)
@@ -130,23 +146,24 @@ impl Sessions {
     }
 
     /// The connection that owned this session is gone. What the caller named stays.
-    pub(crate) fn close(&self, name: &str) {
+    pub(crate) fn close(&self, session: SessionName<'_>) {
+        let key = session.key();
         let mut table = self.lock();
-        if table.by_name.get(name).is_some_and(|entry| !entry.is_kept) {
-            table.by_name.remove(name);
+        if table.by_name.get(&key).is_some_and(|entry| !entry.is_kept) {
+            table.by_name.remove(&key);
         }
     }
 
     /// The session, the names of those that had to go for it and are on disk, and
     /// whether it is kept from now on.
-    fn entry(&self, session: SessionName<'_>) -> (Arc<Mutex<Session>>, Vec<String>, bool) {
+    fn entry(&self, key: &str, is_kept: bool) -> (Arc<Mutex<Session>>, Vec<String>, bool) {
         let now = self.clock.now();
         let mut table = self.lock();
         table.uses += 1;
         let uses = table.uses;
         let mut gone = Vec::new();
         let is_idle = |it: &LiveSession| now.since(it.used_at) > self.idle_max;
-        if !table.by_name.contains_key(session.name) || table.by_name.values().any(is_idle) {
+        if !table.by_name.contains_key(key) || table.by_name.values().any(is_idle) {
             table.by_name.retain(|name, it| {
                 let goes = is_idle(it);
                 if goes && it.is_kept {
@@ -158,16 +175,16 @@ impl Sessions {
                 gone.extend(table.let_go_of_idlest());
             }
         }
-        let entry = table.by_name.entry(session.name.to_owned()).or_insert_with(|| LiveSession {
+        let entry = table.by_name.entry(key.to_owned()).or_insert_with(|| LiveSession {
             used: uses,
             used_at: now,
             is_kept: false,
             session: Arc::default(),
         });
-        let begins = session.is_kept && !entry.is_kept;
-        entry.is_kept |= session.is_kept;
+        let begins = is_kept && !entry.is_kept;
+        entry.is_kept |= is_kept;
         (entry.used, entry.used_at) = (uses, now);
-        gone.retain(|name| name != session.name);
+        gone.retain(|name| name != key);
         (Arc::clone(&entry.session), gone, begins)
     }
 
@@ -203,6 +220,7 @@ mod tests {
     use crate::base::time::StandingClock;
     use crate::store::{EmbeddingSpace, Options};
     use std::path::Path;
+    use std::sync::LazyLock;
 
     const DAY: Duration = Duration::from_secs(86_400);
 
@@ -216,12 +234,14 @@ mod tests {
         Arc::new(StandingClock::at(Timestamp::from_seconds(1e9).unwrap()))
     }
 
+    static DAEMON: LazyLock<Caller> = LazyLock::new(Caller::daemon);
+
     fn own(name: &str) -> SessionName<'_> {
-        SessionName { name, is_kept: false }
+        SessionName { caller: &DAEMON, name, is_kept: false }
     }
 
     fn named(name: &str) -> SessionName<'_> {
-        SessionName { name, is_kept: true }
+        SessionName { is_kept: true, ..own(name) }
     }
 
     fn put(sessions: &Sessions, session: SessionName<'_>, id: u64) {
@@ -233,7 +253,7 @@ mod tests {
     }
 
     fn holds(sessions: &Sessions, name: &str) -> Option<u64> {
-        sessions.get(name).working_memory.first().map(|id| id.0)
+        sessions.get(own(name)).working_memory.first().map(|id| id.0)
     }
 
     #[test]
@@ -243,9 +263,31 @@ mod tests {
         put(&sessions, own("a"), 1);
         put(&sessions, own("b"), 2);
         assert_eq!(holds(&sessions, "a"), Some(1));
-        sessions.close("a");
+        sessions.close(own("a"));
         assert_eq!(holds(&sessions, "a"), None);
         assert_eq!(holds(&sessions, "b"), Some(2));
+    }
+
+    #[test]
+    fn each_user_has_sessions_of_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let user = |uid| Caller { uid, is_own: false, ..Caller::daemon() };
+        let (anna, ben) = (user(1001), user(1002));
+        let of = |caller, name| SessionName { caller, name, is_kept: true };
+        let held = |sessions: &Sessions, caller, name| {
+            sessions.get(of(caller, name)).working_memory.first().map(|id| id.0)
+        };
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        put(&sessions, named("agent"), 1);
+        put(&sessions, of(&anna, "agent"), 2);
+        put(&sessions, SessionName { is_kept: false, ..of(&anna, "connection-1") }, 3);
+        assert_eq!(held(&sessions, &ben, "connection-1"), None);
+        sessions.close(of(&ben, "connection-1"));
+        assert_eq!(held(&sessions, &anna, "connection-1"), Some(3));
+        drop(sessions);
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        let found = [&anna, &ben, &DAEMON].map(|caller| held(&sessions, caller, "agent"));
+        assert_eq!(found, [Some(2), None, Some(1)]);
     }
 
     #[test]
@@ -258,8 +300,8 @@ mod tests {
         // A client may give the connection's own session as the name to go on with.
         put(&sessions, own("taken over"), 4);
         put(&sessions, named("taken over"), 4);
-        sessions.close("agent");
-        sessions.close("taken over");
+        sessions.close(own("agent"));
+        sessions.close(own("taken over"));
         drop(sessions);
         let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
         let found = ["connection", "agent", "taken over"].map(|name| holds(&sessions, name));

@@ -47,7 +47,7 @@ impl Retrieval {
         session: SessionName<'_>,
         choice: &TargetChoice,
     ) -> Result<ChosenTarget, RetrievalError> {
-        let target = self.resolve(&self.session(session.name), choice)?;
+        let target = self.resolve(&self.session(session), choice)?;
         let newest: Vec<RecordId> =
             target.records.iter().rev().take(OBSERVATIONS_MAX).copied().collect();
         let observations = self.records(&newest)?;

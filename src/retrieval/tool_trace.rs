@@ -131,7 +131,7 @@ impl<'a> ToolTrace<'a> {
 
     /// The planned goals where they are too unlikely to send the robot; no call.
     pub(super) fn offer_if_unsure(&self) -> Result<Option<Offer>, RetrievalError> {
-        self.retrieval.offer_if_unsure(self.session.name)
+        self.retrieval.offer_if_unsure(self.session)
     }
 
     pub(super) fn dispatch(&mut self, why: &'static str) -> Result<Dispatch, RetrievalError> {

@@ -229,10 +229,12 @@ pub(super) fn tool(spec: &ToolSpec) -> Tool {
         output_schema,
         hints,
         toolset,
+        roles,
     } = spec;
     let Hints { read_only, destructive, idempotent } = *hints;
     let mut meta = Map::new();
     meta.insert(TOOLSET_KEY.to_owned(), json!(toolset.name()));
+    meta.insert(ROLES_KEY.to_owned(), json!(roles.to_string()));
     let meta = MetaObject(meta);
     let annotations = ToolAnnotations::with_title(*title)
         .read_only(read_only)
@@ -249,6 +251,8 @@ pub(super) fn tool(spec: &ToolSpec) -> Tool {
 
 /// Where the `_meta` of a listed tool names its toolset.
 const TOOLSET_KEY: &str = "engram/toolset";
+/// Where it names the roles of which a caller needs one.
+const ROLES_KEY: &str = "engram/roles";
 /// Where the `_meta` of `tools/list` names the toolsets to list.
 const TOOLSETS_KEY: &str = "engram/toolsets";
 

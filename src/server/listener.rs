@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 use std::os::unix::fs::{
-    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
+    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _, chown,
 };
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
 };
 
-use crate::server::ServerError;
+use crate::server::{Options, ServerError};
 
 /// Clients that have connected and are not yet accepted; more than come at
 /// once. Beyond it the kernel lets a connecting client wait.
@@ -36,12 +36,13 @@ pub(super) struct BoundSocket {
 }
 
 impl BoundSocket {
-    /// Binds `path`, readable and writable for this user only.
+    /// Binds the socket's path, for this user only where the options say no more.
     ///
     /// A socket file at which nobody answers is left over from a daemon that
     /// was killed, and replaced. One at which somebody answers is refused, and
     /// so is anything that is no socket. The directory is made if absent.
-    pub(super) fn bind(path: &Path) -> Result<(Self, UnixListener), ServerError> {
+    pub(super) fn bind(options: &Options) -> Result<(Self, UnixListener), ServerError> {
+        let path = options.socket.as_path();
         let fault = |error: io::Error| ServerError::Bind { path: path.to_owned(), error };
         let directory = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -52,7 +53,7 @@ impl BoundSocket {
         // and remove each other's.
         let _lock = lock(directory).map_err(fault)?;
         clear_stale(path)?;
-        let listener = listen_privately(path).map_err(fault)?;
+        let listener = listen_within(path, options).map_err(fault)?;
         let identity = identity(path).map_err(fault)?;
         Ok((Self { path: path.to_owned(), identity }, listener))
     }
@@ -101,14 +102,17 @@ fn clear_stale(path: &Path) -> Result<(), ServerError> {
     }
 }
 
-/// Sets the mode between bind and listen: before it listens nobody can connect,
-/// so there is no moment at which another user could.
-fn listen_privately(path: &Path) -> io::Result<UnixListener> {
+/// Sets mode and group between bind and listen: before it listens nobody can connect, so
+/// there is no moment at which somebody could who may not.
+fn listen_within(path: &Path, options: &Options) -> io::Result<UnixListener> {
     let address = SocketAddrUnix::new(path)?;
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
     bind(&socket, &address)?;
-    fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    if options.group.is_some() {
+        chown(path, None, options.group)?;
+    }
+    fs::set_permissions(path, Permissions::from_mode(options.mode))?;
     listen(&socket, BACKLOG)?;
     Ok(UnixListener::from(socket))
 }

@@ -19,6 +19,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use crate::base::caller::Caller;
 use crate::server::calls::{Calls, Pace};
 use crate::server::convert;
 use crate::tools::{ToolBox, ToolError};
@@ -56,20 +57,22 @@ impl Shared {
 /// One connection's session, closed when the last call in it has ended.
 pub(super) struct ConnectionSession {
     name: String,
+    caller: Caller,
     tools: Arc<dyn ToolBox>,
 }
 
 impl ConnectionSession {
-    pub(super) fn new(name: String, tools: Arc<dyn ToolBox>) -> Self {
-        Self { name, tools }
+    pub(super) fn new(name: String, caller: Caller, tools: Arc<dyn ToolBox>) -> Self {
+        Self { name, caller, tools }
     }
 }
 
 impl Drop for ConnectionSession {
     fn drop(&mut self) {
-        let closed = catch_unwind(AssertUnwindSafe(|| self.tools.close_session(&self.name)));
+        let close = || self.tools.close_session(&self.caller, &self.name);
+        let closed = catch_unwind(AssertUnwindSafe(close));
         if closed.is_err() {
-            error!(session = self.name.as_str(); "closing the session panicked");
+            error!("closing a session panicked");
         }
     }
 }
@@ -168,7 +171,7 @@ impl ServerHandler for Handler {
         let arguments = request.arguments.unwrap_or_default();
         let tools = Arc::clone(&self.shared.tools);
         let session = Arc::clone(&self.session);
-        let work = move || tools.prompt(&session.name, &name, arguments);
+        let work = move || tools.prompt(&session.caller, &session.name, &name, arguments);
         match self.shared.calls.run(&what, Pace::Long, context.ct.cancelled(), work).await? {
             Ok(text) => {
                 let message = PromptMessage::new_text(Role::User, text);
@@ -194,7 +197,9 @@ impl ServerHandler for Handler {
         let session = Arc::clone(&self.session);
         let is_brief = tools.is_brief(&name, &arguments);
         let pace = if is_brief { Pace::Brief } else { Pace::Long };
-        let work = move || tools.call(&session.name, &name, arguments).map(convert::result);
+        let work = move || {
+            tools.call(&session.caller, &session.name, &name, arguments).map(convert::result)
+        };
         let outcome = self.shared.calls.run(&what, pace, context.ct.cancelled(), work).await?;
         let result = outcome.or_else(|error| self.error_of(&what, error))?;
         Ok(CallToolResponse::Complete(result))
@@ -235,8 +240,9 @@ impl ServerHandler for Handler {
         let shown = convert::shorten(&uri).into_owned();
         let what = format!("reading {shown:?}");
         let tools = Arc::clone(&self.shared.tools);
+        let session = Arc::clone(&self.session);
         let work = move || {
-            let image = tools.resource(&uri)?;
+            let image = tools.resource(&session.caller, &uri)?;
             Ok(image.map(|image| convert::contents(uri, image)))
         };
         match self.shared.calls.run(&what, Pace::Long, context.ct.cancelled(), work).await? {

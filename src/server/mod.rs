@@ -18,11 +18,15 @@
 //! | a fault or panic of ours, a call past its deadline | −32603 with the id of a log entry |
 //! | a version we do not speak | −32022 |
 //! | a client too many | −32000 with id null, then the end |
+//! | a user without any role | −32001 with id null, then the end |
+//! | a call that the user has no role for | a result with `isError` |
 //! | a blank line, a notification we do not know, a response | nothing |
 //!
-//! The connection goes on after each, but for the client too many and for a
-//! client that does not read its answers or does not end a large line in time.
+//! The connection goes on after each, but for the client too many, for a user without
+//! any role, and for a client that does not read its answers or does not end a large line in time.
 
+pub mod access;
+pub mod accounts;
 mod calls;
 mod connection;
 mod convert;
@@ -44,7 +48,10 @@ use tokio::net::UnixListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, watch};
 
+use crate::base::tally::Tally;
 use crate::base::time::Clock;
+use crate::server::access::AccessTable;
+use crate::server::accounts::Accounts;
 use crate::server::calls::Calls;
 use crate::server::connection::ConnectionLimits;
 use crate::server::framing::LineLimits;
@@ -57,6 +64,12 @@ use crate::tools::ToolBox;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     pub socket: PathBuf,
+    /// Of the socket's file: who may write to it may connect.
+    pub mode: u32,
+    /// Group of the socket's file; the process's own where `None`.
+    pub group: Option<u32>,
+    /// What who connects may do.
+    pub access: AccessTable,
     /// A client more is told so and let go.
     pub clients_max: usize,
     /// A longer line is refused, its rest skipped. Images come in lines.
@@ -84,6 +97,9 @@ impl Options {
     pub fn at(socket: &Path) -> Self {
         Self {
             socket: socket.to_owned(),
+            mode: 0o600,
+            group: None,
+            access: AccessTable::own_user_only(Accounts::default()),
             clients_max: 256,
             line_bytes_max: 32 << 20,
             large_lines_max: 8,
@@ -127,9 +143,9 @@ impl Server {
     pub fn start(
         options: Options,
         tools: Arc<dyn ToolBox>,
-        clock: &dyn Clock,
+        clock: Arc<dyn Clock>,
     ) -> Result<Self, ServerError> {
-        let (bound, listener) = BoundSocket::bind(&options.socket)?;
+        let (bound, listener) = BoundSocket::bind(&options)?;
         let runtime = runtime(&options).map_err(ServerError::Threads)?;
         let listener = {
             let _inside = runtime.enter();
@@ -141,6 +157,9 @@ impl Server {
         let peers = Peers {
             shared: Arc::new(Shared::new(tools, calls(&options, start.clone()))),
             limits: limits(&options),
+            access: options.access,
+            strangers: Tally::default(),
+            clock,
             start,
             connected: Arc::clone(&connected),
             stopping: stopped,

@@ -12,13 +12,19 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use uuid::Uuid;
 
+use crate::base::caller::Caller;
+use crate::base::tally::Tally;
+use crate::base::time::Clock;
+use crate::server::access::AccessTable;
 use crate::server::connection::{Connection, ConnectionLimits};
 use crate::server::convert::Refusal;
 use crate::server::mcp::{ConnectionSession, Handler, Shared};
 
 /// JSON-RPC leaves −32000 to −32099 to the server.
 const TOO_MANY_CLIENTS: ErrorCode = ErrorCode(-32000);
+const NO_ROLE: ErrorCode = ErrorCode(-32001);
 
 /// Pause after a failed accept: out of file descriptors, mostly, which passes
 /// when a client goes.
@@ -41,6 +47,10 @@ pub(super) struct PeerLimits {
 pub(super) struct Peers {
     pub(super) shared: Arc<Shared>,
     pub(super) limits: PeerLimits,
+    pub(super) access: AccessTable,
+    /// Users without any role that were turned away.
+    pub(super) strangers: Tally<u32>,
+    pub(super) clock: Arc<dyn Clock>,
     /// Tells one start of the daemon from another in session names.
     pub(super) start: String,
     pub(super) connected: Arc<AtomicUsize>,
@@ -89,17 +99,45 @@ impl Peers {
         if connections.len() >= self.limits.clients_max {
             let clients_max = self.limits.clients_max;
             warn!(clients_max = clients_max; "turned a client away");
-            tokio::spawn(turn_away(stream, clients_max));
+            let text = format!("the daemon serves {clients_max} clients at most; try again later");
+            tokio::spawn(turn_away(stream, TOO_MANY_CLIENTS, text));
             return;
         }
-        let name = format!("connection-{}-{number}", self.start);
-        debug!(session = name.as_str(); "client connected");
-        let session = ConnectionSession::new(name, Arc::clone(&self.shared.tools));
+        let caller = match self.admit(&stream) {
+            Ok(caller) => caller,
+            Err(text) => {
+                tokio::spawn(turn_away(stream, NO_ROLE, text));
+                return;
+            }
+        };
+        // Nobody else can name it: it is told to its own client only.
+        let name = format!("connection-{}-{number}-{}", self.start, Uuid::new_v4().simple());
+        debug!(number; "client connected: {caller}");
+        let session = ConnectionSession::new(name, caller, Arc::clone(&self.shared.tools));
         let handler = Handler::new(Arc::clone(&self.shared), session);
         let limits = self.limits.connection.clone();
         let connection = Connection::new(stream, limits, self.stopping.clone());
         connections.spawn(serve_one(handler, connection));
         self.connected.store(connections.len(), Ordering::Relaxed);
+    }
+
+    /// Who is at the other end, if it has any role.
+    fn admit(&self, stream: &UnixStream) -> Result<Caller, String> {
+        let peer = stream.peer_cred();
+        let peer = peer.map_err(|error| format!("the daemon cannot tell who you are: {error}"))?;
+        let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok());
+        let caller = self.access.caller(peer.uid(), peer.gid(), pid);
+        if !caller.roles.is_empty() {
+            return Ok(caller);
+        }
+        if let Some(times) = self.strangers.count(&caller.uid, self.clock.now()) {
+            warn!(times; "turned away: {caller} has no role ([access] in the configuration)");
+        }
+        Err(format!(
+            "user {} (uid {}) has no role here. Who runs the daemon gives roles in [access] of its \
+             configuration",
+            caller.user, caller.uid
+        ))
     }
 
     fn count_out(&self, ended: Result<(), tokio::task::JoinError>) {
@@ -122,10 +160,9 @@ async fn serve_one(handler: Handler, connection: Connection) {
     }
 }
 
-async fn turn_away(mut stream: UnixStream, clients_max: usize) {
-    let text = format!("the daemon serves {clients_max} clients at most; try again later");
-    let line = Refusal::nameless(TOO_MANY_CLIENTS, text).line();
+async fn turn_away(mut stream: UnixStream, code: ErrorCode, text: String) {
+    let line = Refusal::nameless(code, text).line();
     if !matches!(timeout(FAREWELL, stream.write_all(&line)).await, Ok(Ok(()))) {
-        debug!("an excess client left before it was told");
+        debug!("a client that was turned away left before it was told");
     }
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
+use crate::base::caller::{Caller, Roles};
 use crate::base::stop::Stop;
 use crate::base::time::SystemClock;
 use crate::server::{Options, Server, ServerError};
@@ -37,6 +38,7 @@ impl Stub {
             output_schema: object(json!({ "type": "object" })),
             hints: Hints { read_only: true, destructive: false, idempotent: true },
             toolset: Toolset::Admin,
+            roles: Roles::ALL,
         };
         let names = [
             "echo",
@@ -72,6 +74,7 @@ impl ToolBox for Stub {
 
     fn call(
         &self,
+        _: &Caller,
         session: &str,
         tool: &str,
         arguments: Map<String, Value>,
@@ -96,11 +99,11 @@ impl ToolBox for Stub {
         Ok(reply)
     }
 
-    fn resource(&self, uri: &str) -> Result<Option<Image>, ToolError> {
+    fn resource(&self, _: &Caller, uri: &str) -> Result<Option<Image>, ToolError> {
         Ok((uri == "engram://frames/7").then(|| Image { mime: "image/jpeg", bytes: vec![7; 3] }))
     }
 
-    fn close_session(&self, session: &str) {
+    fn close_session(&self, _: &Caller, session: &str) {
         self.closed.lock().unwrap().push(session.to_owned());
     }
 }
@@ -123,7 +126,7 @@ impl Bench {
         adjust(&mut options);
         let stub = Stub::new();
         let tools: Arc<dyn ToolBox> = Arc::<Stub>::clone(&stub);
-        let server = Server::start(options, tools, &SystemClock).unwrap();
+        let server = Server::start(options, tools, Arc::new(SystemClock)).unwrap();
         Self { stub, server: Some(server), directory }
     }
 
@@ -729,25 +732,26 @@ fn a_second_server_is_refused_and_a_stale_socket_replaced() {
     let bench = Bench::new();
     let options = Options::at(bench.socket());
     let tools: Arc<dyn ToolBox> = Stub::new();
-    let second = Server::start(options, Arc::clone(&tools), &SystemClock);
+    let second = Server::start(options, Arc::clone(&tools), Arc::new(SystemClock));
     assert!(matches!(second, Err(ServerError::Taken { .. })), "{second:?}");
     assert_eq!(bench.client().call(1, "echo", json!({}))["id"], 1, "the first goes on");
 
     let stale = bench.directory.path().join("stale.sock");
     drop(UnixListener::bind(&stale).unwrap());
     assert!(stale.exists());
-    let server = Server::start(Options::at(&stale), Arc::clone(&tools), &SystemClock).unwrap();
+    let server =
+        Server::start(Options::at(&stale), Arc::clone(&tools), Arc::new(SystemClock)).unwrap();
     assert_eq!(Client::connect(&stale).call(1, "echo", json!({}))["id"], 1);
     server.stop();
 
     let file = bench.directory.path().join("file");
     std::fs::write(&file, "precious").unwrap();
-    let refused = Server::start(Options::at(&file), Arc::clone(&tools), &SystemClock);
+    let refused = Server::start(Options::at(&file), Arc::clone(&tools), Arc::new(SystemClock));
     assert!(matches!(refused, Err(ServerError::NoSocket { .. })), "{refused:?}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
 
     let long = bench.directory.path().join("x".repeat(120));
-    let refused = Server::start(Options::at(&long), tools, &SystemClock);
+    let refused = Server::start(Options::at(&long), tools, Arc::new(SystemClock));
     assert!(matches!(refused, Err(ServerError::Bind { .. })), "{refused:?}");
 }
 

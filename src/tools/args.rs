@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::base::RecordId;
+use crate::base::caller::Caller;
 use crate::base::time::{TIME_FORMS, Timestamp, Window, Zone};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::{ToolError, area};
@@ -171,10 +172,13 @@ impl Args {
     }
 
     /// The session of the call: the one that it names, else the connection's own.
-    pub(crate) fn session<'a>(&'a self, own: &'a str) -> Result<SessionName<'a>, ToolError> {
+    pub(crate) fn session<'a>(
+        &'a self,
+        (caller, own): (&'a Caller, &'a str),
+    ) -> Result<SessionName<'a>, ToolError> {
         Ok(match self.text(SESSION.name)? {
-            Some(name) => SessionName { name, is_kept: true },
-            None => SessionName { name: own, is_kept: false },
+            Some(name) => SessionName { caller, name, is_kept: true },
+            None => SessionName { caller, name: own, is_kept: false },
         })
     }
 

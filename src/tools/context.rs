@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::audit::Audit;
 use crate::base::picture::ImageLimits;
+use crate::base::tally::Tally;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::ingest::Ingest;
 use crate::memory::episodic::Episodic;
@@ -13,7 +15,7 @@ use crate::memory::notes::Notes;
 use crate::memory::state::AgentStates;
 use crate::retrieval::Retrieval;
 use crate::retrieval::goal_board::GoalBoard;
-use crate::retrieval::sessions::Sessions;
+use crate::retrieval::sessions::{SessionName, Sessions};
 use crate::tools::args::TimeReading;
 use crate::tools::tool::ToolContext;
 
@@ -28,6 +30,10 @@ pub struct Context {
     pub ingest: Arc<Ingest>,
     pub clock: Arc<dyn Clock>,
     pub options: Options,
+    /// What callers did that changed or erased something.
+    pub audit: Arc<Audit>,
+    /// Calls that their callers may not make, by user and tool.
+    pub(crate) refused_calls: Tally<(u32, String)>,
     started_at: Timestamp,
 }
 
@@ -40,6 +46,7 @@ pub struct Domains {
     pub notes: Notes,
     pub state: AgentStates,
     pub sessions: Sessions,
+    pub audit: Arc<Audit>,
 }
 
 /// How the tools speak.
@@ -62,6 +69,10 @@ impl ToolContext for Context {
     fn text_max_chars(&self) -> usize {
         self.options.text_max_chars
     }
+
+    fn memory(&self) -> &Context {
+        self
+    }
 }
 
 impl Context {
@@ -72,7 +83,7 @@ impl Context {
         options: Options,
     ) -> Self {
         let started_at = clock.now();
-        let Domains { episodic, requests, memos, notes, state, sessions } = domains;
+        let Domains { episodic, requests, memos, notes, state, sessions, audit } = domains;
         let retrieval = Retrieval::new(
             Arc::clone(&episodic),
             requests,
@@ -80,7 +91,19 @@ impl Context {
             Arc::clone(&clock),
             (options.zone, options.goal_probability_min),
         );
-        Self { episodic, retrieval, memos, notes, state, ingest, clock, options, started_at }
+        Self {
+            episodic,
+            retrieval,
+            memos,
+            notes,
+            state,
+            ingest,
+            clock,
+            options,
+            audit,
+            refused_calls: Tally::default(),
+            started_at,
+        }
     }
 
     pub(crate) fn started_at(&self) -> Timestamp {
@@ -99,7 +122,7 @@ impl Context {
 
     /// Reads times as of the session's task, where it says when it was asked, else
     /// as of now.
-    pub(crate) fn reading(&self, session: &str) -> TimeReading {
+    pub(crate) fn reading(&self, session: SessionName<'_>) -> TimeReading {
         let now = self.retrieval.now(&self.retrieval.session(session));
         TimeReading { zone: self.options.zone, now }
     }

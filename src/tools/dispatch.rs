@@ -1,8 +1,10 @@
 //! From a name and its arguments to the tool, and from its reply to the caller.
 
+use crate::base::caller::Caller;
+use crate::retrieval::sessions::SessionName;
 use crate::tools::context::Context;
 use crate::tools::tool::{AnyTool, Arguments, find, is_brief_call};
-use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec, catalog, frames};
+use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec, access, catalog, frames};
 
 /// The memory's tools over a running memory.
 #[derive(Debug)]
@@ -24,11 +26,12 @@ impl Tools {
     /// Whether a call's arguments pass their checks; makes no call.
     pub(crate) fn check(
         &self,
+        caller: &Caller,
         session: &str,
         tool: &str,
         arguments: Arguments,
     ) -> Result<(), ToolError> {
-        tool_named(tool)?.check(&self.context, session, arguments)
+        tool_named(tool)?.check(&self.context, (caller, session), arguments)
     }
 }
 
@@ -47,18 +50,21 @@ impl ToolBox for Tools {
 
     fn call(
         &self,
+        caller: &Caller,
         session: &str,
         tool: &str,
         arguments: Arguments,
     ) -> Result<ToolReply, ToolError> {
-        tool_named(tool)?.call(&self.context, session, arguments)
+        tool_named(tool)?.call(&self.context, (caller, session), arguments)
     }
 
-    fn resource(&self, uri: &str) -> Result<Option<Image>, ToolError> {
+    fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Image>, ToolError> {
+        access::permit(&self.context, caller, "resources/read", frames::ROLES)?;
         frames::resource(&self.context, uri)
     }
 
-    fn close_session(&self, session: &str) {
-        self.context.retrieval.close_session(session);
+    fn close_session(&self, caller: &Caller, session: &str) {
+        let own = SessionName { caller, name: session, is_kept: false };
+        self.context.retrieval.close_session(own);
     }
 }

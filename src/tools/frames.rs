@@ -1,10 +1,14 @@
 //! The stored frames: as images, and as resources.
 
 use crate::base::RecordId;
+use crate::base::caller::{Role, Roles};
 use crate::base::picture::Encoding;
 use crate::store::Record;
 use crate::tools::context::Context;
 use crate::tools::{Image, ToolError, reply};
+
+/// Frames show what the memory holds.
+pub(crate) const ROLES: Roles = Roles::of(&[Role::Read]);
 
 /// The frame behind `engram://frames/ID`, where ID is a record's id.
 pub(crate) fn resource(context: &Context, uri: &str) -> Result<Option<Image>, ToolError> {

@@ -3,6 +3,7 @@
 //! Everything that an agent sees of the memory is decided here: the socket, the
 //! bridge, the command line and the tests only carry calls to [`ToolBox`].
 
+pub(crate) mod access;
 pub(crate) mod action;
 pub(crate) mod admin;
 mod area;
@@ -27,6 +28,8 @@ pub(crate) mod tool;
 
 use serde_json::{Map, Value};
 
+use crate::base::caller::{Caller, Roles};
+
 /// A tool as clients see it listed.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
@@ -42,6 +45,8 @@ pub struct ToolSpec {
     pub output_schema: Map<String, Value>,
     pub hints: Hints,
     pub toolset: Toolset,
+    /// Any of them lets a caller call it.
+    pub roles: Roles,
 }
 
 /// MCP annotations.
@@ -189,11 +194,12 @@ pub trait ToolBox: Send + Sync + 'static {
     /// read it.
     fn is_brief(&self, tool: &str, arguments: &Map<String, Value>) -> bool;
 
-    /// Runs one call to its end. `session` is the connection's own session; a
-    /// `session` argument of the call overrides it. A session named by an
+    /// Runs one call to its end, if the caller may make it. `session` is the connection's
+    /// own session; a `session` argument of the call overrides it. A session named by an
     /// argument outlives the connection, the connection's own does not.
     fn call(
         &self,
+        caller: &Caller,
         session: &str,
         tool: &str,
         arguments: Map<String, Value>,
@@ -208,6 +214,7 @@ pub trait ToolBox: Send + Sync + 'static {
     /// caller's mistake: an unknown name or a wrong argument.
     fn prompt(
         &self,
+        _caller: &Caller,
         _session: &str,
         name: &str,
         _arguments: Map<String, Value>,
@@ -217,10 +224,10 @@ pub trait ToolBox: Send + Sync + 'static {
 
     /// The bytes behind a resource URI such as `engram://frames/1042`; `None`
     /// where there is no such resource.
-    fn resource(&self, uri: &str) -> Result<Option<Image>, ToolError>;
+    fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Image>, ToolError>;
 
     /// The connection that owned this session is gone.
-    fn close_session(&self, session: &str);
+    fn close_session(&self, caller: &Caller, session: &str);
 }
 
 #[cfg(test)]

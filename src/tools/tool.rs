@@ -5,9 +5,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::audit::{Deed, Outcome, Urgency};
+use crate::base::caller::{Caller, Role, Roles};
 use crate::retrieval::sessions::SessionName;
+use crate::tools::access;
 use crate::tools::action::Action;
 use crate::tools::args::{self, Args, Param, SESSION};
+use crate::tools::context::Context;
 use crate::tools::text::Text;
 use crate::tools::{Hints, Image, ToolError, ToolReply, ToolSpec, Toolset, schema};
 
@@ -41,6 +45,11 @@ pub(crate) trait Tool: Sync + 'static {
     const DESCRIPTION: &'static str;
     const TOOLSET: Toolset;
     const HINTS: Hints;
+    /// A caller needs one of them. A tool that no reader may call is audited.
+    const ROLES: Roles;
+    /// Whether it is called many times a second, and its entries in the audit log are summed
+    /// up.
+    const IS_FREQUENT: bool = false;
     const PARAMS: &'static [Param];
     /// Whether a call takes about a millisecond: it computes and reads memory, writes
     /// nothing and waits for nothing.
@@ -68,9 +77,28 @@ pub(crate) trait Reply: Serialize + JsonSchema {
     /// The same for a language model: short lines, no repeated keys.
     fn write(&self, text: &mut Text);
 
+    /// What the call changed or erased, for the audit log; `None` where nothing.
+    fn changed(&self) -> Option<Changed> {
+        Some(Changed { count: 1, ids: Vec::new() })
+    }
+
     /// Encoded images that go with it.
     fn take_images(&mut self) -> Vec<Image> {
         Vec::new()
+    }
+}
+
+/// What a call changed or erased.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Changed {
+    pub(crate) count: usize,
+    /// Which; they say nothing of the content.
+    pub(crate) ids: Vec<String>,
+}
+
+impl Changed {
+    pub(crate) fn of(ids: Vec<String>) -> Self {
+        Self { count: ids.len(), ids }
     }
 }
 
@@ -78,6 +106,9 @@ pub(crate) trait Reply: Serialize + JsonSchema {
 pub(crate) trait ToolContext: 'static {
     /// Characters of a reply's text, at most.
     fn text_max_chars(&self) -> usize;
+
+    /// The memory that it works on in the end.
+    fn memory(&self) -> &Context;
 }
 
 /// A [`Tool`] without its types.
@@ -93,13 +124,22 @@ pub(crate) trait AnyTool<C>: Sync {
 
     fn action(&self) -> Option<Action>;
 
-    /// Whether the arguments pass their checks; carries nothing out. `session` is the
-    /// caller's own, which an argument overrides.
-    fn check(&self, context: &C, session: &str, values: Arguments) -> Result<(), ToolError>;
+    /// Whether the caller may make this call and the arguments pass their checks; carries
+    /// nothing out. With the caller comes the name of its own session, which an argument
+    /// overrides.
+    fn check(&self, context: &C, own: OwnSession<'_>, values: Arguments) -> Result<(), ToolError>;
 
     /// Carries a call out, in the session that [`AnyTool::check`] speaks of.
-    fn call(&self, context: &C, session: &str, values: Arguments) -> Result<ToolReply, ToolError>;
+    fn call(
+        &self,
+        context: &C,
+        own: OwnSession<'_>,
+        values: Arguments,
+    ) -> Result<ToolReply, ToolError>;
 }
+
+/// Who calls, and the name of its connection's session.
+pub(crate) type OwnSession<'a> = (&'a Caller, &'a str);
 
 /// The arguments of a call as they came.
 pub(crate) type Arguments = Map<String, Value>;
@@ -123,6 +163,7 @@ impl<T: Tool> AnyTool<T::Context> for T {
             output_schema: schema::of::<T::Reply>(),
             hints: T::HINTS,
             toolset: T::TOOLSET,
+            roles: T::ROLES,
         }
     }
 
@@ -134,7 +175,13 @@ impl<T: Tool> AnyTool<T::Context> for T {
         T::ACTION
     }
 
-    fn check(&self, context: &T::Context, own: &str, values: Arguments) -> Result<(), ToolError> {
+    fn check(
+        &self,
+        context: &T::Context,
+        own: OwnSession<'_>,
+        values: Arguments,
+    ) -> Result<(), ToolError> {
+        access::permit(context.memory(), own.0, T::NAME, T::ROLES)?;
         let args = Args::new(T::PARAMS, values)?;
         let session = args.session(own)?;
         T::parse(&args, context, session).map(drop)
@@ -143,14 +190,41 @@ impl<T: Tool> AnyTool<T::Context> for T {
     fn call(
         &self,
         context: &T::Context,
-        own: &str,
+        own: OwnSession<'_>,
         values: Arguments,
     ) -> Result<ToolReply, ToolError> {
+        access::permit(context.memory(), own.0, T::NAME, T::ROLES)?;
         let args = Args::new(T::PARAMS, values)?;
         let session = args.session(own)?;
         let request = T::parse(&args, context, session)?;
-        render(T::run(context, session, request)?, context.text_max_chars())
+        let outcome = T::run(context, session, request);
+        note::<T>(context.memory(), own.0, outcome.as_ref());
+        render(outcome?, context.text_max_chars())
     }
+}
+
+/// Writes what a call changed to the audit log, and that one failed on the way.
+fn note<T: Tool>(memory: &Context, caller: &Caller, outcome: Result<&T::Reply, &ToolError>) {
+    if T::ROLES.meet(Roles::of(&[Role::Read])) {
+        return;
+    }
+    let (outcome, changed) = match outcome {
+        Ok(reply) => match reply.changed() {
+            Some(changed) => (Outcome::Done, changed),
+            None => return,
+        },
+        Err(ToolError::Fault(_)) => (Outcome::Failed, Changed::default()),
+        Err(ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)) => return,
+    };
+    let Changed { count, ids } = changed;
+    let deed = Deed { outcome, ..Deed::done(caller, T::NAME, count as u64, ids) };
+    let is_erasure = T::ROLES.meet(Roles::of(&[Role::Erase]));
+    let urgency = match (is_erasure, T::IS_FREQUENT) {
+        (true, _) => Urgency::OnDisk,
+        (false, true) => Urgency::Summed,
+        (false, false) => Urgency::Written,
+    };
+    memory.audit.write(&deed, urgency);
 }
 
 /// A reply as JSON and as text.

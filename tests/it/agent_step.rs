@@ -2,6 +2,7 @@
 //! prompt told; and moments that were asked for twice.
 
 use engram::agent::Agent;
+use engram::base::caller::Caller;
 use engram::tools::{ToolBox as _, ToolError};
 use serde_json::{Map, Value, json};
 
@@ -27,7 +28,7 @@ impl Stepping {
 
     fn call(&self, tool: &str, arguments: Value) -> Result<Value, ToolError> {
         let arguments = arguments.as_object().unwrap().clone();
-        let reply = self.agent.call("c", tool, arguments)?;
+        let reply = self.agent.call(&Caller::daemon(), "c", tool, arguments)?;
         let mut structured = Value::Object(reply.structured);
         schemas::check(tool, &structured);
         structured["text"] = json!(reply.text);
@@ -231,7 +232,7 @@ fn observations_of_an_instance_really_show_it() {
 fn prompts_take_a_task_and_go_on_with_a_session() {
     let stepping = Stepping::over(&PLACES);
     let prompt = |name: &str, arguments: Value| {
-        stepping.agent.prompt("c", name, arguments.as_object().unwrap().clone())
+        stepping.agent.prompt(&Caller::daemon(), "c", name, arguments.as_object().unwrap().clone())
     };
     let names: Vec<&str> = stepping.agent.prompts().iter().map(|it| it.name).collect();
     assert_eq!(names, ["object-retrieval", "moment-retrieval"]);

@@ -9,6 +9,7 @@
     reason = "a test that does not get what it needs should stop"
 )]
 
+mod access;
 mod agent_step;
 mod bench;
 mod caption;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use engram::agent::Agent;
 use engram::agent::model;
+use engram::base::caller::Caller;
 use engram::model::endpoint::{self, Address};
 use engram::tools::{ToolBox as _, ToolError};
 use serde_json::{Value, json};
@@ -42,7 +43,12 @@ impl Planning {
     }
 
     fn call(&self, tool: &str, arguments: &Value) -> Result<Value, ToolError> {
-        let reply = self.agent.call("c", tool, arguments.as_object().unwrap().clone())?;
+        let reply = self.agent.call(
+            &Caller::daemon(),
+            "c",
+            tool,
+            arguments.as_object().unwrap().clone(),
+        )?;
         let structured = Value::Object(reply.structured);
         schemas::check(tool, &structured);
         Ok(structured)
@@ -191,7 +197,7 @@ fn without_a_model_the_planner_is_refused() {
     let Memory { tools, state: _state } = Memory::new();
     let task = json!({"task": "bring me a mug", "planner": "model"});
     let Err(ToolError::Refused(sentence)) =
-        tools.call("c", "retrieve_object", task.as_object().unwrap().clone())
+        tools.call(&Caller::daemon(), "c", "retrieve_object", task.as_object().unwrap().clone())
     else {
         panic!()
     };

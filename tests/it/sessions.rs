@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use engram::agent::Agent;
+use engram::base::caller::Caller;
 use engram::tools::ToolBox as _;
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ const DIR: &str = "ENGRAM_TEST_SESSION_DIR";
 
 fn call(tools: &Agent, tool: &str, arguments: Value) -> Value {
     let arguments = arguments.as_object().unwrap().clone();
-    let reply = tools.call("connection-1", tool, arguments).unwrap();
+    let reply = tools.call(&Caller::daemon(), "connection-1", tool, arguments).unwrap();
     let structured = Value::Object(reply.structured);
     schemas::check(tool, &structured);
     structured
@@ -52,7 +53,9 @@ fn a_named_session_goes_on_after_a_restart() {
     assert_eq!(call(&tools, "report_search_result", report)["target"], "red mug");
     // The connection's own session ended with its connection.
     let arguments = json!({"found": true}).as_object().unwrap().clone();
-    let refused = tools.call("connection-1", "report_search_result", arguments).unwrap_err();
+    let refused = tools
+        .call(&Caller::daemon(), "connection-1", "report_search_result", arguments)
+        .unwrap_err();
     assert!(refused.to_string().contains("no search of this session is under way"), "{refused}");
 }
 
@@ -78,7 +81,7 @@ fn session_writer() {
     let tools = open(&dir);
     let kills = (0..99).find(|kill| {
         let name = json!({"session": format!("agent {kill} 0")}).as_object().unwrap().clone();
-        tools.call("c", "create_or_update_memory_search_instance", name).is_err()
+        tools.call(&Caller::daemon(), "c", "create_or_update_memory_search_instance", name).is_err()
     });
     for session in 0.. {
         let name = format!("agent {} {session}", kills.unwrap());

@@ -10,6 +10,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engram::agent::Agent;
+use engram::audit::Audit;
+use engram::base::caller::Caller;
 use engram::base::picture::ImageLimits;
 use engram::base::stop::Stop;
 use engram::base::time::{Clock, StandingClock, Timestamp, Zone};
@@ -122,6 +124,7 @@ impl Memory {
                 notes,
                 state: state_domain,
                 sessions,
+                audit: Arc::new(Audit::none(Arc::clone(&clock))),
             },
             ingest,
             clock,
@@ -131,8 +134,12 @@ impl Memory {
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Result<ToolReply, ToolError> {
-        let reply =
-            self.tools.call("connection-1", tool, arguments.as_object().unwrap().clone())?;
+        let reply = self.tools.call(
+            &Caller::daemon(),
+            "connection-1",
+            tool,
+            arguments.as_object().unwrap().clone(),
+        )?;
         schemas::check(tool, &Value::Object(reply.structured.clone()));
         Ok(reply)
     }
@@ -332,9 +339,12 @@ fn frames_are_stored_merged_and_inspected() {
     assert_eq!(structured["not_found"], json!([9]));
     assert_eq!(structured["records"][0]["image"], "engram://frames/1");
     assert_eq!(structured["records"][0]["end_time"], "2025-01-03 09:00:05");
-    assert_eq!(memory.tools.resource("engram://frames/1").unwrap().unwrap().bytes, image);
-    assert_eq!(memory.tools.resource("engram://frames/2").unwrap(), None);
-    assert_eq!(memory.tools.resource("file:///etc/passwd").unwrap(), None);
+    assert_eq!(
+        memory.tools.resource(&Caller::daemon(), "engram://frames/1").unwrap().unwrap().bytes,
+        image
+    );
+    assert_eq!(memory.tools.resource(&Caller::daemon(), "engram://frames/2").unwrap(), None);
+    assert_eq!(memory.tools.resource(&Caller::daemon(), "file:///etc/passwd").unwrap(), None);
     let text = memory.refusal("inspect_memory_record", json!({"record_ids": [7]}));
     assert!(text.contains("[7], none of which exists; memory holds 1 records"), "{text}");
 }
@@ -349,7 +359,7 @@ fn a_recall_becomes_the_working_memory_of_its_session() {
     memory.ask("recall_last_seen", json!({"query": "book", "session": "another"}));
     assert_eq!(ids(&memory.ask("inspect_memory_record", json!({}))), [3, 1]);
     assert_eq!(ids(&memory.ask("inspect_memory_record", json!({"session": "another"}))), [2]);
-    memory.tools.close_session("connection-1");
+    memory.tools.close_session(&Caller::daemon(), "connection-1");
     memory.refusal("inspect_memory_record", json!({}));
     assert_eq!(ids(&memory.ask("inspect_memory_record", json!({"session": "another"}))), [2]);
 }

@@ -46,7 +46,7 @@ impl Talk {
             fs::write(state.path().join("prompts").join(name), text).unwrap();
         }
         let options = Options::at(&state.path().join("engram.sock"));
-        let server = Server::start(options, Arc::new(tools), &SystemClock).unwrap();
+        let server = Server::start(options, Arc::new(tools), Arc::new(SystemClock)).unwrap();
         let stream = UnixStream::connect(server.socket()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let lines = BufReader::new(stream.try_clone().unwrap());

@@ -65,7 +65,7 @@ pub(crate) fn plan(
     retrieval: &Retrieval,
     session: SessionName<'_>,
 ) -> Result<ExecutedPlan, RetrievalError> {
-    let held = retrieval.session(session.name);
+    let held = retrieval.session(session);
     let task = held.task.as_ref().ok_or(RetrievalError::NothingToSearchFor)?;
     let mut plan = Plan {
         trace: ToolTrace::new(retrieval, session),

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::Roles;
 use crate::base::time::Timestamp;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Param};
@@ -41,6 +42,8 @@ impl Tool for Health {
     const DESCRIPTION: &'static str = "Says ok, or degraded with the problems.";
     const TOOLSET: Toolset = Toolset::Admin;
     const HINTS: Hints = Hints::READS;
+    // Everybody who may do anything.
+    const ROLES: Roles = Roles::ALL;
     const PARAMS: &'static [Param] = &[];
 
     fn parse(_: &Args, _: &Context, _: SessionName<'_>) -> Result<(), ToolError> {
@@ -71,6 +74,7 @@ fn problems(context: &Context, now: Timestamp) -> Vec<String> {
         problems.push(what);
     }
     problems.extend(status.doubt);
+    problems.extend(context.audit.problem());
     problems
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::base::time::Zone;
 use crate::model::ModelIdentity;
 use crate::retrieval::sessions::SessionName;
@@ -78,6 +79,7 @@ impl Tool for MemoryStats {
         made them, and the memory and disk they take.";
     const TOOLSET: Toolset = Toolset::Admin;
     const HINTS: Hints = Hints::READS;
+    const ROLES: Roles = Roles::of(&[Role::Read, Role::Admin]);
     const PARAMS: &'static [Param] = &[];
 
     fn parse(_: &Args, _: &Context, _: SessionName<'_>) -> Result<(), ToolError> {

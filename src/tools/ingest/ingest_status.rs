@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::base::time::Zone;
 use crate::ingest;
 use crate::retrieval::sessions::SessionName;
@@ -64,6 +65,7 @@ impl Tool for IngestStatus {
         and refused, the newest time of each source, and the last error.";
     const TOOLSET: Toolset = Toolset::Ingest;
     const HINTS: Hints = Hints::READS;
+    const ROLES: Roles = Roles::of(&[Role::Observe, Role::Read, Role::Admin]);
     const PARAMS: &'static [Param] = &[];
     const IS_BRIEF: bool = true;
 

@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::base::caption::Caption;
 use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
 use crate::base::picture::ImageLimits;
@@ -19,7 +20,7 @@ use crate::store::NewObservation;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::text::Text;
-use crate::tools::tool::{self, Tool};
+use crate::tools::tool::{self, Changed, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
 pub(crate) struct Observe;
@@ -68,6 +69,8 @@ impl Tool for Observe {
         which are stored at once. When it answers, the observation is safe on disk.";
     const TOOLSET: Toolset = Toolset::Ingest;
     const HINTS: Hints = Hints::ADDS;
+    const ROLES: Roles = Roles::of(&[Role::Observe]);
+    const IS_FREQUENT: bool = true;
     const PARAMS: &'static [Param] = &[
         Param::optional("image", Kind::Base64, "A JPEG or PNG frame, base64."),
         Param::optional(
@@ -103,7 +106,7 @@ impl Tool for Observe {
         context: &Context,
         session: SessionName<'_>,
     ) -> Result<Request, ToolError> {
-        let reading = context.reading(session.name);
+        let reading = context.reading(session);
         let content = content(args, context.options.image_limits)?;
         let meta = FrameMeta {
             taken_at: args.time("time", reading)?.unwrap_or(reading.now),
@@ -164,6 +167,12 @@ impl tool::Reply for Reply {
                 format!("frame {frame} is on disk and waits for its caption")
             }
         });
+    }
+
+    fn changed(&self) -> Option<Changed> {
+        let frame = self.frame.map(|frame| format!("frame {frame}"));
+        let id = self.id.map(|id| format!("#{id}")).or(frame);
+        Some(Changed { count: 1, ids: id.into_iter().collect() })
     }
 }
 

@@ -3,13 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::memory::memos::{Added, NewMemo};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::memos::{MESSAGE_BYTES_MAX, PROMPT, StatusReply, refusal};
 use crate::tools::text::Text;
-use crate::tools::tool::{self, Tool};
+use crate::tools::tool::{self, Changed, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
 pub(crate) struct MemoAdd;
@@ -40,6 +41,7 @@ impl Tool for MemoAdd {
         Found a moment later.";
     const TOOLSET: Toolset = Toolset::Memos;
     const HINTS: Hints = Hints::ADDS;
+    const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
         Param::required("user_message", PROMPT, "The user's prompt that the message answered."),
         Param::optional(
@@ -99,5 +101,9 @@ impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
         let known = if self.is_known { ", as the message was rated before" } else { "" };
         text.line(&format!("memo #{} is {}{known}", self.id, self.status.word()));
+    }
+
+    fn changed(&self) -> Option<Changed> {
+        Some(Changed::of(vec![format!("memo {}", self.id)]))
     }
 }

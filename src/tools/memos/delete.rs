@@ -3,13 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::memory::memos::{DeletedMemos, MemoSelector};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 use crate::tools::memos::{id_list, refusal};
 use crate::tools::text::Text;
-use crate::tools::tool::{self, Tool};
+use crate::tools::tool::{self, Changed, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
 pub(crate) struct MemoDelete;
@@ -34,6 +35,7 @@ impl Tool for MemoDelete {
         message's id, on downvote or undo; one whose creation is still queued is cancelled.";
     const TOOLSET: Toolset = Toolset::Memos;
     const HINTS: Hints = Hints::REPLACES;
+    const ROLES: Roles = Roles::of(&[Role::Erase]);
     const PARAMS: &'static [Param] = &[
         Param::optional(
             "id",
@@ -88,5 +90,10 @@ impl tool::Reply for Reply {
         if let Some(why) = why_empty {
             text.line(&format!("Nothing deleted: {why}."));
         }
+    }
+
+    fn changed(&self) -> Option<Changed> {
+        let ids = self.deleted.iter().chain(&self.cancelled);
+        Some(Changed::of(ids.map(|id| format!("memo {id}")).collect()))
     }
 }

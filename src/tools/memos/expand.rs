@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::memory::memos::{MemoRanking, block};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
@@ -52,6 +53,7 @@ impl Tool for MemoExpand {
     const TOOLSET: Toolset = Toolset::Memos;
     // A recall counts as a use.
     const HINTS: Hints = Hints::ADDS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::required(
             "text",

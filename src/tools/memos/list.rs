@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::base::time::Zone;
 use crate::memory::memos::ListedMemo;
 use crate::retrieval::sessions::SessionName;
@@ -66,6 +67,7 @@ impl Tool for MemoList {
         how often each answered; with recalls, also which memo answered which recall.";
     const TOOLSET: Toolset = Toolset::Memos;
     const HINTS: Hints = Hints::READS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::optional(
             "limit",

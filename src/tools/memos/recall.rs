@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::base::score::Score;
 use crate::memory::memos::{MemoRanking, RecalledMemo};
 use crate::retrieval::sessions::SessionName;
@@ -54,6 +55,7 @@ impl Tool for MemoRecall {
     const TOOLSET: Toolset = Toolset::Memos;
     // A recall counts as a use.
     const HINTS: Hints = Hints::ADDS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::required("query", PROMPT, "What an example is wanted of."),
         Param::optional("k", Kind::Whole { least: 1, most: 10, default: 1 }, "How many at most."),

@@ -1,5 +1,6 @@
 //! `recall_observation_of_instance`: moments that really show an object.
 
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::recall::RecallRequest;
 use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
@@ -29,6 +30,7 @@ impl Tool for RecallObservationOfInstance {
         really show a described object: attributes must belong to it, synonyms count. Best first.";
     const TOOLSET: Toolset = Toolset::MomentRetrieval;
     const HINTS: Hints = Hints::SETS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::required(
             INSTANCE,
@@ -53,7 +55,7 @@ impl Tool for RecallObservationOfInstance {
     ) -> Result<RecallRequest, ToolError> {
         recall::request(
             args,
-            context.reading(session.name),
+            context.reading(session),
             [INSTANCE, "search_start_time", "search_end_time"],
         )
     }

@@ -1,5 +1,6 @@
 //! `retrieve_from_text_with_time`: moments by a search phrase.
 
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::recall::RecallRequest;
 use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
@@ -31,6 +32,7 @@ impl Tool for RetrieveFromTextWithTime {
         the same answer.";
     const TOOLSET: Toolset = Toolset::MomentRetrieval;
     const HINTS: Hints = Hints::SETS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::required(
             PHRASE,
@@ -53,7 +55,7 @@ impl Tool for RetrieveFromTextWithTime {
         context: &Context,
         session: SessionName<'_>,
     ) -> Result<RecallRequest, ToolError> {
-        recall::request(args, context.reading(session.name), [PHRASE, "start_time", "end_time"])
+        recall::request(args, context.reading(session), [PHRASE, "start_time", "end_time"])
     }
 
     fn run(

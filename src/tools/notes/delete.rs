@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::notes::{refusal, texts};
 use crate::tools::text::Text;
-use crate::tools::tool::{self, Tool};
+use crate::tools::tool::{self, Changed, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
 pub(crate) struct MemoryDelete;
@@ -35,6 +36,7 @@ impl Tool for MemoryDelete {
         "Permanently removes the saved texts with these ids, which memory_load tells.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::REPLACES;
+    const ROLES: Roles = Roles::of(&[Role::Erase]);
     const PARAMS: &'static [Param] = &[Param::required(
         "ids",
         Kind::Names { most: IDS_MAX },
@@ -61,5 +63,9 @@ impl tool::Reply for Reply {
                 text.line(&format!("{what}: {}", ids.join(", ")));
             }
         }
+    }
+
+    fn changed(&self) -> Option<Changed> {
+        Some(Changed::of(self.deleted.clone()))
     }
 }

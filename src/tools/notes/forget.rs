@@ -6,6 +6,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::base::RecordId;
+use crate::base::caller::{Role, Roles};
 use crate::base::time::Zone;
 use crate::base::wording::quantity;
 use crate::memory::episodic::MemoryError;
@@ -23,7 +24,7 @@ use crate::tools::notes::{QUERY, refusal};
 use crate::tools::recall::{END, MAP, SOURCE, START};
 use crate::tools::reply::{LITERAL, indented_excerpt};
 use crate::tools::text::Text;
-use crate::tools::tool::{self, Tool};
+use crate::tools::tool::{self, Changed, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
 pub(crate) struct MemoryForget;
@@ -129,6 +130,7 @@ impl Tool for MemoryForget {
         Broad: try it with dry_run first, which lists what would go.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::REPLACES;
+    const ROLES: Roles = Roles::of(&[Role::Erase]);
     const PARAMS: &'static [Param] = &[
         Param::optional("query", QUERY, "The topic to forget."),
         Param::optional("threshold", Kind::Share { default: 0.75 }, "Least similarity."),
@@ -427,5 +429,13 @@ impl tool::Reply for Reply {
         if let Some(notice) = self.notice {
             text.line(&format!("Note: {notice}."));
         }
+    }
+
+    fn changed(&self) -> Option<Changed> {
+        let id = |id: &Deleted| match id {
+            Deleted::Note(id) => id.clone(),
+            Deleted::Record(id) => format!("#{id}"),
+        };
+        (!self.dry_run).then(|| Changed::of(self.deleted.iter().map(id).collect()))
     }
 }

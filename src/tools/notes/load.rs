@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::base::caller::{Role, Roles};
 use crate::base::score::Score;
 use crate::base::time::Zone;
 use crate::memory::notes::filter::{FILTER_BYTES_MAX, NoteFilter};
@@ -66,6 +67,7 @@ impl Tool for MemoryLoad {
         or share its rare words, best first, with their ids; all that pass the filter are looked at.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::READS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::required("query", QUERY, "What to recall, as for a search engine."),
         Param::optional("threshold", Kind::Share { default: 0.6 }, "Least similarity."),

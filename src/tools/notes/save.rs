@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::memory::notes::NewNote;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
@@ -10,7 +11,7 @@ use crate::tools::context::Context;
 use crate::tools::notes::expiry::{EXPIRES, EXPIRES_IN_DAYS, expiry};
 use crate::tools::notes::refusal;
 use crate::tools::text::Text;
-use crate::tools::tool::{self, Tool};
+use crate::tools::tool::{self, Changed, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
 pub(crate) struct MemorySave;
@@ -48,6 +49,7 @@ impl Tool for MemorySave {
         finds it by meaning and words. For what has a clear, long-term purpose. Returns its id.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::ADDS;
+    const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
         Param::required(
             "text",
@@ -78,5 +80,9 @@ impl Tool for MemorySave {
 impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
         text.line(&format!("saved as {}", self.id));
+    }
+
+    fn changed(&self) -> Option<Changed> {
+        Some(Changed::of(vec![self.id.clone()]))
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::base::caller::{Role, Roles};
 use crate::memory::notes::{Expiry, NoteChange};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
@@ -12,7 +13,7 @@ use crate::tools::notes::expiry::{EXPIRES, EXPIRES_IN_DAYS, expiry};
 use crate::tools::notes::refusal;
 use crate::tools::notes::save::{AREA, METADATA, TEXT_BYTES_MAX};
 use crate::tools::text::Text;
-use crate::tools::tool::{self, Tool};
+use crate::tools::tool::{self, Changed, Tool};
 use crate::tools::{Hints, ToolError, Toolset};
 
 pub(crate) struct MemoryUpdate;
@@ -45,6 +46,7 @@ impl Tool for MemoryUpdate {
         text with this id, which memory_load tells; what is not named stays as it is.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::REPLACES;
+    const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
         Param::required("id", Kind::Text { bytes_max: 64 }, "The note's id."),
         Param::optional("text", Kind::Text { bytes_max: TEXT_BYTES_MAX }, "The new text."),
@@ -114,5 +116,9 @@ impl tool::Reply for Reply {
         }
         let expires = expires.as_ref().map_or_else(String::new, |at| format!("; it expires {at}"));
         text.line(&format!("changed {} of {id}{expires}", changed.join(", ")));
+    }
+
+    fn changed(&self) -> Option<Changed> {
+        self.why_empty.is_none().then(|| Changed::of(vec![self.id.clone()]))
     }
 }

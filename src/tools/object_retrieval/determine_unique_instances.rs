@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::base::score::Score;
 use crate::base::time::Zone;
 use crate::language::reference::{Order, Reference};
@@ -68,6 +69,7 @@ impl Tool for DetermineUniqueInstances {
         the working memory, which stays as it was where it shows none.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::SETS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[Param::optional(
         QUERY,
         TEXT,

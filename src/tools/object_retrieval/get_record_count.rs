@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::base::time::Window;
 use crate::retrieval::sessions::SessionName;
 use crate::search::Filter;
@@ -35,6 +36,7 @@ impl Tool for GetRecordCount {
         time; of all where no bound is given.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::READS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[START, END];
     const IS_BRIEF: bool = true;
     const ACTION: Option<Action> = Some(Action::object(TextInput::Nothing).within(SEARCH_WINDOW));
@@ -44,7 +46,7 @@ impl Tool for GetRecordCount {
         context: &Context,
         session: SessionName<'_>,
     ) -> Result<Window, ToolError> {
-        args.window(START.name, END.name, context.reading(session.name))
+        args.window(START.name, END.name, context.reading(session))
     }
 
     fn run(context: &Context, _: SessionName<'_>, window: Window) -> Result<Reply, ToolError> {

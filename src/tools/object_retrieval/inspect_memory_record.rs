@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::RecordId;
+use crate::base::caller::{Role, Roles};
 use crate::memory::episodic::MemoryError;
 use crate::retrieval::sessions::SessionName;
 use crate::store::Record;
@@ -43,6 +44,7 @@ impl Tool for InspectMemoryRecord {
         with the given ids, or the first of the working memory.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::READS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[Param::optional(
         "record_ids",
         Kind::RecordIds { most: RECORDS_MAX },
@@ -82,7 +84,7 @@ fn of_working_memory(
     context: &Context,
     session: SessionName<'_>,
 ) -> Result<Vec<RecordId>, ToolError> {
-    let mut ids = context.retrieval.session(session.name).working_memory;
+    let mut ids = context.retrieval.session(session).working_memory;
     ids.truncate(RECORDS_MAX);
     if ids.is_empty() {
         return Err(argument_error(format!(

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::RecordId;
+use crate::base::caller::{Role, Roles};
 use crate::base::time::Zone;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::session::{FoundInMemory, Target};
@@ -57,6 +58,7 @@ impl Tool for MemorySearchInstance {
         the task; needs no argument. Before any recall it is the request itself.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::SETS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::optional(
             DESCRIPTION,

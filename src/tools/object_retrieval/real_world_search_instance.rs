@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::base::RecordId;
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::Grounding;
 use crate::retrieval::search::PlannedSearch;
 use crate::retrieval::sessions::SessionName;
@@ -61,6 +62,7 @@ impl Tool for RealWorldSearchInstance {
         where such things are kept, marked as a guess.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::SETS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::optional(
             RECORD,

@@ -1,6 +1,7 @@
 //! What the recalls of an object have in common as tools: all but their texts, their
 //! parameters and what they ask of retrieval.
 
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::recall::{Recall, RecallRequest};
 use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
@@ -42,6 +43,7 @@ impl<R: RecallTool> Tool for R {
     const DESCRIPTION: &'static str = R::DESCRIPTION;
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::SETS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = R::PARAMS;
     const IS_BRIEF: bool = R::IS_BRIEF;
     const ACTION: Option<Action> =
@@ -52,7 +54,7 @@ impl<R: RecallTool> Tool for R {
         context: &Context,
         session: SessionName<'_>,
     ) -> Result<RecallRequest, ToolError> {
-        recall::request(args, context.reading(session.name), NAMES)
+        recall::request(args, context.reading(session), NAMES)
     }
 
     fn run(

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::goal_board::SearchStatus;
 use crate::retrieval::search::{GoalReport, SearchUpdate};
 use crate::retrieval::sessions::SessionName;
@@ -43,6 +44,7 @@ impl Tool for ReportSearchResult {
         next goal, or that the search is open again.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::ACTS;
+    const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
         Param::required("found", Kind::Flag, "Whether the robot found the target at the goal."),
         Param::optional(

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::search::Dispatch;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::action::{Action, TextInput};
@@ -41,6 +42,7 @@ impl Tool for SearchCurrentTarget {
         ends the reasoning.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::ACTS;
+    const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[];
     const ACTION: Option<Action> = Some(Action::object(TextInput::Nothing));
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::caller::{Role, Roles};
 use crate::base::time::Timestamp;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
@@ -41,6 +42,7 @@ impl Tool for StartTask {
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     // Begins anew what the session was about.
     const HINTS: Hints = Hints { read_only: false, destructive: false, idempotent: true };
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::required(
             "task",

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::base::caller::{Role, Roles};
 use crate::base::time::Zone;
 use crate::retrieval::goal_board::{Event, PublishedEvent, SearchStatus};
 use crate::retrieval::sessions::SessionName;
@@ -55,6 +56,7 @@ impl Tool for WatchGoals {
         since an event; waits for the next one where it is asked to.";
     const TOOLSET: Toolset = Toolset::Admin;
     const HINTS: Hints = Hints::SETS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::optional(
             "after",

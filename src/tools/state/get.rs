@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::base::caller::{Role, Roles};
 use crate::memory::state::render::KeyPath;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
@@ -29,6 +30,7 @@ impl Tool for StateGet {
         "Returns the memory that an agent carries from step to step, or the part under a path.";
     const TOOLSET: Toolset = Toolset::State;
     const HINTS: Hints = Hints::READS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::optional(
             "path",

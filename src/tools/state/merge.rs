@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
@@ -28,6 +29,7 @@ impl Tool for StateMerge {
         key by key, every other value replaces what was there. Returns the whole memory.";
     const TOOLSET: Toolset = Toolset::State;
     const HINTS: Hints = Hints::REPLACES;
+    const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
         Param::required("memory", Kind::Object, "What to lay over the memory, key by key."),
         AGENT,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
@@ -47,6 +48,7 @@ impl Tool for PromptRender {
         and is listed.";
     const TOOLSET: Toolset = Toolset::State;
     const HINTS: Hints = Hints::READS;
+    const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::optional(
             "template",

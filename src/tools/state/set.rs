@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
@@ -28,6 +29,7 @@ impl Tool for StateSet {
         step: one JSON object.";
     const TOOLSET: Toolset = Toolset::State;
     const HINTS: Hints = Hints::REPLACES;
+    const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
         Param::required("memory", Kind::Object, "The whole memory from now on; {} removes it."),
         AGENT,

@@ -1,5 +1,6 @@
 //! `state_update_from_reply`: an agent's memory is taken from a model's reply.
 
+use crate::base::caller::{Role, Roles};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
@@ -27,6 +28,7 @@ impl Tool for StateUpdateFromReply {
         to mend.";
     const TOOLSET: Toolset = Toolset::State;
     const HINTS: Hints = Hints::REPLACES;
+    const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
         Param::required(
             "reply",
