@@ -10,10 +10,10 @@ use std::io;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, Builder, JoinHandle};
 use std::time::Duration;
 
-use log::info;
+use log::{info, warn};
 
 use crate::agent::Agent;
 use crate::audit::{self, Audit};
@@ -86,6 +86,7 @@ pub struct Daemon {
     store: Store,
     goals: Arc<GoalBoard>,
     audit: Arc<Audit>,
+    verifying: (Stop, JoinHandle<()>),
 }
 
 impl Daemon {
@@ -155,13 +156,19 @@ impl Daemon {
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let records = store.record_count();
         info!(socket:% = server.socket().display(), records, millis; "ready");
-        Ok(Self { server, ingest, store, goals, audit: kept_audit })
+        let verifying = verify_beside(store.clone())?;
+        Ok(Self { server, ingest, store, goals, audit: kept_audit, verifying })
     }
 
     /// Stops everything, clients first. What was acknowledged is on disk before
     /// this; frames that wait for their caption wait for the next start.
     pub fn stop(self) -> Result<(), DaemonError> {
-        let Self { server, ingest, store, goals, audit } = self;
+        let Self { server, ingest, store, goals, audit, verifying } = self;
+        let (stop, thread) = verifying;
+        stop.ask();
+        if thread.join().is_err() {
+            warn!("the thread that verifies the store ended in a panic");
+        }
         // Clients that wait for a goal would delay the server's end.
         goals.close();
         server.stop();
@@ -173,6 +180,22 @@ impl Daemon {
     }
 }
 
+/// Between a few hundred entries that are verified: nobody is to notice.
+const VERIFY_PAUSE: Duration = Duration::from_millis(2);
+
+/// Counts the records in a thread, until the stop at the latest.
+fn verify_beside(store: Store) -> Result<(Stop, JoinHandle<()>), DaemonError> {
+    let stop = Stop::default();
+    let asked = stop.clone();
+    let verify = move || {
+        if let Err(error) = store.verify(|| asked.sleep(VERIFY_PAUSE)) {
+            warn!(error:%; "the store could not be verified");
+        }
+    };
+    let thread = Builder::new().name("store-verify".to_owned()).spawn(verify);
+    Ok((stop, thread.map_err(DaemonError::Thread)?))
+}
+
 /// Runs `own` while a thread of that name runs `others`.
 fn beside<T: Send, U>(
     name: &str,
@@ -180,7 +203,7 @@ fn beside<T: Send, U>(
     own: impl FnOnce() -> U,
 ) -> Result<(T, U), DaemonError> {
     thread::scope(|scope| {
-        let helper = thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, others);
+        let helper = Builder::new().name(name.to_owned()).spawn_scoped(scope, others);
         let helper = helper.map_err(DaemonError::Thread)?;
         let own = own();
         let others = helper.join().unwrap_or_else(|panic| resume_unwind(panic));

@@ -245,6 +245,11 @@ impl Ingest {
         self.store.pending_count()
     }
 
+    /// What is wrong with the store.
+    pub fn store_problems(&self) -> Vec<String> {
+        self.store.problems()
+    }
+
     /// Records counted as captioned are searchable when it returns.
     pub fn status(&self) -> IngestState {
         let (counters, pending) = (self.store.counters(), self.store.pending_count());

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sled::Batch;
-
 use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::embedding::Embedding;
@@ -15,7 +13,7 @@ use crate::store::Record;
 use crate::store::SOURCES_MAX;
 use crate::store::SetAside;
 use crate::store::StoreError;
-use crate::store::database::Database;
+use crate::store::database::{Batch, Database};
 use crate::store::keys;
 use crate::store::records::{
     self, KeyframeOnDisk, PendingOnDisk, RecordOnDisk, RemovedOnDisk, SetAsideOnDisk, TallyOnDisk,
@@ -37,7 +35,7 @@ pub(super) struct WriterState {
     /// When each source was heard of last.
     pub(super) sources: BTreeMap<String, Timestamp>,
     pub(super) commits_since_manifest: u32,
-    /// Failure after which nothing is written.
+    /// Panic after which nothing is written.
     pub(super) failure: Option<String>,
 }
 

@@ -10,14 +10,16 @@ use crate::base::RecordId;
 use crate::store::Counters;
 use crate::store::Options;
 use crate::store::StoreError;
-use crate::store::database::Database;
+use crate::store::database::{Batch, Database, Witnesses};
 use crate::store::durable;
 use crate::store::keys;
 use crate::store::lock::DirectoryLock;
+use crate::store::losses::Losses;
 use crate::store::manifest::Manifest;
 use crate::store::records::{
     self, FormatOnDisk, PromiseOnDisk, RecordOnDisk, RemovedOnDisk, TallyOnDisk,
 };
+use crate::store::witness::Witness;
 
 /// Checked parts of a store.
 #[derive(Debug)]
@@ -31,7 +33,11 @@ pub(super) struct Opened {
     pub(super) removed: RemovedOnDisk,
     /// Newest record and its [`records::witness`].
     pub(super) newest: Option<(u64, u32)>,
+    pub(super) losses: Losses,
 }
+
+/// Kinds of which there may be as many as records: they are counted after the start.
+const LARGE_KINDS: [&[u8]; 3] = [keys::RECORDS, keys::VECTORS, keys::NOUNS];
 
 pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let dir = &options.dir;
@@ -58,7 +64,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let tally = db.read::<TallyOnDisk>(keys::TALLY).map_err(|error| blame(error, dir))?;
     let removed = db.read::<RemovedOnDisk>(keys::REMOVED).map_err(|error| blame(error, dir))?;
     let removed = removed.unwrap_or(RemovedOnDisk { removed: 0, below: 0 });
-    if format.is_none() && tally.is_none() && !promised && !db.is_empty() {
+    if format.is_none() && tally.is_none() && !promised && !db.is_empty()? {
         let reason = "the database \"db\" there is none of engram's".to_owned();
         return Err(StoreError::Foreign { path: dir.clone(), reason });
     }
@@ -73,8 +79,72 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let newest = newest_record(&db, &tally)?;
     compare(&db, &promise, &tally, removed.removed)?
         .map_err(|reason| copy_kept.not_whole(dir, reason))?;
+    let losses = Losses::in_dir(dir);
+    compare_witnesses(&db, &losses)?.map_err(|reason| copy_kept.not_whole(dir, reason))?;
     copy_kept.drop_copy();
-    Ok(Opened { lock, manifest, db, format, tally, removed, newest })
+    Ok(Opened { lock, manifest, db, format, tally, removed, newest, losses })
+}
+
+/// Compares what the database holds with what was acknowledged: commit by commit, then
+/// entry by entry of all kinds but the largest. A database that lost its last commits is a
+/// fault; entries that are missing from it are noted, the rest is there.
+fn compare_witnesses(db: &Database, losses: &Losses) -> Result<Result<(), String>, StoreError> {
+    let Witnesses { inside, outside } = db.witnesses()?;
+    match (&inside, &outside) {
+        (None, None) => return adopt(db).map(Ok),
+        (Some(inside), Some(outside)) if inside.commits == outside.commits => {
+            if inside != outside {
+                return Ok(Err("its database is not the one that its witness is of".to_owned()));
+            }
+        }
+        (Some(inside), None) => {
+            if inside.commits > 1 {
+                let lost = "the witness of the database was missing: whether its last commits \
+                            are there cannot be told";
+                losses.note(lost)?;
+            }
+        }
+        (inside, Some(outside)) => {
+            let nothing = Witness::default();
+            let inside = inside.as_ref().unwrap_or(&nothing);
+            if inside.commits < outside.commits {
+                let lost: Vec<String> =
+                    outside.losses(inside).iter().map(ToString::to_string).collect();
+                return Ok(Err(format!(
+                    "the last {} of {} commits are missing from its database ({})",
+                    outside.commits - inside.commits,
+                    outside.commits,
+                    lost.join("; ")
+                )));
+            }
+        }
+    }
+    let mut is_any_lost = false;
+    for kind in db.kinds()? {
+        if LARGE_KINDS.contains(&[kind].as_slice()) {
+            continue;
+        }
+        if let Some(loss) = db.recount(kind, || false)? {
+            losses.note(&loss.to_string())?;
+            is_any_lost = true;
+        }
+    }
+    if is_any_lost {
+        // The witness says from now on what was found.
+        db.commit(Batch::default())?;
+    }
+    Ok(Ok(()))
+}
+
+/// Counts a store that an earlier build wrote.
+fn adopt(db: &Database) -> Result<(), StoreError> {
+    if db.is_empty()? {
+        return Ok(());
+    }
+    for kind in db.kinds()? {
+        db.recount(kind, || false)?;
+    }
+    db.commit(Batch::default())
 }
 
 fn holds_something(promise: &PromiseOnDisk) -> bool {

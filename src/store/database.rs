@@ -1,17 +1,25 @@
-//! sled, with what it lacks: sealed values, and commits that outlive a power cut.
+//! sled, with what it lacks: sealed values, commits that outlive a power cut and are
+//! witnessed, and a life after a write that failed.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bincode::Decode;
-use sled::{Batch, IVec};
+use sled::IVec;
 
+use crate::base::time::{Clock as _, SystemClock};
 use crate::store::StoreError;
+use crate::store::blobs::BlobDirectory;
 use crate::store::durable;
+use crate::store::keys;
 use crate::store::records::{self, WrittenIn};
+use crate::store::room;
+use crate::store::witness::{KindSum, Loss, Witness, WitnessFile};
 
 /// For sled's own lock. The directory's lock is ours by now, so that only a store
 /// that this process closed just now can hold it: sled's threads let go of it a
@@ -22,17 +30,411 @@ const WAITS_MAX: u32 = 250;
 /// Times that a page is asked for once more.
 const CROWDING: usize = 3;
 
-pub(super) struct Database {
+/// Entries counted anew without a pause for writers.
+const RECOUNTED_AT_ONCE: usize = 256;
+/// Between two tries to open a database again that failed.
+const TRY_EVERY: Duration = Duration::from_secs(1);
+
+/// sled's database; clones share it.
+#[derive(Clone)]
+pub(super) struct Database(Arc<Shared>);
+
+struct Shared {
+    path: PathBuf,
+    cache_bytes: u64,
+    /// `None` while it is opened again after a failure.
+    handles: RwLock<Option<Handles>>,
+    accounts: Mutex<Accounts>,
+}
+
+struct Handles {
     db: sled::Db,
     /// sled's log, opened once more: sled hands it to the kernel with
     /// `sync_file_range`, which survives the process but not a power cut.
     log: File,
-    path: PathBuf,
+}
+
+/// What a commit needs to know of those before it.
+struct Accounts {
+    /// As of the last commit that was acknowledged.
+    witness: Witness,
+    file: WitnessFile,
+    /// Whether `file` could not be written, which is said once.
+    file_failed: bool,
+    blobs: BlobDirectory,
+    recount: Option<Recount>,
+    failure: Option<Failure>,
+    #[cfg(test)]
+    fail_next: Option<bool>,
+}
+
+/// Why nothing is written at the moment.
+struct Failure {
+    reason: String,
+    /// The commit that failed, of which nobody knows whether it is on disk.
+    unknown: Option<UnknownCommit>,
+    tried_at: Option<Instant>,
+}
+
+struct UnknownCommit {
+    commits: u64,
+    /// What was there before, by key.
+    undo: Vec<(Vec<u8>, Option<IVec>)>,
+}
+
+/// A kind that is counted anew, in the order of keys, while others write.
+#[derive(Clone)]
+struct Recount {
+    kind: u8,
+    /// Entries below are in `found`.
+    counted_to: Vec<u8>,
+    found: KindSum,
+}
+
+/// Changes that are made as a whole or not at all.
+#[derive(Debug, Default)]
+pub(super) struct Batch(BTreeMap<Vec<u8>, Option<Vec<u8>>>);
+
+impl Batch {
+    pub(super) fn insert(&mut self, key: impl AsRef<[u8]>, value: impl Into<Vec<u8>>) {
+        self.0.insert(key.as_ref().to_vec(), Some(value.into()));
+    }
+
+    pub(super) fn remove(&mut self, key: impl AsRef<[u8]>) {
+        self.0.insert(key.as_ref().to_vec(), None);
+    }
+}
+
+/// The database's own witness beside the one outside of it.
+#[derive(Debug)]
+pub(super) struct Witnesses {
+    pub(super) inside: Option<Witness>,
+    pub(super) outside: Option<Witness>,
 }
 
 impl Database {
     /// Opens or makes the database. sled panics on some damage; that is an error here.
     pub(super) fn open(path: &Path, cache_bytes: u64) -> Result<Self, String> {
+        let handles = Handles::open(path, cache_bytes)?;
+        let accounts = Accounts {
+            witness: Witness::default(),
+            file: WitnessFile::beside(path),
+            file_failed: false,
+            blobs: BlobDirectory::of(path),
+            recount: None,
+            failure: None,
+            #[cfg(test)]
+            fail_next: None,
+        };
+        let shared = Shared {
+            path: path.to_owned(),
+            cache_bytes,
+            handles: RwLock::new(Some(handles)),
+            accounts: Mutex::new(accounts),
+        };
+        let database = Self(Arc::new(shared));
+        let inside = database.read_witness().map_err(|error| error.to_string())?;
+        if let Some(inside) = inside {
+            database.accounts().witness = inside;
+        }
+        Ok(database)
+    }
+
+    pub(super) fn is_empty(&self) -> Result<bool, StoreError> {
+        Ok(self.db()?.is_empty())
+    }
+
+    /// The value under `key`; an error where it is damaged.
+    pub(super) fn read<T: Decode<WrittenIn>>(&self, key: &[u8]) -> Result<Option<T>, StoreError> {
+        let Some(sealed) = self.db()?.get(key)? else { return Ok(None) };
+        records::decode(key, &sealed).map(Some).map_err(|fault| StoreError::damaged(key, &fault))
+    }
+
+    /// Has sled look for pages to drop, after one of many large values was read.
+    ///
+    /// sled looks when pages of one of 256 kinds were asked for 64 times. A scan asks
+    /// once for each, and leaves up to 16,384 pages beyond the cache's bound. With
+    /// these, reading the 160 MB of 300,000 records' index left 60 MB of them in memory
+    /// rather than 155, and took no longer: what is dropped makes room for the next.
+    pub(super) fn crowd_out(&self, key: &[u8]) -> Result<(), StoreError> {
+        let db = self.db()?;
+        for _ in 0..CROWDING {
+            db.contains_key(key)?;
+        }
+        Ok(())
+    }
+
+    /// Everything of one kind in the order of keys.
+    pub(super) fn entries(&self, prefix: &[u8]) -> Entries {
+        Entries::of(self.db().map(|db| db.scan_prefix(prefix)))
+    }
+
+    /// How many entries of one kind there are.
+    pub(super) fn count(&self, prefix: &[u8]) -> Result<usize, StoreError> {
+        self.entries(prefix).try_fold(0, |count, entry| entry.map(|_| count + 1))
+    }
+
+    pub(super) fn contains(&self, key: &[u8]) -> Result<bool, StoreError> {
+        Ok(self.db()?.contains_key(key)?)
+    }
+
+    /// Everything between two keys, both included.
+    pub(super) fn between(&self, first: &[u8], last: &[u8]) -> Entries {
+        Entries::of(self.db().map(|db| db.range(first.to_vec()..=last.to_vec())))
+    }
+
+    /// Puts one value that nobody counts, with no promise that it outlives the process
+    /// until a [`Database::flush`].
+    pub(super) fn put(&self, key: &[u8], sealed: Vec<u8>) -> Result<(), StoreError> {
+        self.guard(|db| db.insert(key, sealed).map(drop))
+    }
+
+    /// Removes one value that nobody counts, with no promise that it stays away until a
+    /// [`Database::flush`].
+    pub(super) fn remove(&self, key: &[u8]) -> Result<(), StoreError> {
+        self.guard(|db| db.remove(key).map(drop))
+    }
+
+    /// Makes durable what was put or removed.
+    pub(super) fn flush(&self) -> Result<(), StoreError> {
+        let mut accounts = self.accounts();
+        self.recover(&mut accounts)?;
+        let flushed = self.flush_handles(&mut accounts);
+        if let Err(error) = &flushed {
+            accounts.fail(error.to_string(), None);
+        }
+        flushed
+    }
+
+    /// The first key of a kind that is not below `start`, with its value.
+    pub(super) fn first_from(
+        &self,
+        start: &[u8],
+        prefix: &[u8],
+    ) -> Result<Option<(IVec, IVec)>, StoreError> {
+        let Some(entry) = self.db()?.range(start..).next() else { return Ok(None) };
+        let (key, sealed) = entry?;
+        Ok(key.starts_with(prefix).then_some((key, sealed)))
+    }
+
+    /// Applies a batch as a whole, with the witness of it; durable when it returns.
+    ///
+    /// After an error it is unknown whether the batch is there; it is taken back when the
+    /// database was opened again, before anything else is written.
+    pub(super) fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        let mut accounts = self.accounts();
+        self.recover(&mut accounts)?;
+        let db = self.db()?;
+        let mut witness = accounts.witness.clone();
+        witness.commits += 1;
+        let mut recount = accounts.recount.clone();
+        let mut undo = Vec::with_capacity(batch.0.len() + 1);
+        let mut writes = sled::Batch::default();
+        for (key, new) in batch.0 {
+            let old = db.get(&key)?;
+            witness.change(&key, old.as_deref(), new.as_deref());
+            if let Some(recount) = &mut recount {
+                recount.change(&key, old.as_deref(), new.as_deref());
+            }
+            match new {
+                Some(new) => writes.insert(key.as_slice(), new),
+                None => writes.remove(key.as_slice()),
+            }
+            undo.push((key, old));
+        }
+        undo.push((keys::WITNESS.to_vec(), db.get(keys::WITNESS)?));
+        writes.insert(keys::WITNESS, records::encode(keys::WITNESS, &witness));
+        let applied = caught(|| db.apply_batch(writes).map_err(StoreError::from));
+        let committed = applied.and_then(|()| self.flush_handles(&mut accounts));
+        #[cfg(test)]
+        let committed = committed.and_then(|()| accounts.fail_on_purpose(&db, &undo));
+        if let Err(error) = committed {
+            let unknown = UnknownCommit { commits: witness.commits, undo };
+            accounts.fail(error.to_string(), Some(unknown));
+            return Err(error);
+        }
+        accounts.witness = witness;
+        accounts.recount = recount;
+        accounts.write_file();
+        Ok(())
+    }
+
+    pub(super) fn disk_bytes(&self) -> Result<u64, StoreError> {
+        Ok(self.db()?.size_on_disk()?)
+    }
+
+    /// Both witnesses as they are on disk.
+    pub(super) fn witnesses(&self) -> Result<Witnesses, StoreError> {
+        let inside = self.read_witness()?;
+        let accounts = self.accounts();
+        let outside = accounts.file.read();
+        let outside =
+            outside.map_err(|error| StoreError::io("read the witness", &self.0.path, &error))?;
+        Ok(Witnesses { inside, outside })
+    }
+
+    /// Counts what there is of a kind, and says what differs from the witness, which says
+    /// as it was found from the next commit on. Others may write meanwhile; `pause` is
+    /// called between, and ends it where it returns true.
+    pub(super) fn recount(
+        &self,
+        kind: u8,
+        mut pause: impl FnMut() -> bool,
+    ) -> Result<Option<Loss>, StoreError> {
+        let new = Recount { kind, counted_to: vec![kind], found: KindSum::default() };
+        self.accounts().recount = Some(new);
+        loop {
+            let mut accounts = self.accounts();
+            let Some(mut recount) = accounts.recount.take() else { return Ok(None) };
+            if recount.step(&self.db()?)? {
+                accounts.recount = Some(recount);
+                drop(accounts);
+                if pause() {
+                    self.accounts().recount = None;
+                    return Ok(None);
+                }
+                continue;
+            }
+            let loss = Loss::between(kind, accounts.witness.of_kind(kind), recount.found);
+            accounts.witness.set(kind, recount.found);
+            return Ok(loss);
+        }
+    }
+
+    /// Kinds that are counted, or should be.
+    pub(super) fn kinds(&self) -> Result<Vec<u8>, StoreError> {
+        let mut kinds: Vec<u8> = self.accounts().witness.kinds().collect();
+        let mut start = vec![0];
+        while let Some((key, _)) = self.first_from(&start, &[])? {
+            let Some(first) = key.first() else { break };
+            kinds.extend(Witness::kind_of(&key));
+            let Some(next) = first.checked_add(1) else { break };
+            start = vec![next];
+        }
+        kinds.sort_unstable();
+        kinds.dedup();
+        Ok(kinds)
+    }
+
+    /// Why nothing is written at the moment, after another try to go on.
+    pub(super) fn failure(&self) -> Option<String> {
+        // Where a commit is under way, there is none to be told of.
+        let mut accounts = match self.0.accounts.try_lock() {
+            Ok(accounts) => accounts,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        // Its outcome stands in `failure`.
+        drop(self.recover(&mut accounts));
+        accounts.failure.as_ref().map(|failure| failure.reason.clone())
+    }
+
+    fn db(&self) -> Result<sled::Db, StoreError> {
+        let handles = self.0.handles.read().unwrap_or_else(PoisonError::into_inner);
+        let reason = "it is being opened again after a failure";
+        let closed = || StoreError::Database { reason: reason.to_owned() };
+        handles.as_ref().map(|it| it.db.clone()).ok_or_else(closed)
+    }
+
+    fn accounts(&self) -> MutexGuard<'_, Accounts> {
+        // Changed only after a commit, in steps that cannot panic.
+        self.0.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_witness(&self) -> Result<Option<Witness>, StoreError> {
+        self.read::<Witness>(keys::WITNESS)
+    }
+
+    /// A write outside of commits: after a failed one sled takes no more.
+    fn guard(&self, write: impl FnOnce(&sled::Db) -> sled::Result<()>) -> Result<(), StoreError> {
+        let db = self.db()?;
+        caught(|| write(&db).map_err(StoreError::from)).inspect_err(|error| {
+            self.accounts().fail(error.to_string(), None);
+        })
+    }
+
+    fn flush_handles(&self, accounts: &mut Accounts) -> Result<(), StoreError> {
+        let handles = self.0.handles.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(Handles { db, log }) = handles.as_ref() else { return Ok(()) };
+        caught(|| db.flush().map(drop).map_err(StoreError::from))?;
+        let io = |error| StoreError::io("sync the log", &self.0.path, &error);
+        accounts.blobs.sync().map_err(io)?;
+        log.sync_data().map_err(io)
+    }
+
+    /// Opens the database again after a failure, once the disk takes writes again, and takes
+    /// the commit back of which nobody knows whether it was made.
+    fn recover(&self, accounts: &mut Accounts) -> Result<(), StoreError> {
+        let Some(failure) = &mut accounts.failure else { return Ok(()) };
+        let stopped = |reason: &str| StoreError::Stopped { reason: reason.to_owned() };
+        if failure.tried_at.is_some_and(|it| it.elapsed() < TRY_EVERY) {
+            return Err(stopped(&failure.reason));
+        }
+        failure.tried_at = Some(SystemClock.tick());
+        let dir = self.0.path.parent().unwrap_or(&self.0.path);
+        room::probe(dir).map_err(|_error| stopped(&failure.reason))?;
+        let unknown = failure.unknown.as_ref();
+        let reopened = self.reopen().and_then(|()| {
+            let found = self.read_witness()?.map_or(0, |it| it.commits);
+            match unknown {
+                _ if found == accounts.witness.commits => Ok(()),
+                Some(unknown) if found == unknown.commits => self.undo(unknown),
+                _ => Err(StoreError::Database {
+                    reason: format!(
+                        "it holds {found} commits, acknowledged are {}",
+                        accounts.witness.commits
+                    ),
+                }),
+            }
+        });
+        if let Err(error) = reopened {
+            failure.reason = format!("it cannot be opened again: {error}");
+            return Err(stopped(&failure.reason));
+        }
+        log::info!("the store takes writes again");
+        accounts.failure = None;
+        accounts.blobs = BlobDirectory::of(&self.0.path);
+        Ok(())
+    }
+
+    fn reopen(&self) -> Result<(), StoreError> {
+        let mut handles = self.0.handles.write().unwrap_or_else(PoisonError::into_inner);
+        let closed = handles.take();
+        // sled may panic on what it could not write.
+        caught(|| {
+            drop(closed);
+            Ok(())
+        })?;
+        let opened = Handles::open(&self.0.path, self.0.cache_bytes);
+        *handles = Some(opened.map_err(|reason| StoreError::Database { reason })?);
+        Ok(())
+    }
+
+    fn undo(&self, unknown: &UnknownCommit) -> Result<(), StoreError> {
+        let db = self.db()?;
+        let mut writes = sled::Batch::default();
+        for (key, old) in &unknown.undo {
+            match old {
+                Some(old) => writes.insert(key.as_slice(), old),
+                None => writes.remove(key.as_slice()),
+            }
+        }
+        caught(|| db.apply_batch(writes).map_err(StoreError::from))?;
+        caught(|| db.flush().map(drop).map_err(StoreError::from))
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let accounts = self.accounts.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = accounts.file.sync() {
+            log::warn!(error:%; "the witness could not be synced");
+        }
+    }
+}
+
+impl Handles {
+    fn open(path: &Path, cache_bytes: u64) -> Result<Self, String> {
         let config = sled::Config::new().path(path).cache_capacity(cache_bytes);
         let mut waits = 0;
         let db = loop {
@@ -50,93 +452,60 @@ impl Database {
         let log = File::open(path.join("db")).map_err(|error| error.to_string())?;
         // sled does not make the names of its files durable.
         durable::sync_dir(path).map_err(|error| error.to_string())?;
-        Ok(Self { db, log, path: path.to_owned() })
+        Ok(Self { db, log })
     }
+}
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.db.is_empty()
-    }
-
-    /// The value under `key`; an error where it is damaged.
-    pub(super) fn read<T: Decode<WrittenIn>>(&self, key: &[u8]) -> Result<Option<T>, StoreError> {
-        let Some(sealed) = self.db.get(key)? else { return Ok(None) };
-        records::decode(key, &sealed).map(Some).map_err(|fault| StoreError::damaged(key, &fault))
-    }
-
-    /// Has sled look for pages to drop, after one of many large values was read.
-    ///
-    /// sled looks when pages of one of 256 kinds were asked for 64 times. A scan asks
-    /// once for each, and leaves up to 16,384 pages beyond the cache's bound. With
-    /// these, reading the 160 MB of 300,000 records' index left 60 MB of them in memory
-    /// rather than 155, and took no longer: what is dropped makes room for the next.
-    pub(super) fn crowd_out(&self, key: &[u8]) -> Result<(), StoreError> {
-        for _ in 0..CROWDING {
-            self.db.contains_key(key)?;
+impl Accounts {
+    fn fail(&mut self, reason: String, unknown: Option<UnknownCommit>) {
+        // The first failure is the cause; a commit is not tried after it.
+        let failure = self.failure.get_or_insert_with(|| {
+            log::error!(reason:%; "the store takes no writes");
+            Failure { reason, unknown: None, tried_at: None }
+        });
+        if unknown.is_some() {
+            failure.unknown = unknown;
         }
-        Ok(())
     }
 
-    /// Everything of one kind in the order of keys.
-    pub(super) fn entries(&self, prefix: &[u8]) -> Entries {
-        Entries(self.db.scan_prefix(prefix))
+    fn write_file(&mut self) {
+        let written = self.file.write(&self.witness);
+        if let Err(error) = &written
+            && !self.file_failed
+        {
+            // The change itself is durable; only its witness lags.
+            log::warn!(error:%; "the witness could not be written");
+        }
+        self.file_failed = written.is_err();
+    }
+}
+
+impl Recount {
+    /// Counts some more; whether there may be others.
+    fn step(&mut self, db: &sled::Db) -> Result<bool, StoreError> {
+        for entry in db.range(self.counted_to.clone()..).take(RECOUNTED_AT_ONCE) {
+            let (key, value) = entry?;
+            if key.first() != Some(&self.kind) {
+                return Ok(false);
+            }
+            self.found.add(&key, &value);
+            self.counted_to = [&key, [0].as_slice()].concat();
+        }
+        Ok(db.range(self.counted_to.clone()..).next().is_some())
     }
 
-    /// How many entries of one kind there are.
-    pub(super) fn count(&self, prefix: &[u8]) -> Result<usize, StoreError> {
-        self.entries(prefix).try_fold(0, |count, entry| entry.map(|_| count + 1))
+    fn change(&mut self, key: &[u8], old: Option<&[u8]>, new: Option<&[u8]>) {
+        if key.first() == Some(&self.kind) && key < self.counted_to.as_slice() {
+            self.found.replace(key, old, new);
+        }
     }
+}
 
-    pub(super) fn contains(&self, key: &[u8]) -> Result<bool, StoreError> {
-        Ok(self.db.contains_key(key)?)
-    }
-
-    /// Everything between two keys, both included.
-    pub(super) fn between(&self, first: &[u8], last: &[u8]) -> Entries {
-        Entries(self.db.range(first.to_vec()..=last.to_vec()))
-    }
-
-    /// Puts one value, with no promise that it outlives the process until a
-    /// [`Database::flush`].
-    pub(super) fn put(&self, key: &[u8], sealed: Vec<u8>) -> Result<(), StoreError> {
-        self.db.insert(key, sealed)?;
-        Ok(())
-    }
-
-    /// Removes one value, with no promise that it stays away until a
-    /// [`Database::flush`].
-    pub(super) fn remove(&self, key: &[u8]) -> Result<(), StoreError> {
-        self.db.remove(key)?;
-        Ok(())
-    }
-
-    /// Makes durable what was put or removed.
-    pub(super) fn flush(&self) -> Result<(), StoreError> {
-        self.db.flush()?;
-        self.log.sync_data().map_err(|error| StoreError::io("sync the log", &self.path, &error))
-    }
-
-    /// The first key of a kind that is not below `start`, with its value.
-    pub(super) fn first_from(
-        &self,
-        start: &[u8],
-        prefix: &[u8],
-    ) -> Result<Option<(IVec, IVec)>, StoreError> {
-        let Some(entry) = self.db.range(start..).next() else { return Ok(None) };
-        let (key, sealed) = entry?;
-        Ok(key.starts_with(prefix).then_some((key, sealed)))
-    }
-
-    /// Applies a batch as a whole; durable when it returns.
-    ///
-    /// After an error it is unknown whether the batch is there.
-    pub(super) fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        self.db.apply_batch(batch)?;
-        self.flush()
-    }
-
-    pub(super) fn disk_bytes(&self) -> Result<u64, StoreError> {
-        Ok(self.db.size_on_disk()?)
-    }
+/// Turns a panic of sled's into an error.
+fn caught<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_panic| {
+        Err(StoreError::Database { reason: "it could not write its log".to_owned() })
+    })
 }
 
 /// Whether sled still holds its own lock on the log.
@@ -147,12 +516,25 @@ fn is_held(error: &sled::Error) -> bool {
 impl std::fmt::Debug for Database {
     /// Not what it holds: sled would print every page.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Database").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("Database").field("path", &self.0.path).finish_non_exhaustive()
     }
 }
 
 /// Keys and values in order. After an error there is no more.
-pub(super) struct Entries(sled::Iter);
+pub(super) struct Entries {
+    iter: Option<sled::Iter>,
+    /// Why there is no iterator.
+    error: Option<StoreError>,
+}
+
+impl Entries {
+    fn of(iter: Result<sled::Iter, StoreError>) -> Self {
+        match iter {
+            Ok(iter) => Self { iter: Some(iter), error: None },
+            Err(error) => Self { iter: None, error: Some(error) },
+        }
+    }
+}
 
 impl std::fmt::Debug for Entries {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -164,12 +546,50 @@ impl Iterator for Entries {
     type Item = Result<(IVec, IVec), StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|entry| entry.map_err(StoreError::from))
+        if let Some(error) = self.error.take() {
+            return Some(Err(error));
+        }
+        self.iter.as_mut()?.next().map(|entry| entry.map_err(StoreError::from))
     }
 }
 
 impl DoubleEndedIterator for Entries {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back().map(|entry| entry.map_err(StoreError::from))
+        if let Some(error) = self.error.take() {
+            return Some(Err(error));
+        }
+        self.iter.as_mut()?.next_back().map(|entry| entry.map_err(StoreError::from))
+    }
+}
+
+#[cfg(test)]
+impl Database {
+    pub(super) fn has_synced_blob(&self, name: &std::ffi::OsStr) -> bool {
+        self.accounts().blobs.is_synced(name)
+    }
+
+    /// The next commit fails, after it was made or as if it never was.
+    pub(super) fn fail_next_commit(&self, is_on_disk: bool) {
+        self.accounts().fail_next = Some(is_on_disk);
+    }
+}
+
+#[cfg(test)]
+impl Accounts {
+    fn fail_on_purpose(
+        &mut self,
+        db: &sled::Db,
+        undo: &[(Vec<u8>, Option<IVec>)],
+    ) -> Result<(), StoreError> {
+        let Some(is_on_disk) = self.fail_next.take() else { return Ok(()) };
+        if !is_on_disk {
+            for (key, old) in undo {
+                match old {
+                    Some(old) => db.insert(key, old)?,
+                    None => db.remove(key)?,
+                };
+            }
+        }
+        Err(StoreError::Database { reason: "no space, on purpose".to_owned() })
     }
 }

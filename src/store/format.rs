@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use sled::Batch;
-
 use crate::store::Counters;
 use crate::store::EmbeddingSpace;
 use crate::store::StoreError;
 use crate::store::check::Opened;
-use crate::store::database::Database;
+use crate::store::database::{Batch, Database};
 use crate::store::keys;
 use crate::store::records::{self, FormatOnDisk, ReindexOnDisk, SpaceOnDisk, TallyOnDisk};
 

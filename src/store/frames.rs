@@ -67,7 +67,13 @@ impl Frames {
         }
         let bytes = image.len() as u64;
         let mut held = self.write_held();
-        held.images.insert(ticket.0, ImageFile { encoding, bytes });
+        // A frame whose commit failed leaves its image; the next one has its ticket.
+        if let Some(before) = held.images.insert(ticket.0, ImageFile { encoding, bytes }) {
+            held.bytes -= before.bytes;
+            if before.encoding != encoding {
+                drop(fs::remove_file(self.path(ticket.0, before.encoding)));
+            }
+        }
         held.bytes += bytes;
         Ok(())
     }

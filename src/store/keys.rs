@@ -19,6 +19,8 @@ pub(super) const MEMO_COUNTERS: &[u8] = b"m";
 pub(super) const REINDEX: &[u8] = b"g";
 /// How far captions are parsed anew.
 pub(super) const REREADING: &[u8] = b"d";
+/// What the database holds; see [`super::witness`].
+pub(super) const WITNESS: &[u8] = b"h";
 /// Calibration of the embedder's similarity.
 pub(super) const CALIBRATION: &[u8] = b"e";
 
@@ -195,6 +197,27 @@ pub(super) fn describe(key: &[u8]) -> String {
     }
 }
 
+/// Names a kind of entries for people, in the plural.
+pub(super) fn kind_name(kind: u8) -> &'static str {
+    match kind {
+        b'r' => "records",
+        b'v' => "vectors of records",
+        b's' => "frames that wait for a caption",
+        b'a' => "frames set aside",
+        b'k' => "last keyframes of sources",
+        b'i' => "segments of the index",
+        b'x' => "amendments of records",
+        b'n' => "notes",
+        b'o' => "memos",
+        b'p' => "uses of memos",
+        b'q' => "recalls of memos",
+        b't' => "states of agents",
+        b'u' => "vectors of nouns",
+        b'y' => "sessions",
+        _ => "settings of the store",
+    }
+}
+
 fn number_key(kind: &[u8], number: u64) -> Vec<u8> {
     [kind, &number.to_be_bytes()].concat()
 }
@@ -237,7 +260,8 @@ mod tests {
 
     #[test]
     fn kinds_do_not_overlap() {
-        let singles = [FORMAT, TALLY, REINDEX, REREADING, REMOVED, MEMO_COUNTERS, CALIBRATION];
+        let singles =
+            [FORMAT, TALLY, REINDEX, REREADING, REMOVED, MEMO_COUNTERS, CALIBRATION, WITNESS];
         let kinds = [
             RECORDS,
             VECTORS,

@@ -11,6 +11,7 @@
 //! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled), `frames/`
 //! (images), and `db.kept` where a damaged database was found (see [`check`]).
 
+mod blobs;
 mod calibration;
 mod change;
 mod check;
@@ -21,6 +22,7 @@ mod format;
 mod frames;
 mod keys;
 mod lock;
+pub mod losses;
 mod manifest;
 pub mod memos;
 pub mod notes;
@@ -29,11 +31,14 @@ mod parsed;
 mod records;
 pub mod reindex;
 pub mod rereading;
+mod room;
 mod scan;
 pub mod segment_meta;
 pub mod segments;
 pub mod sessions;
 pub mod state;
+pub mod verify;
+mod witness;
 mod write;
 
 use std::path::PathBuf;
@@ -51,6 +56,7 @@ pub(crate) use crate::store::check::copy_tree;
 use crate::store::database::Database;
 use crate::store::frames::Frames;
 use crate::store::lock::DirectoryLock;
+use crate::store::losses::Losses;
 use crate::store::manifest::Manifest;
 use crate::store::records::Fault;
 use crate::store::scan::Scan;
@@ -234,7 +240,8 @@ pub enum StoreError {
     #[error("the database failed: {reason}")]
     Database { reason: String },
     #[error(
-        "the store takes no more writes since one failed ({reason}); free the disk and restart"
+        "the store takes no writes since one failed ({reason}); it goes on by itself once the disk \
+         takes writes again"
     )]
     Stopped { reason: String },
     #[error("{pending} frames wait for a caption, accepted are at most {max}; send it again later")]
@@ -295,6 +302,7 @@ struct Inner {
     space: EmbeddingSpace,
     generation: u32,
     next_segment: AtomicU64,
+    losses: Losses,
     published: RwLock<Published>,
     writer: Mutex<WriterState>,
     #[expect(dead_code, reason = "held for its drop")]
@@ -341,7 +349,8 @@ impl Store {
         opened: check::Opened,
         format: format::Format,
     ) -> Result<Self, StoreError> {
-        let check::Opened { lock, manifest, db, format: _, tally, removed, newest } = opened;
+        let check::Opened { lock, manifest, db, format: _, tally, removed, newest, losses } =
+            opened;
         let frames =
             Frames::open(&options.dir.join("frames"), options.images_bytes_max, tally.next_ticket)?;
         let format::Format { space, generation } = format;
@@ -359,6 +368,7 @@ impl Store {
             space,
             generation,
             next_segment,
+            losses,
             lock,
         };
         let store = Self(Arc::new(inner));
@@ -493,6 +503,28 @@ impl Store {
         Ok(self.0.db.disk_bytes()? + self.0.frames.bytes())
     }
 
+    /// What is wrong with the store, for who looks after it.
+    pub fn problems(&self) -> Vec<String> {
+        let failure = self.0.failure().map(|reason| StoreError::Stopped { reason }.to_string());
+        let mut problems: Vec<String> = failure.into_iter().collect();
+        match self.0.losses.read() {
+            Ok(losses) => {
+                if let Some(first) = losses.first() {
+                    let others = match losses.len() - 1 {
+                        0 => String::new(),
+                        others => format!(", and {others} more"),
+                    };
+                    problems.push(format!(
+                        "the store lost something: {first}{others}; \
+                         `engram doctor` shows all, `engram doctor --settle` ends this message"
+                    ));
+                }
+            }
+            Err(error) => problems.push(error.to_string()),
+        }
+        problems
+    }
+
     fn read_published<T>(&self, read: impl FnOnce(&Published) -> T) -> T {
         self.0.read_published(read)
     }
@@ -509,9 +541,9 @@ impl Inner {
         self.read_published(|it| it.floor)
     }
 
-    /// Failure after which nothing is written.
+    /// Why nothing is written at the moment.
     fn failure(&self) -> Option<String> {
-        self.read_published(|it| it.failure.clone())
+        self.read_published(|it| it.failure.clone()).or_else(|| self.db.failure())
     }
 
     fn next_segment(&self) -> SegmentNumber {
@@ -519,6 +551,8 @@ impl Inner {
     }
 }
 
+#[cfg(test)]
+mod damage_tests;
 #[cfg(test)]
 mod model_test;
 #[cfg(test)]

@@ -5,15 +5,13 @@
 //! before, the store is as it was, and the next reindex for the same embedder
 //! goes on where this one was.
 
-use sled::Batch;
-
 use crate::base::RecordId;
 use crate::base::embedding::Embedding;
 use crate::store::EmbeddingSpace;
 use crate::store::Options;
 use crate::store::StoreError;
 use crate::store::check::{self, Opened};
-use crate::store::database::Database;
+use crate::store::database::{Batch, Database};
 use crate::store::format::{self, Format};
 use crate::store::keys;
 use crate::store::records::{self, RecordOnDisk, ReindexOnDisk, SpaceOnDisk};

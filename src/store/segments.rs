@@ -11,13 +11,13 @@
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-use sled::{Batch, IVec};
+use sled::IVec;
 
 use crate::base::RecordId;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::change::Change;
-use crate::store::database::{Database, Entries};
+use crate::store::database::{Batch, Database, Entries};
 use crate::store::keys;
 use crate::store::records::{self, AmendmentOnDisk, Fault, SegmentOnDisk};
 use crate::store::segment_meta::{Amendment, PartId, SegmentMeta, SegmentNumber};

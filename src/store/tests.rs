@@ -22,11 +22,11 @@ use crate::store::rereading::Rereading;
 
 const DIMENSION: usize = 4;
 
-fn options(dir: &Path) -> Options {
+pub(super) fn options(dir: &Path) -> Options {
     Options { images_bytes_max: 1 << 20, spool_frames_max: 4, ..Options::at(dir.to_owned()) }
 }
 
-fn space() -> EmbeddingSpace {
+pub(super) fn space() -> EmbeddingSpace {
     EmbeddingSpace {
         model: "small".to_owned(),
         fingerprint: "aaaa".to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn open(dir: &Path) -> Store {
     Store::open(&options(dir), &space()).unwrap()
 }
 
-fn refuse(dir: &Path) -> StoreError {
+pub(super) fn refuse(dir: &Path) -> StoreError {
     Store::open(&options(dir), &space()).unwrap_err()
 }
 
@@ -174,7 +174,7 @@ fn a_damaged_spool_entry_says_which_frame_and_can_be_set_aside() {
     let store = open(dir.path());
     let first = store.accept_frame(&meta("front", 10), &jpeg(1), Vec::new()).unwrap();
     let second = store.accept_frame(&meta("front", 11), &jpeg(2), Vec::new()).unwrap();
-    let mut batch = sled::Batch::default();
+    let mut batch = super::database::Batch::default();
     batch.insert(crate::store::keys::spooled(first), b"nonsense".as_slice());
     store.0.db.commit(batch).unwrap();
     let error = store.next_pending(None).unwrap_err();

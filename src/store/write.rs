@@ -2,7 +2,7 @@
 //!
 //! A change is prepared on copies, committed as one batch, and only then becomes the
 //! state that the next change starts from. After a failed commit the disk's state is
-//! unknown: no further one is made.
+//! unknown: the database takes that one back before it makes another.
 
 use std::sync::PoisonError;
 
@@ -381,11 +381,7 @@ impl super::Inner {
         if removed != writer.removed {
             batch.insert(keys::REMOVED, forget::seal(&removed));
         }
-        if let Err(error) = self.db.commit(batch) {
-            writer.failure = Some(error.to_string());
-            self.publish(writer);
-            return Err(error);
-        }
+        self.db.commit(batch)?;
         writer.tally = tally;
         writer.removed = removed;
         writer.newest = newest;
@@ -436,6 +432,7 @@ impl Drop for super::Inner {
     fn drop(&mut self) {
         let mut writer = self.lock_writer();
         if writer.failure.is_none()
+            && self.db.failure().is_none()
             && let Err(error) = self.write_manifest(&mut writer)
         {
             log::warn!(error:%; "the manifest could not be written");

@@ -64,7 +64,7 @@ impl Tool for Health {
 
 fn problems(context: &Context, now: Timestamp) -> Vec<String> {
     let status = context.ingest.status();
-    let mut problems = Vec::new();
+    let mut problems = context.ingest.store_problems();
     if !status.captioning {
         problems.push("frames are not being captioned".to_owned());
     }
