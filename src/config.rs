@@ -23,6 +23,7 @@ use crate::model::known_models::KnownModel;
 use crate::model::served;
 use crate::server::access::AccessTable;
 use crate::server::accounts::Accounts;
+use crate::store::keyring::master_key::KeySource;
 use crate::tools::Toolset;
 
 /// Every key with its default and a comment, as shipped.
@@ -98,6 +99,7 @@ pub struct Settings {
 #[serde(deny_unknown_fields)]
 pub struct StoreSettings {
     pub state_dir: PathBuf,
+    pub key: String,
     pub cache_mb: u64,
     pub images_max_mb: u64,
 }
@@ -390,6 +392,9 @@ impl Config {
     }
 }
 
+/// Before the name of a credential.
+const CREDENTIAL: &str = "credential:";
+
 /// Directories of this machine, by the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
@@ -399,6 +404,8 @@ pub struct Places {
     pub runtime_dir: Option<PathBuf>,
     /// This program's file.
     pub program: PathBuf,
+    /// `$CREDENTIALS_DIRECTORY`, where systemd puts a service's credentials.
+    pub credentials_dir: Option<PathBuf>,
     /// The Hugging Face hub's cache: `$HF_HUB_CACHE`, or what stands for it. It is read only.
     pub hub_cache: PathBuf,
 }
@@ -407,6 +414,21 @@ impl Config {
     pub fn state_dir(&self, places: &Places) -> PathBuf {
         let set = &self.settings.store.state_dir;
         if set.as_os_str().is_empty() { places.state_home.join("engram") } else { set.clone() }
+    }
+
+    /// Where the store's key is: in the store, a file, or a credential.
+    pub fn key_source(&self, places: &Places) -> Result<KeySource, ConfigError> {
+        let key = &self.settings.store.key;
+        let Some(name) = key.strip_prefix(CREDENTIAL) else {
+            let in_store = key.is_empty();
+            return Ok(if in_store { KeySource::InStore } else { KeySource::File(key.into()) });
+        };
+        let is_name = !name.is_empty() && !name.contains('/') && name != "." && name != "..";
+        let dir = places.credentials_dir.as_ref().filter(|_| is_name);
+        let accepted = "a file, or credential:NAME in a service that systemd gives credentials \
+                        ($CREDENTIALS_DIRECTORY)";
+        dir.map(|dir| KeySource::File(dir.join(name)))
+            .ok_or_else(|| self.refusal("store.key", accepted.to_owned()))
     }
 
     pub fn socket_path(&self, places: &Places) -> PathBuf {
@@ -875,11 +897,39 @@ mod tests {
     }
 
     #[test]
+    fn the_key_is_in_the_store_a_file_or_a_credential() {
+        let places = |credentials_dir: Option<&str>| Places {
+            state_home: "/s".into(),
+            runtime_dir: None,
+            program: "/p".into(),
+            credentials_dir: credentials_dir.map(PathBuf::from),
+            hub_cache: "/h".into(),
+        };
+        let source = |key: &str, dir: Option<&str>| {
+            let (_dir, overrides) = file(&format!("[store]\nkey = {key:?}"));
+            Config::load(&overrides).unwrap().key_source(&places(dir))
+        };
+        assert_eq!(source("", None).unwrap(), KeySource::InStore);
+        let stick = KeySource::File("/media/stick/key".into());
+        assert_eq!(source("/media/stick/key", None).unwrap(), stick);
+        let given = KeySource::File("/run/credentials/engram.service/key".into());
+        let dir = Some("/run/credentials/engram.service");
+        assert_eq!(source("credential:key", dir).unwrap(), given);
+        for (key, dir) in
+            [("credential:key", None), ("credential:../key", dir), ("credential:", dir)]
+        {
+            let text = source(key, dir).unwrap_err().to_string();
+            assert!(text.contains("store.key is") && text.contains("credential:NAME"), "{text}");
+        }
+    }
+
+    #[test]
     fn paths_follow_the_environment_unless_set() {
         let places = Places {
             state_home: "/home/r/.local/state".into(),
             runtime_dir: Some("/run/user/7".into()),
             program: "/opt/engram/bin/engram".into(),
+            credentials_dir: None,
             hub_cache: "/nowhere/hub".into(),
         };
         let config = Config::load(&Overrides::default()).unwrap();

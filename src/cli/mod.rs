@@ -268,6 +268,7 @@ fn places() -> anyhow::Result<Places> {
     Ok(Places {
         state_home: state_home.unwrap_or_else(|| PathBuf::from("/var/lib")),
         runtime_dir: directory("XDG_RUNTIME_DIR"),
+        credentials_dir: directory("CREDENTIALS_DIRECTORY"),
         program: env::current_exe()?,
         hub_cache: hub_settings().cache,
     })

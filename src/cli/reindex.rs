@@ -23,7 +23,7 @@ pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> 
     keep_private(&config.state_dir(places))?;
     let embedder = daemon::open_embedder(config, places)?;
     let space = embedding_space(&embedder);
-    let mut reindex = Reindex::open(&daemon::store_options(config, places), &space)?;
+    let mut reindex = Reindex::open(&daemon::store_options(config, places)?, &space)?;
     let bar = ProgressBar::new(reindex.total()).with_style(ProgressStyle::with_template(
         "embedding {wide_bar} {pos}/{len} records, {per_sec}, {eta} left",
     )?);

@@ -106,7 +106,8 @@ impl Daemon {
         let captions = caption_reader::load(&config.caption_reader_dir(places)?)?;
         let captions = CaptionReader::new(captions);
         let load_embedder = || bert::load(&embedder_dir);
-        let find_store = || CheckedStore::open(store_options(config, places));
+        let options = store_options(config, places)?;
+        let find_store = || CheckedStore::open(options);
         let (embedder, found) = beside("embedder-load", load_embedder, find_store)?;
         let embedder = EmbedderHandle::new(embedder?);
         let store = found?.into_store(&embedding_space(&embedder))?;
@@ -246,14 +247,15 @@ pub fn open_captioner(
     Ok(Box::new(WorkerCaptioner::new(options, Arc::clone(clock), stop.clone())?))
 }
 
-pub fn store_options(config: &Config, places: &Places) -> store::Options {
+pub fn store_options(config: &Config, places: &Places) -> Result<store::Options, ConfigError> {
     let settings = &config.settings;
-    store::Options {
+    Ok(store::Options {
         dir: config.state_dir(places),
+        key: config.key_source(places)?,
         sled_cache_bytes: settings.store.cache_mb << 20,
         images_bytes_max: settings.store.images_max_mb << 20,
         spool_frames_max: settings.ingest.spool_max,
-    }
+    })
 }
 
 /// Retention of records; a setting of 0 keeps everything.

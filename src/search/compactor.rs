@@ -96,6 +96,9 @@ impl Work {
         while !self.stop.is_asked() {
             match self.step() {
                 Ok(Compaction::Nothing | Compaction::Stopped) => {
+                    if let Err(error) = self.store.erase_owed() {
+                        error!(error:%; "what was written over can be read until the next attempt");
+                    }
                     self.corpus.wake.wait_for(CHECK_INTERVAL);
                 }
                 Ok(kept) => {

@@ -13,11 +13,12 @@ use crate::store::Record;
 use crate::store::SOURCES_MAX;
 use crate::store::SetAside;
 use crate::store::StoreError;
-use crate::store::database::{Batch, Database};
+use crate::store::keyring::{KeyClass, KeyId};
 use crate::store::keys;
 use crate::store::records::{
     self, KeyframeOnDisk, PendingOnDisk, RecordOnDisk, RemovedOnDisk, SetAsideOnDisk, TallyOnDisk,
 };
+use crate::store::sealed_database::{Batch, SealedDatabase};
 use crate::store::segment_meta::{SegmentMeta, SegmentNumber};
 
 /// Writer's state, from which changes start.
@@ -53,7 +54,7 @@ pub(super) struct Published {
 
 impl WriterState {
     pub(super) fn load(
-        db: &Database,
+        db: &SealedDatabase,
         (tally, removed): (TallyOnDisk, RemovedOnDisk),
         newest: Option<(u64, u32)>,
         segments: &[SegmentMeta],
@@ -222,5 +223,10 @@ impl Change {
     pub(super) fn forget_source(&mut self, source: &str) {
         self.batch.remove(keys::keyframe(source));
         self.sources.push((source.to_owned(), None));
+    }
+
+    /// Destroys the key of a frame's image and of what waits for its caption.
+    pub(super) fn erase_frame(&mut self, ticket: FrameTicket) {
+        self.batch.erase(KeyId::new(KeyClass::Frame, ticket.0));
     }
 }

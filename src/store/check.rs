@@ -19,6 +19,8 @@ use crate::store::manifest::Manifest;
 use crate::store::records::{
     self, FormatOnDisk, PromiseOnDisk, RecordOnDisk, RemovedOnDisk, TallyOnDisk,
 };
+use crate::store::sealed_database::SealedDatabase;
+use crate::store::unlock;
 use crate::store::witness::Witness;
 
 /// Checked parts of a store.
@@ -26,7 +28,7 @@ use crate::store::witness::Witness;
 pub(super) struct Opened {
     pub(super) lock: DirectoryLock,
     pub(super) manifest: Manifest,
-    pub(super) db: Database,
+    pub(super) db: SealedDatabase,
     /// `None` in a store that is new.
     pub(super) format: Option<FormatOnDisk>,
     pub(super) tally: TallyOnDisk,
@@ -37,12 +39,13 @@ pub(super) struct Opened {
 }
 
 /// Kinds of which there may be as many as records: they are counted after the start.
-const LARGE_KINDS: [&[u8]; 3] = [keys::RECORDS, keys::VECTORS, keys::NOUNS];
+const LARGE_KINDS: [&[u8]; 2] = [keys::RECORDS, keys::VECTORS];
 
 pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let dir = &options.dir;
     fs::create_dir_all(dir).map_err(|error| StoreError::io("make the directory", dir, &error))?;
     let lock = DirectoryLock::take(dir)?;
+    unlock::finish_sealing(dir)?;
     let manifest = Manifest::in_dir(dir);
     let promise = manifest.read()?;
     let promised = promise.as_ref().is_some_and(holds_something);
@@ -53,21 +56,18 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
             copy_kept.not_whole(dir, format!("its database does not open, {reason}"))
         })
     };
-    let mut db = open()?;
+    let mut raw = open()?;
     if !promised {
         // sled writes its first snapshot when it opens a log that is there already.
         // Without one, the next start would have to keep a copy; see `DatabaseCopy`.
-        drop(db);
-        db = open()?;
+        drop(raw);
+        raw = open()?;
     }
+    let db = unlock::unlock(options, raw, promised)?;
     let format = db.read::<FormatOnDisk>(keys::FORMAT).map_err(|error| blame(error, dir))?;
     let tally = db.read::<TallyOnDisk>(keys::TALLY).map_err(|error| blame(error, dir))?;
     let removed = db.read::<RemovedOnDisk>(keys::REMOVED).map_err(|error| blame(error, dir))?;
     let removed = removed.unwrap_or(RemovedOnDisk { removed: 0, below: 0 });
-    if format.is_none() && tally.is_none() && !promised && !db.is_empty()? {
-        let reason = "the database \"db\" there is none of engram's".to_owned();
-        return Err(StoreError::Foreign { path: dir.clone(), reason });
-    }
     let tally = tally.unwrap_or_else(|| TallyOnDisk::of((1, 1), 0, Counters::default()));
     let promise = match promise {
         None if tally.next_record > 1 || tally.next_ticket > 1 => {
@@ -80,7 +80,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     compare(&db, &promise, &tally, removed.removed)?
         .map_err(|reason| copy_kept.not_whole(dir, reason))?;
     let losses = Losses::in_dir(dir);
-    compare_witnesses(&db, &losses)?.map_err(|reason| copy_kept.not_whole(dir, reason))?;
+    compare_witnesses(db.raw(), &losses)?.map_err(|reason| copy_kept.not_whole(dir, reason))?;
     copy_kept.drop_copy();
     Ok(Opened { lock, manifest, db, format, tally, removed, newest, losses })
 }
@@ -166,7 +166,7 @@ fn blame(error: StoreError, dir: &Path) -> StoreError {
 
 /// Compares the database with the manifest; the fault, if any.
 fn compare(
-    db: &Database,
+    db: &SealedDatabase,
     promise: &PromiseOnDisk,
     tally: &TallyOnDisk,
     removed: u64,
@@ -193,7 +193,10 @@ fn compare(
     }
 }
 
-fn newest_record(db: &Database, tally: &TallyOnDisk) -> Result<Option<(u64, u32)>, StoreError> {
+fn newest_record(
+    db: &SealedDatabase,
+    tally: &TallyOnDisk,
+) -> Result<Option<(u64, u32)>, StoreError> {
     let id = tally.next_record.saturating_sub(1);
     match read_witness(db, RecordId(id)) {
         Ok(witness) => Ok(witness.map(|witness| (id, witness))),
@@ -202,7 +205,7 @@ fn newest_record(db: &Database, tally: &TallyOnDisk) -> Result<Option<(u64, u32)
     }
 }
 
-fn read_witness(db: &Database, id: RecordId) -> Result<Option<u32>, StoreError> {
+fn read_witness(db: &SealedDatabase, id: RecordId) -> Result<Option<u32>, StoreError> {
     let key = keys::record(id);
     let Some(on_disk) = db.read::<RecordOnDisk>(&key)? else { return Ok(None) };
     let record = on_disk.into_record(id).map_err(|fault| StoreError::damaged(&key, &fault))?;

@@ -202,7 +202,7 @@ fn pages_in_files_of_their_own_are_synced_before_a_commit_is_acknowledged() {
         put_note(&store, n, &"many words ".repeat(2_000));
         for entry in fs::read_dir(dir.path().join("db/blobs")).unwrap() {
             let name = entry.unwrap().file_name();
-            assert!(store.0.db.has_synced_blob(&name), "{}", name.display());
+            assert!(store.0.db.raw().has_synced_blob(&name), "{}", name.display());
             seen += 1;
         }
     }
@@ -216,7 +216,7 @@ fn a_commit_that_failed_is_taken_back_and_writing_goes_on() {
     let store = open(dir.path());
     let before = store.record_count();
     for is_on_disk in [true, false] {
-        store.0.db.fail_next_commit(is_on_disk);
+        store.0.db.raw().fail_next_commit(is_on_disk);
         let observed = super::tests::parse(&[super::tests::observation(50)]);
         let failed = store.commit_observations(&observed).unwrap_err();
         assert!(failed.to_string().contains("no space"), "{failed}");

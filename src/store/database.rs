@@ -1,4 +1,4 @@
-//! sled, with what it lacks: sealed values, commits that outlive a power cut and are
+//! sled, with what it lacks: commits that outlive a power cut and are
 //! witnessed, and a life after a write that failed.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bincode::Decode;
 use sled::IVec;
 
 use crate::base::time::{Clock as _, SystemClock};
@@ -17,7 +16,7 @@ use crate::store::StoreError;
 use crate::store::blobs::BlobDirectory;
 use crate::store::durable;
 use crate::store::keys;
-use crate::store::records::{self, WrittenIn};
+use crate::store::records;
 use crate::store::room;
 use crate::store::witness::{KindSum, Loss, Witness, WitnessFile};
 
@@ -144,10 +143,8 @@ impl Database {
         Ok(self.db()?.is_empty())
     }
 
-    /// The value under `key`; an error where it is damaged.
-    pub(super) fn read<T: Decode<WrittenIn>>(&self, key: &[u8]) -> Result<Option<T>, StoreError> {
-        let Some(sealed) = self.db()?.get(key)? else { return Ok(None) };
-        records::decode(key, &sealed).map(Some).map_err(|fault| StoreError::damaged(key, &fault))
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
+        Ok(self.db()?.get(key)?)
     }
 
     /// Has sled look for pages to drop, after one of many large values was read.
@@ -165,8 +162,13 @@ impl Database {
     }
 
     /// Everything of one kind in the order of keys.
-    pub(super) fn entries(&self, prefix: &[u8]) -> Entries {
-        Entries::of(self.db().map(|db| db.scan_prefix(prefix)))
+    pub(super) fn entries(&self, prefix: &[u8]) -> RawEntries {
+        RawEntries::of(self.db().map(|db| db.scan_prefix(prefix)))
+    }
+
+    /// Everything that is not below `start`.
+    pub(super) fn from(&self, start: &[u8]) -> RawEntries {
+        RawEntries::of(self.db().map(|db| db.range(start.to_vec()..)))
     }
 
     /// How many entries of one kind there are.
@@ -179,14 +181,21 @@ impl Database {
     }
 
     /// Everything between two keys, both included.
-    pub(super) fn between(&self, first: &[u8], last: &[u8]) -> Entries {
-        Entries::of(self.db().map(|db| db.range(first.to_vec()..=last.to_vec())))
+    pub(super) fn between(&self, first: &[u8], last: &[u8]) -> RawEntries {
+        RawEntries::of(self.db().map(|db| db.range(first.to_vec()..=last.to_vec())))
     }
 
-    /// Puts one value that nobody counts, with no promise that it outlives the process
-    /// until a [`Database::flush`].
-    pub(super) fn put(&self, key: &[u8], sealed: Vec<u8>) -> Result<(), StoreError> {
-        self.guard(|db| db.insert(key, sealed).map(drop))
+    /// Puts and removes what nobody counts, as a whole, with no promise that it outlives the
+    /// process until a [`Database::flush`].
+    pub(super) fn apply(&self, batch: Batch) -> Result<(), StoreError> {
+        let mut writes = sled::Batch::default();
+        for (key, new) in batch.0 {
+            match new {
+                Some(new) => writes.insert(key, new),
+                None => writes.remove(key),
+            }
+        }
+        self.guard(|db| db.apply_batch(writes))
     }
 
     /// Removes one value that nobody counts, with no promise that it stays away until a
@@ -204,17 +213,6 @@ impl Database {
             accounts.fail(error.to_string(), None);
         }
         flushed
-    }
-
-    /// The first key of a kind that is not below `start`, with its value.
-    pub(super) fn first_from(
-        &self,
-        start: &[u8],
-        prefix: &[u8],
-    ) -> Result<Option<(IVec, IVec)>, StoreError> {
-        let Some(entry) = self.db()?.range(start..).next() else { return Ok(None) };
-        let (key, sealed) = entry?;
-        Ok(key.starts_with(prefix).then_some((key, sealed)))
     }
 
     /// Applies a batch as a whole, with the witness of it; durable when it returns.
@@ -305,7 +303,8 @@ impl Database {
     pub(super) fn kinds(&self) -> Result<Vec<u8>, StoreError> {
         let mut kinds: Vec<u8> = self.accounts().witness.kinds().collect();
         let mut start = vec![0];
-        while let Some((key, _)) = self.first_from(&start, &[])? {
+        while let Some(entry) = self.from(&start).next() {
+            let (key, _) = entry?;
             let Some(first) = key.first() else { break };
             kinds.extend(Witness::kind_of(&key));
             let Some(next) = first.checked_add(1) else { break };
@@ -342,7 +341,9 @@ impl Database {
     }
 
     fn read_witness(&self) -> Result<Option<Witness>, StoreError> {
-        self.read::<Witness>(keys::WITNESS)
+        let key = keys::WITNESS;
+        let Some(value) = self.get(key)? else { return Ok(None) };
+        records::decode(key, &value).map(Some).map_err(|fault| StoreError::damaged(key, &fault))
     }
 
     /// A write outside of commits: after a failed one sled takes no more.
@@ -521,13 +522,13 @@ impl std::fmt::Debug for Database {
 }
 
 /// Keys and values in order. After an error there is no more.
-pub(super) struct Entries {
+pub(super) struct RawEntries {
     iter: Option<sled::Iter>,
     /// Why there is no iterator.
     error: Option<StoreError>,
 }
 
-impl Entries {
+impl RawEntries {
     fn of(iter: Result<sled::Iter, StoreError>) -> Self {
         match iter {
             Ok(iter) => Self { iter: Some(iter), error: None },
@@ -536,13 +537,13 @@ impl Entries {
     }
 }
 
-impl std::fmt::Debug for Entries {
+impl std::fmt::Debug for RawEntries {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Entries")
+        f.write_str("RawEntries")
     }
 }
 
-impl Iterator for Entries {
+impl Iterator for RawEntries {
     type Item = Result<(IVec, IVec), StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -553,7 +554,7 @@ impl Iterator for Entries {
     }
 }
 
-impl DoubleEndedIterator for Entries {
+impl DoubleEndedIterator for RawEntries {
     fn next_back(&mut self) -> Option<Self::Item> {
         if let Some(error) = self.error.take() {
             return Some(Err(error));

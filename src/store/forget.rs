@@ -86,14 +86,22 @@ impl Store {
             for id in &ids {
                 change.batch.remove(keys::amendment(*id));
             }
+            change.batch.erase_later();
             Ok(ids.len())
         })?;
         if removed == 0 {
+            self.0.db.erase_owed()?;
             // Chunks of segments that were dropped with them.
             let segments = self.segments()?;
             super::segments::remove_leftovers(&self.0.db, &segments)?;
         }
         Ok(removed)
+    }
+
+    /// Makes unreadable, for good, what was written over or removed in passing. Whoever keeps
+    /// a store open calls it from time to time; a start and an end do as well.
+    pub fn erase_owed(&self) -> Result<(), StoreError> {
+        self.0.db.erase_owed()
     }
 
     fn has_record(&self, id: RecordId) -> Result<bool, StoreError> {
@@ -110,6 +118,7 @@ impl Store {
         for id in ids {
             if let Some(image) = self.image_of(*id)? {
                 self.0.frames.remove(image)?;
+                change.erase_frame(image);
             }
             change.remove_record(*id, self.0.generation);
         }

@@ -6,9 +6,9 @@ use crate::store::Counters;
 use crate::store::EmbeddingSpace;
 use crate::store::StoreError;
 use crate::store::check::Opened;
-use crate::store::database::{Batch, Database};
 use crate::store::keys;
 use crate::store::records::{self, FormatOnDisk, ReindexOnDisk, SpaceOnDisk, TallyOnDisk};
+use crate::store::sealed_database::{Batch, SealedDatabase};
 
 /// Keys removed in one batch, so that no batch grows with the store.
 const REMOVED_AT_ONCE: usize = 4_096;
@@ -54,7 +54,7 @@ pub(super) fn read_format(opened: &Opened) -> Result<Option<Format>, StoreError>
     Ok(Some(Format { space, generation }))
 }
 
-fn initialise(db: &Database, space: &EmbeddingSpace) -> Result<Format, StoreError> {
+fn initialise(db: &SealedDatabase, space: &EmbeddingSpace) -> Result<Format, StoreError> {
     let format = Format { space: space.clone(), generation: 0 };
     let tally = TallyOnDisk::of((1, 1), 0, Counters::default());
     let mut batch = Batch::default();
@@ -65,7 +65,7 @@ fn initialise(db: &Database, space: &EmbeddingSpace) -> Result<Format, StoreErro
 }
 
 /// Removes vectors that neither count nor belong to a reindex under way.
-pub(super) fn remove_leftovers(db: &Database, generation: u32) -> Result<(), StoreError> {
+pub(super) fn remove_leftovers(db: &SealedDatabase, generation: u32) -> Result<(), StoreError> {
     let under_way = db.read::<ReindexOnDisk>(keys::REINDEX)?.map(|it| it.generation);
     remove_vectors(db, |it| it != generation && Some(it) != under_way)
 }
@@ -74,7 +74,7 @@ pub(super) fn remove_leftovers(db: &Database, generation: u32) -> Result<(), Sto
 ///
 /// Skips from generation to generation: costs nothing where there are none.
 pub(super) fn remove_vectors(
-    db: &Database,
+    db: &SealedDatabase,
     is_over: impl Fn(u32) -> bool,
 ) -> Result<(), StoreError> {
     let mut start = keys::vectors(0);
@@ -89,7 +89,7 @@ pub(super) fn remove_vectors(
     Ok(())
 }
 
-fn remove_all(db: &Database, prefix: &[u8]) -> Result<(), StoreError> {
+fn remove_all(db: &SealedDatabase, prefix: &[u8]) -> Result<(), StoreError> {
     loop {
         let mut batch = Batch::default();
         let mut removed = 0;

@@ -1,4 +1,5 @@
-//! The frames' images, as files beside the database: `frames/<ticket / 1000>/<ticket>.jpg`.
+//! The frames' images, as files beside the database: `frames/<ticket / 1000>/<ticket>.frame`,
+//! each encrypted under its own key ([`sealed`]), by which a damaged one is noticed.
 //!
 //! An image is written before the entry that names it, so that a crash leaves at
 //! most an image that nothing names; those are removed when the store opens.
@@ -7,13 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::base::FrameTicket;
 use crate::base::picture::Encoding;
 use crate::store::Record;
 use crate::store::StoreError;
 use crate::store::durable;
+use crate::store::keyring::Keyring;
+use crate::store::keys;
+use crate::store::records::Fault;
+use crate::store::sealed::{self, Opened, Unreadable};
 
 /// Images in one directory, so that none grows slow to list.
 const IMAGES_A_DIRECTORY: u64 = 1_000;
@@ -21,6 +26,7 @@ const IMAGES_A_DIRECTORY: u64 = 1_000;
 #[derive(Debug)]
 pub(super) struct Frames {
     dir: PathBuf,
+    keyring: Arc<Keyring>,
     bytes_max: u64,
     held: RwLock<ImageCatalogue>,
 }
@@ -28,31 +34,47 @@ pub(super) struct Frames {
 /// Catalogue of the images on disk.
 #[derive(Debug, Default)]
 struct ImageCatalogue {
-    images: BTreeMap<u64, ImageFile>,
+    /// Bytes of each image's file.
+    images: BTreeMap<u64, u64>,
     bytes: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct ImageFile {
-    encoding: Encoding,
-    bytes: u64,
-}
+/// Ending of an image's file.
+const ENDING: &str = "frame";
 
 impl Frames {
-    /// Lists the images in `dir`; removes orphans, whose ticket was never given out.
-    pub(super) fn open(dir: &Path, bytes_max: u64, next_ticket: u64) -> Result<Self, StoreError> {
+    /// Lists the images in `dir`; removes orphans, whose ticket was never given out. Those that
+    /// earlier versions left in plain are encrypted.
+    pub(super) fn open(
+        dir: &Path,
+        keyring: Arc<Keyring>,
+        bytes_max: u64,
+        next_ticket: u64,
+    ) -> Result<Self, StoreError> {
         fs::create_dir_all(dir)
             .map_err(|error| StoreError::io("make the directory", dir, &error))?;
-        let mut held = ImageCatalogue::default();
-        list(dir, next_ticket, &mut held)
+        let frames = Self { dir: dir.to_owned(), keyring, bytes_max, held: RwLock::default() };
+        let plain = frames
+            .list(next_ticket)
             .map_err(|error| StoreError::io("list the images in", dir, &error))?;
-        Ok(Self { dir: dir.to_owned(), bytes_max, held: RwLock::new(held) })
+        for (ticket, path) in plain {
+            let io = |error: std::io::Error| StoreError::io("encrypt the image", &path, &error);
+            frames.put(ticket, &fs::read(&path).map_err(io)?)?;
+            fs::remove_file(&path).map_err(io)?;
+        }
+        Ok(frames)
     }
 
     /// Keeps an image; durable when it returns.
     pub(super) fn write(&self, ticket: FrameTicket, image: &[u8]) -> Result<(), StoreError> {
-        let encoding = Encoding::of(image).ok_or(StoreError::NotAnImage)?;
-        let path = self.path(ticket.0, encoding);
+        if Encoding::of(image).is_none() {
+            return Err(StoreError::NotAnImage);
+        }
+        self.put(ticket.0, image)
+    }
+
+    fn put(&self, ticket: u64, image: &[u8]) -> Result<(), StoreError> {
+        let path = self.path(ticket);
         let io = |error: std::io::Error| StoreError::io("write the image", &path, &error);
         if let Some(dir) = path.parent()
             && !dir.is_dir()
@@ -60,32 +82,40 @@ impl Frames {
             fs::create_dir_all(dir).map_err(io)?;
             durable::sync_dir(&self.dir).map_err(io)?;
         }
-        if let Err(error) = durable::replace(&path, image) {
+        let entry = keys::image(FrameTicket(ticket));
+        let id = keys::encryption_key(&entry, 0);
+        let sealed = sealed::seal(&self.keyring, id, 0, &entry, image)?;
+        if let Err(error) = durable::replace(&path, &sealed) {
             // The ticket will name another frame: nothing may be left under it.
             drop(fs::remove_file(&path));
             return Err(io(error));
         }
-        let bytes = image.len() as u64;
+        let bytes = sealed.len() as u64;
         let mut held = self.write_held();
         // A frame whose commit failed leaves its image; the next one has its ticket.
-        if let Some(before) = held.images.insert(ticket.0, ImageFile { encoding, bytes }) {
-            held.bytes -= before.bytes;
-            if before.encoding != encoding {
-                drop(fs::remove_file(self.path(ticket.0, before.encoding)));
-            }
+        if let Some(before) = held.images.insert(ticket, bytes) {
+            held.bytes -= before;
         }
         held.bytes += bytes;
         Ok(())
     }
 
-    /// The image; `None` when it was dropped or is missing.
+    /// The image; `None` when it was dropped or is missing. A damaged one is an error.
     pub(super) fn read(&self, ticket: FrameTicket) -> Result<Option<Vec<u8>>, StoreError> {
-        let Some(image) = self.read_held().images.get(&ticket.0).copied() else { return Ok(None) };
-        let path = self.path(ticket.0, image.encoding);
-        match fs::read(&path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(StoreError::io("read the image", &path, &error)),
+        if !self.read_held().images.contains_key(&ticket.0) {
+            return Ok(None);
+        }
+        let path = self.path(ticket.0);
+        let sealed = match fs::read(&path) {
+            Ok(sealed) => sealed,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::io("read the image", &path, &error)),
+        };
+        let entry = keys::image(ticket);
+        match sealed::open(&self.keyring, &sealed) {
+            Ok(Opened { entry: found, value, .. }) if found == entry => Ok(Some(value)),
+            Err(Unreadable::Erased) => Ok(None),
+            Ok(_) | Err(Unreadable::Damaged) => Err(StoreError::damaged(&entry, &Fault::Checksum)),
         }
     }
 
@@ -100,7 +130,7 @@ impl Frames {
         self.read_held().bytes
     }
 
-    /// Removes the oldest images until `bytes` more fit; returns how many went.
+    /// Removes the oldest images until `bytes` more fit; returns which went.
     ///
     /// Images of `pending` frames stay. Those of `set_aside` frames go last.
     pub(super) fn make_room(
@@ -108,7 +138,7 @@ impl Frames {
         bytes: u64,
         pending: &BTreeSet<u64>,
         set_aside: &BTreeSet<u64>,
-    ) -> Result<u64, StoreError> {
+    ) -> Result<Vec<u64>, StoreError> {
         let (victims, kept) = {
             let held = self.read_held();
             held.victims((held.bytes + bytes).saturating_sub(self.bytes_max), pending, set_aside)
@@ -119,13 +149,13 @@ impl Frames {
         for victim in &victims {
             self.remove(FrameTicket(*victim))?;
         }
-        Ok(victims.len() as u64)
+        Ok(victims)
     }
 
     /// Removes an image if it is there.
     pub(super) fn remove(&self, ticket: FrameTicket) -> Result<(), StoreError> {
-        let Some(image) = self.read_held().images.get(&ticket.0).copied() else { return Ok(()) };
-        let path = self.path(ticket.0, image.encoding);
+        let Some(bytes) = self.read_held().images.get(&ticket.0).copied() else { return Ok(()) };
+        let path = self.path(ticket.0);
         match fs::remove_file(&path) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -133,16 +163,41 @@ impl Frames {
         }
         let mut held = self.write_held();
         held.images.remove(&ticket.0);
-        held.bytes -= image.bytes;
+        held.bytes -= bytes;
         Ok(())
     }
 
-    fn path(&self, ticket: u64, encoding: Encoding) -> PathBuf {
-        let ending = match encoding {
-            Encoding::Jpeg => "jpg",
-            Encoding::Png => "png",
-        };
-        self.dir.join((ticket / IMAGES_A_DIRECTORY).to_string()).join(format!("{ticket}.{ending}"))
+    fn path(&self, ticket: u64) -> PathBuf {
+        let group = (ticket / IMAGES_A_DIRECTORY).to_string();
+        self.dir.join(group).join(format!("{ticket}.{ENDING}"))
+    }
+
+    /// Fills the catalogue; returns the images that lie in plain.
+    fn list(&self, next_ticket: u64) -> std::io::Result<Vec<(u64, PathBuf)>> {
+        let mut plain = Vec::new();
+        let mut held = self.write_held();
+        for group in fs::read_dir(&self.dir)? {
+            let group = group?;
+            if !group.file_type()?.is_dir() {
+                continue;
+            }
+            for file in fs::read_dir(group.path())? {
+                let file = file?;
+                let Some((ticket, kind)) = parse_name(&file.path()) else { continue };
+                match kind {
+                    FileKind::Sealed if ticket < next_ticket => {
+                        let bytes = file.metadata()?.len();
+                        held.images.insert(ticket, bytes);
+                        held.bytes += bytes;
+                    }
+                    FileKind::Plain if ticket < next_ticket => plain.push((ticket, file.path())),
+                    FileKind::Sealed | FileKind::Plain | FileKind::Draft => {
+                        fs::remove_file(file.path())?;
+                    }
+                }
+            }
+        }
+        Ok(plain)
     }
 
     fn read_held(&self) -> RwLockReadGuard<'_, ImageCatalogue> {
@@ -169,47 +224,34 @@ impl ImageCatalogue {
             .filter(|(ticket, _)| !pending.contains(ticket) && !set_aside.contains(ticket));
         let failed = self.images.iter().filter(|(ticket, _)| set_aside.contains(ticket));
         let (mut victims, mut freed) = (Vec::new(), 0);
-        for (ticket, image) in captioned.chain(failed) {
+        for (ticket, bytes) in captioned.chain(failed) {
             if freed >= excess {
                 break;
             }
             victims.push(*ticket);
-            freed += image.bytes;
+            freed += bytes;
         }
         (victims, self.bytes - freed)
     }
 }
 
-fn list(dir: &Path, next_ticket: u64, held: &mut ImageCatalogue) -> std::io::Result<()> {
-    for group in fs::read_dir(dir)? {
-        let group = group?;
-        if !group.file_type()?.is_dir() {
-            continue;
-        }
-        for file in fs::read_dir(group.path())? {
-            let file = file?;
-            let Some((ticket, encoding)) = parse_name(&file.path()) else { continue };
-            match encoding {
-                Some(encoding) if ticket < next_ticket => {
-                    let bytes = file.metadata()?.len();
-                    held.images.insert(ticket, ImageFile { encoding, bytes });
-                    held.bytes += bytes;
-                }
-                _ => fs::remove_file(file.path())?,
-            }
-        }
-    }
-    Ok(())
+/// What a file of ours in `frames/` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileKind {
+    Sealed,
+    /// As versions before format 5 kept images.
+    Plain,
+    /// Not finished.
+    Draft,
 }
 
-/// Ticket and encoding in a file's name, no encoding for a draft; `None` for a
-/// file that is none of ours.
-fn parse_name(path: &Path) -> Option<(u64, Option<Encoding>)> {
+/// Ticket in a file's name, and what the file is; `None` for one that is none of ours.
+fn parse_name(path: &Path) -> Option<(u64, FileKind)> {
     let ticket = path.file_stem()?.to_str()?.parse().ok()?;
     match path.extension()?.to_str()? {
-        "jpg" => Some((ticket, Some(Encoding::Jpeg))),
-        "png" => Some((ticket, Some(Encoding::Png))),
-        durable::DRAFT => Some((ticket, None)),
+        ENDING => Some((ticket, FileKind::Sealed)),
+        "jpg" | "png" => Some((ticket, FileKind::Plain)),
+        durable::DRAFT => Some((ticket, FileKind::Draft)),
         _ => None,
     }
 }
@@ -217,6 +259,10 @@ fn parse_name(path: &Path) -> Option<(u64, Option<Encoding>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::keyring::master_key::MasterKey;
+
+    /// Of an image of 200 bytes.
+    const FILE_BYTES: u64 = 200 + 67;
 
     fn jpeg(bytes: usize) -> Vec<u8> {
         let mut image = vec![0xFF, 0xD8, 0xFF];
@@ -225,7 +271,10 @@ mod tests {
     }
 
     fn frames(dir: &Path, next_ticket: u64) -> Frames {
-        Frames::open(dir, 1_000, next_ticket).unwrap()
+        let master = MasterKey::for_tests(1);
+        let keyring = Keyring::open(dir, &master).unwrap();
+        let keyring = keyring.unwrap_or_else(|| Keyring::create(dir, &master).unwrap());
+        Frames::open(dir, Arc::new(keyring), 4 * FILE_BYTES + 200, next_ticket).unwrap()
     }
 
     fn fill(dir: &Path) -> Frames {
@@ -247,7 +296,7 @@ mod tests {
         let frames = frames(dir.path(), 5);
         assert_eq!(frames.read(FrameTicket(4)).unwrap(), Some(jpeg(200)));
         assert_eq!(frames.read(FrameTicket(5)).unwrap(), None);
-        assert_eq!(frames.bytes(), 800);
+        assert_eq!(frames.bytes(), 4 * FILE_BYTES);
     }
 
     #[test]
@@ -262,7 +311,7 @@ mod tests {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         left.sort();
-        assert_eq!(left, ["1.jpg", "2.jpg", "notes.txt"]);
+        assert_eq!(left, ["1.frame", "2.frame", "notes.txt"]);
     }
 
     #[test]
@@ -270,13 +319,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let frames = fill(dir.path());
         let (pending, aside) = (BTreeSet::from([1]), BTreeSet::from([2]));
-        assert_eq!(frames.make_room(200, &pending, &aside).unwrap(), 0);
-        assert_eq!(frames.make_room(300, &pending, &aside).unwrap(), 1);
+        assert_eq!(frames.make_room(200, &pending, &aside).unwrap(), Vec::<u64>::new());
+        assert_eq!(frames.make_room(300, &pending, &aside).unwrap(), [3]);
         assert_eq!(list_held(&frames), [1, 2, 4]);
-        assert_eq!(frames.make_room(800, &pending, &aside).unwrap(), 2);
+        assert_eq!(frames.make_room(800, &pending, &aside).unwrap(), [4, 2]);
         assert_eq!(list_held(&frames), [1]);
-        let full = frames.make_room(801, &pending, &aside);
-        assert_eq!(full, Err(StoreError::ImagesFull { bytes: 1_001, max: 1_000 }));
+        let full = frames.make_room(1_002, &pending, &aside);
+        assert_eq!(full, Err(StoreError::ImagesFull { bytes: 1_269, max: 1_268 }));
         assert_eq!(list_held(&frames), [1]);
     }
 

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::store::keyring::{KeyClass, KeyId};
 use crate::store::segment_meta::{PartId, SegmentNumber};
 
 /// Format, embedding space and vector generation.
@@ -23,6 +24,9 @@ pub(super) const REREADING: &[u8] = b"d";
 pub(super) const WITNESS: &[u8] = b"h";
 /// Calibration of the embedder's similarity.
 pub(super) const CALIBRATION: &[u8] = b"e";
+
+/// Up to where the numbers of writes are given out.
+pub(super) const WRITES: &[u8] = b"b";
 
 /// How many records were removed, and the floor below which none counts.
 pub(super) const REMOVED: &[u8] = b"w";
@@ -47,6 +51,13 @@ pub(super) const AGENT_STATES: &[u8] = b"t";
 pub(super) const NOUNS: &[u8] = b"u";
 /// Named sessions.
 pub(super) const SESSIONS: &[u8] = b"y";
+/// Keys of the keyring that are to be erased.
+pub(super) const OWED: &[u8] = b"z";
+/// The images, in files of their own.
+pub(super) const IMAGES: &[u8] = b"l";
+
+/// Kinds whose keys hold a name; in the database a number stands for it.
+pub(super) const NAMED: [&[u8]; 4] = [KEYFRAMES, AGENT_STATES, NOUNS, SESSIONS];
 
 pub(super) fn record(id: RecordId) -> Vec<u8> {
     number_key(RECORDS, id.0)
@@ -139,11 +150,64 @@ pub(super) fn session_name(key: &[u8]) -> Option<&str> {
     str::from_utf8(key.strip_prefix(SESSIONS)?).ok()
 }
 
+pub(super) fn owed(write: u64) -> Vec<u8> {
+    number_key(OWED, write)
+}
+
+pub(super) fn image(ticket: FrameTicket) -> Vec<u8> {
+    number_key(IMAGES, ticket.0)
+}
+
+/// Whether a key, or the prefix of keys, is of a kind in [`NAMED`].
+pub(super) fn is_named(key: &[u8]) -> bool {
+    NAMED.iter().any(|kind| key.starts_with(kind))
+}
+
+/// What stands in the database for a key that holds a name.
+pub(super) fn numbered_name(key: &[u8], number: u64) -> Vec<u8> {
+    number_key(key.get(..1).unwrap_or_default(), number)
+}
+
+/// Number in what [`numbered_name`] made.
+pub(super) fn named_number(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(key.get(1..)?.try_into().ok()?))
+}
+
+/// The key of the keyring that an entry is encrypted with, written as this write.
+pub(super) fn encryption_key(key: &[u8], write: u64) -> KeyId {
+    let class = match key.first() {
+        Some(b'r' | b'v') => KeyClass::Record,
+        Some(b's' | b'a' | b'l') => KeyClass::Frame,
+        Some(b'j') => KeyClass::Segment,
+        Some(b'n' | b'o' | b'p' | b'q' | b'k' | b't' | b'u' | b'y') => {
+            return KeyId::new(KeyClass::Version, write);
+        }
+        _ => return KeyId::KEPT,
+    };
+    number(key).map_or(KeyId::KEPT, |number| KeyId::new(class, number))
+}
+
+/// The key of the keyring that is erased when an entry is removed, besides that of its
+/// version.
+pub(super) fn erased_with(key: &[u8]) -> Option<KeyId> {
+    let class = match key.first() {
+        Some(b'r') => KeyClass::Record,
+        Some(b'i') => KeyClass::Segment,
+        _ => return None,
+    };
+    Some(KeyId::new(class, number(key)?))
+}
+
+/// Whether somebody who removes an entry expects its content to be gone at once.
+pub(super) fn is_content(key: &[u8]) -> bool {
+    matches!(key.first(), Some(b'r' | b'i' | b'n' | b'o' | b't' | b'y'))
+}
+
 /// Number in a numbered key, the segment's in that of a chunk; `None` where the key
 /// is of another kind.
 pub(super) fn number(key: &[u8]) -> Option<u64> {
     let at = match key.split_first()? {
-        (b'r' | b's' | b'a' | b'i' | b'x' | b'o' | b'p' | b'q', rest) => rest,
+        (b'r' | b's' | b'a' | b'i' | b'x' | b'o' | b'p' | b'q' | b'l', rest) => rest,
         (b'j', rest) => rest.get(..8)?,
         (b'v', rest) => rest.get(4..)?,
         _ => return None,
@@ -193,6 +257,9 @@ pub(super) fn describe(key: &[u8]) -> String {
         Some(b'c') => "the counters".to_owned(),
         Some(b'g') => "the state of a reindex".to_owned(),
         Some(b'e') => "the embedder's scale".to_owned(),
+        Some(b'b') => "the number of writes".to_owned(),
+        Some(b'z') => "the names of keys to erase".to_owned(),
+        Some(b'l') => format!("the image of frame {number}"),
         _ => format!("entry {number}"),
     }
 }
@@ -260,8 +327,17 @@ mod tests {
 
     #[test]
     fn kinds_do_not_overlap() {
-        let singles =
-            [FORMAT, TALLY, REINDEX, REREADING, REMOVED, MEMO_COUNTERS, CALIBRATION, WITNESS];
+        let singles = [
+            FORMAT,
+            TALLY,
+            REINDEX,
+            REREADING,
+            REMOVED,
+            MEMO_COUNTERS,
+            CALIBRATION,
+            WITNESS,
+            WRITES,
+        ];
         let kinds = [
             RECORDS,
             VECTORS,
@@ -278,6 +354,8 @@ mod tests {
             AGENT_STATES,
             NOUNS,
             SESSIONS,
+            OWED,
+            IMAGES,
         ];
         for single in singles {
             assert!(kinds.iter().all(|kind| !single.starts_with(kind)));

@@ -110,7 +110,7 @@ mod tests {
         let mut bytes = print(&promise());
         bytes[MAGIC.len()] = 7;
         let error = parse(&bytes, Path::new("m")).unwrap_err();
-        assert!(matches!(error, StoreError::Format { found: 7, expected: 4, .. }), "{error}");
+        assert!(matches!(error, StoreError::Format { found: 7, expected: 5, .. }), "{error}");
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod durable;
 pub mod forget;
 mod format;
 mod frames;
+pub mod keyring;
 mod keys;
 mod lock;
 pub mod losses;
@@ -33,10 +34,13 @@ pub mod reindex;
 pub mod rereading;
 mod room;
 mod scan;
+mod sealed;
+mod sealed_database;
 pub mod segment_meta;
 pub mod segments;
 pub mod sessions;
 pub mod state;
+mod unlock;
 pub mod verify;
 mod witness;
 mod write;
@@ -53,19 +57,22 @@ use crate::base::time::Timestamp;
 use crate::language::caption::ParsedCaption;
 use crate::store::change::{Published, WriterState};
 pub(crate) use crate::store::check::copy_tree;
-use crate::store::database::Database;
 use crate::store::frames::Frames;
+use crate::store::keyring::master_key::KeySource;
 use crate::store::lock::DirectoryLock;
 use crate::store::losses::Losses;
 use crate::store::manifest::Manifest;
 use crate::store::records::Fault;
 use crate::store::scan::Scan;
+use crate::store::sealed_database::SealedDatabase;
 use crate::store::segment_meta::SegmentNumber;
 
 /// Directory and limits of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     pub dir: PathBuf,
+    /// Where the master key is.
+    pub key: KeySource,
     /// Bound of sled's cache.
     pub sled_cache_bytes: u64,
     /// Of all images together. At the bound the oldest captioned frame's image
@@ -80,6 +87,7 @@ impl Options {
     pub fn at(dir: PathBuf) -> Self {
         Self {
             dir,
+            key: KeySource::InStore,
             sled_cache_bytes: 32 << 20,
             images_bytes_max: 4 << 30,
             spool_frames_max: 10_000,
@@ -295,7 +303,7 @@ pub struct Store(Arc<Inner>);
 /// Fields are dropped in this order: the lock goes when all else is closed.
 #[derive(Debug)]
 struct Inner {
-    db: Database,
+    db: SealedDatabase,
     frames: Frames,
     manifest: Manifest,
     limits: SpoolLimits,
@@ -351,8 +359,12 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let check::Opened { lock, manifest, db, format: _, tally, removed, newest, losses } =
             opened;
-        let frames =
-            Frames::open(&options.dir.join("frames"), options.images_bytes_max, tally.next_ticket)?;
+        let frames = Frames::open(
+            &options.dir.join("frames"),
+            db.keyring(),
+            options.images_bytes_max,
+            tally.next_ticket,
+        )?;
         let format::Format { space, generation } = format;
         let named = segments::read_named(&db, generation)?;
         segments::remove_leftovers(&db, &named)?;
@@ -543,7 +555,7 @@ impl Inner {
 
     /// Why nothing is written at the moment.
     fn failure(&self) -> Option<String> {
-        self.read_published(|it| it.failure.clone()).or_else(|| self.db.failure())
+        self.read_published(|it| it.failure.clone()).or_else(|| self.db.raw().failure())
     }
 
     fn next_segment(&self) -> SegmentNumber {

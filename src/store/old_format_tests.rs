@@ -10,7 +10,7 @@ use crate::language::caption::ParsedCaption;
 use crate::store::tests::parse;
 use std::fs;
 use std::fs::OpenOptions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
@@ -32,13 +32,32 @@ fn copy_store(name: &str) -> TempDir {
     dir
 }
 
+/// Files that hold these bytes.
+fn files_with(dir: &Path, bytes: &[u8]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_with(&path, bytes));
+        } else if fs::read(&path).unwrap().windows(bytes.len()).any(|it| it == bytes) {
+            found.push(path);
+        }
+    }
+    found
+}
+
 #[test]
 fn a_store_of_format_1_is_read_and_written_on() {
     let dir = copy_store("store-format-1");
+    assert!(!files_with(dir.path(), b"a red mug").is_empty());
     let manifest = |dir: &TempDir| fs::read(dir.path().join("manifest")).unwrap()[8];
     assert_eq!(manifest(&dir), 1);
     let store = open(dir.path());
-    assert_eq!(manifest(&dir), 4, "an earlier build must not open it from now on");
+    assert_eq!(manifest(&dir), 5, "an earlier build must not open it from now on");
+    for secret in ["a red mug", "front", "battery"] {
+        assert_eq!(files_with(dir.path(), secret.as_bytes()), Vec::<PathBuf>::new(), "{secret}");
+    }
+    assert_eq!(files_with(dir.path(), &jpeg(1)), Vec::<PathBuf>::new());
 
     let records = all(&store);
     assert_eq!(records.len(), 3);

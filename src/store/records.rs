@@ -32,8 +32,8 @@ use crate::store::segment_meta::{Amendment, PARTS_MAX, PartId, SegmentMeta, Segm
 /// Version of everything written here. A later one is refused, never guessed at.
 ///
 /// 2: records carry a confidence. 3: records carry what their caption says, notes an expiry.
-/// 4: records carry what their captioner found, with its boxes.
-pub(super) const FORMAT: u8 = 4;
+/// 4: records carry what their captioner found, with its boxes. 5: all of it lies encrypted.
+pub(super) const FORMAT: u8 = 5;
 /// Values written from this version on are read; there is none before it.
 pub(super) const OLDEST_FORMAT: u8 = 1;
 

@@ -11,10 +11,10 @@ use crate::store::EmbeddingSpace;
 use crate::store::Options;
 use crate::store::StoreError;
 use crate::store::check::{self, Opened};
-use crate::store::database::{Batch, Database};
 use crate::store::format::{self, Format};
 use crate::store::keys;
 use crate::store::records::{self, RecordOnDisk, ReindexOnDisk, SpaceOnDisk};
+use crate::store::sealed_database::{Batch, SealedDatabase};
 
 /// Store opened for new vectors only.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Reindex {
 }
 
 /// A generation that no vector is of.
-fn free_generation(db: &Database, current: u32) -> Result<u32, StoreError> {
+fn free_generation(db: &SealedDatabase, current: u32) -> Result<u32, StoreError> {
     let newest = match db.entries(keys::VECTORS).next_back() {
         Some(entry) => keys::generation(&entry?.0),
         None => None,

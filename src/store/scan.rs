@@ -4,10 +4,10 @@ use crate::base::RecordId;
 use crate::base::embedding::Embedding;
 use crate::store::Record;
 use crate::store::StoreError;
-use crate::store::database::{Database, Entries};
 use crate::store::frames::Frames;
 use crate::store::keys;
 use crate::store::records::{self, Fault, RecordOnDisk};
+use crate::store::sealed_database::{Entries, SealedDatabase};
 
 /// Iterator of [`crate::store::Store::scan`].
 ///
@@ -32,7 +32,7 @@ type Numbered = (u64, Result<Embedding, Fault>);
 /// Source of a scan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScanSource<'a> {
-    pub(super) db: &'a Database,
+    pub(super) db: &'a SealedDatabase,
     pub(super) frames: &'a Frames,
     pub(super) dimension: usize,
     pub(super) generation: u32,

@@ -11,15 +11,14 @@
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
-use sled::IVec;
-
 use crate::base::RecordId;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::change::Change;
-use crate::store::database::{Batch, Database, Entries};
+use crate::store::keyring::{KeyClass, KeyId};
 use crate::store::keys;
 use crate::store::records::{self, AmendmentOnDisk, Fault, SegmentOnDisk};
+use crate::store::sealed_database::{Batch, Entries, SealedDatabase};
 use crate::store::segment_meta::{Amendment, PartId, SegmentMeta, SegmentNumber};
 
 /// Bytes of a chunk. sled keeps up to seventeen entries in a page and writes a page
@@ -114,7 +113,7 @@ impl Store {
             number: meta.number,
             part,
             next: 0,
-            sealed: IVec::default(),
+            sealed: Vec::new(),
             chunk: 0..0,
             bytes: *bytes,
             left: *bytes,
@@ -188,7 +187,7 @@ impl Draft<'_> {
 /// Cuts what is written into chunks.
 #[derive(Debug)]
 pub struct PartWriter<'a> {
-    db: &'a Database,
+    db: &'a SealedDatabase,
     number: SegmentNumber,
     part: PartId,
     next: u32,
@@ -200,7 +199,7 @@ pub struct PartWriter<'a> {
 impl PartWriter<'_> {
     fn put(&mut self) -> Result<(), StoreError> {
         let key = keys::chunk(self.number, self.part, self.next);
-        self.db.put(&key, records::seal(&key, &self.chunk))?;
+        self.db.put(&key, &records::seal(&key, &self.chunk))?;
         self.chunk.clear();
         self.next += 1;
         if self.next.is_multiple_of(CHUNKS_A_FLUSH) { self.db.flush() } else { Ok(()) }
@@ -239,7 +238,7 @@ pub struct PartReader {
     number: SegmentNumber,
     part: PartId,
     next: u32,
-    sealed: IVec,
+    sealed: Vec<u8>,
     /// Unread rest of the sealed chunk.
     chunk: Range<usize>,
     bytes: u64,
@@ -269,7 +268,7 @@ impl PartReader {
             return if self.left == 0 { Ok(()) } else { Err(StoreError::damaged(&due, &missing)) };
         };
         let (key, sealed) = entry?;
-        if *key != *due {
+        if key != due {
             return Err(StoreError::damaged(&due, &Fault::Missing));
         }
         let chunk =
@@ -323,7 +322,10 @@ fn overlap(a: (RecordId, RecordId), b: (RecordId, RecordId)) -> bool {
 }
 
 /// Named segments of one generation of vectors, in the order of their records.
-pub(super) fn read_named(db: &Database, generation: u32) -> Result<Vec<SegmentMeta>, StoreError> {
+pub(super) fn read_named(
+    db: &SealedDatabase,
+    generation: u32,
+) -> Result<Vec<SegmentMeta>, StoreError> {
     let mut found: Vec<SegmentMeta> = Vec::new();
     for entry in db.entries(keys::SEGMENTS) {
         let (key, sealed) = entry?;
@@ -354,7 +356,10 @@ pub(super) fn read_named(db: &Database, generation: u32) -> Result<Vec<SegmentMe
 
 /// Removes what `segments` do not name: names, chunks, and the amendments of records
 /// that are in none. Costs nothing where there is none of it.
-pub(super) fn remove_leftovers(db: &Database, segments: &[SegmentMeta]) -> Result<(), StoreError> {
+pub(super) fn remove_leftovers(
+    db: &SealedDatabase,
+    segments: &[SegmentMeta],
+) -> Result<(), StoreError> {
     let is_named = |number| segments.iter().any(|meta| meta.number == number);
     let mut batch = Batch::default();
     let mut left_over = 0;
@@ -381,6 +386,9 @@ pub(super) fn remove_leftovers(db: &Database, segments: &[SegmentMeta]) -> Resul
         let Some(number) = keys::number(&key).map(SegmentNumber) else { break };
         if !is_named(number) {
             remove_chunks(db, number)?;
+            let mut batch = Batch::default();
+            batch.erase(KeyId::new(KeyClass::Segment, number.0));
+            db.commit(batch)?;
         }
         let Some(next) = number.0.checked_add(1) else { break };
         start = keys::chunks(SegmentNumber(next));
@@ -390,7 +398,7 @@ pub(super) fn remove_leftovers(db: &Database, segments: &[SegmentMeta]) -> Resul
 
 /// One by one: sled keeps everyone from reading while it applies a batch, and nothing
 /// asks for these chunks any more.
-fn remove_chunks(db: &Database, number: SegmentNumber) -> Result<(), StoreError> {
+fn remove_chunks(db: &SealedDatabase, number: SegmentNumber) -> Result<(), StoreError> {
     for entry in db.entries(&keys::chunks(number)) {
         db.remove(&entry?.0)?;
     }
@@ -398,14 +406,14 @@ fn remove_chunks(db: &Database, number: SegmentNumber) -> Result<(), StoreError>
 }
 
 /// A number beyond those that any name or chunk bears.
-pub(super) fn free_number(db: &Database) -> Result<u64, StoreError> {
+pub(super) fn free_number(db: &SealedDatabase) -> Result<u64, StoreError> {
     let mut newest = 0;
     for kind in [keys::SEGMENTS, keys::CHUNKS] {
         if let Some(entry) = db.entries(kind).next_back() {
             newest = newest.max(keys::number(&entry?.0).unwrap_or(0));
         }
     }
-    Ok(newest.saturating_add(1))
+    Ok(newest.saturating_add(1).max(db.untouched_from(KeyClass::Segment)))
 }
 
 #[cfg(test)]
@@ -413,18 +421,17 @@ impl Store {
     /// Flips a bit of a record.
     pub(crate) fn damage_record(&self, id: RecordId) {
         let key = keys::record(id);
-        let mut sealed = self.0.db.between(&key, &key).next().unwrap().unwrap().1.to_vec();
+        let mut sealed = self.0.db.between(&key, &key).next().unwrap().unwrap().1;
         *sealed.last_mut().unwrap() ^= 1;
-        self.0.db.put(&key, sealed).unwrap();
+        self.0.db.put(&key, &sealed).unwrap();
     }
 
     /// Flips a bit of a blob.
     pub(crate) fn damage_segment(&self, meta: &SegmentMeta, part: PartId) {
-        let (key, sealed) =
+        let (key, mut sealed) =
             self.0.db.entries(&keys::chunks_of(meta.number, part)).next().unwrap().unwrap();
-        let mut sealed = sealed.to_vec();
         *sealed.last_mut().unwrap() ^= 1;
-        self.0.db.put(&key, sealed).unwrap();
+        self.0.db.put(&key, &sealed).unwrap();
     }
 
     /// A segment with another's blobs that is said to hold other records.

@@ -3,21 +3,21 @@
 use crate::base::RecordId;
 use crate::store::Store;
 use crate::store::StoreError;
-use crate::store::database::Batch;
 use crate::store::keys;
+use crate::store::sealed_database::Batch;
 
 /// Ids named of what is missing; of more, how many.
 const IDS_NAMED: usize = 100;
 
 impl Store {
-    /// Counts the records, their vectors and those of nouns, and notes what differs from what
+    /// Counts the records, and their vectors, and notes what differs from what
     /// was acknowledged. Others may read and write meanwhile; `pause` is called every few
     /// hundred entries and ends it where it returns true.
     pub fn verify(&self, mut pause: impl FnMut() -> bool) -> Result<(), StoreError> {
         let mut is_any_lost = false;
-        for kind in [keys::RECORDS, keys::VECTORS, keys::NOUNS] {
+        for kind in [keys::RECORDS, keys::VECTORS] {
             let Some(letter) = kind.first() else { continue };
-            let lost = match self.0.db.recount(*letter, &mut pause) {
+            let lost = match self.0.db.raw().recount(*letter, &mut pause) {
                 Ok(loss) => loss.map(|loss| loss.to_string()),
                 Err(error) => {
                     Some(format!("{} cannot all be read: {error}", keys::kind_name(*letter)))

@@ -6,8 +6,8 @@
 //! the one with the other: what is missing is named by its kind.
 //!
 //! The checksum of a kind is the sum of its entries' checksums, so that a commit changes it
-//! by what it changes. Chunks of segments are not counted: they have checksums of their own
-//! and are made anew.
+//! by what it changes. Chunks of segments and the vectors of nouns are not counted: they
+//! have checksums of their own and are made anew.
 //!
 //! Layout of the file: two slots of 4 KiB, written in turn: eight magic bytes, the length
 //! (u32), a CRC-32, then a bincode value. It is written with every commit and synced once a
@@ -31,6 +31,9 @@ const MAGIC: &[u8; 8] = b"engramWT";
 const HEAD_BYTES: usize = 16;
 const SLOT_BYTES: usize = 4_096;
 const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// Chunks and nouns are made anew where they are missing; the others come and go unasked.
+const UNCOUNTED: [&[u8]; 5] = [keys::CHUNKS, keys::NOUNS, keys::WITNESS, keys::WRITES, keys::OWED];
 
 /// Entries of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Encode, Decode)]
@@ -70,7 +73,7 @@ impl Witness {
     /// Entries of a kind that is counted; `None` of one that is not.
     pub(super) fn kind_of(key: &[u8]) -> Option<u8> {
         let kind = *key.first()?;
-        let is_counted = ![keys::CHUNKS, keys::WITNESS].contains(&[kind].as_slice());
+        let is_counted = !UNCOUNTED.contains(&[kind].as_slice());
         is_counted.then_some(kind)
     }
 

@@ -257,6 +257,7 @@ impl Store {
             let oldest = oldest.map(|oldest| FrameTicket(*oldest));
             if let Some(oldest) = oldest {
                 change.batch.remove(keys::set_aside(oldest));
+                change.erase_frame(oldest);
                 change.moves.push(Move::Forgotten(oldest));
             }
             Ok(oldest)
@@ -293,8 +294,11 @@ impl Store {
     ) -> Result<FrameTicket, StoreError> {
         let ticket = change.take_ticket();
         let bytes = image.len() as u64;
-        change.counters.images_dropped +=
-            self.0.frames.make_room(bytes, &state.pending, &state.set_aside)?;
+        let dropped = self.0.frames.make_room(bytes, &state.pending, &state.set_aside)?;
+        change.counters.images_dropped += dropped.len() as u64;
+        for ticket in dropped {
+            change.erase_frame(FrameTicket(ticket));
+        }
         self.0.frames.write(ticket, image)?;
         Ok(ticket)
     }
@@ -432,10 +436,15 @@ impl Drop for super::Inner {
     fn drop(&mut self) {
         let mut writer = self.lock_writer();
         if writer.failure.is_none()
-            && self.db.failure().is_none()
+            && self.db.raw().failure().is_none()
             && let Err(error) = self.write_manifest(&mut writer)
         {
             log::warn!(error:%; "the manifest could not be written");
+        }
+        if writer.failure.is_none()
+            && let Err(error) = self.db.erase_owed()
+        {
+            log::warn!(error:%; "what was written over is erased at the next start");
         }
     }
 }

@@ -33,7 +33,8 @@ pub(super) fn fill(
 ) -> anyhow::Result<()> {
     let model = daemon::open_embedder(config, places)?;
     let embedder = EmbedderHandle::new(Box::new(Remembering::new(model)));
-    let options = store::Options { dir: state.to_owned(), ..daemon::store_options(config, places) };
+    let options = daemon::store_options(config, places)?;
+    let options = store::Options { dir: state.to_owned(), ..options };
     let store = Store::open(&options, &embedding_space(&embedder))?;
     let episodic = Episodic::open(store.clone(), embedder)?;
     let bar = ProgressBar::new(records.try_into()?).with_style(ProgressStyle::with_template(

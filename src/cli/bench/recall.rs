@@ -295,7 +295,7 @@ impl RecallBench<'_> {
     fn parts(&self, state: &Path, whole_millis: f64) -> anyhow::Result<RecallParts> {
         let embedder = daemon::open_embedder(self.config, self.places)?;
         let space = embedding_space(&embedder);
-        let options = daemon::store_options(self.config, self.places);
+        let options = daemon::store_options(self.config, self.places)?;
         let store = Store::open(&store::Options { dir: state.to_owned(), ..options }, &space)?;
         let episodic = Episodic::open(store, embedder.clone())?;
         let filter = Filter::default();
