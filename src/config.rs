@@ -120,6 +120,7 @@ pub struct SocketSettings {
     pub group: String,
     pub max_clients: usize,
     pub max_line_mb: usize,
+    pub max_in_flight_mb: u64,
     pub call_deadline_seconds: u64,
 }
 
@@ -671,6 +672,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("memory.forget_share_max", 0.0, 1.0),
     ("socket.max_clients", 1.0, 65_536.0),
     ("socket.max_line_mb", 1.0, 1_024.0),
+    ("socket.max_in_flight_mb", 4.0, 65_536.0),
     ("socket.call_deadline_seconds", 1.0, 86_400.0),
     ("audit.retention_days", 0.0, 36_500.0),
     ("audit.max_mb", 1.0, 65_536.0),

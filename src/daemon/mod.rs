@@ -342,6 +342,7 @@ fn server_options(config: &Config, places: &Places) -> Result<server::Options, C
         access: config.access(accounts)?,
         clients_max: settings.max_clients,
         line_bytes_max: settings.max_line_mb << 20,
+        bytes_in_flight_max: settings.max_in_flight_mb << 20,
         call_deadline: config.settings.call_deadline(),
         ..server::Options::at(&config.socket_path(places))
     };

@@ -21,6 +21,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::base::panic::panic_text;
+use crate::server::fair::{ClientNumber, FairPlaces};
 
 /// How long a call takes, as far as one can say before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +35,8 @@ pub(super) enum Pace {
 /// Where all clients' calls run.
 #[derive(Debug)]
 pub(super) struct Calls {
-    /// Calls beyond the bound wait in order of arrival.
-    places: Arc<Semaphore>,
+    /// Calls beyond the bound wait, each client for its turn.
+    places: Arc<FairPlaces>,
     /// Threads that serve the sockets and may answer brief calls themselves.
     here: Semaphore,
     deadline: Duration,
@@ -49,7 +50,7 @@ pub(super) struct Calls {
 impl Calls {
     /// `servers` is how many threads serve the sockets: one is always left to them.
     pub(super) fn new(at_once: usize, servers: usize, deadline: Duration, start: String) -> Self {
-        let places = Arc::new(Semaphore::new(at_once));
+        let places = FairPlaces::new(at_once);
         let here = Semaphore::new(servers.saturating_sub(1));
         let abandoned = watch::Sender::new(false);
         Self { places, here, deadline, abandoned, start, faults: AtomicU64::new(0) }
@@ -69,20 +70,22 @@ impl Calls {
     /// ends first, work that has not begun never does.
     pub(super) async fn run<T: Send + 'static>(
         &self,
+        client: ClientNumber,
         what: &str,
         pace: Pace,
         cancelled: impl Future<Output = ()>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         if pace == Pace::Brief
-            && let (Ok(_here), Ok(_place)) = (self.here.try_acquire(), self.places.try_acquire())
+            && let (Ok(_here), Some(_place)) =
+                (self.here.try_acquire(), self.places.try_take(client))
         {
             let outcome = catch_unwind(AssertUnwindSafe(work));
             return outcome.map_err(|panic| self.fault(what, &panic_message(panic.as_ref())));
         }
         let finished = async {
-            let place =
-                Arc::clone(&self.places).acquire_owned().await.map_err(|e| e.to_string())?;
+            let place = self.places.take(client).await;
+            let place = place.ok_or_else(|| "the server ends".to_owned())?;
             let task = spawn_blocking(move || {
                 let _place = place;
                 work()

@@ -20,17 +20,25 @@ use rmcp::transport::Transport;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedSemaphorePermit, watch};
+use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::server::budget::Charge;
 use crate::server::convert::{self, Incoming, Refusal};
+use crate::server::fair::ClientNumber;
 use crate::server::framing::{LineLimits, LineReader, StreamEvent};
+use crate::server::message::TakenArguments;
+
+/// JSON-RPC leaves −32000 to −32099 to the server.
+const NO_ROOM: ErrorCode = ErrorCode(-32002);
 
 /// Limits on one connection.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionLimits {
     pub(super) lines: LineLimits,
+    /// Arguments that are read of a call.
+    pub(super) taken: Arc<TakenArguments>,
     /// Requests without an answer yet; at the bound the client is not read.
     pub(super) requests_max: usize,
     /// For one line; a client that does not take it in time is let go.
@@ -41,6 +49,7 @@ pub(super) struct ConnectionLimits {
 #[derive(Debug)]
 pub(super) struct Connection {
     reader: LineReader<OwnedReadHalf>,
+    client: ClientNumber,
     limits: ConnectionLimits,
     answers: Arc<ReplyWriter>,
     /// The error line being written. The next line is read after it, so that a
@@ -63,9 +72,8 @@ struct ReplyWriter {
 
 #[derive(Debug, Default)]
 struct Pending {
-    /// Requests without an answer, each with its place for large lines if it
-    /// needed one: what it carries is in memory until it is answered.
-    requests: HashMap<RequestId, Option<OwnedSemaphorePermit>>,
+    /// Requests without an answer, each with the room that it takes until it has one.
+    requests: HashMap<RequestId, Charge>,
     /// Answers being written.
     writing: usize,
     /// The client does not take answers any more.
@@ -83,6 +91,7 @@ enum LineAction {
 impl Connection {
     pub(super) fn new(
         stream: UnixStream,
+        client: ClientNumber,
         limits: ConnectionLimits,
         stopping: watch::Receiver<bool>,
     ) -> Self {
@@ -93,8 +102,8 @@ impl Connection {
             changed: Notify::new(),
             write_deadline: limits.write_deadline,
         });
-        let reader = LineReader::new(read, limits.lines.clone());
-        Self { reader, limits, answers, refusing: None, ended: false, stopping }
+        let reader = LineReader::new(read, client, limits.lines.clone());
+        Self { reader, client, limits, answers, refusing: None, ended: false, stopping }
     }
 
     /// The next step, or the end. Loses nothing when dropped half-way, as rmcp
@@ -127,8 +136,8 @@ impl Connection {
 
     fn judge(&mut self, frame: StreamEvent) -> LineAction {
         match frame {
-            StreamEvent::Line(line, place) => match convert::parse(&line) {
-                Ok(incoming) => self.admit(incoming, place),
+            StreamEvent::Line(line, room) => match convert::parse(&line, &self.limits.taken) {
+                Ok(incoming) => self.admit(incoming, room),
                 Err(refusal) => LineAction::Refuse(refusal),
             },
             StreamEvent::TooLong => LineAction::Refuse(Refusal::nameless(
@@ -143,6 +152,14 @@ impl Connection {
                     format!("the line did not end within {deadline:?}"),
                 ))
             }
+            StreamEvent::NoRoom => {
+                self.ended = true;
+                LineAction::Refuse(Refusal::nameless(
+                    NO_ROOM,
+                    "the clients' requests take all the memory that they may \
+                     (socket.max_in_flight_mb); try again later",
+                ))
+            }
             StreamEvent::End { inside_line: false } => LineAction::End,
             // The client may have closed its sending side only, so it is told.
             StreamEvent::End { inside_line: true } => {
@@ -155,7 +172,7 @@ impl Connection {
         }
     }
 
-    fn admit(&self, incoming: Incoming, place: Option<OwnedSemaphorePermit>) -> LineAction {
+    fn admit(&self, incoming: Incoming, room: Charge) -> LineAction {
         let mut pending = self.answers.lock();
         match incoming {
             Incoming::Request(id, request) => {
@@ -164,14 +181,14 @@ impl Connection {
                     let code = ErrorCode::INVALID_REQUEST;
                     return LineAction::Refuse(Refusal { id: Some(id), code, message });
                 }
-                pending.requests.insert(id.clone(), place);
+                pending.requests.insert(id.clone(), room);
                 LineAction::Give(Box::new(ClientJsonRpcMessage::request(*request, id)))
             }
             // rmcp sends no answer to a cancelled request, so it is pending no
             // more. It is told only of requests it has, and only once its own
             // handshake is over, which a pending request implies.
             Incoming::Cancel(id, cancelled) => match pending.requests.remove(&id) {
-                Some(_place) => {
+                Some(_room) => {
                     let cancelled = ClientNotification::CancelledNotification(cancelled);
                     self.answers.changed.notify_waiters();
                     LineAction::Give(Box::new(ClientJsonRpcMessage::notification(cancelled)))
@@ -207,17 +224,20 @@ impl Transport<RoleServer> for Connection {
         let answers = Arc::clone(&self.answers);
         // The id is free as soon as its answer is on the way, because a client
         // may use it again the moment it has read the answer.
-        let place = answers.begin(id_of(&message));
+        let room = answers.begin(id_of(&message));
+        let client = (Arc::clone(&self.limits.lines.medium), self.client);
         async move {
             let written = match serde_json::to_vec(&message) {
                 Ok(mut line) => {
                     line.push(b'\n');
                     drop(message);
+                    let (budget, client) = client;
+                    let _room = budget.take_anyway(client, line.len() as u64);
                     answers.write(&line).await
                 }
                 Err(error) => Err(error.into()),
             };
-            drop(place);
+            drop(room);
             answers.finish();
             written
         }
@@ -270,10 +290,10 @@ impl ReplyWriter {
         }
     }
 
-    fn begin(&self, id: Option<&RequestId>) -> Option<OwnedSemaphorePermit> {
+    fn begin(&self, id: Option<&RequestId>) -> Option<Charge> {
         let mut pending = self.lock();
         pending.writing += 1;
-        id.and_then(|id| pending.requests.remove(id)).flatten()
+        id.and_then(|id| pending.requests.remove(id))
     }
 
     fn finish(&self) {

@@ -19,6 +19,7 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::server::message::{self, BadMessage, TakenArguments, VALUES_MAX};
 use crate::tools::{Hints, Image, PromptArgument, PromptSpec, ToolReply, ToolSpec, Toolset};
 
 /// Far beyond any tool's name; errors and the log repeat it.
@@ -65,9 +66,19 @@ impl Refusal {
 ///
 /// Members of the message that JSON-RPC does not define are ignored, as MCP
 /// lets later revisions add some; what a message needs must be there and right.
-pub(super) fn parse(line: &[u8]) -> Result<Incoming, Refusal> {
-    let value = serde_json::from_slice(line).map_err(|error| {
-        Refusal::nameless(ErrorCode::PARSE_ERROR, format!("the line is not JSON: {error}"))
+pub(super) fn parse(line: &[u8], taken: &TakenArguments) -> Result<Incoming, Refusal> {
+    let value = message::read(line, taken).map_err(|error| match error {
+        BadMessage::NoJson(error) => {
+            Refusal::nameless(ErrorCode::PARSE_ERROR, format!("the line is not JSON: {error}"))
+        }
+        BadMessage::TooMany(id) => Refusal {
+            id: id.and_then(request_id),
+            code: ErrorCode::INVALID_REQUEST,
+            message: format!(
+                "the message holds too many values; accepted are at most {VALUES_MAX}, those of \
+                 arguments that the tool does not take left out"
+            ),
+        },
     })?;
     let invalid = |message| Refusal::nameless(ErrorCode::INVALID_REQUEST, message);
     let mut message = match value {
@@ -320,6 +331,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn read(line: &[u8]) -> Result<Incoming, Refusal> {
+        parse(line, &TakenArguments::default())
+    }
+
     fn value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -365,7 +380,7 @@ mod tests {
         #[test]
         fn any_bytes_get_one_answer(line in prop::collection::vec(any::<u8>(), 0..200)) {
             // Not JSON but for the odd number: never more than a refusal.
-            if let Err(refusal) = parse(&line) {
+            if let Err(refusal) = read(&line) {
                 prop_assert!(serde_json::from_slice::<Value>(&refusal.line()).is_ok());
             }
         }
@@ -379,7 +394,7 @@ mod tests {
         ) {
             let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
             let given = RequestId::Number(id);
-            match parse(message.to_string().as_bytes()) {
+            match read(message.to_string().as_bytes()) {
                 Ok(Incoming::Request(found, _)) => prop_assert_eq!(found, given),
                 Ok(other) => prop_assert!(false, "{other:?}"),
                 Err(refusal) => prop_assert_eq!(refusal.id, Some(given)),
@@ -395,7 +410,7 @@ mod tests {
             ("initialize", json!({ "protocolVersion": "1", "capabilities": long })),
         ] {
             let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-            let refusal = parse(message.to_string().as_bytes()).unwrap_err();
+            let refusal = read(message.to_string().as_bytes()).unwrap_err();
             assert!(refusal.line().len() < 1000, "{method}: {} bytes", refusal.line().len());
         }
     }
@@ -404,7 +419,7 @@ mod tests {
     fn arguments_arrive_as_they_were_written() {
         let line = br#"{"jsonrpc":"2.0","id":"x","method":"tools/call",
             "params":{"name":"t","arguments":{"z":1.0,"a":1,"m":"\u00e9"}}}"#;
-        let Ok(Incoming::Request(_, request)) = parse(line) else { panic!("not a request") };
+        let Ok(Incoming::Request(_, request)) = read(line) else { panic!("not a request") };
         let ClientRequest::CallToolRequest(call) = *request else { panic!("not a call") };
         let arguments = Value::Object(call.params.arguments.unwrap()).to_string();
         assert_eq!(arguments, "{\"z\":1.0,\"a\":1,\"m\":\"\u{e9}\"}");

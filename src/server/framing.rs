@@ -1,21 +1,28 @@
 //! Cuts a client's byte stream into lines.
 //!
-//! Knows no JSON and no MCP. What it holds of a client is bounded: a line that
-//! grows past [`SMALL_LINE_BYTES`] needs one of the server's few places for
-//! large lines and must end within a time limit, and one that grows past the
-//! byte limit is skipped unread. So a hundred clients that each send half of a
-//! huge line cost a few lines' memory, not a hundred.
+//! Knows no JSON and no MCP. What it holds of a client is bounded: a line that grows past
+//! [`SMALL_LINE_BYTES`] takes room for one of [`MEDIUM_LINE_BYTES`] in a budget that all
+//! clients share, one that grows past that room for the longest line in another, so that
+//! who sends large lines keeps nobody from sending frames. From then on it must end within a
+//! time limit in which nobody needs to wait for a client that means it. A line past the byte
+//! limit is skipped unread. A whole line waits for room for what its request takes until it
+//! is answered.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
-/// A line up to this size is read without a place for large lines.
+use crate::server::budget::{Budget, Charge, LineNumber};
+use crate::server::fair::ClientNumber;
+
+/// An unfinished line up to this size is held without room in the budget.
 const SMALL_LINE_BYTES: usize = 64 << 10;
+
+/// Images of cameras are smaller, as a rule.
+const MEDIUM_LINE_BYTES: usize = 1 << 20;
 
 /// Room made for one read when the buffer is empty.
 const READ_BYTES: usize = 8 << 10;
@@ -23,12 +30,14 @@ const READ_BYTES: usize = 8 << 10;
 /// What came next on the stream.
 #[derive(Debug)]
 pub(super) enum StreamEvent {
-    /// A whole line without its line feed, and its place if it needed one.
-    Line(Vec<u8>, Option<OwnedSemaphorePermit>),
+    /// A whole line without its line feed, and the room that it takes.
+    Line(Vec<u8>, Charge),
     /// A line over the byte limit. Given once, before its rest is skipped.
     TooLong,
-    /// A large line did not end in time; nothing follows.
+    /// A line that is not small did not end in time; nothing follows.
     Stalled,
+    /// There was no room for a line in time; nothing follows.
+    NoRoom,
     /// The stream ended; `inside_line` when the last line had no line feed.
     End { inside_line: bool },
 }
@@ -37,11 +46,21 @@ pub(super) enum StreamEvent {
 #[derive(Debug, Clone)]
 pub(super) struct LineLimits {
     pub(super) bytes_max: usize,
-    /// Time from getting a place to the line's end.
+    /// Time for a line that is not small, from when it has room, to its end.
     pub(super) large_deadline: Duration,
-    /// Places for large lines, shared by all clients; taken in order of asking.
-    pub(super) large_places: Arc<Semaphore>,
+    /// Time to wait for that room.
+    pub(super) room_deadline: Duration,
+    /// For lines of up to [`MEDIUM_LINE_BYTES`].
+    pub(super) medium: Arc<Budget>,
+    /// For longer ones.
+    pub(super) large: Arc<Budget>,
+    /// What a request takes until it is answered, by its line.
+    pub(super) cost: fn(&[u8]) -> u64,
 }
+
+/// No room for a line in time.
+#[derive(Debug)]
+struct NoRoom;
 
 /// Reads lines within limits. Dropping the future of [`LineReader::next`]
 /// loses nothing: the next call goes on where it was.
@@ -49,42 +68,61 @@ pub(super) struct LineLimits {
 pub(super) struct LineReader<R> {
     stream: R,
     limits: LineLimits,
+    client: ClientNumber,
     buffer: Vec<u8>,
     /// So many bytes of the buffer hold no line feed.
     searched: usize,
     /// The line in the buffer was too long; its rest is thrown away.
     skipping: bool,
-    place: Option<LinePermit>,
+    /// What the unfinished line holds, once it is not small.
+    unfinished: Option<Unfinished>,
+    /// A whole line that waits for room.
+    whole: Option<(Vec<u8>, Option<Charge>)>,
+    /// Where the line stands among those that wait for room.
+    number: Option<LineNumber>,
 }
 
 #[derive(Debug)]
-struct LinePermit {
-    permit: OwnedSemaphorePermit,
+struct Unfinished {
+    /// Bytes that it may come to.
+    bytes_max: usize,
+    charge: Charge,
     until: Instant,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    pub(super) fn new(stream: R, limits: LineLimits) -> Self {
-        Self { stream, limits, buffer: Vec::new(), searched: 0, skipping: false, place: None }
+    pub(super) fn new(stream: R, client: ClientNumber, limits: LineLimits) -> Self {
+        Self {
+            stream,
+            limits,
+            client,
+            buffer: Vec::new(),
+            searched: 0,
+            skipping: false,
+            unfinished: None,
+            whole: None,
+            number: None,
+        }
     }
 
     /// Waits for the next frame. Lines of white space only are passed over.
     pub(super) async fn next(&mut self) -> io::Result<StreamEvent> {
         loop {
+            if self.whole.is_some() {
+                return self.admit().await;
+            }
             if let Some(frame) = self.cut() {
                 return Ok(frame);
             }
-            if self.buffer.len() > SMALL_LINE_BYTES && self.place.is_none() {
-                self.take_place().await?;
+            if self.whole.is_some() {
+                continue;
             }
-            let read = match &self.place {
-                Some(LinePermit { until, .. }) => {
-                    let until = *until;
-                    match timeout_at(until, self.read_some()).await {
-                        Ok(read) => read?,
-                        Err(_elapsed) => return Ok(StreamEvent::Stalled),
-                    }
-                }
+            let Ok(until) = self.hold().await else { return Ok(StreamEvent::NoRoom) };
+            let read = match until {
+                Some(until) => match timeout_at(until, self.read_some()).await {
+                    Ok(read) => read?,
+                    Err(_elapsed) => return Ok(StreamEvent::Stalled),
+                },
                 None => self.read_some().await?,
             };
             if read == 0 {
@@ -94,8 +132,59 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// Takes what the buffer already decides: a whole line, or that the line
-    /// is too long.
+    /// Takes room for the line if it needs some; when it must have ended then.
+    async fn hold(&mut self) -> Result<Option<Instant>, NoRoom> {
+        let bytes = self.buffer.len();
+        if bytes <= SMALL_LINE_BYTES || self.skipping {
+            return Ok(None);
+        }
+        let held = self.unfinished.as_ref();
+        if let Some(held) = held.filter(|it| bytes <= it.bytes_max) {
+            return Ok(Some(held.until));
+        }
+        let is_medium = bytes <= MEDIUM_LINE_BYTES;
+        let bytes_max = if is_medium { MEDIUM_LINE_BYTES } else { self.limits.bytes_max };
+        let charge = self.take_room(is_medium, bytes_max as u64).await?;
+        let until = Instant::now() + self.limits.large_deadline;
+        // What it held before is given back once it has more.
+        self.unfinished = Some(Unfinished { bytes_max, charge, until });
+        Ok(Some(until))
+    }
+
+    async fn take_room(&mut self, is_medium: bool, bytes: u64) -> Result<Charge, NoRoom> {
+        let LineLimits { medium, large, room_deadline, .. } = &self.limits;
+        let budget = if is_medium { medium } else { large };
+        // One order for both.
+        let number = *self.number.get_or_insert_with(|| medium.line());
+        let charge = timeout(*room_deadline, budget.take(self.client, number, bytes)).await;
+        charge.ok().flatten().ok_or(NoRoom)
+    }
+
+    /// Gives the whole line once there is room for its request. One that is not small has
+    /// room already and changes what it holds: were it to wait with that, others would wait
+    /// for it.
+    async fn admit(&mut self) -> io::Result<StreamEvent> {
+        let Some((line, charge)) = &mut self.whole else {
+            return Ok(StreamEvent::End { inside_line: false });
+        };
+        let cost = (self.limits.cost)(line);
+        let charge = match charge.take() {
+            Some(mut charge) => {
+                charge.resize(cost);
+                charge
+            }
+            None => match self.take_room(true, cost).await {
+                Ok(charge) => charge,
+                Err(NoRoom) => return Ok(StreamEvent::NoRoom),
+            },
+        };
+        self.number = None;
+        let line = self.whole.take().map(|(line, _)| line).unwrap_or_default();
+        Ok(StreamEvent::Line(line, charge))
+    }
+
+    /// Takes what the buffer already decides: a whole line, which then waits for room, or
+    /// that the line is too long.
     fn cut(&mut self) -> Option<StreamEvent> {
         loop {
             let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
@@ -104,14 +193,15 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 return self.cut_unfinished();
             };
             let line = self.take_line(self.searched + offset);
-            let permit = self.place.take().map(|place| place.permit);
+            let unfinished = self.unfinished.take();
             if std::mem::take(&mut self.skipping) || is_blank(&line) {
                 continue;
             }
             if line.len() > self.limits.bytes_max {
                 return Some(StreamEvent::TooLong);
             }
-            return Some(StreamEvent::Line(line, permit));
+            self.whole = Some((line, unfinished.map(|it| it.charge)));
+            return None;
         }
     }
 
@@ -125,7 +215,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             return None;
         }
         self.skipping = true;
-        self.place = None;
+        self.unfinished = None;
         self.buffer = Vec::new();
         self.searched = 0;
         Some(StreamEvent::TooLong)
@@ -138,14 +228,6 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         let mut line = std::mem::replace(&mut self.buffer, rest);
         line.truncate(end);
         line
-    }
-
-    async fn take_place(&mut self) -> io::Result<()> {
-        let places = Arc::clone(&self.limits.large_places);
-        let permit = places.acquire_owned().await.map_err(io::Error::other)?;
-        self.place =
-            Some(LinePermit { permit, until: Instant::now() + self.limits.large_deadline });
-        Ok(())
     }
 
     async fn read_some(&mut self) -> io::Result<usize> {
@@ -197,10 +279,13 @@ mod tests {
         let limits = LineLimits {
             bytes_max,
             large_deadline: Duration::from_secs(60),
-            large_places: Arc::new(Semaphore::new(1)),
+            room_deadline: Duration::from_secs(60),
+            medium: Budget::new(1 << 20, 1),
+            large: Budget::new(1 << 20, 1),
+            cost: |line| line.len() as u64,
         };
         let pieces = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
-        let mut reader = LineReader::new(Pieces(pieces, false), limits);
+        let mut reader = LineReader::new(Pieces(pieces, false), 1, limits);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let mut frames = Vec::new();
@@ -224,9 +309,10 @@ mod tests {
 
     fn describe(frame: io::Result<StreamEvent>) -> String {
         match frame.unwrap() {
-            StreamEvent::Line(line, _place) => format!("{line:?}"),
+            StreamEvent::Line(line, _room) => format!("{line:?}"),
             StreamEvent::TooLong => "too long".to_owned(),
             StreamEvent::Stalled => "stalled".to_owned(),
+            StreamEvent::NoRoom => "no room".to_owned(),
             StreamEvent::End { inside_line } => format!("end {inside_line}"),
         }
     }
@@ -264,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_line_comes_whole_with_its_place() {
+    fn a_large_line_comes_whole() {
         let line = vec![b'x'; 300_000];
         let mut pieces: Vec<Vec<u8>> = line.chunks(50_000).map(<[u8]>::to_vec).collect();
         pieces.push(b"\n{}\n".to_vec());

@@ -22,6 +22,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use crate::base::caller::Caller;
 use crate::server::calls::{Calls, Pace};
 use crate::server::convert;
+use crate::server::fair::ClientNumber;
 use crate::tools::{ToolBox, ToolError};
 
 /// Oldest first. Revisions before these want batches or lack structured results.
@@ -56,14 +57,20 @@ impl Shared {
 
 /// One connection's session, closed when the last call in it has ended.
 pub(super) struct ConnectionSession {
+    number: ClientNumber,
     name: String,
     caller: Caller,
     tools: Arc<dyn ToolBox>,
 }
 
 impl ConnectionSession {
-    pub(super) fn new(name: String, caller: Caller, tools: Arc<dyn ToolBox>) -> Self {
-        Self { name, caller, tools }
+    pub(super) fn new(
+        number: ClientNumber,
+        name: String,
+        caller: Caller,
+        tools: Arc<dyn ToolBox>,
+    ) -> Self {
+        Self { number, name, caller, tools }
     }
 }
 
@@ -172,7 +179,9 @@ impl ServerHandler for Handler {
         let tools = Arc::clone(&self.shared.tools);
         let session = Arc::clone(&self.session);
         let work = move || tools.prompt(&session.caller, &session.name, &name, arguments);
-        match self.shared.calls.run(&what, Pace::Long, context.ct.cancelled(), work).await? {
+        let cancelled = context.ct.cancelled();
+        let calls = &self.shared.calls;
+        match calls.run(self.session.number, &what, Pace::Long, cancelled, work).await? {
             Ok(text) => {
                 let message = PromptMessage::new_text(Role::User, text);
                 Ok(GetPromptResult::new(vec![message]).into())
@@ -200,7 +209,9 @@ impl ServerHandler for Handler {
         let work = move || {
             tools.call(&session.caller, &session.name, &name, arguments).map(convert::result)
         };
-        let outcome = self.shared.calls.run(&what, pace, context.ct.cancelled(), work).await?;
+        let cancelled = context.ct.cancelled();
+        let calls = &self.shared.calls;
+        let outcome = calls.run(self.session.number, &what, pace, cancelled, work).await?;
         let result = outcome.or_else(|error| self.error_of(&what, error))?;
         Ok(CallToolResponse::Complete(result))
     }
@@ -245,7 +256,9 @@ impl ServerHandler for Handler {
             let image = tools.resource(&session.caller, &uri)?;
             Ok(image.map(|image| convert::contents(uri, image)))
         };
-        match self.shared.calls.run(&what, Pace::Long, context.ct.cancelled(), work).await? {
+        let cancelled = context.ct.cancelled();
+        let calls = &self.shared.calls;
+        match calls.run(self.session.number, &what, Pace::Long, cancelled, work).await? {
             Ok(Some(contents)) => Ok(contents.into()),
             Ok(None) => {
                 Err(ErrorData::resource_not_found(format!("there is no resource {shown:?}"), None))

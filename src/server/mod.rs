@@ -18,21 +18,26 @@
 //! | a fault or panic of ours, a call past its deadline | −32603 with the id of a log entry |
 //! | a version we do not speak | −32022 |
 //! | a client too many | −32000 with id null, then the end |
+//! | a line for which there is no room in time | −32002 with id null, then the end |
 //! | a user without any role | −32001 with id null, then the end |
 //! | a call that the user has no role for | a result with `isError` |
 //! | a blank line, a notification we do not know, a response | nothing |
 //!
 //! The connection goes on after each, but for the client too many, for a user without
-//! any role, and for a client that does not read its answers or does not end a large line in time.
+//! any role, and for a client that does not read its answers
+//! or does not end a large line in time.
 
 pub mod access;
 pub mod accounts;
+mod budget;
 mod calls;
 mod connection;
 mod convert;
+mod fair;
 mod framing;
 mod listener;
 mod mcp;
+mod message;
 mod peers;
 
 use std::fmt;
@@ -46,19 +51,21 @@ use std::time::Duration;
 use log::error;
 use tokio::net::UnixListener;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::base::tally::Tally;
 use crate::base::time::Clock;
 use crate::server::access::AccessTable;
 use crate::server::accounts::Accounts;
+use crate::server::budget::Budget;
 use crate::server::calls::Calls;
 use crate::server::connection::ConnectionLimits;
 use crate::server::framing::LineLimits;
 use crate::server::listener::BoundSocket;
 use crate::server::mcp::Shared;
+use crate::server::message::TakenArguments;
 use crate::server::peers::{PeerLimits, Peers};
-use crate::tools::ToolBox;
+use crate::tools::{ToolBox, Toolset};
 
 /// Where to listen, and the server's bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,14 +81,16 @@ pub struct Options {
     pub clients_max: usize,
     /// A longer line is refused, its rest skipped. Images come in lines.
     pub line_bytes_max: usize,
-    /// Lines over 64 KiB held at once, from their first bytes to the answer;
-    /// the clients of others wait.
-    pub large_lines_max: usize,
-    /// Time for such a line to end.
+    /// What the requests of all clients take in memory together, from their lines' first
+    /// bytes to the answer; then who holds much waits first.
+    pub bytes_in_flight_max: u64,
+    /// Time for a line over 64 KiB to end, and again over 1 MiB.
     pub large_line_deadline: Duration,
+    /// Time to wait for room for a line.
+    pub room_deadline: Duration,
     /// Of one client; at the bound it is not read until one is answered.
     pub requests_max: usize,
-    /// Of all clients; others wait in order.
+    /// Of all clients; others wait, each client for its turn.
     pub calls_at_once: usize,
     /// From the request to its answer.
     pub call_deadline: Duration,
@@ -102,8 +111,9 @@ impl Options {
             access: AccessTable::own_user_only(Accounts::default()),
             clients_max: 256,
             line_bytes_max: 32 << 20,
-            large_lines_max: 8,
-            large_line_deadline: Duration::from_secs(30),
+            bytes_in_flight_max: 128 << 20,
+            large_line_deadline: Duration::from_secs(5),
+            room_deadline: Duration::from_secs(30),
             requests_max: 64,
             calls_at_once: 8,
             call_deadline: Duration::from_secs(60),
@@ -154,9 +164,11 @@ impl Server {
         let (stopping, stopped) = watch::channel(false);
         let connected = Arc::new(AtomicUsize::new(0));
         let start = format!("{:x}", clock.now().micros());
+        let callable = tools.specs_of(&Toolset::ALL);
+        let taken = Arc::new(TakenArguments::of_tools(&callable));
         let peers = Peers {
             shared: Arc::new(Shared::new(tools, calls(&options, start.clone()))),
-            limits: limits(&options),
+            limits: limits(&options, taken),
             access: options.access,
             strangers: Tally::default(),
             clock,
@@ -231,14 +243,23 @@ fn calls(options: &Options, start: String) -> Calls {
     Calls::new(options.calls_at_once, SERVERS, options.call_deadline, start)
 }
 
-fn limits(options: &Options) -> PeerLimits {
+/// Lines over 1 MiB that wait for room at once; one more is refused.
+const LARGE_LINES_WAIT_MAX: usize = 32;
+
+fn limits(options: &Options, taken: Arc<TakenArguments>) -> PeerLimits {
+    let half = options.bytes_in_flight_max / 2;
     let lines = LineLimits {
         bytes_max: options.line_bytes_max,
         large_deadline: options.large_line_deadline,
-        large_places: Arc::new(Semaphore::new(options.large_lines_max)),
+        room_deadline: options.room_deadline,
+        medium: Budget::new(half, usize::MAX),
+        // Each that waits holds room of the other.
+        large: Budget::new(half, LARGE_LINES_WAIT_MAX),
+        cost: message::cost,
     };
     let connection = ConnectionLimits {
         lines,
+        taken,
         requests_max: options.requests_max,
         write_deadline: options.write_deadline,
     };

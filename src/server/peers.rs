@@ -113,10 +113,10 @@ impl Peers {
         // Nobody else can name it: it is told to its own client only.
         let name = format!("connection-{}-{number}-{}", self.start, Uuid::new_v4().simple());
         debug!(number; "client connected: {caller}");
-        let session = ConnectionSession::new(name, caller, Arc::clone(&self.shared.tools));
+        let session = ConnectionSession::new(number, name, caller, Arc::clone(&self.shared.tools));
         let handler = Handler::new(Arc::clone(&self.shared), session);
         let limits = self.limits.connection.clone();
-        let connection = Connection::new(stream, limits, self.stopping.clone());
+        let connection = Connection::new(stream, number, limits, self.stopping.clone());
         connections.spawn(serve_one(handler, connection));
         self.connected.store(connections.len(), Ordering::Relaxed);
     }

@@ -54,8 +54,11 @@ impl Stub {
             "brief wait",
             "brief panic",
         ];
+        let closed =
+            json!({"type": "object", "properties": {"b": {}}, "additionalProperties": false});
+        let closed = ToolSpec { input_schema: object(closed), ..spec("closed") };
         Arc::new(Self {
-            catalog: names.map(spec).to_vec(),
+            catalog: names.map(spec).into_iter().chain([closed]).collect(),
             release: Stop::default(),
             closed: Mutex::default(),
             called: Mutex::default(),
@@ -83,7 +86,7 @@ impl ToolBox for Stub {
         let mut reply =
             ToolReply { structured: arguments, text: "done".to_owned(), images: Vec::new() };
         match tool.trim_start_matches("brief ") {
-            "echo" => {}
+            "echo" | "closed" => {}
             "thread" => reply.text = format!("{:?}", thread::current().id()),
             "wait" => {
                 self.release.sleep(Duration::from_secs(30));
@@ -156,6 +159,7 @@ impl Client {
         let stream = UnixStream::connect(socket).unwrap();
         // A hang is a failure and not a test that never ends.
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(20))).unwrap();
         let lines = BufReader::new(stream.try_clone().unwrap());
         Self { stream, lines }
     }
@@ -489,26 +493,106 @@ fn a_client_that_closes_its_sending_side_gets_its_answers() {
 }
 
 #[test]
-fn large_lines_are_held_few_at_a_time() {
-    let bench = Bench::with(|options| {
-        options.large_lines_max = 2;
-        options.large_line_deadline = Duration::from_millis(300);
-    });
+fn unfinished_lines_of_others_do_not_hold_up_a_frame() {
+    let bench = Bench::new();
     let big = request(1, "tools/call", json!({ "name": "echo", "x": "x".repeat(1 << 20) }));
-    // Two clients take the places and do not end their lines.
-    let mut stalled: Vec<Client> = (0..2).map(|_| bench.client()).collect();
+    let mut stalled: Vec<Client> = (0..30).map(|_| bench.client()).collect();
     for client in &mut stalled {
-        client.send(&big[..200_000]);
+        client.send(&big[..70_000]);
     }
-    thread::sleep(Duration::from_millis(50));
-    let mut small = bench.client();
-    assert_eq!(small.call(1, "echo", json!({}))["id"], 1, "small lines need no place");
-    let mut waiting = bench.client();
-    assert_eq!(waiting.ask(&big)["id"], 1, "served once a place is free");
-    for client in &mut stalled {
-        assert_eq!(code(&client.line()), -32600);
-        assert!(client.is_at_end());
+    let mut polite = bench.client();
+    assert_eq!(polite.ask(&big)["id"], 1);
+    assert_eq!(polite.call(2, "echo", json!({}))["id"], 2);
+}
+
+#[test]
+fn a_large_line_that_does_not_end_is_refused() {
+    let bench = Bench::with(|options| options.large_line_deadline = Duration::from_millis(300));
+    let mut stalled = bench.client();
+    stalled.send("x".repeat(200_000));
+    assert_eq!(code(&stalled.line()), -32600);
+    assert!(stalled.is_at_end());
+}
+
+/// Eight clients with a line each of which together they would hold all.
+#[test]
+fn bytes_in_flight_are_bounded_for_all_together() {
+    let bench = Bench::with(|options| {
+        options.line_bytes_max = 4 << 20;
+        options.bytes_in_flight_max = 8 << 20;
+    });
+    let big = request(1, "tools/call", json!({ "name": "echo", "x": "x".repeat(3 << 20) })) + "\n";
+    let (socket, big) = (bench.socket().to_owned(), Arc::new(big));
+    let ask = |_| {
+        let (socket, big) = (socket.clone(), Arc::clone(&big));
+        let work = move || {
+            let mut client = Client::connect(&socket);
+            client.send(big.as_bytes());
+            assert_eq!(client.line()["id"], 1);
+        };
+        Builder::new().spawn(work).unwrap()
+    };
+    for client in (0..8).map(ask).collect::<Vec<_>>() {
+        client.join().unwrap();
     }
+}
+
+#[test]
+fn a_client_that_asks_much_makes_no_other_wait() {
+    let bench = Bench::with(|options| options.calls_at_once = 1);
+    let mut greedy = bench.client();
+    greedy.send(request(0, "tools/call", json!({ "name": "wait" })) + "\n");
+    for id in 1..40 {
+        greedy.send(request(id, "tools/call", json!({ "name": "echo" })) + "\n");
+    }
+    // All are read: the next one is answered at once, as its id is taken.
+    assert_eq!(code(&greedy.ask(request(39, "tools/call", json!({ "name": "echo" })))), -32600);
+    let mut polite = bench.client();
+    polite.send(request(1, "tools/call", json!({ "name": "session" })) + "\n");
+    assert_eq!(code(&polite.ask(request(1, "tools/call", json!({ "name": "echo" })))), -32600);
+    bench.stub.release.ask();
+    assert_eq!(polite.line()["id"], 1);
+    let called = bench.stub.called.lock().unwrap();
+    let place = called.iter().position(|tool| tool == "session").unwrap();
+    assert!(place <= 2, "{called:?}");
+}
+
+/// `[0,0,…]` of so many.
+fn zeros(count: usize) -> String {
+    let mut zeros = "[".to_owned();
+    zeros.push_str(&"0,".repeat(count - 1));
+    zeros.push_str("0]");
+    zeros
+}
+
+fn call_with(tool: &str, argument: &str) -> String {
+    let line = request(7, "tools/call", json!({ "name": tool, "arguments": { "a": "HERE" } }));
+    line.replace("\"HERE\"", argument)
+}
+
+#[test]
+fn a_message_of_too_many_values_is_refused() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let many = client.ask(call_with("echo", &zeros(200_000)));
+    assert_eq!((code(&many), &many["id"]), (-32600, &json!(7)));
+    let message = many["error"]["message"].as_str().unwrap();
+    assert!(message.contains("accepted are at most 65536"), "{message}");
+    let some = client.ask(call_with("echo", &zeros(50_000)));
+    assert_eq!(some["result"]["structuredContent"]["a"].as_array().unwrap().len(), 50_000);
+}
+
+#[test]
+fn what_a_tool_does_not_take_is_not_built() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let reply = client.ask(call_with("closed", &zeros(2_000_000)));
+    // Its name is there, for the refusal that tells it.
+    assert_eq!(reply["result"]["structuredContent"], json!({ "a": true }));
+    let unknown = client.ask(call_with("no such tool", &zeros(2_000_000)));
+    assert_eq!(code(&unknown), -32602);
+    // Whatever is not built is still read: JSON or not.
+    assert_eq!(code(&client.ask(call_with("closed", &"[".repeat(5_000)))), -32700);
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod fusion;
 mod gone;
 mod grounding;
 mod home;
+mod hostile;
 mod hub;
 mod hub_server;
 mod killed_writer;
