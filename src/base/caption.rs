@@ -20,3 +20,10 @@ impl Caption {
         Self { text: text.to_owned(), confidence: None, detections: Vec::new() }
     }
 }
+
+/// Text up to its last sentence that ends; all where none does. For a text that was cut.
+pub fn whole_sentences(text: &str) -> &str {
+    let end = text.rfind(". ").or_else(|| text.rfind(".\n"));
+    let end = if text.ends_with('.') { None } else { end };
+    end.and_then(|end| text.get(..=end)).unwrap_or(text)
+}

@@ -34,11 +34,14 @@ mod stored_tensor;
 mod table;
 mod tensors;
 mod threads;
+mod vision_transformer;
 pub mod weights;
 pub mod worker;
 
 use std::fmt;
 use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
 
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
@@ -51,6 +54,21 @@ pub struct ModelIdentity {
     /// Name of the model's directory, for people.
     pub name: String,
     pub fingerprint: Fingerprint,
+}
+
+impl ModelIdentity {
+    /// Of the same model with another task than the first.
+    fn with_task(mut self, task: CaptionTask) -> Self {
+        if task != CaptionTask::default() {
+            let CaptionTask { detail, detects } = task;
+            let mut hash = Sha256::new();
+            hash.update(self.fingerprint.0.as_bytes());
+            hash.update([u8::from(detail == Detail::Sentences), u8::from(detects)]);
+            let half = hash.finalize().first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
+            self.fingerprint = Fingerprint(format!("{half:032x}"));
+        }
+        self
+    }
 }
 
 /// Hash over a model's weights, tokenizer and configuration: two models with

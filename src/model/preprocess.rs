@@ -10,7 +10,7 @@ use crate::model::resize::{ResizeFilter, square};
 use crate::model::weights::{ModelDir, fill_in};
 
 /// Largest square: beyond it a picture takes gigabytes.
-const SIDE_MAX: u32 = 2_048;
+pub(crate) const SIDE_MAX: u32 = 2_048;
 
 /// Pillow's number for bicubic.
 const BICUBIC: u32 = 3;
@@ -33,10 +33,16 @@ pub(crate) const CLIP_LEVELS: ([f64; 3], [f64; 3]) =
 pub(crate) const IMAGENET_LEVELS: ([f64; 3], [f64; 3]) =
     ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
 
-/// Resize to an exact square, then levels to 0..1, then mean and deviation per channel.
+/// Resize to an exact square, then what becomes of its levels.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Preprocessor {
     side: u32,
+    levels: Levels,
+}
+
+/// Levels to 0..1, then mean and deviation per channel.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Levels {
     rescale: f32,
     mean: [f32; 3],
     deviation: [f32; 3],
@@ -45,10 +51,17 @@ pub(crate) struct Preprocessor {
 #[derive(Deserialize)]
 struct File {
     do_resize: bool,
-    do_rescale: bool,
-    do_normalize: bool,
     size: SquareSize,
     resample: u32,
+    #[serde(flatten)]
+    levels: LevelsFile,
+}
+
+/// The settings of levels.
+#[derive(Deserialize)]
+pub(crate) struct LevelsFile {
+    do_rescale: bool,
+    do_normalize: bool,
     rescale_factor: f32,
     image_mean: [f32; 3],
     image_std: [f32; 3],
@@ -62,26 +75,15 @@ enum SquareSize {
 }
 
 impl Preprocessor {
-    /// Reads `preprocessor_config.json`, or the image part of `processor_config.json`, where
-    /// `transformers` 5 saves it.
     pub(crate) fn read(dir: &ModelDir, family: &ImageFamily) -> Result<Self, ModelError> {
-        const OWN: &str = "preprocessor_config.json";
-        const PROCESSOR: &str = "processor_config.json";
         let &ImageFamily { side, side_is_fixed, mean, deviation } = family;
         let defaults = json!({
             "do_resize": true, "do_rescale": true, "do_normalize": true,
             "size": side, "resample": BICUBIC, "rescale_factor": 1.0 / 255.0,
             "image_mean": mean, "image_std": deviation,
         });
-        let (name, mut file) = if let Some(own) = dir.optional_settings::<Value>(OWN)? {
-            (OWN, own)
-        } else {
-            let processor: Option<Value> = dir.optional_settings(PROCESSOR)?;
-            let image = processor.and_then(|it| it.get("image_processor").cloned());
-            (PROCESSOR, image.unwrap_or_else(|| json!({})))
-        };
+        let (name, file) = image_settings(dir, &defaults)?;
         let fault = |reason: String| dir.unusable(&format!("{name}: {reason}"));
-        fill_in(&mut file, &defaults);
         let file: File = serde_json::from_value(file).map_err(|error| fault(error.to_string()))?;
         let refuse = |reason: String| Err(fault(reason));
         let (height, width) = match file.size {
@@ -95,13 +97,7 @@ impl Preprocessor {
         if file.resample != BICUBIC {
             return refuse(format!("resample {}, accepted is 3 (bicubic)", file.resample));
         }
-        if file.image_std.iter().any(|deviation| *deviation <= 0.0) {
-            return refuse(format!("image_std {:?} must be above 0", file.image_std));
-        }
-        let rescale = if file.do_rescale { file.rescale_factor } else { 1.0 };
-        let normal = |given, neutral| if file.do_normalize { given } else { [neutral; 3] };
-        let (mean, deviation) = (normal(file.image_mean, 0.0), normal(file.image_std, 1.0));
-        Ok(Self { side: height, rescale, mean, deviation })
+        Ok(Self { side: height, levels: file.levels.checked().map_err(fault)? })
     }
 
     pub(crate) fn side(&self) -> u32 {
@@ -110,15 +106,55 @@ impl Preprocessor {
 
     /// Shape 1 × 3 × side × side.
     pub(crate) fn pixels(&self, image: &RgbImage) -> candle_core::Result<Tensor> {
-        let resized = square(image, self.side, ResizeFilter::Bicubic);
-        let side = self.side as usize;
-        let mut planes = Vec::with_capacity(3 * side * side);
+        self.levels.pixels(&square(image, self.side, ResizeFilter::Bicubic))
+    }
+}
+
+/// Settings of `preprocessor_config.json`, or of the image part of `processor_config.json`, where
+/// `transformers` 5 saves them, and the name of that file; what it leaves out is of `defaults`.
+pub(crate) fn image_settings(
+    dir: &ModelDir,
+    defaults: &Value,
+) -> Result<(&'static str, Value), ModelError> {
+    const OWN: &str = "preprocessor_config.json";
+    const PROCESSOR: &str = "processor_config.json";
+    let (name, mut file) = if let Some(own) = dir.optional_settings::<Value>(OWN)? {
+        (OWN, own)
+    } else {
+        let processor: Option<Value> = dir.optional_settings(PROCESSOR)?;
+        let image = processor.and_then(|it| it.get("image_processor").cloned());
+        (PROCESSOR, image.unwrap_or_else(|| json!({})))
+    };
+    fill_in(&mut file, defaults);
+    Ok((name, file))
+}
+
+impl LevelsFile {
+    pub(crate) fn checked(self) -> Result<Levels, String> {
+        let Self { do_rescale, do_normalize, rescale_factor, image_mean, image_std } = self;
+        if image_std.iter().any(|deviation| *deviation <= 0.0) {
+            return Err(format!("image_std {image_std:?} must be above 0"));
+        }
+        let normal = |given, neutral| if do_normalize { given } else { [neutral; 3] };
+        Ok(Levels {
+            rescale: if do_rescale { rescale_factor } else { 1.0 },
+            mean: normal(image_mean, 0.0),
+            deviation: normal(image_std, 1.0),
+        })
+    }
+}
+
+impl Levels {
+    /// Shape 1 × 3 × height × width.
+    pub(crate) fn pixels(&self, image: &RgbImage) -> candle_core::Result<Tensor> {
+        let (width, height) = (image.width() as usize, image.height() as usize);
+        let mut planes = Vec::with_capacity(3 * width * height);
         for (channel, (mean, deviation)) in self.mean.iter().zip(&self.deviation).enumerate() {
-            let levels = resized.as_raw().iter().skip(channel).step_by(3);
+            let levels = image.as_raw().iter().skip(channel).step_by(3);
             planes
                 .extend(levels.map(|level| (f32::from(*level) * self.rescale - mean) / deviation));
         }
-        Tensor::from_vec(planes, (1, 3, side, side), &Device::Cpu)
+        Tensor::from_vec(planes, (1, 3, height, width), &Device::Cpu)
     }
 }
 
@@ -151,7 +187,7 @@ mod tests {
         let pixels = preprocessor.pixels(&image).unwrap();
         assert_eq!(pixels.dims4().unwrap(), (1, 3, 32, 32));
         let planes: Vec<f32> = pixels.flatten_all().unwrap().to_vec1().unwrap();
-        let Preprocessor { mean, deviation, .. } = preprocessor;
+        let Levels { mean, deviation, .. } = preprocessor.levels;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

@@ -16,7 +16,6 @@ use std::fmt;
 use std::path::Path;
 
 use candle_core::Tensor;
-use sha2::{Digest as _, Sha256};
 use tokenizers::{AddedToken, Tokenizer};
 
 use crate::base::caption::Caption;
@@ -32,9 +31,7 @@ use crate::model::florence::vision::Vision;
 use crate::model::jpeg;
 use crate::model::preprocess::{IMAGENET_LEVELS, ImageFamily, Preprocessor};
 use crate::model::weights::{self, ModelDir};
-use crate::model::{
-    CaptionError, CaptionTask, Captioner, Detail, Fingerprint, ModelError, ModelIdentity,
-};
+use crate::model::{CaptionError, CaptionTask, Captioner, Detail, ModelError, ModelIdentity};
 
 /// Of its `config.json`.
 pub(super) const MODEL_TYPE: &str = "florence2";
@@ -65,16 +62,7 @@ pub fn load(
 
 /// Name and fingerprint, without loading it. Another task is another captioner.
 pub(super) fn identity(path: &Path, task: CaptionTask) -> Result<ModelIdentity, ModelError> {
-    let mut identity = weights::identity(path)?;
-    if task != CaptionTask::default() {
-        let CaptionTask { detail, detects } = task;
-        let mut hash = Sha256::new();
-        hash.update(identity.fingerprint.0.as_bytes());
-        hash.update([u8::from(detail == Detail::Sentences), u8::from(detects)]);
-        let half = hash.finalize().first_chunk().map_or(0, |half| u128::from_be_bytes(*half));
-        identity.fingerprint = Fingerprint(format!("{half:032x}"));
-    }
-    Ok(identity)
+    Ok(weights::identity(path)?.with_task(task))
 }
 
 struct Florence2Captioner {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::base::caption::Caption;
+use crate::base::caption::{Caption, whole_sentences};
 use crate::base::wording::article;
 use crate::language::mention::{Mention, mentions};
 use crate::language::words::{BOUNDARIES, COLOURS, COPULAS, PREPOSITIONS, SHADES};
@@ -156,13 +156,6 @@ fn clean(text: &str) -> String {
 fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
-}
-
-/// Up to the last sentence that ends; all where none does.
-fn whole_sentences(text: &str) -> &str {
-    let end = text.rfind(". ").or_else(|| text.rfind(".\n"));
-    let end = if text.ends_with('.') { None } else { end };
-    end.and_then(|end| text.get(..=end)).unwrap_or(text)
 }
 
 fn bounded(text: &str) -> String {
