@@ -65,7 +65,7 @@ pub(super) fn describe(captioner: &str) -> String {
          {DOUBT_FROM} or more are likely wrong by its own confidence. Try another one on a few \
          frames, `engram caption --model DIR IMAGE...`, then `engram serve --set \
          captioner.model=DIR`; everyday-detector is for photographs, household-captioner for the \
-         demo's rendered scenes, a BLIP or Florence-2 model for anything"
+         demo's rendered scenes, a BLIP, Florence-2 or SmolVLM model for anything"
     )
 }
 

@@ -7,8 +7,8 @@ use crate::model::layers::{Activation, Heads, Linear, Norm};
 
 /// Keys and values, split by heads.
 pub(super) struct KeyValueCache {
-    keys: Tensor,
-    values: Tensor,
+    pub(super) keys: Tensor,
+    pub(super) values: Tensor,
 }
 
 impl KeyValueCache {

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use crate::base::picture::ImageLimits;
 use crate::model::weights;
-use crate::model::{CaptionTask, Captioner, ModelError, ModelIdentity, blip, detector, florence};
+use crate::model::{
+    CaptionTask, Captioner, ModelError, ModelIdentity, blip, detector, florence, smolvlm,
+};
 
 /// Loads the captioner in `path`, by the `model_type` of its `config.json`. It captions in this
 /// process: a daemon wants [`crate::model::worker`].
@@ -17,6 +19,7 @@ pub fn load(
         CaptionerKind::Blip => blip::load(path, limits),
         CaptionerKind::Detector => detector::load(path, limits),
         CaptionerKind::Florence2 => florence::load(path, limits, task),
+        CaptionerKind::SmolVlm => smolvlm::load(path, limits, task),
     }
 }
 
@@ -25,6 +28,7 @@ pub fn identity(path: &Path, task: CaptionTask) -> Result<ModelIdentity, ModelEr
     match kind_of(path)? {
         CaptionerKind::Blip | CaptionerKind::Detector => weights::identity(path),
         CaptionerKind::Florence2 => florence::identity(path, task),
+        CaptionerKind::SmolVlm => smolvlm::identity(path, task),
     }
 }
 
@@ -33,6 +37,7 @@ enum CaptionerKind {
     Blip,
     Detector,
     Florence2,
+    SmolVlm,
 }
 
 /// Says what a directory is before anything in it is missed.
@@ -42,14 +47,17 @@ fn kind_of(path: &Path) -> Result<CaptionerKind, ModelError> {
         blip::MODEL_TYPE => Ok(CaptionerKind::Blip),
         detector::MODEL_TYPE => Ok(CaptionerKind::Detector),
         florence::MODEL_TYPE => Ok(CaptionerKind::Florence2),
+        kind if smolvlm::MODEL_TYPES.contains(&kind) => Ok(CaptionerKind::SmolVlm),
         other => Err(ModelError::Unusable {
             path: path.display().to_string(),
             reason: format!(
                 "it is a {other:?} model by its config.json; as a captioner are accepted {:?} \
                  (BLIP-base, BLIP-large, household-captioner), {:?} (Florence-2-base, \
-                 Florence-2-large) and {:?} (everyday-detector); {}",
+                 Florence-2-large), {} (SmolVLM-256M, SmolVLM-500M) and {:?} \
+                 (everyday-detector); {}",
                 blip::MODEL_TYPE,
                 florence::MODEL_TYPE,
+                smolvlm::MODEL_TYPES.map(|kind| format!("{kind:?}")).join(", "),
                 detector::MODEL_TYPE,
                 advice(other),
             ),
@@ -86,7 +94,9 @@ mod tests {
         {
             let text = refused.unwrap().to_string();
             assert!(text.contains("it is a \"qwen2_vl\" model"), "{text}");
-            for kind in ["accepted \"blip\"", "\"florence2\"", "\"nanodet-g\""] {
+            for kind in
+                ["accepted \"blip\"", "\"florence2\"", "\"idefics3\", \"smolvlm\"", "\"nanodet-g\""]
+            {
                 assert!(text.contains(kind), "{text}");
             }
             assert!(

@@ -16,6 +16,25 @@ pub(super) struct NormRows {
     pub(super) epsilon: f32,
 }
 
+/// Softmax of each row over the columns up to its own place among the last: what came before it,
+/// and itself. The other columns become 0.
+pub(super) struct CausalSoftmaxRows {
+    /// Rows that follow one another in time; beyond them the next so many begin.
+    pub(super) rows: usize,
+}
+
+/// Root-mean-square normalisation; the right-hand side is the weight.
+pub(super) struct RmsNormRows {
+    pub(super) epsilon: f32,
+}
+
+/// `SiLU`, x σ(x), times the right-hand side.
+pub(super) struct SiluTimes;
+
+/// GELU with a tangent in Φ's place, as it was trained with. candle's own calls the C library's
+/// `tanh` for each number.
+pub(super) struct GeluTanh;
+
 /// GELU, x Φ(x). candle's own calls the C library's `erf` for each number, which takes as long
 /// as a product with the weights.
 pub(super) struct Gelu;
@@ -47,16 +66,23 @@ impl InplaceOp1 for SoftmaxRows {
 
     fn cpu_fwd(&self, x: &mut CpuStorage, at: &Layout) -> Result<()> {
         let width = at.dims().last().copied().unwrap_or(0);
-        for x in rows(floats_mut(x, at)?, width) {
-            let largest = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            let mut sum = 0.0;
-            for x in x.iter_mut() {
-                *x = (*x - largest).exp();
-                sum += *x;
-            }
-            for x in x {
-                *x /= sum;
-            }
+        rows(floats_mut(x, at)?, width).for_each(softmax);
+        Ok(())
+    }
+}
+
+impl InplaceOp1 for CausalSoftmaxRows {
+    fn name(&self) -> &'static str {
+        "causal-softmax-rows"
+    }
+
+    fn cpu_fwd(&self, x: &mut CpuStorage, at: &Layout) -> Result<()> {
+        let width = at.dims().last().copied().unwrap_or(0);
+        let Some(before) = width.checked_sub(self.rows) else { bail!("more rows than columns") };
+        for (row, x) in (0..self.rows).cycle().zip(rows(floats_mut(x, at)?, width)) {
+            let (seen, later) = x.split_at_mut(before + row + 1);
+            softmax(seen);
+            later.fill(0.0);
         }
         Ok(())
     }
@@ -90,6 +116,59 @@ impl InplaceOp3 for NormRows {
     }
 }
 
+impl InplaceOp2 for RmsNormRows {
+    fn name(&self) -> &'static str {
+        "rms-norm-rows"
+    }
+
+    fn cpu_fwd(
+        &self,
+        x: &mut CpuStorage,
+        at: &Layout,
+        weight: &CpuStorage,
+        weight_at: &Layout,
+    ) -> Result<()> {
+        let weight = floats(weight, weight_at)?;
+        for x in rows(floats_mut(x, at)?, weight.len()) {
+            let square = sum(x.iter().map(|x| x * x)) / x.len() as f32;
+            let scale = (square + self.epsilon).sqrt().recip();
+            x.iter_mut().zip(weight).for_each(|(x, weight)| *x *= scale * weight);
+        }
+        Ok(())
+    }
+}
+
+impl InplaceOp2 for SiluTimes {
+    fn name(&self) -> &'static str {
+        "silu-times"
+    }
+
+    fn cpu_fwd(
+        &self,
+        x: &mut CpuStorage,
+        at: &Layout,
+        factor: &CpuStorage,
+        factor_at: &Layout,
+    ) -> Result<()> {
+        let factor = floats(factor, factor_at)?;
+        for (x, factor) in floats_mut(x, at)?.iter_mut().zip(factor) {
+            *x *= factor / (1.0 + (-*x).exp());
+        }
+        Ok(())
+    }
+}
+
+impl InplaceOp1 for GeluTanh {
+    fn name(&self) -> &'static str {
+        "gelu-tanh"
+    }
+
+    fn cpu_fwd(&self, x: &mut CpuStorage, at: &Layout) -> Result<()> {
+        floats_mut(x, at)?.iter_mut().for_each(|x| *x = gelu_tanh(*x));
+        Ok(())
+    }
+}
+
 impl InplaceOp1 for Gelu {
     fn name(&self) -> &'static str {
         "gelu"
@@ -98,6 +177,18 @@ impl InplaceOp1 for Gelu {
     fn cpu_fwd(&self, x: &mut CpuStorage, at: &Layout) -> Result<()> {
         floats_mut(x, at)?.iter_mut().for_each(|x| *x = gelu(*x));
         Ok(())
+    }
+}
+
+fn softmax(x: &mut [f32]) {
+    let largest = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut sum = 0.0;
+    for x in x.iter_mut() {
+        *x = (*x - largest).exp();
+        sum += *x;
+    }
+    for x in x {
+        *x /= sum;
     }
 }
 
@@ -132,6 +223,13 @@ pub(super) fn floats_mut<'a>(storage: &'a mut CpuStorage, at: &Layout) -> Result
     }
 }
 
+/// ½ (1 + tanh y) is the logistic function of 2 y.
+fn gelu_tanh(x: f32) -> f32 {
+    /// √(8/π)
+    const SLOPE: f32 = 1.595_769;
+    x / (1.0 + (-SLOPE * (x + 0.044_715 * x * x * x)).exp())
+}
+
 fn gelu(x: f32) -> f32 {
     0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
 }
@@ -160,7 +258,7 @@ fn erf(x: f32) -> f32 {
 mod tests {
     use super::*;
     use candle_core::{Device, Tensor};
-    use candle_nn::ops::{layer_norm, softmax_last_dim};
+    use candle_nn::ops::{layer_norm, rms_norm, silu, softmax_last_dim};
 
     fn tensor(shape: &[usize]) -> Tensor {
         Tensor::randn(0.3_f32, 2.0, shape, &Device::Cpu).unwrap()
@@ -183,6 +281,37 @@ mod tests {
     }
 
     #[test]
+    fn a_row_takes_nothing_of_what_comes_later() {
+        let (before, rows) = (3, 4);
+        let x = tensor(&[2, 2 * rows, before + rows]);
+        let is_later =
+            |at: usize| u8::from(at % (before + rows) > before + at / (before + rows) % rows);
+        let later: Vec<u8> = (0..x.elem_count()).map(is_later).collect();
+        let later = Tensor::from_vec(later, x.shape(), &Device::Cpu).unwrap();
+        let never = Tensor::full(f32::NEG_INFINITY, x.shape(), &Device::Cpu).unwrap();
+        let exact = softmax_last_dim(&later.where_cond(&never, &x).unwrap()).unwrap();
+        x.inplace_op1(&CausalSoftmaxRows { rows }).unwrap();
+        check(&x, &exact);
+        assert!(x.inplace_op1(&CausalSoftmaxRows { rows: 8 }).is_err());
+    }
+
+    #[test]
+    fn the_norm_without_a_mean_equals_candles() {
+        let (x, weight) = (tensor(&[7, 37]), tensor(&[37]));
+        let exact = rms_norm(&x, &weight, 1e-5).unwrap();
+        x.inplace_op2(&weight, &RmsNormRows { epsilon: 1e-5 }).unwrap();
+        check(&x, &exact);
+    }
+
+    #[test]
+    fn the_gate_equals_candles() {
+        let (x, factor) = (tensor(&[7, 37]), tensor(&[7, 37]));
+        let exact = (silu(&x).unwrap() * &factor).unwrap();
+        x.inplace_op2(&factor, &SiluTimes).unwrap();
+        check(&x, &exact);
+    }
+
+    #[test]
     fn the_norm_equals_candles() {
         let (x, weight, bias) = (tensor(&[7, 37]), tensor(&[37]), tensor(&[37]));
         let exact = layer_norm(&x, &weight, &bias, 1e-5).unwrap();
@@ -199,12 +328,15 @@ mod tests {
     }
 
     #[test]
-    fn the_activation_equals_candles() {
+    fn the_activations_equal_candles() {
         let steps: Vec<f32> = (-8000..8000_i16).map(|step| f32::from(step) / 1000.0).collect();
         let x = Tensor::new(steps, &Device::Cpu).unwrap();
-        let exact = x.gelu_erf().unwrap();
+        let (exact, exact_tanh) = (x.gelu_erf().unwrap(), x.gelu().unwrap());
+        let y = x.copy().unwrap();
         x.inplace_op1(&Gelu).unwrap();
         check(&x, &exact);
+        y.inplace_op1(&GeluTanh).unwrap();
+        check(&y, &exact_tanh);
     }
 
     #[test]

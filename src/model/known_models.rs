@@ -28,8 +28,6 @@ pub struct KnownModel {
     /// some hundred more while it works.
     pub memory_mb: u32,
     pub good_for: &'static str,
-    /// Whether this program has its network.
-    pub runs: bool,
     pub files: &'static [KnownFile],
 }
 
@@ -90,7 +88,6 @@ pub const KNOWN: &[KnownModel] = &[
         licence: "BSD-3-Clause",
         memory_mb: 990,
         good_for: "a sentence about a photograph; 247 million parameters",
-        runs: true,
         files: &[
             file(
                 "config.json",
@@ -137,7 +134,6 @@ pub const KNOWN: &[KnownModel] = &[
         licence: "BSD-3-Clause",
         memory_mb: 1880,
         good_for: "the same with 470 million parameters",
-        runs: true,
         files: &[
             unpinned("config.json"),
             KnownFile { path: "model.safetensors", bytes: Some(1_879_014_680), sha256: None },
@@ -156,7 +152,6 @@ pub const KNOWN: &[KnownModel] = &[
         licence: "MIT",
         memory_mb: 930,
         good_for: "captions of photographs, with boxes where wanted; COCO CIDEr 133",
-        runs: true,
         files: &[
             file(
                 "config.json",
@@ -198,7 +193,6 @@ pub const KNOWN: &[KnownModel] = &[
         licence: "MIT",
         memory_mb: 3110,
         good_for: "the same; COCO CIDEr 136",
-        runs: true,
         files: &[
             file(
                 "config.json",
@@ -244,8 +238,7 @@ pub const KNOWN: &[KnownModel] = &[
         commit: "7e3e67edbbed1bf9888184d9df282b700a323964",
         licence: "Apache-2.0",
         memory_mb: 1030,
-        good_for: "descriptions of photographs",
-        runs: false,
+        good_for: "photographs in a sentence or some; 256 million parameters",
         files: &[
             file(
                 "config.json",
@@ -317,7 +310,6 @@ pub const KNOWN: &[KnownModel] = &[
         licence: "Apache-2.0",
         memory_mb: 2030,
         good_for: "the same with twice the parameters",
-        runs: false,
         files: &[
             KnownFile {
                 path: "config.json",
@@ -389,7 +381,6 @@ pub const KNOWN: &[KnownModel] = &[
         licence: "Apache-2.0",
         memory_mb: 91,
         good_for: "free notes a fifth better than the shipped one, its pupil",
-        runs: true,
         files: &[
             file(
                 "1_Pooling/config.json",
@@ -451,7 +442,6 @@ pub const KNOWN: &[KnownModel] = &[
         licence: "MIT",
         memory_mb: 133,
         good_for: "questions and the texts that answer them",
-        runs: true,
         files: &[
             file(
                 "1_Pooling/config.json",

@@ -4,7 +4,7 @@ use candle_core::{Error, Result, Tensor, bail};
 use candle_nn::VarBuilder;
 use serde::Deserialize;
 
-use crate::model::in_place::{AddRow, Gelu, NormRows, SoftmaxRows};
+use crate::model::in_place::{AddRow, Gelu, GeluTanh, NormRows, RmsNormRows, SoftmaxRows};
 
 /// Linear layer.
 pub(super) struct Linear {
@@ -62,6 +62,26 @@ impl Linear {
     }
 }
 
+/// Linear layer without a bias, as the weights lie in their file.
+pub(super) struct Product {
+    weight: Tensor,
+}
+
+impl Product {
+    /// `weight` is of shape outputs × inputs.
+    pub(super) fn new(weight: &Tensor) -> Result<Self> {
+        Ok(Self { weight: weight.t()? })
+    }
+
+    pub(super) fn load(inputs: usize, outputs: usize, weights: &VarBuilder<'_>) -> Result<Self> {
+        Self::new(&weights.get((outputs, inputs), "weight")?)
+    }
+
+    pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.matmul(&self.weight)
+    }
+}
+
 /// Layer normalisation.
 pub(super) struct Norm {
     weight: Tensor,
@@ -79,6 +99,24 @@ impl Norm {
 
     pub(super) fn apply(&self, x: Tensor) -> Result<Tensor> {
         x.inplace_op3(&self.weight, &self.bias, &NormRows { epsilon: self.epsilon })?;
+        Ok(x)
+    }
+}
+
+/// Root-mean-square normalisation.
+pub(super) struct RmsNorm {
+    weight: Tensor,
+    epsilon: f32,
+}
+
+impl RmsNorm {
+    #[expect(clippy::cast_possible_truncation, reason = "added to numbers of the same kind")]
+    pub(super) fn load(width: usize, epsilon: f64, weights: &VarBuilder<'_>) -> Result<Self> {
+        Ok(Self { weight: weights.get(width, "weight")?, epsilon: epsilon as f32 })
+    }
+
+    pub(super) fn apply(&self, x: Tensor) -> Result<Tensor> {
+        x.inplace_op2(&self.weight, &RmsNormRows { epsilon: self.epsilon })?;
         Ok(x)
     }
 }
@@ -113,7 +151,7 @@ impl Activation {
     pub(super) fn apply(self, x: Tensor) -> Result<Tensor> {
         match self {
             Self::Gelu => x.inplace_op1(&Gelu).map(|()| x),
-            Self::GeluTanh => x.gelu(),
+            Self::GeluTanh => x.inplace_op1(&GeluTanh).map(|()| x),
             Self::Relu => x.relu(),
         }
     }

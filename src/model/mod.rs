@@ -30,6 +30,7 @@ pub(crate) mod resize;
 pub mod scripted;
 pub(crate) mod sentence;
 pub mod served;
+pub mod smolvlm;
 mod stored_tensor;
 mod table;
 mod tensors;

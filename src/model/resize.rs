@@ -1,4 +1,4 @@
-//! Bicubic and bilinear resizing exactly as Pillow does it, on which vision models were trained.
+//! Resizing exactly as Pillow does it, on which vision models were trained.
 //!
 //! Pillow's filter differs from those of the `image` crate where it matters: weights in fixed
 //! point, and rounding to bytes between the two passes.
@@ -13,6 +13,7 @@ const PRECISION_BITS: u32 = 22;
 pub(crate) enum ResizeFilter {
     Bilinear,
     Bicubic,
+    Lanczos,
 }
 
 impl ResizeFilter {
@@ -21,6 +22,7 @@ impl ResizeFilter {
         match self {
             Self::Bilinear => 1.0,
             Self::Bicubic => 2.0,
+            Self::Lanczos => 3.0,
         }
     }
 
@@ -28,23 +30,35 @@ impl ResizeFilter {
         match self {
             Self::Bilinear => (1.0 - x.abs()).max(0.0),
             Self::Bicubic => cubic(x),
+            Self::Lanczos => lanczos(x),
         }
     }
 }
 
 /// `image` as a square of `side` pixels, with antialiasing where it shrinks.
 pub(crate) fn square(image: &RgbImage, side: u32, filter: ResizeFilter) -> RgbImage {
-    let (width, height) = image.dimensions();
-    // Pillow 13 begins with the rows' direction, but with the columns' where an
-    // image is that much taller than wide (found by comparing 3,000 sizes). It
-    // shows by a few levels, because the first pass rounds and clamps.
-    if height > side && u64::from(height) + u64::from(side) > 2 * u64::from(width) {
-        let flat = transpose(&resize_rows(&transpose(image), side, filter));
-        resize_rows(&flat, side, filter)
+    resized(image, (side, side), filter)
+}
+
+/// `image` with this width and height, with antialiasing where it shrinks.
+pub(crate) fn resized(image: &RgbImage, size: (u32, u32), filter: ResizeFilter) -> RgbImage {
+    let (width, height) = size;
+    if columns_come_first(image.dimensions(), size) {
+        let flat = transpose(&resize_rows(&transpose(image), height, filter));
+        resize_rows(&flat, width, filter)
     } else {
-        let narrow = resize_rows(image, side, filter);
-        transpose(&resize_rows(&transpose(&narrow), side, filter))
+        let narrow = resize_rows(image, width, filter);
+        transpose(&resize_rows(&transpose(&narrow), height, filter))
     }
+}
+
+/// Pillow 13 begins with the rows' direction, but with the columns' where an image loses height,
+/// and more than twice of what it loses of its width (found by comparing 1,500 sizes). It shows
+/// by a few levels, because the first pass rounds and clamps.
+fn columns_come_first(from: (u32, u32), to: (u32, u32)) -> bool {
+    let lost = |from: u32, to: u32| i64::from(from) - i64::from(to);
+    let (width, height) = (lost(from.0, to.0), lost(from.1, to.1));
+    height > 0 && height > 2 * width
 }
 
 /// Every row resized to `width`.
@@ -121,17 +135,30 @@ fn cubic(x: f64) -> f64 {
     }
 }
 
+/// Sinc, cut by a wider one that ends at 3.
+fn lanczos(x: f64) -> f64 {
+    if x.abs() < 3.0 { sinc(x) * sinc(x / 3.0) } else { 0.0 }
+}
+
+fn sinc(x: f64) -> f64 {
+    let angle = x * std::f64::consts::PI;
+    if angle == 0.0 { 1.0 } else { angle.sin() / angle }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use image::Rgb;
+
+    const FILTERS: [ResizeFilter; 3] =
+        [ResizeFilter::Bilinear, ResizeFilter::Bicubic, ResizeFilter::Lanczos];
 
     #[test]
     fn the_same_size_is_the_same_image() {
         let image = RgbImage::from_fn(7, 7, |x, y| {
             Rgb([x, y, x * y].map(|level| u8::try_from(level).unwrap()))
         });
-        for filter in [ResizeFilter::Bilinear, ResizeFilter::Bicubic] {
+        for filter in FILTERS {
             assert_eq!(square(&image, 7, filter), image);
         }
     }
@@ -141,7 +168,7 @@ mod tests {
         let plain = Rgb([0, 255, 77]);
         for (width, height) in [(1, 1), (13, 4), (4, 300), (640, 480)] {
             let image = RgbImage::from_pixel(width, height, plain);
-            for filter in [ResizeFilter::Bilinear, ResizeFilter::Bicubic] {
+            for filter in FILTERS {
                 assert_eq!(square(&image, 16, filter), RgbImage::from_pixel(16, 16, plain));
             }
         }
@@ -149,7 +176,7 @@ mod tests {
 
     #[test]
     fn weights_of_a_tap_sum_to_one() {
-        for filter in [ResizeFilter::Bilinear, ResizeFilter::Bicubic] {
+        for filter in FILTERS {
             for tap in [(640, 128), (20, 128)].iter().flat_map(|(a, b)| filter_taps(*a, *b, filter))
             {
                 let sum: i32 = tap.weights.iter().sum();

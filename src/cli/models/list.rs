@@ -82,12 +82,7 @@ pub(super) fn list(cache: &HubCache, config: &Config, places: &Places) -> anyhow
 
 fn line(cache: &HubCache, model: &KnownModel) -> Line {
     let is_there = model.on_hub().is_some_and(|it| cache.snapshot(&it).is_some());
-    let state = match (is_there, model.runs) {
-        (true, true) => "in the cache",
-        (true, false) => "in the cache, not run yet",
-        (false, true) => "to be fetched",
-        (false, false) => "not run yet",
-    };
+    let state = if is_there { "in the cache" } else { "to be fetched" };
     let kind = match model.kind {
         ModelKind::Captioner => "captioner",
         ModelKind::Embedder => "embedder",

@@ -168,16 +168,12 @@ fn pull(cache: &HubCache, settings: &HubSettings, name: &str) -> anyhow::Result<
         ))?,
         Some(_) => {}
     }
-    if known.is_some_and(|it| !it.runs) {
-        say("this build cannot run it yet")?;
-    } else {
-        let keys = match known.map(|it| it.kind) {
-            Some(ModelKind::Captioner) => "captioner.model",
-            Some(ModelKind::Embedder) => "embedder.model",
-            None => "captioner.model or embedder.model",
-        };
-        say(&format!("use it with: {keys} = {name:?}"))?;
-    }
+    let keys = match known.map(|it| it.kind) {
+        Some(ModelKind::Captioner) => "captioner.model",
+        Some(ModelKind::Embedder) => "embedder.model",
+        None => "captioner.model or embedder.model",
+    };
+    say(&format!("use it with: {keys} = {name:?}"))?;
     Ok(())
 }
 
