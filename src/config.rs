@@ -183,6 +183,7 @@ pub struct PromptsSettings {
 #[serde(deny_unknown_fields)]
 pub struct IngestSettings {
     pub spool_max: usize,
+    pub image_roots: String,
     pub image_max_mb: usize,
     pub image_max_megapixels: u64,
     pub max_ahead_seconds: u64,
@@ -270,6 +271,7 @@ impl Config {
         config.endpoint()?;
         config.served_captioner()?;
         config.socket_mode()?;
+        config.image_roots()?;
         Ok(config)
     }
 
@@ -528,6 +530,17 @@ impl Config {
     /// Search path of models by name.
     pub fn models_dirs(&self, places: &Places) -> Vec<PathBuf> {
         shared_dirs(&self.settings.models.dir, "models", "models", places)
+    }
+
+    /// Where images lie that clients name by their paths.
+    pub fn image_roots(&self) -> Result<Vec<PathBuf>, ConfigError> {
+        let roots = self.settings.ingest.image_roots.split(':').filter(|it| !it.is_empty());
+        let roots: Vec<PathBuf> = roots.map(PathBuf::from).collect();
+        if roots.iter().all(|root| root.is_absolute()) {
+            return Ok(roots);
+        }
+        let accepted = "absolute paths of directories, with colons between them".to_owned();
+        Err(self.refusal("ingest.image_roots", accepted))
     }
 
     /// Search path of prompt templates by name.

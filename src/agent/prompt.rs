@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use log::warn;
 use serde_json::{Map, Value, json};
 
+use crate::base::plain::is_hidden;
 use crate::memory::state::render;
 use crate::retrieval::session::{ModelStep, Session};
 use crate::tools::ToolError;
@@ -124,7 +125,7 @@ fn steps(steps: &[ModelStep]) -> String {
 
 /// Text of others: it cannot open or end a block of the prompt.
 pub(super) fn data(text: &str, chars_max: usize) -> String {
-    let is_kept = |c: &char| !c.is_control() || *c == '\n';
+    let is_kept = |c: &char| !is_hidden(*c) || *c == '\n';
     let mut chars = text.trim().chars().filter(is_kept);
     let mut data = String::new();
     for c in chars.by_ref().take(chars_max) {

@@ -1,5 +1,6 @@
 //! Metadata of a camera's frame, before its caption.
 
+use crate::base::plain::is_hidden;
 use crate::base::pose::Pose;
 use crate::base::time::Timestamp;
 
@@ -43,7 +44,7 @@ impl FrameMeta {
             if name.len() > NAME_BYTES_MAX {
                 return Err(BadName::TooLong { field, bytes: name.len() });
             }
-            if name.chars().any(char::is_control) {
+            if name.chars().any(is_hidden) {
                 return Err(BadName::Control { field });
             }
         }
@@ -72,6 +73,8 @@ mod tests {
         let long = "m".repeat(NAME_BYTES_MAX + 1);
         let expect = BadName::TooLong { field: "map_id", bytes: NAME_BYTES_MAX + 1 };
         assert_eq!(meta("front", &long).check(), Err(expect));
-        assert_eq!(meta("a\nb", "").check(), Err(BadName::Control { field: "source" }));
+        for name in ["a\nb", "a\u{202e}b", "a\u{9b}b"] {
+            assert_eq!(meta(name, "").check(), Err(BadName::Control { field: "source" }));
+        }
     }
 }

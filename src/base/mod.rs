@@ -14,6 +14,7 @@ pub mod frame;
 pub mod notify;
 pub mod panic;
 pub mod picture;
+pub mod plain;
 pub mod pose;
 pub mod priority;
 pub mod score;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::retrieve_object;
 use crate::agent::retrieve_object::RetrieveObject;
 use crate::cli::client::{Client, ClientOptions};
-use crate::cli::output::say;
+use crate::cli::output::{complain, say};
 use crate::tools::tool::Tool as _;
 
 /// What to ask for.
@@ -31,7 +31,6 @@ pub(super) struct Flags {
 }
 
 /// Prints the goals and the calls that led to them; a refused task is a failure.
-#[expect(clippy::print_stderr, reason = "the command's result")]
 pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(socket, ClientOptions::default())?;
     let mut arguments = Map::new();
@@ -43,7 +42,7 @@ pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
     }
     let reply = client.call(RetrieveObject::NAME, arguments)?;
     if reply.is_error {
-        eprintln!("{}", reply.text);
+        complain(&reply.text);
         return Ok(ExitCode::FAILURE);
     }
     if flags.json {

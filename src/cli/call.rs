@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::cli::client::{Client, ClientOptions};
-use crate::cli::output::say;
+use crate::cli::output::{complain, say};
 
 /// What to call.
 #[derive(Debug, Args)]
@@ -25,12 +25,11 @@ pub(super) struct Flags {
 }
 
 /// Prints the reply; a reply that says it is an error fails.
-#[expect(clippy::print_stderr, reason = "the command's result")]
 pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(socket, ClientOptions::default())?;
     let reply = client.call(&flags.tool, arguments(&flags.arguments)?)?;
     if reply.is_error {
-        eprintln!("{}", reply.text);
+        complain(&reply.text);
         return Ok(ExitCode::FAILURE);
     }
     if flags.text {

@@ -18,7 +18,7 @@ use crate::base::score::{Score, round_to};
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, SystemClock};
 use crate::capture::is_image_name;
-use crate::cli::output::say;
+use crate::cli::output::{self, say};
 use crate::config::{Config, Places};
 use crate::daemon;
 use crate::model::worker::WorkerCaptioner;
@@ -175,7 +175,6 @@ fn detection_json(detection: &DetectedObject) -> Value {
     json!({"name": name, "score": Score(*score), "box": sides})
 }
 
-#[expect(clippy::print_stderr, reason = "the command's result for this image")]
 fn complain(file: &str, error: &Failure) {
-    eprintln!("engram: {file}: {error}");
+    output::complain(&format!("engram: {file}: {error}"));
 }

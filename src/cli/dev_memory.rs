@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::base::picture::Encoding;
-use crate::cli::output::say;
+use crate::cli::output::{complain, say};
 use crate::config::Config;
 use crate::daemon::image_limits;
 use crate::memory::state::{render, reply};
@@ -37,10 +37,6 @@ pub(super) struct Flags {
 }
 
 /// Prints the reply, its memory, and the prompt rendered with that memory.
-#[expect(
-    clippy::print_stderr,
-    reason = "what is missing must be seen, and not be part of the prompt"
-)]
 pub(super) fn run(config: &Config, flags: &Flags) -> anyhow::Result<ExitCode> {
     let Flags { prompt, reply, image, user_prompt } = flags;
     let template = read(prompt)?;
@@ -62,7 +58,7 @@ pub(super) fn run(config: &Config, flags: &Flags) -> anyhow::Result<ExitCode> {
     say(&format!("## Memory\n\n{}\n", serde_json::to_string_pretty(&memory)?))?;
     say(&format!("## Prompt\n\n{}", rendered.text))?;
     for missing in &rendered.missing {
-        eprintln!("WARNING: the template names {missing}, which is missing");
+        complain(&format!("WARNING: the template names {missing}, which is missing"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,7 @@ use log::kv::{Error, Key, Value, VisitSource};
 use log::{LevelFilter, Record};
 use serde_json::{Map, json};
 
+use crate::base::plain;
 use crate::base::time::{Clock as _, SystemClock};
 use crate::config::LogSettings;
 
@@ -32,7 +33,7 @@ fn text_line(record: &Record<'_>) -> String {
     for (key, value) in fields(record) {
         line.push_str(&format!(" {key}={value}"));
     }
-    line
+    plain::one_line(&line).into_owned()
 }
 
 fn json_line(record: &Record<'_>) -> String {
@@ -42,7 +43,7 @@ fn json_line(record: &Record<'_>) -> String {
     line.insert("target".to_owned(), json!(record.target()));
     line.insert("message".to_owned(), json!(record.args().to_string()));
     line.extend(fields(record));
-    serde_json::Value::Object(line).to_string()
+    plain::one_line(&serde_json::Value::Object(line).to_string()).into_owned()
 }
 
 fn now() -> String {
@@ -75,4 +76,22 @@ impl<'kvs> VisitSource<'kvs> for Fields {
 pub(super) fn finish() {
     log::logger().flush();
     drop(io::stderr().flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_of_plain_text() {
+        let hostile = "a\n2026-01-01T00:00:00.000Z ERROR forged \u{1b}[2J\u{202e}";
+        for write in [text_line, json_line] {
+            let args = format_args!("{hostile}");
+            let fields = [("source", hostile)];
+            let record = Record::builder().args(args).key_values(&fields).build();
+            let line = write(&record);
+            assert!(!line.chars().any(plain::is_hidden), "{line:?}");
+            assert_eq!(line.matches("\\u001b[2J\\u202e").count(), 2, "{line}");
+        }
+    }
 }

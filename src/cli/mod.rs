@@ -132,9 +132,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the program's last word")]
 fn complain(error: &anyhow::Error) {
-    eprintln!("engram: {error:#}");
+    output::complain(&format!("engram: {error:#}"));
 }
 
 fn execute(cli: Cli) -> anyhow::Result<ExitCode> {

@@ -132,6 +132,7 @@ impl Daemon {
             forget_share_max: config.settings.memory.forget_share_max,
             goal_probability_min: config.settings.retrieval.probability_min,
             prompts_dirs: config.prompts_dirs(places),
+            image_roots: config.image_roots()?,
             image_limits: image_limits(config),
         };
         let parts = IngestParts {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::RecordId;
 use crate::base::caller::Caller;
+use crate::base::plain::is_hidden;
 use crate::base::time::{TIME_FORMS, Timestamp, Window, Zone};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::{ToolError, area};
@@ -25,6 +26,8 @@ pub(crate) struct Param {
 pub(crate) enum Kind {
     /// Text of at most so many bytes.
     Text { bytes_max: usize },
+    /// Name on one line, without characters that are not seen, of at most so many bytes.
+    Name { bytes_max: usize },
     /// Whole number with its bounds, and what an absent one counts as.
     Whole { least: i64, most: i64, default: i64 },
     /// Finite number.
@@ -68,7 +71,7 @@ impl Param {
 /// Every tool takes it.
 pub(crate) const SESSION: Param = Param::optional(
     "session",
-    Kind::Text { bytes_max: 128 },
+    Kind::Name { bytes_max: 128 },
     "Name of a session to go on with; the connection's own where absent.",
 );
 
@@ -94,7 +97,9 @@ pub(crate) fn schema(params: &[Param]) -> Map<String, Value> {
 
 fn param_schema(param: &Param) -> Value {
     let mut schema = match param.kind {
-        Kind::Text { bytes_max } => json!({"type": "string", "maxLength": bytes_max}),
+        Kind::Text { bytes_max } | Kind::Name { bytes_max } => {
+            json!({"type": "string", "maxLength": bytes_max})
+        }
         Kind::Whole { least, most, default } => {
             json!({"type": "integer", "minimum": least, "maximum": most, "default": default})
         }
@@ -184,8 +189,16 @@ impl Args {
 
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ToolError> {
         let Some((kind, value)) = self.find(name) else { return Ok(None) };
-        let bytes_max = if let Kind::Text { bytes_max } = kind { bytes_max } else { usize::MAX };
+        let is_name = matches!(kind, Kind::Name { .. });
+        let bytes_max = if let Kind::Text { bytes_max } | Kind::Name { bytes_max } = kind {
+            bytes_max
+        } else {
+            usize::MAX
+        };
         match value.as_str() {
+            Some(text) if is_name && text.chars().any(is_hidden) => {
+                Err(wrong_value(name, value, kind))
+            }
             Some(text) if text.len() <= bytes_max => Ok((!text.trim().is_empty()).then_some(text)),
             _ => Err(wrong_value(name, value, kind)),
         }
@@ -429,6 +442,9 @@ fn wrong_value(name: &str, value: &Value, kind: Kind) -> ToolError {
 fn accepted_form(kind: Kind) -> String {
     match kind {
         Kind::Text { bytes_max } => format!("a text of at most {bytes_max} bytes"),
+        Kind::Name { bytes_max } => {
+            format!("a name of at most {bytes_max} bytes on one line, without control characters")
+        }
         Kind::Whole { least, most, default } => {
             format!("a whole number from {least} to {most} ({default} where absent)")
         }

@@ -61,6 +61,8 @@ pub struct Options {
     pub goal_probability_min: f32,
     /// Where templates are looked for by name, in this order.
     pub prompts_dirs: Vec<PathBuf>,
+    /// Where images lie that clients name by their paths.
+    pub image_roots: Vec<PathBuf>,
     /// What a frame that comes in may be at most.
     pub image_limits: ImageLimits,
 }

@@ -21,6 +21,7 @@ pub(crate) mod object_retrieval;
 pub(crate) mod recall;
 mod record;
 pub(crate) mod reply;
+mod rooted;
 mod schema;
 pub(crate) mod state;
 pub(crate) mod text;

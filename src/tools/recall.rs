@@ -22,11 +22,11 @@ pub(crate) const QUERY_BYTES_MAX: usize = 2_000;
 
 pub(crate) const SOURCE: Param = Param::optional(
     "source",
-    Kind::Text { bytes_max: 128 },
+    Kind::Name { bytes_max: 128 },
     "Only records of this camera or other origin.",
 );
 pub(crate) const MAP: Param =
-    Param::optional("map_id", Kind::Text { bytes_max: 128 }, "Only records made in this map.");
+    Param::optional("map_id", Kind::Name { bytes_max: 128 }, "Only records made in this map.");
 pub(crate) const START: Param =
     Param::optional("search_start_time", Kind::Time, "Start of the window, inclusive.");
 pub(crate) const END: Param =

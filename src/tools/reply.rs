@@ -1,6 +1,7 @@
 //! Replies in words: records, counts and what the memory holds, as short lines that a
 //! language model reads.
 
+use crate::base::plain;
 use crate::base::time::{Window, Zone};
 use crate::memory::episodic::Recalled;
 use crate::store::Record;
@@ -31,7 +32,8 @@ pub(crate) fn line(record: &Record, recalled: Option<&Recalled>, zone: Zone) -> 
         let [x, y, _] = pose.position;
         line.push_str(&format!(" ({x:.1}, {y:.1})"));
     }
-    line.push_str(&format!(" {}", record.caption));
+    // A caption is a record's words, not a record of its own.
+    line.push_str(&format!(" {}", plain::one_line(&record.caption)));
     if let Some(confidence) = record.confidence.filter(|it| *it < UNSURE_BELOW) {
         line.push_str(&format!(" (caption unsure, {:.0} % likely right)", 100.0 * confidence));
     }

@@ -1,4 +1,7 @@
-//! The text of a reply: whole lines within a bound. Knows no tool and no memory.
+//! The text of a reply: whole lines within a bound, in which no text of others makes a line
+//! of its own. Knows no tool and no memory.
+
+use crate::base::plain;
 
 /// A bounded text, whole lines only.
 pub(crate) struct Text {
@@ -19,7 +22,18 @@ impl Text {
         }
     }
 
+    /// One line, whatever is in it.
     pub(crate) fn line(&mut self, line: &str) {
+        self.push(&plain::one_line(line));
+    }
+
+    /// Lines that belong together; of what others wrote, those after the first are indented
+    /// or within delimiters.
+    pub(crate) fn block(&mut self, lines: &str) {
+        self.push(&plain::lines(lines));
+    }
+
+    fn push(&mut self, line: &str) {
         let chars = line.chars().count() + 1;
         if self.cut > 0 || chars > self.room {
             self.cut += 1;
@@ -32,7 +46,7 @@ impl Text {
 
     /// A line after all others that is never cut.
     pub(crate) fn whole_line(&mut self, line: &str) {
-        self.whole.push_str(line);
+        self.whole.push_str(&plain::one_line(line));
         self.whole.push('\n');
     }
 

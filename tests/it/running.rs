@@ -105,7 +105,9 @@ pub(crate) fn serve(dir: &Path, flags: &[&str]) -> Command {
     command.arg("--socket").arg(socket(dir));
     command.args(["--set", "time.zone=UTC", "--set", "log.level=warn"]);
     // The frames of the tests are the demo's.
-    command.args(["--set", "captioner.model=household-captioner"]).args(flags);
+    command.args(["--set", "captioner.model=household-captioner"]);
+    let frames = concat!("ingest.image_roots=", env!("CARGO_MANIFEST_DIR"), "/models");
+    command.args(["--set", frames]).args(flags);
     command.stdin(Stdio::null());
     command
 }

@@ -2,6 +2,7 @@
 //! its reply looks like.
 
 use std::cell::Cell;
+use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -114,6 +115,7 @@ impl Memory {
             forget_share_max: 0.2,
             goal_probability_min: 0.0,
             prompts_dirs: vec![state.join("prompts")],
+            image_roots: vec![state.join("images")],
             image_limits: ImageLimits::default(),
         };
         let context = Context::new(
@@ -384,9 +386,13 @@ fn what_cannot_be_observed_is_refused_by_argument() {
         "argument \"image\": the image is neither JPEG nor PNG",
     );
     check(json!({"image_path": "frame.png"}), "not an absolute path");
-    check(json!({"image_path": "/nowhere/frame.png"}), "No such file");
-    check(json!({"image_path": "/tmp"}), "not a regular file");
-    check(json!({"image_path": "/dev/zero"}), "not a regular file");
+    for path in ["/nowhere/frame.png", "/tmp", "/dev/zero", "/etc/passwd"] {
+        check(json!({"image_path": path}), "no file within the directories");
+    }
+    let roots = memory.state.path().join("images");
+    fs::create_dir_all(&roots).unwrap();
+    check(json!({"image_path": roots}), "not a regular file");
+    check(json!({"image_path": roots.join("absent.png")}), "(ingest.image_roots)");
     check(json!({"caption": "a", "theta": 1}), "argument \"theta\" is 1 without \"position\"");
     check(json!({"caption": "a", "position": [1e12, 0]}), "argument position[0] is 1000000000000");
     check(

@@ -1,6 +1,5 @@
 //! `observe`: a frame or a ready caption goes into memory.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -12,23 +11,22 @@ use serde::Serialize;
 use crate::base::caller::{Role, Roles};
 use crate::base::caption::Caption;
 use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
-use crate::base::picture::ImageLimits;
 use crate::base::pose::Pose;
 use crate::ingest::{ObserveError, Observed, ObservedState};
 use crate::retrieval::sessions::SessionName;
 use crate::store::NewObservation;
 use crate::tools::args::{Args, Kind, Param, argument_error};
-use crate::tools::context::Context;
+use crate::tools::context::{Context, Options};
 use crate::tools::text::Text;
 use crate::tools::tool::{self, Changed, Tool};
-use crate::tools::{Hints, ToolError, Toolset};
+use crate::tools::{Hints, ToolError, Toolset, rooted};
 
 pub(crate) struct Observe;
 
 /// Longest caption: several times what the wordiest captioner writes.
 const CAPTION_BYTES_MAX: usize = 8_000;
 
-const NAME: Kind = Kind::Text { bytes_max: NAME_BYTES_MAX };
+const NAME: Kind = Kind::Name { bytes_max: NAME_BYTES_MAX };
 
 /// An observation.
 pub(crate) struct Request {
@@ -76,7 +74,8 @@ impl Tool for Observe {
         Param::optional(
             "image_path",
             Kind::Text { bytes_max: 4096 },
-            "Absolute path of a JPEG or PNG frame on the robot's disk.",
+            "Absolute path of a JPEG or PNG frame on the robot's disk, within the directories that \
+             the daemon takes them from.",
         ),
         Param::optional(
             "caption",
@@ -107,7 +106,7 @@ impl Tool for Observe {
         session: SessionName<'_>,
     ) -> Result<Request, ToolError> {
         let reading = context.reading(session);
-        let content = content(args, context.options.image_limits)?;
+        let content = content(args, &context.options)?;
         let meta = FrameMeta {
             taken_at: args.time("time", reading)?.unwrap_or(reading.now),
             pose: pose(args)?,
@@ -176,7 +175,7 @@ impl tool::Reply for Reply {
     }
 }
 
-fn content(args: &Args, limits: ImageLimits) -> Result<Content, ToolError> {
+fn content(args: &Args, options: &Options) -> Result<Content, ToolError> {
     let (image, path, caption) =
         (args.text("image")?, args.text("image_path")?, args.text("caption")?);
     let layer = args.text("layer")?.map(str::to_owned);
@@ -189,7 +188,7 @@ fn content(args: &Args, limits: ImageLimits) -> Result<Content, ToolError> {
             ));
         }
         (Some(image), None) => Some(decode(image)?),
-        (None, Some(path)) => Some(read(Path::new(path), limits.bytes_max)?),
+        (None, Some(path)) => Some(read(Path::new(path), options)?),
         (None, None) => None,
     };
     match (image, caption) {
@@ -236,25 +235,31 @@ fn confidence(args: &Args) -> Result<Option<f32>, ToolError> {
     Ok(Some(given))
 }
 
-/// Reads a regular file of at most `bytes_max`.
-fn read(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ToolError> {
+/// Reads a regular file within the roots, of at most the image's bytes.
+fn read(path: &Path, options: &Options) -> Result<Vec<u8>, ToolError> {
+    let bytes_max = options.image_limits.bytes_max;
     let refusal = |reason: String| {
+        let within = match options.image_roots.as_slice() {
+            [] => ", which the daemon takes within the directories of its setting \
+                ingest.image_roots, and none is set; \"image\" takes the bytes"
+                .to_owned(),
+            roots => {
+                let roots: Vec<String> = roots.iter().map(|it| it.display().to_string()).collect();
+                format!(" within {} (ingest.image_roots)", roots.join(", "))
+            }
+        };
         argument_error(format!(
-            "argument \"image_path\" is {:?}: {reason}; accepted is the absolute path of a JPEG or PNG file of at most {bytes_max} bytes",
+            "argument \"image_path\" is {:?}: {reason}; accepted is the absolute path of a JPEG or \
+             PNG file of at most {bytes_max} bytes{within}",
             path.display()
         ))
     };
     if !path.is_absolute() {
         return Err(refusal("not an absolute path".to_owned()));
     }
-    // Asked before it is opened: opening a FIFO would wait for a writer.
-    let metadata = std::fs::metadata(path).map_err(|error| refusal(error.to_string()))?;
-    if !metadata.is_file() {
-        return Err(refusal("not a regular file".to_owned()));
-    }
+    let file = rooted::open(&options.image_roots, path).map_err(refusal)?;
     let mut bytes = Vec::new();
     let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
-    let file = File::open(path).map_err(|error| refusal(error.to_string()))?;
     file.take(limit).read_to_end(&mut bytes).map_err(|error| refusal(error.to_string()))?;
     if bytes.len() > bytes_max {
         return Err(refusal("the file is larger".to_owned()));

@@ -61,7 +61,7 @@ impl Tool for MemoAdd {
         ),
         Param::optional(
             "source",
-            Kind::Text { bytes_max: 128 },
+            Kind::Name { bytes_max: 128 },
             "Where it comes from; \"uprated_by_user\" where absent.",
         ),
     ];

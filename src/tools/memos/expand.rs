@@ -104,7 +104,7 @@ impl tool::Reply for Reply {
         }
         for Block { query, memo, why_none, .. } in &self.blocks {
             match memo {
-                Some(memo) => text.line(memo),
+                Some(memo) => text.block(memo),
                 None => text.line(&format!("No memo for {query:?}: {why_none}.")),
             }
         }

@@ -140,7 +140,7 @@ impl tool::Reply for Reply {
         let Self { memos, total, queued, recalls } = self;
         text.line(&format!("{} of {total} memos, newest first, {queued} queued:", memos.len()));
         for memo in memos {
-            text.line(&memo.line());
+            text.block(&memo.line());
         }
         for ListedRecallReply { query, memo_ids, time } in recalls {
             text.line(&format!("{time} {query:?} was answered by {}", id_list(memo_ids)));

@@ -96,7 +96,7 @@ impl tool::Reply for Reply {
             text.line(&format!("Nothing found: {why}."));
         }
         for it in &self.memos {
-            text.line(&it.memo);
+            text.block(&it.memo);
         }
         if let Some(notice) = self.notice {
             text.line(&format!("Note: {notice}."));

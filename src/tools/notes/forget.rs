@@ -412,7 +412,7 @@ impl tool::Reply for Reply {
         text.line(&format!("{counts} {done}"));
         for Item { id, text: shown, .. } in items {
             let shown = indented_excerpt(shown, SHOWN_CHARS_MAX);
-            text.line(&match id {
+            text.block(&match id {
                 Deleted::Note(id) => format!("{id} {shown}"),
                 Deleted::Record(id) => format!("#{id} {shown}"),
             });
@@ -421,7 +421,7 @@ impl tool::Reply for Reply {
             text.line("Kept, as they name only a part of the topic:");
         }
         for Near { id, text: shown } in near {
-            text.line(&format!("{id} {}", indented_excerpt(shown, SHOWN_CHARS_MAX)));
+            text.block(&format!("{id} {}", indented_excerpt(shown, SHOWN_CHARS_MAX)));
         }
         if self.needs_confirm.is_some() {
             text.line(&format!("To remove so many, call again with confirm {count}."));

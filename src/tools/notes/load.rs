@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::base::caller::{Role, Roles};
+use crate::base::plain;
 use crate::base::score::Score;
 use crate::base::time::Zone;
 use crate::memory::notes::filter::{FILTER_BYTES_MAX, NoteFilter};
@@ -143,6 +144,7 @@ impl NoteReply {
         let expires = expires.as_ref().map_or_else(String::new, |at| format!(" expires {at}"));
         // Indented, so that no note looks like the next one.
         let shown = indented_excerpt(text, SHOWN_CHARS_MAX);
+        let area = plain::one_line(area);
         let metadata = if metadata.is_empty() {
             String::new()
         } else {
@@ -160,7 +162,7 @@ impl tool::Reply for Reply {
             None => format!("{} of {total} notes, best first:", memories.len()),
         });
         for note in memories {
-            text.line(&note.line());
+            text.block(&note.line());
         }
         if let Some(notice) = notice {
             text.line(&format!("Note: {notice}."));

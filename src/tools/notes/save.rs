@@ -21,7 +21,7 @@ pub(super) const TEXT_BYTES_MAX: usize = 16 << 10;
 
 pub(super) const AREA: Param = Param::optional(
     "area",
-    Kind::Text { bytes_max: 128 },
+    Kind::Name { bytes_max: 128 },
     "Which part of the memory; \"main\" where absent.",
 );
 pub(super) const METADATA: Param = Param::optional(

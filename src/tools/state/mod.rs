@@ -22,7 +22,7 @@ const DEFAULT_AGENT: &str = "default";
 
 const AGENT: Param = Param::optional(
     "agent",
-    Kind::Text { bytes_max: 128 },
+    Kind::Name { bytes_max: 128 },
     "Whose memory; \"default\" where absent.",
 );
 

@@ -1,11 +1,10 @@
 //! Templates of the prompts directories, by name.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-use crate::tools::ToolError;
 use crate::tools::args::argument_error;
+use crate::tools::{ToolError, rooted};
 
 /// Longest template.
 pub(crate) const TEMPLATE_BYTES_MAX: usize = 64 << 10;
@@ -30,9 +29,9 @@ pub(crate) fn read(dirs: &[PathBuf], name: &str) -> Result<String, ToolError> {
     };
     let mut bytes = Vec::new();
     let limit = TEMPLATE_BYTES_MAX as u64 + 1;
-    File::open(path)
-        .and_then(|file| file.take(limit).read_to_end(&mut bytes))
-        .map_err(|error| refusal(error.to_string()))?;
+    // A link may lead out of the directory.
+    let file = rooted::open(dirs, path).map_err(refusal)?;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| refusal(error.to_string()))?;
     if bytes.len() > TEMPLATE_BYTES_MAX {
         return Err(refusal("the file is larger".to_owned()));
     }
