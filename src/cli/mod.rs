@@ -35,6 +35,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::cli::models::hub_settings::HubSettings;
 use crate::cli::output::say;
 use crate::config::{Config, Overrides, Places};
+use crate::store::panics::hide_database_panics;
 
 /// A robot's memory as one offline process.
 #[derive(Debug, Parser)]
@@ -145,6 +146,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     if matches!(command, Command::Serve | Command::Reindex | Command::Bench { .. }) {
         set_up_process();
     }
+    hide_database_panics();
     let config = common.load()?;
     // It has its progress bar on the same terminal.
     let has_bar = matches!(command, Command::Bench { .. } | Command::Models { .. });

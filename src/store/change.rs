@@ -145,6 +145,17 @@ pub(super) enum Move {
     Forgotten(FrameTicket),
 }
 
+/// What a change does to the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It stores what was seen or said.
+    Adds,
+    /// It removes some of that, and adds none.
+    Forgets,
+    /// It notes what the store needs to go on.
+    Notes,
+}
+
 /// Change being prepared.
 #[derive(Debug)]
 pub(super) struct Change {
@@ -179,6 +190,18 @@ impl Change {
             moves: Vec::new(),
             sources: Vec::new(),
             segments: Vec::new(),
+        }
+    }
+
+    pub(super) fn purpose(&self, before: &WriterState) -> Purpose {
+        if self.batch.inserted_keys().any(keys::fills_disk) {
+            Purpose::Adds
+        } else if self.batch.removed_keys().any(keys::fills_disk)
+            || self.below > before.removed.below
+        {
+            Purpose::Forgets
+        } else {
+            Purpose::Notes
         }
     }
 

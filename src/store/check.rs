@@ -1,17 +1,17 @@
 //! Integrity check on opening: refuses a directory that is not the whole store.
 //!
-//! Nothing is repaired here. Order: lock, manifest, database, then the database
-//! against the manifest.
+//! Nothing is repaired here, and what is refused is as it was. Order: lock, manifest, a copy
+//! of the database against its witness, the database, then that against the manifest.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::base::RecordId;
 use crate::store::Counters;
 use crate::store::Options;
 use crate::store::StoreError;
 use crate::store::database::{Batch, Database, Witnesses};
-use crate::store::durable;
+use crate::store::frames::Frames;
 use crate::store::keys;
 use crate::store::lock::DirectoryLock;
 use crate::store::losses::Losses;
@@ -19,7 +19,9 @@ use crate::store::manifest::Manifest;
 use crate::store::records::{
     self, FormatOnDisk, PromiseOnDisk, RecordOnDisk, RemovedOnDisk, TallyOnDisk,
 };
+use crate::store::room::Room;
 use crate::store::sealed_database::SealedDatabase;
+use crate::store::trial::{self, Trial};
 use crate::store::unlock;
 use crate::store::witness::Witness;
 
@@ -45,24 +47,21 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let dir = &options.dir;
     fs::create_dir_all(dir).map_err(|error| StoreError::io("make the directory", dir, &error))?;
     let lock = DirectoryLock::take(dir)?;
+    Room::check_start(dir)?;
     unlock::finish_sealing(dir)?;
     let manifest = Manifest::in_dir(dir);
     let promise = manifest.read()?;
     let promised = promise.as_ref().is_some_and(holds_something);
-    let copy_kept = if promised { DatabaseCopy::keep(dir)? } else { DatabaseCopy::default() };
-
-    let open = || {
-        Database::open(&dir.join("db"), options.sled_cache_bytes).map_err(|reason| {
-            copy_kept.not_whole(dir, format!("its database does not open, {reason}"))
-        })
+    let path = dir.join("db");
+    let tried = if path.join("db").is_file() {
+        try_on_copy(options, &path, promise.is_some())?
+    } else {
+        check_nothing_is_there(dir, promised)?;
+        Tried::NothingThere
     };
-    let mut raw = open()?;
-    if !promised {
-        // sled writes its first snapshot when it opens a log that is there already.
-        // Without one, the next start would have to keep a copy; see `DatabaseCopy`.
-        drop(raw);
-        raw = open()?;
-    }
+    trial::forget_note(&path).map_err(|error| StoreError::io("open", &path, &error))?;
+    let raw = Database::open(&path, options.sled_cache_bytes)
+        .map_err(|reason| tried.not_whole(dir, format!("its database does not open, {reason}")))?;
     let db = unlock::unlock(options, raw, promised)?;
     let format = db.read::<FormatOnDisk>(keys::FORMAT).map_err(|error| blame(error, dir))?;
     let tally = db.read::<TallyOnDisk>(keys::TALLY).map_err(|error| blame(error, dir))?;
@@ -71,27 +70,87 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let tally = tally.unwrap_or_else(|| TallyOnDisk::of((1, 1), 0, Counters::default()));
     let promise = match promise {
         None if tally.next_record > 1 || tally.next_ticket > 1 => {
-            let reason = "its manifest is missing".to_owned();
-            return Err(copy_kept.not_whole(dir, reason));
+            return Err(tried.not_whole(dir, "its manifest is missing".to_owned()));
         }
         promise => promise.unwrap_or_else(nothing_promised),
     };
     let newest = newest_record(&db, &tally)?;
     compare(&db, &promise, &tally, removed.removed)?
-        .map_err(|reason| copy_kept.not_whole(dir, reason))?;
+        .map_err(|reason| tried.not_whole(dir, reason))?;
     let losses = Losses::in_dir(dir);
-    compare_witnesses(db.raw(), &losses)?.map_err(|reason| copy_kept.not_whole(dir, reason))?;
-    copy_kept.drop_copy();
+    let lost = compare_witnesses(db.raw())?.map_err(|reason| tried.not_whole(dir, reason))?;
+    for loss in &lost {
+        losses.note(loss)?;
+    }
+    let is_adopted = db.raw().witness().commits == 0 && !db.raw().is_empty()?;
+    if is_adopted || !lost.is_empty() {
+        // The witness says from now on what was found.
+        db.raw().commit(Batch::default())?;
+    }
     Ok(Opened { lock, manifest, db, format, tally, removed, newest, losses })
+}
+
+/// What a refusal can say of the directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tried {
+    OnCopy,
+    OnItself,
+    NothingThere,
+}
+
+impl Tried {
+    fn not_whole(self, dir: &Path, reason: String) -> StoreError {
+        let kept = match self {
+            Self::OnCopy => String::new(),
+            Self::OnItself => "; opening it may have changed it".to_owned(),
+            Self::NothingThere => "; nothing in its directory was changed".to_owned(),
+        };
+        StoreError::NotWhole { path: dir.to_owned(), reason, kept }
+    }
+}
+
+/// Opens and compares a copy of the database, so that what is refused stays as it was.
+fn try_on_copy(options: &Options, db: &Path, has_manifest: bool) -> Result<Tried, StoreError> {
+    let dir = &options.dir;
+    let trial =
+        Trial::of(db).map_err(|error| StoreError::io("copy the database beside", db, &error))?;
+    let Some(trial) = trial else { return Ok(Tried::OnItself) };
+    let unchanged = |reason: String| Tried::NothingThere.not_whole(dir, reason);
+    let copy = Database::open(trial.path(), options.sled_cache_bytes)
+        .map_err(|reason| unchanged(format!("its database does not open, {reason}")))?;
+    unlock::check_key(options, &copy)?;
+    let held = copy.witness();
+    let holds_something = [keys::RECORDS, keys::SPOOL].into_iter().flatten();
+    if !has_manifest && holds_something.copied().any(|kind| held.of_kind(kind).count > 0) {
+        return Err(unchanged("its manifest is missing".to_owned()));
+    }
+    match compare_witnesses(&copy) {
+        Ok(Ok(_)) => Ok(Tried::OnCopy),
+        Ok(Err(reason)) => Err(unchanged(reason)),
+        Err(error) => Err(unchanged(format!("its database cannot be read, {error}"))),
+    }
+}
+
+/// Refuses to make a database where there was one: its images would be nobody's.
+fn check_nothing_is_there(dir: &Path, promised: bool) -> Result<(), StoreError> {
+    let reason = if promised || dir.join("db.witness").exists() {
+        "its database is missing".to_owned()
+    } else if Frames::is_any_in(&dir.join("frames")) {
+        "its database and its manifest are missing, images are there".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Tried::NothingThere.not_whole(dir, reason))
 }
 
 /// Compares what the database holds with what was acknowledged: commit by commit, then
 /// entry by entry of all kinds but the largest. A database that lost its last commits is a
-/// fault; entries that are missing from it are noted, the rest is there.
-fn compare_witnesses(db: &Database, losses: &Losses) -> Result<Result<(), String>, StoreError> {
+/// fault; of entries that are missing from it, the rest is there.
+fn compare_witnesses(db: &Database) -> Result<Result<Vec<String>, String>, StoreError> {
     let Witnesses { inside, outside } = db.witnesses()?;
+    let mut lost = Vec::new();
     match (&inside, &outside) {
-        (None, None) => return adopt(db).map(Ok),
+        (None, None) => return adopt(db).map(|()| Ok(lost)),
         (Some(inside), Some(outside)) if inside.commits == outside.commits => {
             if inside != outside {
                 return Ok(Err("its database is not the one that its witness is of".to_owned()));
@@ -99,52 +158,40 @@ fn compare_witnesses(db: &Database, losses: &Losses) -> Result<Result<(), String
         }
         (Some(inside), None) => {
             if inside.commits > 1 {
-                let lost = "the witness of the database was missing: whether its last commits \
+                let text = "the witness of the database was missing: whether its last commits \
                             are there cannot be told";
-                losses.note(lost)?;
+                lost.push(text.to_owned());
             }
         }
         (inside, Some(outside)) => {
             let nothing = Witness::default();
             let inside = inside.as_ref().unwrap_or(&nothing);
             if inside.commits < outside.commits {
-                let lost: Vec<String> =
+                let kinds: Vec<String> =
                     outside.losses(inside).iter().map(ToString::to_string).collect();
                 return Ok(Err(format!(
                     "the last {} of {} commits are missing from its database ({})",
                     outside.commits - inside.commits,
                     outside.commits,
-                    lost.join("; ")
+                    kinds.join("; ")
                 )));
             }
         }
     }
-    let mut is_any_lost = false;
     for kind in db.kinds()? {
-        if LARGE_KINDS.contains(&[kind].as_slice()) {
-            continue;
-        }
-        if let Some(loss) = db.recount(kind, || false)? {
-            losses.note(&loss.to_string())?;
-            is_any_lost = true;
+        if !LARGE_KINDS.contains(&[kind].as_slice()) {
+            lost.extend(db.recount(kind, || false)?.map(|loss| loss.to_string()));
         }
     }
-    if is_any_lost {
-        // The witness says from now on what was found.
-        db.commit(Batch::default())?;
-    }
-    Ok(Ok(()))
+    Ok(Ok(lost))
 }
 
 /// Counts a store that an earlier build wrote.
 fn adopt(db: &Database) -> Result<(), StoreError> {
-    if db.is_empty()? {
-        return Ok(());
-    }
     for kind in db.kinds()? {
         db.recount(kind, || false)?;
     }
-    db.commit(Batch::default())
+    Ok(())
 }
 
 fn holds_something(promise: &PromiseOnDisk) -> bool {
@@ -210,65 +257,6 @@ fn read_witness(db: &SealedDatabase, id: RecordId) -> Result<Option<u32>, StoreE
     let Some(on_disk) = db.read::<RecordOnDisk>(&key)? else { return Ok(None) };
     let record = on_disk.into_record(id).map_err(|fault| StoreError::damaged(&key, &fault))?;
     Ok(Some(records::witness(&record)))
-}
-
-/// A copy of the database, made where opening it could destroy what is left.
-///
-/// sled writes a snapshot whenever it opens a log that grew. Where there is none
-/// although the manifest promises content, somebody removed it, and sled then
-/// truncates a log that was cut short. The copy is removed once all was found.
-#[derive(Debug, Default)]
-struct DatabaseCopy {
-    copy: Option<PathBuf>,
-    /// Made by an earlier open that was refused: not ours to remove.
-    earlier: bool,
-}
-
-impl DatabaseCopy {
-    fn keep(dir: &Path) -> Result<Self, StoreError> {
-        let db = dir.join("db");
-        if !db.join("db").is_file() {
-            return Err(Self::default().not_whole(dir, "its database is missing".to_owned()));
-        }
-        if has_snapshot(&db).map_err(|error| StoreError::io("list", &db, &error))? {
-            return Ok(Self::default());
-        }
-        let copy = dir.join("db.kept");
-        let earlier = copy.exists();
-        if !earlier {
-            let draft = copy.with_extension(durable::DRAFT);
-            copy_tree(&db, &draft)
-                .and_then(|()| fs::rename(&draft, &copy))
-                .map_err(|error| StoreError::io("copy the database to", &copy, &error))?;
-        }
-        Ok(Self { copy: Some(copy), earlier })
-    }
-
-    fn not_whole(&self, dir: &Path, reason: String) -> StoreError {
-        let kept = self.copy.as_ref().map_or_else(String::new, |copy| {
-            format!(", and the database as it was found is kept in {}", copy.display())
-        });
-        StoreError::NotWhole { path: dir.to_owned(), reason, kept }
-    }
-
-    fn drop_copy(self) {
-        if let Some(copy) = self.copy
-            && !self.earlier
-            && let Err(error) = fs::remove_dir_all(&copy)
-        {
-            log::warn!(error:%; "cannot remove {}, a copy of the database", copy.display());
-        }
-    }
-}
-
-fn has_snapshot(db: &Path) -> std::io::Result<bool> {
-    for entry in fs::read_dir(db)? {
-        let name = entry?.file_name();
-        if name.to_string_lossy().starts_with("snap.") {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Copies a directory with everything in it; `to` may be there and be empty.

@@ -1,7 +1,9 @@
 //! What the store says of entries that are gone, from outside its files.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use uuid::Uuid;
 
@@ -62,6 +64,21 @@ fn lose(dir: &Path, kind: u8) {
     let (key, _) = db.scan_prefix([kind]).next().unwrap().unwrap();
     db.remove(key).unwrap();
     db.flush().unwrap();
+}
+
+/// Every file below `dir` but the lock, which says who looked last.
+pub(super) fn read_all(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(read_all(&path));
+            files.insert(path, Vec::new());
+        } else if path.file_name() != Some("lock".as_ref()) {
+            files.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    files
 }
 
 #[test]
@@ -234,4 +251,110 @@ fn a_commit_that_failed_is_taken_back_and_writing_goes_on() {
     let store = Store::open(&options(dir.path()), &space()).unwrap();
     store.verify(|| false).unwrap();
     assert_eq!((store.record_count(), store.problems()), (before + 1, Vec::new()));
+}
+
+#[test]
+fn a_database_that_is_gone_is_not_made_anew_beside_its_images() {
+    let dir = tempfile::tempdir().unwrap();
+    fill_all(dir.path());
+    drop(raw(dir.path()));
+    fs::remove_dir_all(dir.path().join("db")).unwrap();
+    for gone in ["manifest", "db.witness", "db.clean"] {
+        let found = read_all(dir.path());
+        let error = refuse(dir.path()).to_string();
+        assert!(error.contains("database") && error.contains("missing"), "{error}");
+        assert_eq!(read_all(dir.path()), found);
+        fs::remove_file(dir.path().join(gone)).unwrap();
+    }
+    let error = refuse(dir.path()).to_string();
+    assert!(error.contains("images are there"), "{error}");
+}
+
+#[test]
+fn images_that_are_newer_than_the_database_are_kept_aside_and_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(open(dir.path()));
+    drop(raw(dir.path()));
+    let backup = tempfile::tempdir().unwrap();
+    super::check::copy_tree(dir.path(), backup.path()).unwrap();
+    fill_all(dir.path());
+    super::check::copy_tree(&dir.path().join("frames"), &backup.path().join("frames")).unwrap();
+    let problems = open(backup.path()).problems();
+    assert!(problems[0].contains("3 images that the database does not know"), "{problems:?}");
+    assert_eq!(fs::read_dir(backup.path().join("frames.aside")).unwrap().count(), 3);
+}
+
+/// A file system of a few MiB, unmounted with this; `None` where only root may mount one.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn mount(size: &str) -> Option<Self> {
+        let dir = tempfile::tempdir().unwrap();
+        let options = ["-t", "tmpfs", "-o", size, "tmpfs"];
+        let mounted = Command::new("mount").args(options).arg(dir.path()).output();
+        mounted.is_ok_and(|it| it.status.success()).then_some(Self(dir))
+    }
+
+    /// Writes a file that leaves `left` bytes.
+    fn fill(&self, left: u64) -> PathBuf {
+        let path = self.0.path().join("foreign");
+        let free = super::room::free(self.0.path()).unwrap();
+        fs::write(&path, vec![7; usize::try_from(free - left).unwrap()]).unwrap();
+        path
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("-l").arg(self.0.path()).status());
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_what_adds_and_takes_what_forgets() {
+    let Some(disk) = SmallDisk::mount("size=96m") else {
+        eprintln!("skipped: a small file system cannot be mounted");
+        return;
+    };
+    let dir = disk.0.path().join("state");
+    fill_all(&dir);
+    let store = open(&dir);
+    assert!(dir.join("reserve").exists());
+    let observe = |store: &Store| {
+        let observed = super::tests::parse(&[super::tests::observation(50)]);
+        store.commit_observations(&observed)
+    };
+    for left in [12 << 20, 1 << 20, 0] {
+        let foreign = disk.fill(left);
+        let refused = observe(&store).unwrap_err();
+        assert!(matches!(refused, StoreError::DiskFull { .. }), "{left}: {refused}");
+        let frame = store.accept_frame(&meta("new", 60), &jpeg(9), Vec::new()).unwrap_err();
+        assert!(matches!(frame, StoreError::DiskFull { .. }), "{left}: {frame}");
+        assert!(store.problems()[0].contains("the disk is full"), "{:?}", store.problems());
+        let gone = store.scan().next().unwrap().unwrap().0.id;
+        store.delete_records(&[gone]).unwrap();
+        assert_eq!(store.record(gone).unwrap(), None);
+        fs::remove_file(foreign).unwrap();
+        assert_eq!(store.problems(), Vec::<String>::new());
+        observe(&store).unwrap();
+        assert!(dir.join("reserve").exists(), "{left}: made again");
+    }
+    drop(store);
+    let foreign = disk.fill(1 << 20);
+    // A start on the full disk finds the store whole, by way of the reserve.
+    let store = open(&dir);
+    assert_eq!(store.record_count(), u64::from(EACH));
+    assert!(store.problems()[0].contains("the disk is full"), "{:?}", store.problems());
+    drop(store);
+    let filler = disk.0.path().join("filler");
+    fs::write(&filler, vec![7; usize::try_from(super::room::free(&dir).unwrap()).unwrap()])
+        .unwrap();
+    let found = read_all(&dir);
+    let refused = refuse(&dir);
+    assert!(matches!(refused, StoreError::DiskFull { .. }), "{refused}");
+    assert_eq!(read_all(&dir), found);
+    for path in [foreign, filler] {
+        fs::remove_file(path).unwrap();
+    }
+    observe(&open(&dir)).unwrap();
 }

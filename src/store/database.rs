@@ -18,6 +18,7 @@ use crate::store::durable;
 use crate::store::keys;
 use crate::store::records;
 use crate::store::room;
+use crate::store::trial;
 use crate::store::witness::{KindSum, Loss, Witness, WitnessFile};
 
 /// For sled's own lock. The directory's lock is ours by now, so that only a store
@@ -261,6 +262,11 @@ impl Database {
         Ok(self.db()?.size_on_disk()?)
     }
 
+    /// As of the last commit.
+    pub(super) fn witness(&self) -> Witness {
+        self.accounts().witness.clone()
+    }
+
     /// Both witnesses as they are on disk.
     pub(super) fn witnesses(&self) -> Result<Witnesses, StoreError> {
         let inside = self.read_witness()?;
@@ -431,6 +437,15 @@ impl Drop for Shared {
         if let Err(error) = accounts.file.sync() {
             log::warn!(error:%; "the witness could not be synced");
         }
+        let is_copy = self.path.extension().is_some();
+        if is_copy || accounts.failure.is_some() {
+            return;
+        }
+        // sled writes its last as it is dropped.
+        drop(self.handles.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        if let Err(error) = trial::note_closed(&self.path) {
+            log::warn!(error:%; "the next start will copy the database first");
+        }
     }
 }
 
@@ -446,8 +461,8 @@ impl Handles {
                     waits += 1;
                     thread::sleep(WAIT);
                 }
-                Ok(Err(error)) => return Err(error.to_string()),
-                Err(_panic) => return Err("the database's log makes no sense".to_owned()),
+                Ok(Err(error)) => return Err(describe(&error)),
+                Err(_panic) => return Err("a part of its log is damaged".to_owned()),
             }
         };
         let log = File::open(path.join("db")).map_err(|error| error.to_string())?;
@@ -507,6 +522,18 @@ fn caught<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreErr
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_panic| {
         Err(StoreError::Database { reason: "it could not write its log".to_owned() })
     })
+}
+
+/// What is wrong, in words for an operator: sled's name offsets and line numbers of its own.
+pub(super) fn describe(error: &sled::Error) -> String {
+    match error {
+        sled::Error::Io(error) => error.to_string(),
+        sled::Error::Corruption { .. } => "a part of its log is damaged".to_owned(),
+        sled::Error::Unsupported(_) => "its settings (the file \"conf\") are damaged".to_owned(),
+        sled::Error::CollectionNotFound(_) | sled::Error::ReportableBug(_) => {
+            "a part of its log is missing".to_owned()
+        }
+    }
 }
 
 /// Whether sled still holds its own lock on the log.

@@ -104,6 +104,13 @@ impl Store {
         self.0.db.erase_owed()
     }
 
+    /// Whether records below the floor are still on the disk.
+    pub(super) fn is_any_below_floor(&self) -> Result<bool, StoreError> {
+        let last = RecordId(self.0.floor().saturating_sub(1));
+        let mut below = self.0.db.between(&keys::record(RecordId(0)), &keys::record(last));
+        Ok(below.next().transpose()?.is_some())
+    }
+
     fn has_record(&self, id: RecordId) -> Result<bool, StoreError> {
         Ok(id.0 >= self.0.floor() && self.0.db.contains(&keys::record(id))?)
     }

@@ -2,11 +2,11 @@
 //! each encrypted under its own key ([`sealed`]), by which a damaged one is noticed.
 //!
 //! An image is written before the entry that names it, so that a crash leaves at
-//! most an image that nothing names; those are removed when the store opens.
+//! most an image that nothing names; such are moved to `frames.aside/` when the store opens.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -17,11 +17,17 @@ use crate::store::StoreError;
 use crate::store::durable;
 use crate::store::keyring::Keyring;
 use crate::store::keys;
+use crate::store::losses::Losses;
 use crate::store::records::Fault;
 use crate::store::sealed::{self, Opened, Unreadable};
 
 /// Images in one directory, so that none grows slow to list.
 const IMAGES_A_DIRECTORY: u64 = 1_000;
+
+/// Files of one name that are kept aside.
+const NAMES_TRIED: usize = 1_000;
+/// Images or drafts that no entry names, of a process that was killed.
+const LEFT_BY_A_KILL: usize = 1;
 
 #[derive(Debug)]
 pub(super) struct Frames {
@@ -43,26 +49,49 @@ struct ImageCatalogue {
 const ENDING: &str = "frame";
 
 impl Frames {
-    /// Lists the images in `dir`; removes orphans, whose ticket was never given out. Those that
-    /// earlier versions left in plain are encrypted.
+    /// Lists the images in `dir`; moves those aside whose ticket was never given out, and
+    /// notes them as a loss where a kill cannot have left them. Those that earlier versions
+    /// left in plain are encrypted.
     pub(super) fn open(
         dir: &Path,
         keyring: Arc<Keyring>,
         bytes_max: u64,
         next_ticket: u64,
+        losses: &Losses,
     ) -> Result<Self, StoreError> {
+        if dir.is_symlink() {
+            let reason = "its directory \"frames\" is a symbolic link, which is not followed; \
+                          mount what it names there";
+            return Err(StoreError::Foreign { path: dir.to_owned(), reason: reason.to_owned() });
+        }
         fs::create_dir_all(dir)
             .map_err(|error| StoreError::io("make the directory", dir, &error))?;
-        let frames = Self { dir: dir.to_owned(), keyring, bytes_max, held: RwLock::default() };
-        let plain = frames
-            .list(next_ticket)
+        let Listed { sealed, plain, unknown } = list(dir, next_ticket)
             .map_err(|error| StoreError::io("list the images in", dir, &error))?;
+        move_aside(&unknown, dir)
+            .map_err(|error| StoreError::io("move images aside from", dir, &error))?;
+        if unknown.len() > LEFT_BY_A_KILL {
+            losses.note(&format!(
+                "{} images that the database does not know were moved to {}",
+                unknown.len(),
+                dir.with_extension("aside").display()
+            ))?;
+        } else if let Some(path) = unknown.first() {
+            log::warn!(path:? = path; "an image that no entry names was moved aside");
+        }
+        let held = RwLock::new(sealed);
+        let frames = Self { dir: dir.to_owned(), keyring, bytes_max, held };
         for (ticket, path) in plain {
-            let io = |error: std::io::Error| StoreError::io("encrypt the image", &path, &error);
+            let io = |error: io::Error| StoreError::io("encrypt the image", &path, &error);
             frames.put(ticket, &fs::read(&path).map_err(io)?)?;
             fs::remove_file(&path).map_err(io)?;
         }
         Ok(frames)
+    }
+
+    /// Whether there are images in `dir`.
+    pub(super) fn is_any_in(dir: &Path) -> bool {
+        list(dir, u64::MAX).is_ok_and(|it| !it.sealed.images.is_empty() || !it.plain.is_empty())
     }
 
     /// Keeps an image; durable when it returns.
@@ -75,7 +104,7 @@ impl Frames {
 
     fn put(&self, ticket: u64, image: &[u8]) -> Result<(), StoreError> {
         let path = self.path(ticket);
-        let io = |error: std::io::Error| StoreError::io("write the image", &path, &error);
+        let io = |error: io::Error| StoreError::io("write the image", &path, &error);
         if let Some(dir) = path.parent()
             && !dir.is_dir()
         {
@@ -172,34 +201,6 @@ impl Frames {
         self.dir.join(group).join(format!("{ticket}.{ENDING}"))
     }
 
-    /// Fills the catalogue; returns the images that lie in plain.
-    fn list(&self, next_ticket: u64) -> std::io::Result<Vec<(u64, PathBuf)>> {
-        let mut plain = Vec::new();
-        let mut held = self.write_held();
-        for group in fs::read_dir(&self.dir)? {
-            let group = group?;
-            if !group.file_type()?.is_dir() {
-                continue;
-            }
-            for file in fs::read_dir(group.path())? {
-                let file = file?;
-                let Some((ticket, kind)) = parse_name(&file.path()) else { continue };
-                match kind {
-                    FileKind::Sealed if ticket < next_ticket => {
-                        let bytes = file.metadata()?.len();
-                        held.images.insert(ticket, bytes);
-                        held.bytes += bytes;
-                    }
-                    FileKind::Plain if ticket < next_ticket => plain.push((ticket, file.path())),
-                    FileKind::Sealed | FileKind::Plain | FileKind::Draft => {
-                        fs::remove_file(file.path())?;
-                    }
-                }
-            }
-        }
-        Ok(plain)
-    }
-
     fn read_held(&self) -> RwLockReadGuard<'_, ImageCatalogue> {
         // Every change is one insertion or removal with its sum.
         self.held.read().unwrap_or_else(PoisonError::into_inner)
@@ -233,6 +234,76 @@ impl ImageCatalogue {
         }
         (victims, self.bytes - freed)
     }
+}
+
+/// Files in `frames/`.
+#[derive(Debug, Default)]
+struct Listed {
+    sealed: ImageCatalogue,
+    /// As versions before format 5 kept images.
+    plain: Vec<(u64, PathBuf)>,
+    /// Not finished, or of tickets that were never given out.
+    unknown: Vec<PathBuf>,
+}
+
+/// Symbolic links are not followed, other files left where they are.
+fn list(dir: &Path, next_ticket: u64) -> io::Result<Listed> {
+    let mut listed = Listed::default();
+    for group in fs::read_dir(dir)? {
+        let group = group?;
+        if !group.file_type()?.is_dir() {
+            continue;
+        }
+        for file in fs::read_dir(group.path())? {
+            let file = file?;
+            let path = file.path();
+            let Some((ticket, kind)) = parse_name(&path) else { continue };
+            if !file.file_type()?.is_file() {
+                continue;
+            }
+            match kind {
+                FileKind::Sealed if ticket < next_ticket => {
+                    let bytes = file.metadata()?.len();
+                    listed.sealed.images.insert(ticket, bytes);
+                    listed.sealed.bytes += bytes;
+                }
+                FileKind::Plain if ticket < next_ticket => listed.plain.push((ticket, path)),
+                FileKind::Sealed | FileKind::Plain | FileKind::Draft => listed.unknown.push(path),
+            }
+        }
+    }
+    Ok(listed)
+}
+
+/// Moves files that the store does not know out of its way. Nobody can tell whose they are:
+/// they may belong to a newer database.
+fn move_aside(unknown: &[PathBuf], dir: &Path) -> io::Result<()> {
+    let aside = dir.with_extension("aside");
+    if !unknown.is_empty() {
+        fs::create_dir_all(&aside)?;
+    }
+    for path in unknown {
+        let Some(name) = path.file_name() else { continue };
+        let free = (0_u64..).map(|copy| {
+            let mut name = name.to_owned();
+            if copy > 0 {
+                name.push(format!(".{copy}"));
+            }
+            aside.join(name)
+        });
+        for target in free.take(NAMES_TRIED) {
+            // Not one that replaces a file that is there.
+            match fs::hard_link(path, &target) {
+                Ok(()) => {
+                    fs::remove_file(path)?;
+                    break;
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What a file of ours in `frames/` is.
@@ -271,10 +342,21 @@ mod tests {
     }
 
     fn frames(dir: &Path, next_ticket: u64) -> Frames {
+        try_frames(dir, next_ticket).unwrap()
+    }
+
+    fn try_frames(dir: &Path, next_ticket: u64) -> Result<Frames, StoreError> {
+        fs::create_dir_all(dir).unwrap();
         let master = MasterKey::for_tests(1);
         let keyring = Keyring::open(dir, &master).unwrap();
         let keyring = keyring.unwrap_or_else(|| Keyring::create(dir, &master).unwrap());
-        Frames::open(dir, Arc::new(keyring), 4 * FILE_BYTES + 200, next_ticket).unwrap()
+        Frames::open(
+            dir,
+            Arc::new(keyring),
+            4 * FILE_BYTES + 200,
+            next_ticket,
+            &Losses::in_dir(dir),
+        )
     }
 
     fn fill(dir: &Path) -> Frames {
@@ -299,19 +381,49 @@ mod tests {
         assert_eq!(frames.bytes(), 4 * FILE_BYTES);
     }
 
+    fn list_files(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     #[test]
-    fn orphans_and_drafts_are_removed_and_foreign_files_left() {
-        let dir = tempfile::tempdir().unwrap();
-        drop(fill(dir.path()));
-        fs::write(dir.path().join("0/3.new"), b"half").unwrap();
-        fs::write(dir.path().join("0/notes.txt"), b"mine").unwrap();
-        assert_eq!(list_held(&frames(dir.path(), 3)), [1, 2]);
-        let mut left: Vec<String> = fs::read_dir(dir.path().join("0"))
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        left.sort();
-        assert_eq!(left, ["1.frame", "2.frame", "notes.txt"]);
+    fn unknown_images_and_drafts_are_moved_aside_and_foreign_files_left() {
+        let state = tempfile::tempdir().unwrap();
+        let dir = state.path().join("frames");
+        drop(fill(&dir));
+        fs::write(dir.join("0/3.new"), b"half").unwrap();
+        fs::write(dir.join("0/notes.txt"), b"mine").unwrap();
+        assert_eq!(list_held(&frames(&dir, 3)), [1, 2]);
+        assert_eq!(list_files(&dir.join("0")), ["1.frame", "2.frame", "notes.txt"]);
+        let aside = state.path().join("frames.aside");
+        assert_eq!(list_files(&aside), ["3.frame", "3.new", "4.frame"]);
+        // Another of the same name does not replace it.
+        fs::write(dir.join("0/4.frame"), b"another").unwrap();
+        drop(frames(&dir, 3));
+        assert_eq!(list_files(&aside), ["3.frame", "3.new", "4.frame", "4.frame.1"]);
+        assert_eq!(fs::read(aside.join("4.frame")).unwrap().len() as u64, FILE_BYTES);
+    }
+
+    #[test]
+    fn symbolic_links_are_not_followed() {
+        let state = tempfile::tempdir().unwrap();
+        let (foreign, dir) = (state.path().join("photos"), state.path().join("frames"));
+        fs::create_dir_all(foreign.join("0")).unwrap();
+        fs::write(foreign.join("0/7.frame"), b"theirs").unwrap();
+        std::os::unix::fs::symlink(&foreign, &dir).unwrap();
+        let refused = try_frames(&dir, 1).unwrap_err();
+        assert!(refused.to_string().contains("symbolic link"), "{refused}");
+        fs::remove_file(&dir).unwrap();
+        fs::create_dir(&dir).unwrap();
+        std::os::unix::fs::symlink(foreign.join("0"), dir.join("0")).unwrap();
+        fs::create_dir(dir.join("1")).unwrap();
+        std::os::unix::fs::symlink(foreign.join("0/7.frame"), dir.join("1/1.frame")).unwrap();
+        assert_eq!(list_held(&frames(&dir, 9)), Vec::<u64>::new());
+        assert_eq!(fs::read(foreign.join("0/7.frame")).unwrap(), b"theirs");
+        assert!(!state.path().join("frames.aside").exists());
     }
 
     #[test]

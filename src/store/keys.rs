@@ -264,6 +264,11 @@ pub(super) fn describe(key: &[u8]) -> String {
     }
 }
 
+/// Whether an entry is something seen or said, of the kinds that fill the disk.
+pub(super) fn fills_disk(key: &[u8]) -> bool {
+    matches!(key.first(), Some(b'r' | b's' | b'i' | b'n' | b'o' | b't'))
+}
+
 /// Names a kind of entries for people, in the plural.
 pub(super) fn kind_name(kind: u8) -> &'static str {
     match kind {

@@ -8,8 +8,9 @@
 //! never guessed at. One process at a time. Writers queue behind one lock; readers do
 //! not wait for the disk.
 //!
-//! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled), `frames/`
-//! (images), and `db.kept` where a damaged database was found (see [`check`]).
+//! In the directory: `lock`, `manifest` (see [`manifest`]), `db/` (sled) with `db.witness`
+//! (see [`witness`]) and `db.clean` (see [`trial`]), `frames/` (images), `losses`, `reserve`
+//! (see [`room`]), and `frames.aside/` for images that the store does not know.
 
 mod blobs;
 mod calibration;
@@ -28,6 +29,7 @@ mod manifest;
 pub mod memos;
 pub mod notes;
 mod nouns;
+pub mod panics;
 mod parsed;
 mod records;
 pub mod reindex;
@@ -40,6 +42,7 @@ pub mod segment_meta;
 pub mod segments;
 pub mod sessions;
 pub mod state;
+mod trial;
 mod unlock;
 pub mod verify;
 mod witness;
@@ -63,6 +66,7 @@ use crate::store::lock::DirectoryLock;
 use crate::store::losses::Losses;
 use crate::store::manifest::Manifest;
 use crate::store::records::Fault;
+use crate::store::room::Room;
 use crate::store::scan::Scan;
 use crate::store::sealed_database::SealedDatabase;
 use crate::store::segment_meta::SegmentNumber;
@@ -237,8 +241,8 @@ pub enum StoreError {
     )]
     OtherEmbedder { found: Box<EmbeddingSpace>, expected: Box<EmbeddingSpace>, path: PathBuf },
     #[error(
-        "the store is damaged: {reason}; nothing was repaired{kept}. Restore the directory from a \
-         backup, or move it away to start with an empty memory: {path:?}"
+        "the store is damaged: {reason}{kept}. `engram doctor` says what is wrong; restore the \
+         directory from a backup, or move it away to start with an empty memory: {path:?}"
     )]
     NotWhole { path: PathBuf, reason: String, kept: String },
     #[error("{what} is damaged: {reason}")]
@@ -252,6 +256,12 @@ pub enum StoreError {
          takes writes again"
     )]
     Stopped { reason: String },
+    #[error(
+        "the disk is full: {} MiB are free, {} are needed to store more; make room, or have the \
+         memory forget something, which still works: {path:?}",
+        free >> 20, needed.div_ceil(1 << 20)
+    )]
+    DiskFull { path: PathBuf, free: u64, needed: u64 },
     #[error("{pending} frames wait for a caption, accepted are at most {max}; send it again later")]
     SpoolFull { pending: usize, max: usize },
     #[error(
@@ -292,7 +302,7 @@ impl StoreError {
 
 impl From<sled::Error> for StoreError {
     fn from(error: sled::Error) -> Self {
-        Self::Database { reason: error.to_string() }
+        Self::Database { reason: database::describe(&error) }
     }
 }
 
@@ -311,6 +321,7 @@ struct Inner {
     generation: u32,
     next_segment: AtomicU64,
     losses: Losses,
+    room: Room,
     published: RwLock<Published>,
     writer: Mutex<WriterState>,
     #[expect(dead_code, reason = "held for its drop")]
@@ -364,6 +375,7 @@ impl Store {
             db.keyring(),
             options.images_bytes_max,
             tally.next_ticket,
+            &losses,
         )?;
         let format::Format { space, generation } = format;
         let named = segments::read_named(&db, generation)?;
@@ -381,12 +393,15 @@ impl Store {
             generation,
             next_segment,
             losses,
+            room: Room::in_dir(&options.dir),
             lock,
         };
         let store = Self(Arc::new(inner));
         store.flush()?;
         // Killed while records below the floor were removed: no scan may meet them.
-        while store.remove_below_floor()? > 0 {}
+        if store.is_any_below_floor()? {
+            while store.remove_below_floor()? > 0 {}
+        }
         Ok(store)
     }
 
@@ -518,7 +533,8 @@ impl Store {
     /// What is wrong with the store, for who looks after it.
     pub fn problems(&self) -> Vec<String> {
         let failure = self.0.failure().map(|reason| StoreError::Stopped { reason }.to_string());
-        let mut problems: Vec<String> = failure.into_iter().collect();
+        let full = self.0.room.check_add(0).err().map(|error| error.to_string());
+        let mut problems: Vec<String> = failure.into_iter().chain(full).collect();
         match self.0.losses.read() {
             Ok(losses) => {
                 if let Some(first) = losses.first() {

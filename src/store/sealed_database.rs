@@ -55,6 +55,14 @@ pub(super) struct Batch {
 }
 
 impl Batch {
+    pub(super) fn inserted_keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.changes.iter().filter(|(_, value)| value.is_some()).map(|(key, _)| key.as_slice())
+    }
+
+    pub(super) fn removed_keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.changes.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key.as_slice())
+    }
+
     pub(super) fn insert(&mut self, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
         self.changes.push((key.into(), Some(value.into())));
     }

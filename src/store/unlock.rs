@@ -65,6 +65,19 @@ pub(super) fn unlock(
     SealedDatabase::new(raw, keyring)
 }
 
+/// Refuses a database of which the key or the keyring is missing; reads only.
+pub(super) fn check_key(options: &Options, raw: &Database) -> Result<(), StoreError> {
+    if !raw.get(keys::FORMAT)?.is_some_and(|it| sealed::is_sealed(&it)) {
+        return Ok(());
+    }
+    let master = MasterKey::read(&options.key, &options.dir)?;
+    let keyring = match &master {
+        Some(master) => Keyring::open(&options.dir, master)?,
+        None => None,
+    };
+    if keyring.is_some() { Ok(()) } else { Err(locked(&options.dir, master.is_some())) }
+}
+
 fn locked(dir: &Path, has_key: bool) -> StoreError {
     let reason = if has_key {
         "its keyring (the files \"keyring\" and \"keyring.copy\") is missing"

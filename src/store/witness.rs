@@ -184,6 +184,10 @@ impl WitnessFile {
         };
         let at = if witness.commits.is_multiple_of(2) { 0 } else { SLOT_BYTES as u64 };
         file.write_all_at(&slot, at)?;
+        if witness.commits == 1 {
+            // A new database: the other slot may be of one that was here before.
+            file.write_all_at(&[0; SLOT_BYTES], SLOT_BYTES as u64 - at)?;
+        }
         if self.synced_at.is_none_or(|it| it.elapsed() >= SYNC_EVERY) {
             file.sync_data()?;
             self.synced_at = Some(SystemClock.tick());

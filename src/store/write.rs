@@ -24,7 +24,7 @@ use crate::store::SIGNATURE_BYTES_MAX;
 use crate::store::SetAside;
 use crate::store::Store;
 use crate::store::StoreError;
-use crate::store::change::{Change, Move, WriterState};
+use crate::store::change::{Change, Move, Purpose, WriterState};
 use crate::store::forget;
 use crate::store::keys;
 use crate::store::records::{
@@ -281,6 +281,11 @@ impl Store {
         }
         let mut change = Change::from(&writer);
         let result = work(&writer, &mut change)?;
+        match change.purpose(&writer) {
+            Purpose::Adds => self.0.room.check_add(0)?,
+            Purpose::Notes => self.0.room.check_note()?,
+            Purpose::Forgets => self.0.room.make_for_forgetting()?,
+        }
         self.0.apply(&mut writer, change)?;
         Ok(result)
     }
@@ -294,6 +299,7 @@ impl Store {
     ) -> Result<FrameTicket, StoreError> {
         let ticket = change.take_ticket();
         let bytes = image.len() as u64;
+        self.0.room.check_add(bytes)?;
         let dropped = self.0.frames.make_room(bytes, &state.pending, &state.set_aside)?;
         change.counters.images_dropped += dropped.len() as u64;
         for ticket in dropped {
