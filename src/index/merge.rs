@@ -34,19 +34,15 @@ pub struct MergeLimits {
 /// A segment is merged with newer ones that together have more than its rows
 /// divided by this.
 const RATIO: u64 = 2;
-/// A segment of which more than one row in so many is deleted is rewritten.
-const DELETED_SHARE: u64 = 4;
-
 /// Neighbours to merge next, from the oldest to the newest segment; one alone is to be
-/// rewritten without its deleted rows. `None` when nothing is due.
+/// rewritten without its deleted rows, whose words it would keep on disk. `None` when
+/// nothing is due.
 pub fn next(segments: &[SegmentSize], limits: &MergeLimits) -> Option<Range<usize>> {
     let ends = (1..=segments.len()).rev();
     let mut runs = ends.map(|end| run_before(segments, end, limits));
     runs.find(|run| run.len() > 1).or_else(|| {
-        let wasted = segments.iter().position(|it| {
-            u64::from(it.deleted) * DELETED_SHARE > u64::from(it.live) + u64::from(it.deleted)
-        })?;
-        Some(wasted..wasted + 1)
+        let holding = segments.iter().position(|it| it.deleted > 0)?;
+        Some(holding..holding + 1)
     })
 }
 
@@ -131,12 +127,11 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_with_many_forgotten_rows_is_made_anew() {
+    fn a_segment_with_a_forgotten_row_is_made_anew() {
         let mut segments = sizes(&[700, 60]);
-        segments[0].deleted = 200;
         assert_eq!(next(&segments, &LIMITS), None);
-        segments[0].deleted = 300;
-        assert_eq!(next(&segments, &LIMITS), Some(0..1));
+        segments[1].deleted = 1;
+        assert_eq!(next(&segments, &LIMITS), Some(1..2));
         segments[0] = SegmentSize { live: 0, deleted: 1, ..segments[0] };
         segments[1].live = 0;
         assert_eq!(next(&segments[..1], &LIMITS), Some(0..1));

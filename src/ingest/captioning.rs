@@ -115,6 +115,11 @@ impl<C: Captioner> Captioning<C> {
     fn step(&mut self) -> Next {
         match self.try_step() {
             Ok(next) => next,
+            // Forgotten while it was captioned: what was said of it goes with it.
+            Err(StoreError::NotPending { .. }) => {
+                self.unkept = None;
+                Next::GoOn
+            }
             Err(failed) => {
                 self.report(failed.to_string());
                 Next::Pause

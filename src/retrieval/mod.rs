@@ -102,6 +102,16 @@ impl Retrieval {
         Self { episodic, requests, sessions, goal_board, clock, zone, goal_probability_min }
     }
 
+    /// Drops from all sessions what shows or tells of these records.
+    pub(crate) fn forget_in_sessions(&self, gone: &[RecordId]) -> Result<(), RetrievalError> {
+        Ok(self.sessions.forget(gone)?)
+    }
+
+    /// Removes a session for good; whether there was one.
+    pub(crate) fn delete_session(&self, session: SessionName<'_>) -> Result<bool, RetrievalError> {
+        Ok(self.sessions.delete(session)?)
+    }
+
     /// Starts a task: the session forgets what the one before was about. Returns when the
     /// task counts as asked.
     pub(crate) fn start_task(

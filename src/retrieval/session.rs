@@ -212,6 +212,26 @@ impl Session {
         self.working_memory.contains(&id) || self.answers.iter().any(|it| it.records.contains(&id))
     }
 
+    /// Drops what shows or tells of these records. A model's steps and notes go in any case:
+    /// they may quote what was forgotten, also of notes.
+    pub(crate) fn forget(&mut self, gone: &[RecordId]) {
+        let shows = |records: &[RecordId]| records.iter().any(|id| gone.contains(id));
+        let is_grounded = |goal: &Goal| goal.record.is_some_and(|id| gone.contains(&id));
+        self.working_memory.retain(|id| !gone.contains(id));
+        self.candidates.retain(|it| !shows(&it.records));
+        self.answers.retain(|it| !shows(&it.records));
+        self.earlier_goals.retain(|goal| !is_grounded(goal));
+        let target_goes = self.target.as_ref().is_some_and(|it| shows(&it.records));
+        if target_goes || self.search.as_ref().is_some_and(|it| it.goals.iter().any(is_grounded)) {
+            self.search = None;
+        }
+        if target_goes {
+            self.target = None;
+        }
+        self.steps.clear();
+        self.scratchpad = Scratchpad::default();
+    }
+
     /// Replaces the working memory.
     pub(crate) fn set_working_memory(
         &mut self,

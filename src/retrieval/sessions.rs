@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use log::error;
 
+use crate::base::RecordId;
 use crate::base::caller::Caller;
 use crate::base::time::{Clock, Timestamp};
 use crate::retrieval::session::Session;
@@ -145,6 +146,38 @@ impl Sessions {
         held.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Drops from all sessions what shows or tells of these records, as
+    /// [`Session::forget`] does. Durable when it returns.
+    pub(crate) fn forget(&self, gone: &[RecordId]) -> Result<(), StoreError> {
+        let held: Vec<_> = {
+            let table = self.lock();
+            let all = table.by_name.iter();
+            all.map(|(key, it)| (key.clone(), it.is_kept, Arc::clone(&it.session))).collect()
+        };
+        for (name, is_kept, session) in held {
+            let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut next = session.clone();
+            next.forget(gone);
+            if is_kept && next != *session {
+                let used_at = self.clock.now();
+                self.store.put_session(&KeptSession { name, content: next.to_json(), used_at })?;
+            }
+            *session = next;
+        }
+        // What the versions before said.
+        self.store.erase_owed()
+    }
+
+    /// Removes a session for good; whether there was one. Durable when it returns.
+    pub(crate) fn delete(&self, session: SessionName<'_>) -> Result<bool, StoreError> {
+        let key = session.key();
+        let removed = self.lock().by_name.remove(&key);
+        if removed.as_ref().is_some_and(|it| it.is_kept) {
+            self.store.remove_sessions(&[key])?;
+        }
+        Ok(removed.is_some())
+    }
+
     /// The connection that owned this session is gone. What the caller named stays.
     pub(crate) fn close(&self, session: SessionName<'_>) {
         let key = session.key();
@@ -216,8 +249,8 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::RecordId;
     use crate::base::time::StandingClock;
+    use crate::retrieval::session::ModelStep;
     use crate::store::{EmbeddingSpace, Options};
     use std::path::Path;
     use std::sync::LazyLock;
@@ -266,6 +299,34 @@ mod tests {
         sessions.close(own("a"));
         assert_eq!(holds(&sessions, "a"), None);
         assert_eq!(holds(&sessions, "b"), Some(2));
+    }
+
+    #[test]
+    fn what_was_forgotten_is_gone_from_every_session_also_after_a_restart() {
+        let dir = tempfile::tempdir().unwrap();
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        put(&sessions, own("a"), 1);
+        put(&sessions, named("b"), 1);
+        put(&sessions, named("c"), 2);
+        let step = ModelStep { call: "recall_all".to_owned(), result: "a red mug".to_owned() };
+        let change = |it: &mut Session| {
+            it.steps = vec![step.clone()];
+            Ok::<_, StoreError>(())
+        };
+        sessions.update(named("c"), change).unwrap();
+        sessions.forget(&[RecordId(1)]).unwrap();
+        let seen = |sessions: &Sessions| ["a", "b", "c"].map(|name| holds(sessions, name));
+        assert_eq!(seen(&sessions), [None, None, Some(2)]);
+        assert_eq!(sessions.get(named("c")).steps, []);
+        drop(sessions);
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        assert_eq!(seen(&sessions), [None, None, Some(2)]);
+        assert_eq!(sessions.get(named("c")).steps, []);
+        assert!(sessions.delete(named("c")).unwrap());
+        assert!(!sessions.delete(named("c")).unwrap());
+        drop(sessions);
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        assert_eq!(holds(&sessions, "c"), None);
     }
 
     #[test]

@@ -43,12 +43,16 @@ pub struct Compactor {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Called where records have left the index on disk for good.
+pub type OnGone = Box<dyn Fn() + Send + Sync>;
+
 impl Compactor {
     pub fn start(
         corpus: Arc<Corpus>,
         store: Store,
         options: Options,
         clock: Arc<dyn Clock>,
+        on_gone: OnGone,
     ) -> std::io::Result<Self> {
         let stop = Stop::default();
         let work = Work {
@@ -57,6 +61,7 @@ impl Compactor {
             options: options.clone(),
             clock,
             stop: stop.clone(),
+            on_gone,
         };
         let thread = thread::Builder::new().name("segments".to_owned()).spawn(|| work.run())?;
         corpus.set_compacting(true);
@@ -88,6 +93,7 @@ struct Work {
     options: Options,
     clock: Arc<dyn Clock>,
     stop: Stop,
+    on_gone: OnGone,
 }
 
 impl Work {
@@ -104,6 +110,9 @@ impl Work {
                 Ok(kept) => {
                     backoff.reset();
                     log_step(kept);
+                    if matches!(kept, Compaction::Merged { .. } | Compaction::Dropped { .. }) {
+                        (self.on_gone)();
+                    }
                 }
                 Err(error) => {
                     error!(error:%; "the index could not be kept; its records are found all the same");

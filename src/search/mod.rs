@@ -300,7 +300,7 @@ impl Corpus {
         let mut nouns = BTreeMap::new();
         for segment in segments.iter() {
             let reader = segment.read();
-            for (stem, noun) in reader.phrases().nouns() {
+            for (stem, noun) in reader.phrases().nouns(&reader.state.deleted) {
                 nouns.entry(stem.to_owned()).or_insert(noun);
             }
         }

@@ -5,11 +5,12 @@
 //! removed in bounded batches; a start finishes the rest. Images go first, as a record
 //! without its image is whole, and an image without its record would never go.
 
+use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::store::Record;
 use crate::store::Store;
 use crate::store::StoreError;
-use crate::store::change::{Change, WriterState};
+use crate::store::change::{Change, Move, WriterState};
 use crate::store::keys;
 use crate::store::records::{self, RecordOnDisk, RemovedOnDisk};
 use crate::store::segment_meta::Amendment;
@@ -47,6 +48,41 @@ impl Store {
                 }
             }
             Ok(deleted)
+        })
+    }
+
+    /// Removes frames that wait for a caption or were set aside, with their images; returns
+    /// those that were there. Durable when it returns.
+    pub fn delete_frames(&self, tickets: &[FrameTicket]) -> Result<Vec<FrameTicket>, StoreError> {
+        self.change(|writer, change| {
+            let mut gone = Vec::new();
+            for ticket in tickets {
+                let entries = [
+                    (&writer.pending, keys::spooled(*ticket), Move::Unspooled(*ticket)),
+                    (&writer.set_aside, keys::set_aside(*ticket), Move::Forgotten(*ticket)),
+                ];
+                for (held, key, then) in entries {
+                    if held.contains(&ticket.0) && !gone.contains(ticket) {
+                        self.0.frames.remove(*ticket)?;
+                        change.batch.remove(key);
+                        change.erase_frame(*ticket);
+                        change.moves.push(then);
+                        gone.push(*ticket);
+                    }
+                }
+            }
+            for source in writer.sources.keys() {
+                match self.keyframe(source) {
+                    Ok(Some(keyframe)) if gone.contains(&keyframe.ticket) => {
+                        change.forget_source(source);
+                    }
+                    Ok(_) => {}
+                    Err(error) if error.concerns_one_value() => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            change.batch.erase_at_once();
+            Ok(gone)
         })
     }
 
@@ -164,7 +200,7 @@ impl Store {
         Ok(sources)
     }
 
-    fn image_of(&self, id: RecordId) -> Result<Option<crate::base::FrameTicket>, StoreError> {
+    fn image_of(&self, id: RecordId) -> Result<Option<FrameTicket>, StoreError> {
         let key = keys::record(id);
         let read = self.0.db.read::<RecordOnDisk>(&key).and_then(|on_disk| {
             let record = on_disk.map(|it| it.into_record(id)).transpose();

@@ -200,7 +200,7 @@ pub(super) fn erased_with(key: &[u8]) -> Option<KeyId> {
 
 /// Whether somebody who removes an entry expects its content to be gone at once.
 pub(super) fn is_content(key: &[u8]) -> bool {
-    matches!(key.first(), Some(b'r' | b'i' | b'n' | b'o' | b't' | b'y'))
+    matches!(key.first(), Some(b'r' | b'i' | b'n' | b'o' | b't' | b'u' | b'y'))
 }
 
 /// Number in a numbered key, the segment's in that of a chunk; `None` where the key

@@ -148,9 +148,17 @@ impl Store {
         })
     }
 
-    /// Removes memos and what is known of their use. Durable when it returns.
+    /// Removes memos, what is known of their use, and the recalls that they answered, with
+    /// their queries. Durable when it returns.
     pub fn remove_memos(&self, ids: &[u64]) -> Result<(), StoreError> {
         self.change(|_state, change| {
+            for entry in self.0.db.entries(keys::MEMO_RECALLS) {
+                let (key, sealed) = entry?;
+                let recall = records::decode::<MemoRecallOnDisk>(&key, &sealed);
+                if recall.map_or(true, |it| it.memos.iter().any(|id| ids.contains(id))) {
+                    change.batch.remove(key);
+                }
+            }
             for id in ids {
                 change.batch.remove(keys::memo(*id));
                 change.batch.remove(keys::memo_use(*id));

@@ -582,6 +582,8 @@ impl Inner {
 #[cfg(test)]
 mod damage_tests;
 #[cfg(test)]
+mod erasure_tests;
+#[cfg(test)]
 mod model_test;
 #[cfg(test)]
 mod old_format_tests;

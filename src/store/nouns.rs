@@ -19,7 +19,7 @@ impl Store {
             let stem = keys::noun_stem(&key, self.0.generation);
             match (stem, records::decode_vector(&key, &sealed, dimension)) {
                 (Some(stem), Ok(vector)) => nouns.push((stem.to_owned(), vector)),
-                (Some(stem), Err(fault)) => warn!(stem, fault:%; "a noun's vector is unreadable"),
+                (Some(_), Err(fault)) => warn!(fault:%; "a noun's vector is unreadable"),
                 (None, _) => over.push(key),
             }
         }
@@ -27,6 +27,23 @@ impl Store {
             db.remove(&key)?;
         }
         Ok(nouns)
+    }
+
+    /// The stems of the nouns kept.
+    pub fn noun_stems(&self) -> Vec<String> {
+        let generation = self.0.generation;
+        let names = self.0.db.names(keys::NOUNS).into_iter();
+        names.filter_map(|key| keys::noun_stem(&key, generation).map(str::to_owned)).collect()
+    }
+
+    /// Removes the nouns of these stems. Durable when it returns.
+    pub fn remove_nouns(&self, stems: &[String]) -> Result<(), StoreError> {
+        self.change(|_state, change| {
+            for stem in stems {
+                change.batch.remove(keys::noun(self.0.generation, stem));
+            }
+            Ok(())
+        })
     }
 
     /// Keeps nouns by their stems, each with its vector; on disk with the next
@@ -58,7 +75,12 @@ mod tests {
         let nouns = [("cup".to_owned(), vector(1)), ("live room".to_owned(), vector(2))];
         store.keep_nouns(&nouns).unwrap();
         drop(store);
-        assert_eq!(open(dir.path()).nouns().unwrap(), nouns);
+        let store = open(dir.path());
+        assert_eq!(store.nouns().unwrap(), nouns);
+        store.remove_nouns(&["cup".to_owned(), "fork".to_owned()]).unwrap();
+        assert_eq!(store.noun_stems(), ["live room"]);
+        drop(store);
+        assert_eq!(open(dir.path()).nouns().unwrap(), nouns[1..]);
     }
 
     #[test]

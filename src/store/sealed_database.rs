@@ -78,6 +78,11 @@ impl Batch {
         self.erased.push(id);
     }
 
+    /// Erases with the batch also what else would be erased with the next time.
+    pub(super) fn erase_at_once(&mut self) {
+        self.is_urgent = true;
+    }
+
     /// Leaves the erasure to [`SealedDatabase::erase_owed`], which the caller sees to.
     pub(super) fn erase_later(&mut self) {
         self.is_urgent = false;
@@ -187,6 +192,13 @@ impl SealedDatabase {
         let of_kind = of_kind.take_while(|(name, _)| name.starts_with(prefix));
         let names: Vec<_> = of_kind.map(|(name, number)| (name.clone(), *number)).collect();
         Entries::Named(names.into_iter(), self.raw.clone(), Arc::clone(&self.keyring))
+    }
+
+    /// The keys of a kind whose keys hold names.
+    pub(super) fn names(&self, prefix: &[u8]) -> Vec<Vec<u8>> {
+        let writing = self.lock_writing();
+        let of_kind = writing.names.range(prefix.to_vec()..).map(|(name, _)| name);
+        of_kind.take_while(|name| name.starts_with(prefix)).cloned().collect()
     }
 
     /// How many entries of one kind there are.

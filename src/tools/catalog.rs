@@ -4,6 +4,7 @@ use crate::tools::ToolSpec;
 use crate::tools::action::Action;
 use crate::tools::admin::health::Health;
 use crate::tools::admin::memory_stats::MemoryStats;
+use crate::tools::admin::session_delete::SessionDelete;
 use crate::tools::context::Context;
 use crate::tools::ingest::ingest_status::IngestStatus;
 use crate::tools::ingest::observe::Observe;
@@ -73,6 +74,7 @@ pub(crate) const TOOLS: &[&dyn AnyTool<Context>] = &[
     &MemoryStats,
     &Health,
     &WatchGoals,
+    &SessionDelete,
 ];
 
 /// As clients see them listed.

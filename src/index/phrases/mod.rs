@@ -243,9 +243,12 @@ impl Phrases {
     }
 
     /// Each noun's stem once, ascending, with the noun as one of them is called.
-    pub fn nouns(&self) -> Vec<(&str, String)> {
+    pub fn nouns(&self, deleted: &RoaringBitmap) -> Vec<(&str, String)> {
+        let is_live = |it: &&Entry| !it.rows.is_subset(deleted);
+        let live = self.entries.iter().filter(is_live).map(|it| &it.mention);
+        let things = live.filter(|it| !is_deed(it));
         let mut nouns: Vec<(&str, &Mention)> =
-            self.things().map(|it| (it.head_stem.as_str(), it)).collect();
+            things.map(|it| (it.head_stem.as_str(), it)).collect();
         nouns.sort_by_key(|(stem, _)| *stem);
         nouns.dedup_by_key(|(stem, _)| *stem);
         nouns.into_iter().map(|(stem, mention)| (stem, mention.singular_head())).collect()
@@ -461,7 +464,9 @@ mod tests {
     #[test]
     fn nouns_come_once_and_as_one_of_them() {
         let phrases = fill(&["two red mugs on a mug".to_owned(), "glasses".to_owned()]);
-        assert_eq!(phrases.nouns(), [("glass", "glass".to_owned()), ("mug", "mug".to_owned())]);
+        let all = [("glass", "glass".to_owned()), ("mug", "mug".to_owned())];
+        assert_eq!(phrases.nouns(&RoaringBitmap::new()), all);
+        assert_eq!(phrases.nouns(&[1].into()), all[1..]);
     }
 
     #[test]

@@ -3,13 +3,16 @@
 
 use std::collections::BTreeSet;
 
+use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::embedding::Embedding;
+use crate::base::frame::FrameMeta;
+use crate::base::time::Timestamp;
 use crate::index::terms::terms;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::TextRole;
 use crate::search::Filter;
-use crate::store::Record;
+use crate::store::{PendingFrame, Record, SET_ASIDE_MAX, SetAside, StoreError};
 
 /// What to forget. All that is named must hold of a record.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +52,38 @@ impl Episodic {
         Ok(named)
     }
 
+    /// The frames within a filter that have no caption, yet or for good, in their order.
+    pub fn frames_to_forget(&self, filter: &Filter) -> Result<Vec<FrameTicket>, MemoryError> {
+        let mut named = Vec::new();
+        let mut after = None;
+        loop {
+            match self.store.next_pending(after) {
+                Ok(Some(PendingFrame { ticket, meta, end_at, attempts: _ })) => {
+                    if is_meta_within(&meta, end_at, None, filter) {
+                        named.push(ticket);
+                    }
+                    after = Some(ticket);
+                }
+                Ok(None) => break,
+                Err(StoreError::DamagedFrame { ticket, .. }) => after = Some(ticket),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        for SetAside { ticket, meta, reason: _ } in self.store.set_asides(SET_ASIDE_MAX)? {
+            if is_meta_within(&meta, meta.taken_at, None, filter) {
+                named.push(ticket);
+            }
+        }
+        named.sort_unstable();
+        Ok(named)
+    }
+
+    /// Removes frames without a caption for good, with their images; returns those that
+    /// were there.
+    pub fn forget_frames(&self, tickets: &[FrameTicket]) -> Result<Vec<FrameTicket>, MemoryError> {
+        Ok(self.store.delete_frames(tickets)?)
+    }
+
     /// Whether the embedder knows the script of a text.
     pub fn reads(&self, text: &str) -> bool {
         self.embedder.reads(text)
@@ -83,24 +118,31 @@ struct Topic {
 }
 
 fn is_within(record: &Record, filter: &Filter) -> bool {
+    is_meta_within(&record.meta, record.end_at, record.layer.as_deref(), filter)
+}
+
+fn is_meta_within(
+    meta: &FrameMeta,
+    end_at: Timestamp,
+    of_layer: Option<&str>,
+    filter: &Filter,
+) -> bool {
     let Filter { window, source, map_id, layer, area } = filter;
-    let meta = &record.meta;
     let is_in_area = area.as_ref().is_none_or(|area| {
         let is_of_map = meta.frame_id == area.frame_id() && meta.map_id == area.map_id();
         is_of_map && meta.pose.is_some_and(|pose| area.contains(pose.position))
     });
-    window.touches(meta.taken_at, record.end_at)
+    window.touches(meta.taken_at, end_at)
         && source.as_ref().is_none_or(|source| *source == meta.source)
         && map_id.as_ref().is_none_or(|map_id| *map_id == meta.map_id)
-        && layer.as_ref().is_none_or(|layer| Some(layer) == record.layer.as_ref())
+        && layer.as_ref().is_none_or(|layer| Some(layer.as_str()) == of_layer)
         && is_in_area
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::frame::FrameMeta;
-    use crate::base::time::{Timestamp, Window};
+    use crate::base::time::Window;
     use crate::memory::embedding_space;
     use crate::model::embedder::EmbedderHandle;
     use crate::model::scripted::ScriptedEmbedder;

@@ -115,8 +115,11 @@ impl Episodic {
             vocabulary: Arc::clone(&vocabulary),
         };
         let rereader = Rereader::start(parts)?;
-        let compactor = Compactor::start(Arc::clone(&corpus), store.clone(), options, clock)
-            .map_err(MemoryError::Thread)?;
+        let (kept, mentioned) = (Arc::clone(&vocabulary), Arc::clone(&corpus));
+        let on_gone = Box::new(move || kept.forget_all_but(&mentioned.nouns()));
+        let compactor =
+            Compactor::start(Arc::clone(&corpus), store.clone(), options, clock, on_gone)
+                .map_err(MemoryError::Thread)?;
         Ok(Self { store, corpus, embedder, captions, vocabulary, compactor, rereader })
     }
 
@@ -196,11 +199,16 @@ impl Episodic {
     }
 
     /// Deletes records for good: from the disk with their images, and from every search, when
-    /// it returns. Returns those that existed.
+    /// it returns. What the index's segments on disk hold of them goes within some minutes.
+    /// Returns those that existed.
     pub fn forget(&self, ids: &[RecordId]) -> Result<Vec<RecordId>, MemoryError> {
         let mut changes = self.corpus.changes();
         let gone = self.store.delete_records(ids)?;
         changes.forget(&gone);
+        drop(changes);
+        if !gone.is_empty() {
+            self.vocabulary.forget_all_but(&self.corpus.nouns());
+        }
         Ok(gone)
     }
 

@@ -56,17 +56,40 @@ impl Vocabulary {
         mentioned: BTreeMap<String, String>,
     ) -> Self {
         let mut nouns = Nouns::new(SYNONYMS_LEAST);
+        let mut over = Vec::new();
         match store.nouns() {
             Ok(kept) => {
                 for (stem, vector) in kept {
-                    nouns.insert(&stem, vector);
+                    if mentioned.contains_key(&stem) {
+                        nouns.insert(&stem, vector);
+                    } else {
+                        over.push(stem);
+                    }
                 }
             }
             Err(error) => warn!(error:%; "the kept nouns cannot be read and are made anew"),
         }
         let vocabulary = Self { embedder, store, nouns: RwLock::new(nouns) };
+        vocabulary.remove(&over);
         vocabulary.learn(mentioned);
         vocabulary
+    }
+
+    /// Removes the kept nouns that are not `mentioned` any more. In memory they stay until the
+    /// process ends: one that is mentioned again is embedded by the next.
+    pub(super) fn forget_all_but(&self, mentioned: &BTreeMap<String, String>) {
+        let kept = self.store.noun_stems().into_iter();
+        let over: Vec<String> = kept.filter(|it| !mentioned.contains_key(it)).collect();
+        self.remove(&over);
+    }
+
+    fn remove(&self, stems: &[String]) {
+        if stems.is_empty() {
+            return;
+        }
+        if let Err(error) = self.store.remove_nouns(stems) {
+            warn!(error:%; "nouns that nothing mentions are kept");
+        }
     }
 
     /// Embeds and keeps the new nouns of captions.

@@ -358,7 +358,7 @@ impl Memos {
         now: Timestamp,
     ) -> Result<(), MemosError> {
         let ids: Vec<u64> = found.iter().map(|it| it.memo.id).collect();
-        info!(query, memos:? = ids; "memos recalled");
+        info!(memos:? = ids; "memos recalled");
         let mut counters = self.index.lock_counters();
         let used: Vec<(u64, MemoUse)> = {
             let entries = self.index.read();

@@ -2,3 +2,4 @@
 
 pub(crate) mod health;
 pub(crate) mod memory_stats;
+pub(crate) mod session_delete;

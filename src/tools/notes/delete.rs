@@ -50,6 +50,9 @@ impl Tool for MemoryDelete {
     fn run(context: &Context, _: SessionName<'_>, ids: Vec<String>) -> Result<Reply, ToolError> {
         let known: Vec<Uuid> = ids.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect();
         let deleted = context.notes.delete(&known).map_err(|error| refusal(&error))?;
+        // Of a note that is gone no model's step may tell either.
+        let forgotten = context.retrieval.forget_in_sessions(&[]);
+        forgotten.map_err(|error| ToolError::Fault(error.to_string()))?;
         let is_deleted = |id: &str| Uuid::parse_str(id).is_ok_and(|id| deleted.contains(&id));
         let not_found = ids.into_iter().filter(|id| !is_deleted(id)).collect();
         Ok(Reply { deleted: texts(&deleted), not_found })

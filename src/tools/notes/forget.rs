@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::caller::{Role, Roles};
 use crate::base::time::Zone;
@@ -70,6 +71,8 @@ enum Scope {
 struct Chosen {
     notes: Vec<OnTopic>,
     records: Vec<Record>,
+    /// Frames without a caption.
+    frames: Vec<FrameTicket>,
     near: Vec<ScoredNote>,
     is_literal: bool,
 }
@@ -78,6 +81,9 @@ struct Chosen {
 pub(crate) struct Reply {
     deleted: Vec<Deleted>,
     count: usize,
+    /// Frames that wait for a caption, or got none, which go as well.
+    #[serde(skip_serializing_if = "is_zero")]
+    frames: usize,
     dry_run: bool,
     /// What the ids stand for.
     items: Vec<Item>,
@@ -94,6 +100,11 @@ pub(crate) struct Reply {
     notice: Option<&'static str>,
     #[serde(skip)]
     scope: Scope,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize, JsonSchema, Clone)]
@@ -195,7 +206,7 @@ impl Tool for MemoryForget {
                 context.options.forget_share_max * 100.0
             )));
         }
-        remove(context, &chosen)?;
+        remove(context, &request, &chosen)?;
         Ok(reply)
     }
 }
@@ -271,6 +282,11 @@ fn choose(context: &Context, request: &Request) -> Result<Chosen, ToolError> {
             ids: request.ids.as_ref().map(|ids| ids.records.as_slice()),
         };
         chosen.records = context.episodic.to_forget(scope).map_err(|error| fault(&error))?;
+        // What no caption says yet is about no topic, and has no record's id.
+        if request.query.is_none() && request.ids.is_none() {
+            let frames = context.episodic.frames_to_forget(&request.filter);
+            chosen.frames = frames.map_err(|error| fault(&error))?;
+        }
         chosen.is_literal |= request.query.as_ref().is_some_and(|it| !context.episodic.reads(it));
     }
     Ok(chosen)
@@ -328,14 +344,23 @@ fn check_unchanged(request: &Request, chosen: &Chosen) -> Result<(), ToolError> 
     }
 }
 
-fn remove(context: &Context, chosen: &Chosen) -> Result<(), ToolError> {
+fn remove(context: &Context, request: &Request, chosen: &Chosen) -> Result<(), ToolError> {
     let notes: Vec<Uuid> = chosen.notes.iter().map(|it| it.found.note.id).collect();
     context.notes.delete(&notes).map_err(|error| refusal(&error))?;
-    let records: Vec<RecordId> = chosen.records.iter().map(|it| it.id).collect();
+    let mut records: Vec<RecordId> = chosen.records.iter().map(|it| it.id).collect();
+    let gone = context.episodic.forget_frames(&chosen.frames).map_err(|error| fault(&error))?;
+    if gone.len() < chosen.frames.len() {
+        // Some were captioned meanwhile.
+        let scope = ForgetScope { query: None, filter: &request.filter, ids: None };
+        let late = context.episodic.to_forget(scope).map_err(|error| fault(&error))?;
+        let is_late = |it: &&Record| it.image.is_some_and(|it| chosen.frames.contains(&it));
+        records.extend(late.iter().filter(is_late).map(|it| it.id));
+    }
     for some in records.chunks(FORGET_MAX) {
         context.episodic.forget(some).map_err(|error| fault(&error))?;
     }
-    Ok(())
+    let forgotten = context.retrieval.forget_in_sessions(&records);
+    forgotten.map_err(|error| ToolError::Fault(error.to_string()))
 }
 
 fn fault(error: &MemoryError) -> ToolError {
@@ -379,6 +404,7 @@ impl Reply {
         Self {
             deleted: items.iter().map(|it| it.id.clone()).collect(),
             count: items.len(),
+            frames: chosen.frames.len(),
             dry_run: request.dry_run,
             items,
             near: near.collect(),
@@ -400,7 +426,7 @@ fn why_word(why: Why) -> Option<&'static str> {
 
 impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
-        let Self { items, count, dry_run, near, scope, .. } = self;
+        let Self { items, count, frames, dry_run, near, scope, .. } = self;
         let notes = items.iter().filter(|it| matches!(it.id, Deleted::Note(_))).count();
         let (notes, records) = (quantity(notes, "note"), quantity(count - notes, "record"));
         let counts = match scope {
@@ -409,7 +435,10 @@ impl tool::Reply for Reply {
             Scope::All => format!("{notes} and {records}"),
         };
         let done = if *dry_run { "would be removed" } else { "removed" };
-        text.line(&format!("{counts} {done}"));
+        text.line(&match frames {
+            0 => format!("{counts} {done}"),
+            _ => format!("{counts} and {} without a caption {done}", quantity(*frames, "frame")),
+        });
         for Item { id, text: shown, .. } in items {
             let shown = indented_excerpt(shown, SHOWN_CHARS_MAX);
             text.block(&match id {
@@ -436,6 +465,10 @@ impl tool::Reply for Reply {
             Deleted::Note(id) => id.clone(),
             Deleted::Record(id) => format!("#{id}"),
         };
-        (!self.dry_run).then(|| Changed::of(self.deleted.iter().map(id).collect()))
+        let mut gone: Vec<String> = self.deleted.iter().map(id).collect();
+        if self.frames > 0 {
+            gone.push(format!("{} without a caption", quantity(self.frames, "frame")));
+        }
+        (!self.dry_run).then(|| Changed::of(gone))
     }
 }
