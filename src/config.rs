@@ -187,6 +187,7 @@ pub struct IngestSettings {
     pub image_max_mb: usize,
     pub image_max_megapixels: u64,
     pub max_ahead_seconds: u64,
+    pub silent_seconds: u64,
     pub gate: GateSettings,
 }
 
@@ -696,6 +697,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("ingest.image_max_mb", 1.0, 1_024.0),
     ("ingest.image_max_megapixels", 1.0, 1_000.0),
     ("ingest.max_ahead_seconds", 0.0, 1e9),
+    ("ingest.silent_seconds", 0.0, 1e6),
     ("ingest.gate.max_pause_seconds", 0.0, 86_400.0),
     ("ingest.gate.max_span_seconds", 0.0, 86_400.0),
     ("ingest.gate.max_distance_metres", 0.0, 1_000.0),

@@ -31,8 +31,12 @@ pub(super) struct Flags {
 }
 
 /// Prints the goals and the calls that led to them; a refused task is a failure.
-pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
-    let mut client = Client::connect(socket, ClientOptions::default())?;
+pub(super) fn run(
+    socket: &Path,
+    options: ClientOptions,
+    flags: &Flags,
+) -> anyhow::Result<ExitCode> {
+    let mut client = Client::connect(socket, options)?;
     let mut arguments = Map::new();
     arguments.insert("task".to_owned(), json!(flags.task.join(" ")));
     for (name, value) in [("now", &flags.now), ("planner", &flags.planner)] {

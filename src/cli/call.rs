@@ -25,8 +25,12 @@ pub(super) struct Flags {
 }
 
 /// Prints the reply; a reply that says it is an error fails.
-pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
-    let mut client = Client::connect(socket, ClientOptions::default())?;
+pub(super) fn run(
+    socket: &Path,
+    options: ClientOptions,
+    flags: &Flags,
+) -> anyhow::Result<ExitCode> {
+    let mut client = Client::connect(socket, options)?;
     let reply = client.call(&flags.tool, arguments(&flags.arguments)?)?;
     if reply.is_error {
         complain(&reply.text);

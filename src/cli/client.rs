@@ -25,13 +25,28 @@ pub struct ClientOptions {
     /// From the first byte sent to the last byte of the answer. A little more
     /// than the daemon's own deadline, whose error says more than ours.
     pub call_deadline: Duration,
+    /// After so long without a byte the daemon is asked whether it lives; so long it may take
+    /// to say so.
+    pub alive_within: Duration,
     /// A longer answer is refused.
     pub reply_bytes_max: usize,
 }
 
 impl Default for ClientOptions {
     fn default() -> Self {
-        Self { call_deadline: Duration::from_secs(65), reply_bytes_max: 256 << 20 }
+        Self {
+            call_deadline: Duration::from_secs(65),
+            alive_within: Duration::from_secs(3),
+            reply_bytes_max: 256 << 20,
+        }
+    }
+}
+
+impl ClientOptions {
+    /// With another deadline, where one is given.
+    pub fn within(deadline: Option<Duration>) -> Self {
+        let default = Self::default();
+        Self { call_deadline: deadline.unwrap_or(default.call_deadline), ..default }
     }
 }
 
@@ -50,6 +65,11 @@ pub enum ClientError {
     Closed,
     #[error("the daemon did not answer within {0:?}")]
     Late(Duration),
+    #[error(
+        "the daemon takes connections and answers nothing, not even whether it lives, within {0:?}: \
+         it hangs; end it with SIGKILL and start it again, nothing acknowledged is lost"
+    )]
+    Hung(Duration),
     #[error("the answer is longer than {0} bytes")]
     TooLong(usize),
     #[error("the connection failed")]
@@ -85,6 +105,7 @@ pub struct ReplyImage {
 /// error but [`ClientError::Refused`] it cannot.
 #[derive(Debug)]
 pub struct Client {
+    path: PathBuf,
     stream: UnixStream,
     options: ClientOptions,
     clock: SystemClock,
@@ -109,7 +130,8 @@ pub fn connect(path: &Path) -> Result<UnixStream, ClientError> {
 impl Client {
     pub fn connect(path: &Path, options: ClientOptions) -> Result<Self, ClientError> {
         let stream = connect(path)?;
-        Ok(Self { stream, options, clock: SystemClock, last_id: 0, unread: Vec::new() })
+        let (path, clock) = (path.to_owned(), SystemClock);
+        Ok(Self { path, stream, options, clock, last_id: 0, unread: Vec::new() })
     }
 
     /// Makes one call and waits for its answer.
@@ -153,12 +175,14 @@ impl Client {
     fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> Result<(), ClientError> {
         while !bytes.is_empty() {
             let left = self.time_left(deadline)?;
-            self.stream.set_write_timeout(Some(left)).map_err(ClientError::Broken)?;
+            let pause = left.min(self.options.alive_within);
+            self.stream.set_write_timeout(Some(pause)).map_err(ClientError::Broken)?;
             match self.stream.write(bytes) {
                 Ok(0) => return Err(ClientError::Closed),
                 Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
                 // It may have told us why, as it tells a client too many.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+                Err(error) if is_pause(&error) && pause < left => self.look_alive()?,
                 Err(error) => self.judge(error)?,
             }
         }
@@ -178,7 +202,8 @@ impl Client {
                 return Err(ClientError::TooLong(self.options.reply_bytes_max));
             }
             let left = self.time_left(deadline)?;
-            self.stream.set_read_timeout(Some(left)).map_err(ClientError::Broken)?;
+            let pause = left.min(self.options.alive_within);
+            self.stream.set_read_timeout(Some(pause)).map_err(ClientError::Broken)?;
             let room = searched.max(READ_BYTES);
             self.unread.resize(searched + room, 0);
             let read = self.stream.read(self.unread.get_mut(searched..).unwrap_or_default());
@@ -186,8 +211,24 @@ impl Client {
             match read {
                 Ok(0) => return Err(ClientError::Closed),
                 Ok(_) => {}
+                Err(error) if is_pause(&error) && pause < left => self.look_alive()?,
                 Err(error) => self.judge(error)?,
             }
+        }
+    }
+
+    /// Asks over a connection of its own, which a long call does not hold up.
+    fn look_alive(&self) -> Result<(), ClientError> {
+        let alive_within = self.options.alive_within;
+        let mut stream = connect(&self.path)?;
+        stream.set_write_timeout(Some(alive_within)).map_err(ClientError::Broken)?;
+        stream.set_read_timeout(Some(alive_within)).map_err(ClientError::Broken)?;
+        let question = request_line(1, "server/discover", Map::new());
+        let answered = stream.write_all(question.as_bytes()).and_then(|()| stream.read(&mut [0]));
+        match answered {
+            Err(error) if is_pause(&error) => Err(ClientError::Hung(alive_within)),
+            // Whatever it says, and if it closes the connection, it lives.
+            _ => Ok(()),
         }
     }
 
@@ -202,7 +243,7 @@ impl Client {
         let kind = error.kind();
         if kind == io::ErrorKind::Interrupted {
             Ok(())
-        } else if matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+        } else if is_pause(&error) {
             Err(ClientError::Late(self.options.call_deadline))
         } else if kind == io::ErrorKind::ConnectionReset {
             // How a Unix socket says that its other end went with our bytes unread.
@@ -211,6 +252,11 @@ impl Client {
             Err(ClientError::Broken(error))
         }
     }
+}
+
+/// Whether a read ended as nothing came for a while.
+fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 /// Concatenated by hand: the arguments may hold an image of megabytes, which `json!` would
@@ -377,5 +423,35 @@ mod tests {
         huge.insert("x".to_owned(), Value::String("x".repeat(4 << 20)));
         let late = client.call("health", huge);
         assert!(matches!(late, Err(ClientError::Late(_))), "{late:?}");
+    }
+
+    #[test]
+    fn a_daemon_that_hangs_is_told_from_a_slow_one() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = directory.path().join("s");
+        let listener = UnixListener::bind(&path).unwrap();
+        let alive_within = Duration::from_millis(100);
+        let options = ClientOptions { alive_within, ..ClientOptions::default() };
+        // Accepted by the kernel, and by nobody else.
+        let mut client = Client::connect(&path, options).unwrap();
+        let hung = client.call("health", Map::new());
+        assert!(matches!(hung, Err(ClientError::Hung(_))), "{hung:?}");
+        drop(client);
+        let slow = Builder::new().spawn(move || {
+            let (_hung, _) = listener.accept().unwrap();
+            let (_question, _) = listener.accept().unwrap();
+            let (mut stream, _) = listener.accept().unwrap();
+            // It lives, as it says twice, and then it answers.
+            for _ in 0..2 {
+                let (mut question, _) = listener.accept().unwrap();
+                question.write_all(b"{}\n").unwrap();
+            }
+            let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+            stream.write_all(format!("{answer}\n").as_bytes()).unwrap();
+            stream
+        });
+        let mut client = Client::connect(&path, options).unwrap();
+        assert!(!client.call("health", Map::new()).unwrap().is_error);
+        drop(slow.unwrap().join().unwrap());
     }
 }

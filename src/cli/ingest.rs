@@ -91,8 +91,12 @@ const FRAMES_A_LOOK: u64 = 50;
 const REFUSALS_SHOWN: usize = 20;
 
 /// Sends the frames and prints the outcome; fails when nothing could be ingested.
-pub(super) fn run(socket: &Path, flags: &Flags) -> anyhow::Result<ExitCode> {
-    let mut client = Client::connect(socket, ClientOptions::default())?;
+pub(super) fn run(
+    socket: &Path,
+    options: ClientOptions,
+    flags: &Flags,
+) -> anyhow::Result<ExitCode> {
+    let mut client = Client::connect(socket, options)?;
     let report = send(&mut client, flags)?;
     say(report.to_string().trim_end())?;
     Ok(if report.is_failure() { ExitCode::FAILURE } else { ExitCode::SUCCESS })

@@ -28,10 +28,12 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{self, ExitCode};
+use std::time::Duration;
 
 use ::log::LevelFilter;
 use clap::{Args, Parser, Subcommand};
 
+use crate::cli::client::ClientOptions;
 use crate::cli::models::hub_settings::HubSettings;
 use crate::cli::output::say;
 use crate::config::{Config, Overrides, Places};
@@ -62,6 +64,9 @@ pub struct Common {
     /// Any setting, such as captioner.model=/opt/models/blip (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
     settings: Vec<String>,
+    /// Longest time that a command waits for an answer of the daemon [default: 65]
+    #[arg(long, value_name = "SECONDS", global = true, value_parser = seconds)]
+    timeout: Option<Duration>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -153,21 +158,22 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     log::start(&config.settings.log, if has_bar { LevelFilter::Warn } else { LevelFilter::Trace });
     let places = places()?;
     let socket = config.socket_path(&places);
+    let options = ClientOptions::within(common.timeout);
     match command {
         Command::Demo => demo::run(&common),
         Command::Serve => serve::run(&config, &places),
         Command::Ingest(flags) => {
-            ingest::run(&socket, &flags.with_zone(&config.settings.time.zone))
+            ingest::run(&socket, options, &flags.with_zone(&config.settings.time.zone))
         }
         Command::Caption(flags) => caption::run(&config, &places, &flags),
-        Command::Ask(flags) => ask::run(&socket, &flags),
-        Command::Call(flags) => call::run(&socket, &flags),
+        Command::Ask(flags) => ask::run(&socket, options, &flags),
+        Command::Call(flags) => call::run(&socket, options, &flags),
         Command::Mcp(flags) => {
             mcp::run(&socket, &flags, io::stdin(), io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Watch { watch } => watch::run(&socket, &watch),
-        Command::Status => status::run(&socket),
+        Command::Watch { watch } => watch::run(&socket, options, &watch),
+        Command::Status => status::run(&socket, options),
         Command::Reindex => reindex::run(&config, &places),
         Command::Tools(flags) => tools::run(&config, &flags),
         Command::Models { models } => models::run(&models, &config, &places, &hub_settings()),
@@ -247,6 +253,12 @@ impl Common {
             flags,
         })?)
     }
+}
+
+/// A time above zero, in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let given = text.trim().parse().ok().and_then(|it| Duration::try_from_secs_f64(it).ok());
+    given.filter(|it| !it.is_zero()).ok_or_else(|| "accepted is a number above 0".to_owned())
 }
 
 /// The variables that are text; ours are.

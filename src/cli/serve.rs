@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::base::picture::ImageLimits;
@@ -63,7 +63,9 @@ pub(super) fn caption_worker(flags: &WorkerFlags) -> anyhow::Result<ExitCode> {
 /// Runs the daemon until it is told to end.
 pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
     // Before anything starts, so that no signal is missed.
-    let mut signals = Signals::new([SIGTERM, SIGINT]).context("signals cannot be caught")?;
+    // A terminal that closes ends the daemon in order, too: its settings are read at the start.
+    let mut signals =
+        Signals::new([SIGTERM, SIGINT, SIGHUP]).context("signals cannot be caught")?;
     let daemon = Daemon::start(config, places)?;
     if let Some(signal) = signals.forever().next() {
         ::log::info!("asked to stop by signal {signal}");

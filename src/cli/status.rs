@@ -13,8 +13,8 @@ use crate::tools::ingest::ingest_status::IngestStatus;
 use crate::tools::tool::Tool as _;
 
 /// Prints the status; exits with 1 when the daemon is not well.
-pub(super) fn run(socket: &Path) -> anyhow::Result<ExitCode> {
-    let mut client = Client::connect(socket, ClientOptions::default())?;
+pub(super) fn run(socket: &Path, options: ClientOptions) -> anyhow::Result<ExitCode> {
+    let mut client = Client::connect(socket, options)?;
     let mut ask = |tool: &str| client.call(tool, Map::new()).map(|reply| reply.structured);
     let (health, ingest, stats) =
         (ask(Health::NAME)?, ask(IngestStatus::NAME)?, ask(MemoryStats::NAME)?);
@@ -45,6 +45,13 @@ fn render(
         text(ingest, "failed"),
         text(ingest, "refused"),
     ));
+    let lost = ingest.get("lost").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let reasons = lost.iter().filter_map(Value::as_object);
+    let reasons: Vec<String> =
+        reasons.map(|it| format!("{} {}", text(it, "frames"), text(it, "reason"))).collect();
+    if !reasons.is_empty() {
+        lines.push(format!("  lost       {} since the start", reasons.join(", ")));
+    }
     let span = match (text(stats, "first"), text(stats, "last")) {
         (first, last) if first == "-" && last == "-" => String::new(),
         (first, last) => format!(", {first} to {last}"),

@@ -38,9 +38,13 @@ const WAIT: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Prints events until the daemon goes or nobody reads.
-pub(super) fn run(socket: &Path, watch: &Watch) -> anyhow::Result<ExitCode> {
+pub(super) fn run(
+    socket: &Path,
+    options: ClientOptions,
+    watch: &Watch,
+) -> anyhow::Result<ExitCode> {
     let Watch::Goals(Flags { after, json }) = watch;
-    let mut client = Client::connect(socket, ClientOptions::default())?;
+    let mut client = Client::connect(socket, options)?;
     let mut after = *after;
     loop {
         let asked = SystemClock.tick();

@@ -310,6 +310,7 @@ fn ingest_options(config: &Config) -> Result<ingest::Options, ConfigError> {
     Ok(ingest::Options {
         limits: image_limits(config),
         ahead_max: Duration::from_secs(settings.max_ahead_seconds),
+        silent_after: Duration::from_secs(settings.silent_seconds),
         gate: gate::Options {
             pause_max: Duration::from_secs_f64(gate.max_pause_seconds),
             span_max: Duration::from_secs_f64(gate.max_span_seconds),

@@ -136,7 +136,7 @@ impl Admission {
         gate::decide(&self.gate, last.as_ref(), &arrival).map_err(|past| {
             let last = self.format_micros(past.last_at);
             let accepted = format!("after {last}, of the last frame of source {:?}", meta.source);
-            ObserveError::Time { found: self.format_micros(meta.taken_at), accepted }
+            ObserveError::Past { found: self.format_micros(meta.taken_at), accepted }
         })
     }
 

@@ -6,6 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use log::warn;
 
@@ -26,6 +27,8 @@ use crate::store::{PendingFrame, Store, StoreError};
 /// Crashes of the captioner in one run at which a frame is set aside: one may be chance.
 const DEATHS_MAX: u32 = 2;
 
+/// How often sources are looked at while there is nothing to caption.
+const LOOK: Duration = Duration::from_secs(10);
 /// Attempts at which a frame is set aside. They are counted on disk before they are made: this
 /// ends a frame that crashes the whole process, and is above [`DEATHS_MAX`] because most
 /// processes that end in mid-caption were ended by somebody.
@@ -92,11 +95,12 @@ impl<C: Captioner> Captioning<C> {
                 self.report("captioning panicked; the log has the message".to_owned());
                 Next::Pause
             });
+            self.progress.losses.look(self.clock.now());
             match next {
                 Next::GoOn => self.record_progress(),
                 Next::Idle => {
                     self.record_progress();
-                    self.wake.wait();
+                    self.wake.wait_for(LOOK);
                 }
                 Next::Pause => {
                     self.progress.set_captioning(false);

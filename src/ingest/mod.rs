@@ -12,6 +12,7 @@
 mod admission;
 mod captioning;
 mod doubt;
+mod losses;
 mod progress;
 
 use std::io;
@@ -32,6 +33,7 @@ use crate::base::time::{Clock, Timestamp, Zone};
 use crate::capture::gate;
 use crate::ingest::admission::Admission;
 use crate::ingest::captioning::Captioning;
+use crate::ingest::losses::Losses;
 use crate::ingest::progress::Progress;
 use crate::memory::episodic::Episodic;
 use crate::model::{Captioner, ModelIdentity};
@@ -45,6 +47,8 @@ pub struct Options {
     /// How far a frame's time may lie ahead of the clock: clocks of robot and
     /// camera differ, and a frame of next year would shut its source for a year.
     pub ahead_max: Duration,
+    /// After how long without a frame a camera that sent some is silent; zero looks for none.
+    pub silent_after: Duration,
     /// Time zone of refusals.
     pub zone: Zone,
     /// Backoff after a captioner that does not start or a memory that fails.
@@ -58,6 +62,7 @@ impl Default for Options {
             limits: ImageLimits::default(),
             gate: gate::Options::default(),
             ahead_max: Duration::from_secs(3_600),
+            silent_after: Duration::from_secs(600),
             zone: Zone::Machine,
             retry_pause_min: Duration::from_secs(1),
             retry_pause_max: Duration::from_secs(30),
@@ -109,6 +114,9 @@ pub enum ObserveError {
     Name(#[from] BadName),
     #[error("\"time\" is {found}; accepted is a time {accepted}")]
     Time { found: String, accepted: String },
+    /// Its source has sent a later one: it came twice, or too late.
+    #[error("\"time\" is {found}; accepted is a time {accepted}")]
+    Past { found: String, accepted: String },
     #[error("{pending} frames wait for a caption, accepted are at most {max}; {TRY_AGAIN}")]
     SpoolFull { pending: usize, max: usize },
     #[error(
@@ -134,6 +142,8 @@ impl From<StoreError> for ObserveError {
     }
 }
 
+pub use crate::ingest::losses::LossReason;
+
 /// Status of ingest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IngestState {
@@ -146,6 +156,10 @@ pub struct IngestState {
     pub failed: u64,
     /// Refused at admission since this process started.
     pub refused: u64,
+    /// Of those refused, the frames that are lost, by reason.
+    pub lost: Vec<(LossReason, u64)>,
+    /// Cameras that sent frames and stopped, with the time of the last one.
+    pub silent: Vec<(String, Timestamp)>,
     /// Whether pending frames are being captioned.
     pub captioning: bool,
     pub captioner: ModelIdentity,
@@ -184,7 +198,7 @@ impl Ingest {
         options: Options,
     ) -> Result<Self, io::Error> {
         let IngestParts { store, episodic, captioner, clock, stop } = parts;
-        let progress = Arc::new(Progress::new(&captioner));
+        let progress = Arc::new(Progress::new(&captioner, Losses::new(options.silent_after)));
         let wake = Notify::default();
         let admission =
             Admission::new(store.clone(), Arc::clone(&episodic), Arc::clone(&clock), &options);
@@ -235,7 +249,11 @@ impl Ingest {
                 state: ObservedState::Merged { .. } | ObservedState::Stored { .. },
                 ..
             }) => {}
-            Err(_) => self.progress.count_refusal(),
+            Err(error) => self.progress.count_refusal(&meta.source, error, self.admission.now()),
+        }
+        if observed.is_ok() {
+            let now = self.admission.now();
+            self.progress.losses.came(&meta.source, meta.taken_at, now);
         }
         observed
     }
@@ -253,6 +271,7 @@ impl Ingest {
     /// Records counted as captioned are searchable when it returns.
     pub fn status(&self) -> IngestState {
         let (counters, pending) = (self.store.counters(), self.store.pending_count());
+        self.progress.losses.look(self.admission.now());
         self.episodic.settle();
         let shown = self.progress.snapshot();
         // A part that cannot be read is left out and reported as the last error.
@@ -274,6 +293,8 @@ impl Ingest {
             captioned: counters.captioned,
             failed: counters.failed,
             refused: self.progress.refusals(),
+            lost: self.progress.losses.refused(),
+            silent: self.progress.losses.silent(),
             captioning: shown.captioning,
             captioner: shown.captioner,
             captioner_server: shown.server,

@@ -4,11 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::time::Timestamp;
+use crate::ingest::ObserveError;
+use crate::ingest::losses::Losses;
 use crate::model::{Captioner, ModelIdentity};
 
 #[derive(Debug)]
 pub(super) struct Progress {
     refusals: AtomicU64,
+    pub(super) losses: Losses,
     snapshot: Mutex<ProgressSnapshot>,
 }
 
@@ -26,7 +29,7 @@ pub(super) struct ProgressSnapshot {
 }
 
 impl Progress {
-    pub(super) fn new(captioner: &impl Captioner) -> Self {
+    pub(super) fn new(captioner: &impl Captioner, losses: Losses) -> Self {
         let snapshot = ProgressSnapshot {
             captioning: true,
             captioner: captioner.identity().clone(),
@@ -36,7 +39,7 @@ impl Progress {
             last_error: None,
             doubt: None,
         };
-        Self { refusals: AtomicU64::new(0), snapshot: Mutex::new(snapshot) }
+        Self { refusals: AtomicU64::new(0), losses, snapshot: Mutex::new(snapshot) }
     }
 
     pub(super) fn snapshot(&self) -> ProgressSnapshot {
@@ -64,8 +67,11 @@ impl Progress {
         self.lock().doubt = doubt;
     }
 
-    pub(super) fn count_refusal(&self) {
+    pub(super) fn count_refusal(&self, source: &str, error: &ObserveError, now: Timestamp) {
         self.refusals.fetch_add(1, Ordering::Relaxed);
+        if let Some(lost) = self.losses.note(source, error, now) {
+            self.set_error(now, lost);
+        }
     }
 
     pub(super) fn refusals(&self) -> u64 {

@@ -188,7 +188,7 @@ fn a_frame_with_its_caption_passes_the_gate_and_no_captioner() {
     let status = rig.ingest.status();
     assert_eq!((status.seen, status.merged, status.captioned, status.pending), (3, 1, 1, 1));
     let past = rig.ingest.observe_captioned_frame(&meta(2.0), &png(BLUE), &caption("a book"));
-    assert!(matches!(past, Err(ObserveError::Time { .. })), "{past:?}");
+    assert!(matches!(past, Err(ObserveError::Past { .. })), "{past:?}");
     drop(rig);
     let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
     rig.settle();

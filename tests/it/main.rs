@@ -32,6 +32,7 @@ mod hub_server;
 mod killed_writer;
 mod last_seen;
 mod literal;
+mod lost;
 mod model_planner;
 mod models;
 mod names;

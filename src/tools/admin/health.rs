@@ -72,7 +72,19 @@ fn problems(context: &Context, now: Timestamp) -> Vec<String> {
         && now.since(at).as_secs() < ERROR_COUNTS_SECONDS
     {
         problems.push(what);
+        let lost: Vec<String> = status
+            .lost
+            .iter()
+            .map(|(reason, frames)| format!("{frames} {}", reason.name()))
+            .collect();
+        if !lost.is_empty() {
+            problems.push(format!("frames lost since the start: {}", lost.join(", ")));
+        }
     }
+    problems.extend(status.silent.into_iter().map(|(source, since)| {
+        let seconds = now.since(since).as_secs();
+        format!("source {source:?} is silent: its last frame came {seconds} s ago")
+    }));
     problems.extend(status.doubt);
     problems.extend(context.audit.problem());
     problems

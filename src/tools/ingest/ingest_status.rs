@@ -24,6 +24,10 @@ pub(crate) struct Reply {
     captioned: u64,
     failed: u64,
     refused: u64,
+    /// Of those refused since the start, the frames that are lost.
+    lost: Vec<LossReply>,
+    /// Cameras that sent frames and stopped.
+    silent: Vec<SilentReply>,
     captioning: bool,
     /// Address of the model's server that captions, where one is set.
     captioner_server: Option<String>,
@@ -39,6 +43,18 @@ struct SourceReply {
     source: String,
     newest: String,
     newest_timestamp: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LossReply {
+    reason: &'static str,
+    frames: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SilentReply {
+    source: String,
+    since: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -97,6 +113,16 @@ impl Reply {
             captioned: status.captioned,
             failed: status.failed,
             refused: status.refused,
+            lost: status
+                .lost
+                .iter()
+                .map(|(reason, frames)| LossReply { reason: reason.name(), frames: *frames })
+                .collect(),
+            silent: status
+                .silent
+                .into_iter()
+                .map(|(source, at)| SilentReply { source, since: zone.format(at) })
+                .collect(),
             captioning: status.captioning,
             captioner_server: status.captioner_server,
             captioner_pid: status.captioner_pid,

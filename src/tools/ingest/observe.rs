@@ -282,9 +282,10 @@ fn pose(args: &Args) -> Result<Option<Pose>, ToolError> {
 
 fn refusal(error: &ObserveError) -> ToolError {
     match error {
-        ObserveError::Image(_) | ObserveError::Name(_) | ObserveError::Time { .. } => {
-            argument_error(format!("argument {error}"))
-        }
+        ObserveError::Image(_)
+        | ObserveError::Name(_)
+        | ObserveError::Time { .. }
+        | ObserveError::Past { .. } => argument_error(format!("argument {error}")),
         ObserveError::SpoolFull { .. } | ObserveError::ImagesFull { .. } => {
             ToolError::Refused(error.to_string())
         }
