@@ -52,4 +52,5 @@ mod sessions;
 mod targets;
 mod tools;
 mod transcripts;
+mod units;
 mod unsure;
