@@ -149,6 +149,7 @@ pub struct CaptionerSettings {
     pub endpoint_model: String,
     pub task: String,
     pub detect: bool,
+    pub device: String,
     pub start_deadline_seconds: u64,
     pub deadline_seconds: u64,
     pub memory_limit_mb: u64,
@@ -712,6 +713,7 @@ const RANGES: &[(&str, f64, f64)] = &[
 
 /// Accepted words of each key that takes one of a few.
 const CHOICES: &[(&str, &[&str])] = &[
+    ("captioner.device", &["auto", "cpu", "cuda:0"]),
     ("captioner.task", &["caption", "detailed_caption"]),
     ("log.level", &["error", "warn", "info", "debug", "trace"]),
     ("log.format", &["text", "json"]),
@@ -891,6 +893,8 @@ mod tests {
         assert!(refusal(&overrides).contains("from 1 to 65536"));
         let (_dir, overrides) = file("[log]\nformat = \"xml\"");
         assert!(refusal(&overrides).contains("one of text, json"));
+        let (_dir, overrides) = file("[captioner]\ndevice = \"cuda\"");
+        assert!(refusal(&overrides).contains("one of auto, cpu, cuda:0"));
         let (_dir, overrides) = file("[captioner]\ntask = \"ocr\"");
         assert!(refusal(&overrides).contains("one of caption, detailed_caption"));
         let (_dir, overrides) = file("[time]\nzone = \"Mars/Olympus\"");

@@ -15,6 +15,7 @@ use anyhow::{Context as _, bail};
 use engram::base::picture::ImageLimits;
 use engram::base::stop::Stop;
 use engram::base::time::{Clock as _, SystemClock};
+use engram::model::compute::ComputeDevice;
 use engram::model::worker::child::ChildOptions;
 use engram::model::worker::process::WorkerCommand;
 use engram::model::worker::{Options, Start, WorkerCaptioner};
@@ -83,6 +84,7 @@ fn ours(model: &Path, frames: &[PathBuf]) -> anyhow::Result<Figures> {
         model: model.to_owned(),
         limits: ImageLimits::default(),
         task: CaptionTask::default(),
+        device: ComputeDevice::Cpu,
         memory_bytes_max: None,
     };
     let options = Options {

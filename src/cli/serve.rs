@@ -13,6 +13,7 @@ use crate::base::picture::ImageLimits;
 use crate::cli::log;
 use crate::config::{Config, Places};
 use crate::daemon::Daemon;
+use crate::model::compute::ComputeDevice;
 use crate::model::worker::child::{self, ChildOptions};
 use crate::model::{CaptionTask, Detail};
 
@@ -31,12 +32,20 @@ pub(super) struct WorkerFlags {
     /// Memory that the worker may take
     #[arg(long, value_name = "BYTES")]
     memory_bytes_max: Option<u64>,
+    /// What to compute on: auto, cpu or cuda:0
+    #[arg(long, value_parser = device, default_value = "auto")]
+    device: ComputeDevice,
     /// Some sentences instead of one, where the model can
     #[arg(long)]
     detailed: bool,
     /// Things with their boxes, too, where the model can
     #[arg(long)]
     detect: bool,
+}
+
+fn device(name: &str) -> Result<ComputeDevice, String> {
+    ComputeDevice::of_name(name)
+        .ok_or_else(|| format!("{name:?}, accepted are auto, cpu and cuda:0"))
 }
 
 /// Captions what comes on standard input until it ends.
@@ -46,6 +55,7 @@ pub(super) fn caption_worker(flags: &WorkerFlags) -> anyhow::Result<ExitCode> {
         image_bytes_max,
         image_pixels_max,
         memory_bytes_max,
+        device,
         detailed,
         detect,
     } = flags;
@@ -54,6 +64,7 @@ pub(super) fn caption_worker(flags: &WorkerFlags) -> anyhow::Result<ExitCode> {
         model: model.clone(),
         limits: ImageLimits { bytes_max: *image_bytes_max, pixels_max: *image_pixels_max },
         task: CaptionTask { detail, detects: *detect },
+        device: *device,
         memory_bytes_max: *memory_bytes_max,
     };
     child::run(&options, &mut io::stdin().lock(), &mut io::stdout().lock())?;

@@ -32,6 +32,7 @@ use crate::memory::memos::{Memos, MemosError};
 use crate::memory::notes::{Notes, NotesError};
 use crate::memory::state::AgentStates;
 use crate::model::calibration::{Calibration, Knot};
+use crate::model::compute::ComputeDevice;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::served::ServedCaptioner;
 use crate::model::worker::child::ChildOptions;
@@ -280,6 +281,8 @@ pub fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worke
         model,
         limits: image_limits(config),
         task: CaptionTask { detail, detects: settings.detect },
+        // Another word is refused with the settings.
+        device: ComputeDevice::of_name(&settings.device).unwrap_or_default(),
         memory_bytes_max: (memory_limit > 0).then_some(memory_limit),
     };
     worker::Options {

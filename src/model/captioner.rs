@@ -1,8 +1,12 @@
 //! Captioner of a directory, of whichever kind it is.
 
+use std::io::Cursor;
 use std::path::Path;
 
+use image::{ImageFormat, ImageResult, Rgb, RgbImage};
+
 use crate::base::picture::ImageLimits;
+use crate::model::compute::{Compute, ComputeDevice};
 use crate::model::weights;
 use crate::model::{
     CaptionTask, Captioner, ModelError, ModelIdentity, blip, detector, florence, smolvlm,
@@ -14,13 +18,52 @@ pub fn load(
     path: &Path,
     limits: ImageLimits,
     task: CaptionTask,
+    device: ComputeDevice,
 ) -> Result<Box<dyn Captioner>, ModelError> {
-    match kind_of(path)? {
-        CaptionerKind::Blip => blip::load(path, limits),
-        CaptionerKind::Detector => detector::load(path, limits),
-        CaptionerKind::Florence2 => florence::load(path, limits, task),
-        CaptionerKind::SmolVlm => smolvlm::load(path, limits, task),
+    let kind = kind_of(path)?;
+    match device {
+        ComputeDevice::Cuda => load_on_gpu(kind, path, limits, task),
+        ComputeDevice::Auto if cfg!(feature = "cuda") && kind.runs_on_gpu() => {
+            load_on_gpu(kind, path, limits, task).or_else(|error| {
+                log::warn!("the captioner computes on the CPU: {error}");
+                kind.load(path, limits, task, Compute::on_cpu())
+            })
+        }
+        ComputeDevice::Auto | ComputeDevice::Cpu => {
+            kind.load(path, limits, task, Compute::on_cpu())
+        }
     }
+}
+
+/// With a first picture, so that what a device cannot do shows now.
+fn load_on_gpu(
+    kind: CaptionerKind,
+    path: &Path,
+    limits: ImageLimits,
+    task: CaptionTask,
+) -> Result<Box<dyn Captioner>, ModelError> {
+    let unusable = |reason: &str| ModelError::Unusable {
+        path: path.display().to_string(),
+        reason: format!("captioner.device is \"cuda:0\": {reason}"),
+    };
+    if !kind.runs_on_gpu() {
+        return Err(unusable(
+            "BLIP and SmolVLM compute there, this one on the CPU only; accepted are \"auto\" and \
+             \"cpu\"",
+        ));
+    }
+    let compute = Compute::on_gpu().map_err(|reason| unusable(&reason))?;
+    let mut captioner = kind.load(path, limits, task, compute)?;
+    let picture = first_picture().map_err(|error| unusable(&error.to_string()))?;
+    let first = captioner.caption(&picture);
+    first.map_err(|error| unusable(&format!("its first picture failed: {error}")))?;
+    Ok(captioner)
+}
+
+fn first_picture() -> ImageResult<Vec<u8>> {
+    let mut png = Cursor::new(Vec::new());
+    RgbImage::from_pixel(64, 48, Rgb([127; 3])).write_to(&mut png, ImageFormat::Png)?;
+    Ok(png.into_inner())
 }
 
 /// Name and fingerprint of the captioner in `path`, without loading it.
@@ -38,6 +81,28 @@ enum CaptionerKind {
     Detector,
     Florence2,
     SmolVlm,
+}
+
+impl CaptionerKind {
+    fn load(
+        self,
+        path: &Path,
+        limits: ImageLimits,
+        task: CaptionTask,
+        compute: Compute,
+    ) -> Result<Box<dyn Captioner>, ModelError> {
+        match self {
+            Self::Blip => blip::load_for(path, limits, compute),
+            Self::Detector => detector::load(path, limits),
+            Self::Florence2 => florence::load(path, limits, task),
+            Self::SmolVlm => smolvlm::load(path, limits, task, compute),
+        }
+    }
+
+    /// Florence-2 and the detector have operations of their own, in place on the CPU.
+    fn runs_on_gpu(self) -> bool {
+        matches!(self, Self::Blip | Self::SmolVlm)
+    }
 }
 
 /// Says what a directory is before anything in it is missed.
@@ -89,9 +154,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("config.json"), r#"{"model_type": "qwen2_vl"}"#).unwrap();
         let task = CaptionTask::default();
-        for refused in
-            [load(dir.path(), ImageLimits::default(), task).err(), identity(dir.path(), task).err()]
-        {
+        for refused in [load_on_cpu(dir.path()).err(), identity(dir.path(), task).err()] {
             let text = refused.unwrap().to_string();
             assert!(text.contains("it is a \"qwen2_vl\" model"), "{text}");
             for kind in
@@ -104,6 +167,31 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    fn load_on_cpu(path: &Path) -> Result<Box<dyn Captioner>, ModelError> {
+        load(path, ImageLimits::default(), CaptionTask::default(), ComputeDevice::Cpu)
+    }
+
+    #[test]
+    fn a_gpu_that_cannot_be_used_is_refused_and_any_other_word_than_that_takes_the_cpu() {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        let load_on = |model: &str, device| {
+            load(&fixtures.join(model), ImageLimits::default(), CaptionTask::default(), device)
+        };
+        let refused = |model: &str| load_on(model, ComputeDevice::Cuda).err().unwrap().to_string();
+        let text = refused("florence");
+        assert!(text.contains("captioner.device is \"cuda:0\""), "{text}");
+        assert!(text.contains("accepted are \"auto\" and \"cpu\""), "{text}");
+        if !cfg!(feature = "cuda") {
+            for model in ["blip", "smolvlm"] {
+                assert!(refused(model).contains("the cargo feature `cuda`"));
+                load_on(model, ComputeDevice::Auto).unwrap();
+            }
+        }
+        let picture = first_picture().unwrap();
+        let mut captioner = load_on("florence", ComputeDevice::Auto).unwrap();
+        captioner.caption(&picture).unwrap();
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! `confidence.json`, the logistic regression of "every word is right" on two features.
 //! Reads that one file; the rest depends on its arguments only.
 
+use candle_core::{DType, Tensor, bail};
 use serde::Deserialize;
 
 use crate::model::ModelError;
@@ -50,6 +51,15 @@ impl Confidence {
     }
 }
 
+/// Logits from wherever they were computed; half precision may have overflowed there.
+pub(super) fn single_precision(logits: &Tensor) -> candle_core::Result<Vec<f32>> {
+    let logits: Vec<f32> = logits.to_dtype(DType::F32)?.to_vec1()?;
+    if logits.iter().any(|logit| logit.is_nan()) {
+        bail!("the network's answer is no number");
+    }
+    Ok(logits)
+}
+
 /// Token with the highest logit, the first of several and none of `barred`, and its log softmax
 /// among all.
 pub(super) fn likeliest(scores: &[f32], barred: &[u32]) -> (u32, f32) {
@@ -67,6 +77,8 @@ pub(super) fn likeliest(scores: &[f32], barred: &[u32]) -> (u32, f32) {
 mod tests {
     use super::*;
     use std::fs;
+
+    use candle_core::Device;
 
     fn read(file: &str) -> Result<Option<Confidence>, ModelError> {
         let dir = tempfile::tempdir().unwrap();
@@ -97,6 +109,16 @@ mod tests {
             let share = scores[token as usize].exp() / all;
             assert!((log_prob - share.ln()).abs() < 1e-5, "{token}: {log_prob}");
         }
+    }
+
+    #[test]
+    fn an_answer_that_overflowed_is_an_error() {
+        let logits = |numbers: &[f32]| {
+            let logits = Tensor::new(numbers, &Device::Cpu).unwrap();
+            single_precision(&logits.to_dtype(DType::F16).unwrap())
+        };
+        assert_eq!(logits(&[0.5, -2.0]).unwrap(), [0.5, -2.0]);
+        logits(&[0.5, f32::NAN]).unwrap_err();
     }
 
     #[test]

@@ -4,7 +4,7 @@ use candle_core::{Error, Result, Tensor, bail};
 use candle_nn::VarBuilder;
 use serde::Deserialize;
 
-use crate::model::in_place::{AddRow, Gelu, GeluTanh, NormRows, RmsNormRows, SoftmaxRows};
+use crate::model::row_wise::{add_row, for_product, gelu, gelu_tanh, norm, rms_norm, softmax};
 
 /// Linear layer.
 pub(super) struct Linear {
@@ -38,9 +38,7 @@ impl Linear {
     }
 
     pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        let product = x.matmul(&self.weight)?;
-        product.inplace_op2(&self.bias, &AddRow)?;
-        Ok(product)
+        add_row(x.matmul(&self.weight)?, &self.bias)
     }
 
     /// `count` of the outputs, from `first` on.
@@ -98,8 +96,7 @@ impl Norm {
     }
 
     pub(super) fn apply(&self, x: Tensor) -> Result<Tensor> {
-        x.inplace_op3(&self.weight, &self.bias, &NormRows { epsilon: self.epsilon })?;
-        Ok(x)
+        norm(x, &self.weight, &self.bias, self.epsilon)
     }
 }
 
@@ -116,8 +113,7 @@ impl RmsNorm {
     }
 
     pub(super) fn apply(&self, x: Tensor) -> Result<Tensor> {
-        x.inplace_op2(&self.weight, &RmsNormRows { epsilon: self.epsilon })?;
-        Ok(x)
+        rms_norm(x, &self.weight, self.epsilon)
     }
 }
 
@@ -150,8 +146,8 @@ impl TryFrom<candle_nn::Activation> for Activation {
 impl Activation {
     pub(super) fn apply(self, x: Tensor) -> Result<Tensor> {
         match self {
-            Self::Gelu => x.inplace_op1(&Gelu).map(|()| x),
-            Self::GeluTanh => x.inplace_op1(&GeluTanh).map(|()| x),
+            Self::Gelu => gelu(x),
+            Self::GeluTanh => gelu_tanh(x),
             Self::Relu => x.relu(),
         }
     }
@@ -182,9 +178,9 @@ impl Heads {
 
     /// Attention output, as rows × width; all three are split already.
     pub(super) fn attend(self, queries: &Tensor, keys: &Tensor, values: &Tensor) -> Result<Tensor> {
-        let shares = (queries * self.scale())?.matmul(&keys.t()?)?;
-        shares.inplace_op1(&SoftmaxRows)?;
-        let found = shares.matmul(values)?;
+        let queries = for_product((queries * self.scale())?)?;
+        let (keys, values) = (for_product(keys.clone())?, for_product(values.clone())?);
+        let found = softmax(queries.matmul(&keys.t()?)?)?.matmul(&values)?;
         found.transpose(0, 1)?.reshape((found.dim(1)?, self.count * self.width))
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use engram::base::picture::ImageLimits;
 use engram::base::stop::Stop;
 use engram::base::time::SystemClock;
+use engram::model::compute::ComputeDevice;
 use engram::model::worker::child::ChildOptions;
 use engram::model::worker::process::WorkerCommand;
 use engram::model::worker::{Options, Start, WorkerCaptioner};
@@ -28,6 +29,7 @@ fn child(model: &Path, memory_bytes_max: Option<u64>) -> ChildOptions {
         model: model.to_owned(),
         limits: ImageLimits::default(),
         task: CaptionTask::default(),
+        device: ComputeDevice::default(),
         memory_bytes_max,
     }
 }

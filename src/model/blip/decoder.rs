@@ -3,7 +3,7 @@
 //! Key-value caching: the keys and values of the image, and those of the tokens so far, are
 //! computed once.
 
-use candle_core::{Device, Result, Tensor};
+use candle_core::{Result, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::blip_text::Config;
 
@@ -69,7 +69,7 @@ impl CaptionDecoding<'_> {
     /// Appends a token and returns the logits of the next one.
     pub(super) fn next_logits(&mut self, token: u32) -> Result<Tensor> {
         let Decoder { words, positions, norm, layers, .. } = self.decoder;
-        let word = words.index_select(&Tensor::new(&[token], &Device::Cpu)?, 0)?;
+        let word = words.index_select(&Tensor::new(&[token], words.device())?, 0)?;
         let mut x = norm.apply((word + positions.narrow(0, self.length, 1)?)?)?;
         self.length += 1;
         for ((layer, image), said) in layers.iter().zip(&self.image).zip(&mut self.said) {

@@ -19,7 +19,8 @@ use crate::base::caption::Caption;
 use crate::base::picture::ImageLimits;
 use crate::model::blip::decoder::Decoder;
 use crate::model::blip::vision::Vision;
-use crate::model::confidence::{Confidence, likeliest};
+use crate::model::compute::Compute;
+use crate::model::confidence::{Confidence, likeliest, single_precision};
 use crate::model::jpeg;
 use crate::model::preprocess::{CLIP_LEVELS, ImageFamily, Preprocessor};
 use crate::model::tensors::Tensors;
@@ -37,12 +38,21 @@ const TOKENS_MAX_DEFAULT: usize = 20;
 /// `generation_config.json` where there are any. It captions in this process:
 /// a daemon wants [`crate::model::worker`].
 pub fn load(path: &Path, limits: ImageLimits) -> Result<Box<dyn Captioner>, ModelError> {
-    Ok(Box::new(BlipCaptioner::load(path, limits)?))
+    load_for(path, limits, Compute::on_cpu())
+}
+
+pub(super) fn load_for(
+    path: &Path,
+    limits: ImageLimits,
+    compute: Compute,
+) -> Result<Box<dyn Captioner>, ModelError> {
+    Ok(Box::new(BlipCaptioner::load(path, limits, compute)?))
 }
 
 struct BlipCaptioner {
     identity: ModelIdentity,
     limits: ImageLimits,
+    compute: Compute,
     preprocessor: Preprocessor,
     tokenizer: Tokenizer,
     words: TokenSettings,
@@ -62,10 +72,11 @@ struct TokenSettings {
 
 impl fmt::Debug for BlipCaptioner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, limits, preprocessor, words, confidence, .. } = self;
+        let Self { identity, limits, compute, preprocessor, words, confidence, .. } = self;
         f.debug_struct("BlipCaptioner")
             .field("identity", identity)
             .field("limits", limits)
+            .field("compute", compute)
             .field("preprocessor", preprocessor)
             .field("words", words)
             .field("confidence", confidence)
@@ -96,7 +107,7 @@ impl Captioner for BlipCaptioner {
 }
 
 impl BlipCaptioner {
-    fn load(path: &Path, limits: ImageLimits) -> Result<Self, ModelError> {
+    fn load(path: &Path, limits: ImageLimits, compute: Compute) -> Result<Self, ModelError> {
         let dir = ModelDir::open(path)?;
         let identity = dir.identity()?;
         let (config, words) = configs_of(&dir)?;
@@ -106,7 +117,7 @@ impl BlipCaptioner {
         let preprocessor = Preprocessor::read(&dir, &family)?;
         let tokenizer = dir.tokenizer()?;
         let tensors = with_tied_weights(dir.tensors()?).map_err(|error| dir.unusable(&error))?;
-        let builder = tensors.into_builder();
+        let builder = compute.weights(tensors);
         let vision = Vision::load(&config.vision_config, &builder.pp("vision_model"))
             .map_err(|error| dir.unusable(&error))?;
         let decoder = Decoder::load(&config.text_config, &builder.pp("text_decoder"))
@@ -114,6 +125,7 @@ impl BlipCaptioner {
         Ok(Self {
             identity,
             limits,
+            compute,
             preprocessor,
             tokenizer,
             words,
@@ -126,7 +138,8 @@ impl BlipCaptioner {
     fn pixels(&self, image: &[u8]) -> Result<Tensor, CaptionError> {
         let picture = jpeg::decode(image, self.limits)
             .map_err(|bad| CaptionError::BadImage(bad.to_string()))?;
-        self.preprocessor.pixels(&picture).map_err(|error| to_error(&error))
+        let pixels = self.preprocessor.pixels(&picture);
+        pixels.and_then(|pixels| self.compute.put(&pixels)).map_err(|error| to_error(&error))
     }
 
     /// Greedy decoding until the end token or the limit: the tokens, and the log probability of
@@ -138,7 +151,7 @@ impl BlipCaptioner {
         let (mut tokens, mut log_probs) = (vec![begin], Vec::new());
         let mut last = begin;
         while tokens.len() < tokens_max {
-            let (next, log_prob) = likeliest(&caption.next_logits(last)?.to_vec1()?, &[]);
+            let (next, log_prob) = likeliest(&single_precision(&caption.next_logits(last)?)?, &[]);
             log_probs.push(log_prob);
             if next == end {
                 break;

@@ -9,44 +9,53 @@ use candle_nn::VarBuilder;
 use candle_nn::rotary_emb::rope_thd;
 
 use crate::model::attention::KeyValueCache;
-use crate::model::in_place::{CausalSoftmaxRows, SiluTimes};
+use crate::model::compute::Compute;
 use crate::model::layers::{Product, RmsNorm};
+use crate::model::row_wise::{causal_softmax, for_product, silu_times};
 use crate::model::smolvlm::config::TextConfig;
 use crate::model::table::EmbeddingTable;
 use crate::model::threads::step_aside;
 
 pub(super) struct Llama {
-    words: EmbeddingTable,
+    words: Words,
     turns: Turns,
     layers: Vec<Layer>,
     norm: RmsNorm,
-    head: Product,
+}
+
+/// Tokens in and out.
+pub(super) struct Words {
+    /// On the CPU.
+    pub(super) table: EmbeddingTable,
+    /// What a next token is measured by.
+    pub(super) head: Product,
+    /// Of the network.
+    pub(super) compute: Compute,
 }
 
 impl Llama {
-    /// `head` is of shape tokens × width; `positions` is the length of the longest text.
+    /// `positions` is the length of the longest text.
     pub(super) fn load(
         config: &TextConfig,
-        words: EmbeddingTable,
-        head: &Tensor,
+        words: Words,
         positions: usize,
         weights: &VarBuilder<'_>,
     ) -> Result<Self> {
         let layers = weights.pp("layers");
         Ok(Self {
+            turns: Turns::of(config, positions, &words.compute)?,
             words,
-            turns: Turns::of(config, positions)?,
             layers: (0..config.layers)
                 .map(|at| Layer::load(config, &layers.pp(at)))
                 .collect::<Result<_>>()?,
             norm: RmsNorm::load(config.width, config.epsilon, &weights.pp("norm"))?,
-            head: Product::new(head)?,
         })
     }
 
     /// Rows of these tokens.
     pub(super) fn rows(&self, tokens: &[u32]) -> Result<Tensor> {
-        self.words.rows(tokens)
+        let Words { table, compute, .. } = &self.words;
+        compute.put(&table.rows(tokens)?)
     }
 
     pub(super) fn begin(&self) -> Text<'_> {
@@ -65,7 +74,7 @@ pub(super) struct Text<'a> {
 impl Text<'_> {
     /// Reads these rows after those before, and returns the logits of the next token.
     pub(super) fn next_logits(&mut self, rows: &Tensor) -> Result<Tensor> {
-        let Llama { turns, layers, norm, head, .. } = self.llama;
+        let Llama { words, turns, layers, norm } = self.llama;
         let count = rows.dim(0)?;
         let turns = turns.at(self.length, count)?;
         self.length += count;
@@ -76,7 +85,8 @@ impl Text<'_> {
             x = (layer.feed_forward(&x)? + &x)?;
             step_aside();
         }
-        head.forward(&norm.apply(x.narrow(0, count - 1, 1)?.force_contiguous()?)?)?.squeeze(0)
+        let last = x.narrow(0, count - 1, 1)?.force_contiguous()?;
+        words.head.forward(&norm.apply(last)?)?.squeeze(0)
     }
 }
 
@@ -144,9 +154,9 @@ impl Layer {
         // Queries that share their keys are rows of one product.
         let shared = (key_heads, heads / key_heads * rows, head_width);
         let queries = (queries.transpose(0, 1)?.reshape(shared)? * self.scale())?;
-        let shares = queries.matmul(&all.keys.t()?)?;
-        shares.inplace_op1(&CausalSoftmaxRows { rows })?;
-        let found = shares.matmul(&all.values)?.reshape((heads, rows, head_width))?;
+        let (keys, values) = (for_product(all.keys.clone())?, for_product(all.values.clone())?);
+        let shares = causal_softmax(queries.matmul(&keys.t()?)?, rows)?;
+        let found = shares.matmul(&values)?.reshape((heads, rows, head_width))?;
         *read = Some(all);
         self.attended.forward(&found.transpose(0, 1)?.reshape((rows, heads * head_width))?)
     }
@@ -158,8 +168,7 @@ impl Layer {
 
     fn feed_forward(&self, x: &Tensor) -> Result<Tensor> {
         let x = self.norm.apply(x.copy()?)?;
-        let gated = self.gate.forward(&x)?;
-        gated.inplace_op2(&self.widened.forward(&x)?, &SiluTimes)?;
+        let gated = silu_times(self.gate.forward(&x)?, &self.widened.forward(&x)?)?;
         self.narrowed.forward(&gated)
     }
 }
@@ -171,13 +180,13 @@ struct Turns {
 }
 
 impl Turns {
-    /// In single precision throughout, as the reference computes them.
+    /// Computed in single precision throughout, as the reference does.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         reason = "positions are thousands, the base is a whole number"
     )]
-    fn of(config: &TextConfig, positions: usize) -> Result<Self> {
+    fn of(config: &TextConfig, positions: usize, compute: &Compute) -> Result<Self> {
         let half = config.head_width / 2;
         let step = |at: usize| {
             let share = (2 * at) as f32 / config.head_width as f32;
@@ -188,7 +197,7 @@ impl Turns {
             .flat_map(|position| steps.iter().map(move |step| position as f32 * step))
             .collect();
         let angles = Tensor::from_vec(angles, (positions, half), &Device::Cpu)?;
-        Ok(Self { cosines: angles.cos()?, sines: angles.sin()? })
+        Ok(Self { cosines: compute.put(&angles.cos()?)?, sines: compute.put(&angles.sin()?)? })
     }
 
     /// Of `count` rows from position `first` on.

@@ -16,10 +16,12 @@ use tokenizers::Tokenizer;
 
 use crate::base::caption::{Caption, whole_sentences};
 use crate::base::picture::ImageLimits;
-use crate::model::confidence::{Confidence, likeliest};
+use crate::model::compute::Compute;
+use crate::model::confidence::{Confidence, likeliest, single_precision};
 use crate::model::jpeg;
+use crate::model::layers::Product;
 use crate::model::smolvlm::config::SmolVlmConfig;
-use crate::model::smolvlm::llama::Llama;
+use crate::model::smolvlm::llama::{Llama, Words};
 use crate::model::smolvlm::tile::Tile;
 use crate::model::smolvlm::vision::Vision;
 use crate::model::tensors::Tensors;
@@ -47,12 +49,13 @@ const END: &str = "<end_of_utterance>";
 /// Loads the captioner in `path`: `config.json` with model type "idefics3" or "smolvlm",
 /// `tokenizer.json`, `model.safetensors`; `preprocessor_config.json`, `generation_config.json`
 /// and `confidence.json` where there are any.
-pub fn load(
+pub(super) fn load(
     path: &Path,
     limits: ImageLimits,
     task: CaptionTask,
+    compute: Compute,
 ) -> Result<Box<dyn Captioner>, ModelError> {
-    Ok(Box::new(SmolVlmCaptioner::load(path, limits, task)?))
+    Ok(Box::new(SmolVlmCaptioner::load(path, limits, task, compute)?))
 }
 
 /// Name and fingerprint, without loading it. Another task is another captioner; it finds no
@@ -65,6 +68,7 @@ pub(super) fn identity(path: &Path, task: CaptionTask) -> Result<ModelIdentity, 
 struct SmolVlmCaptioner {
     identity: ModelIdentity,
     limits: ImageLimits,
+    compute: Compute,
     tile: Tile,
     tokenizer: Tokenizer,
     question: Question,
@@ -96,10 +100,11 @@ struct Answer {
 
 impl fmt::Debug for SmolVlmCaptioner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, limits, tile, question, confidence, .. } = self;
+        let Self { identity, limits, compute, tile, question, confidence, .. } = self;
         f.debug_struct("SmolVlmCaptioner")
             .field("identity", identity)
             .field("limits", limits)
+            .field("compute", compute)
             .field("tile", tile)
             .field("question", question)
             .field("confidence", confidence)
@@ -136,7 +141,12 @@ impl Captioner for SmolVlmCaptioner {
 }
 
 impl SmolVlmCaptioner {
-    fn load(path: &Path, limits: ImageLimits, task: CaptionTask) -> Result<Self, ModelError> {
+    fn load(
+        path: &Path,
+        limits: ImageLimits,
+        task: CaptionTask,
+        compute: Compute,
+    ) -> Result<Self, ModelError> {
         let dir = ModelDir::open(path)?;
         let identity = identity(path, task)?;
         let config = SmolVlmConfig::read(&dir)?;
@@ -144,22 +154,32 @@ impl SmolVlmCaptioner {
         let tokenizer = dir.tokenizer()?;
         let question = Question::of(task.detail, &tokenizer, &config)
             .map_err(|reason| dir.unusable(&format!("tokenizer.json: {reason}")))?;
-        let (vision, llama) = networks(dir.tensors()?, &config, question.positions(&config))
+        let positions = question.positions(&config);
+        let (vision, llama) = networks(dir.tensors()?, &config, positions, &compute)
             .map_err(|error| dir.unusable(&error))?;
-        let confidence = Confidence::read(&dir)?;
-        Ok(Self { identity, limits, tile, tokenizer, question, confidence, vision, llama })
+        Ok(Self {
+            identity,
+            limits,
+            compute,
+            tile,
+            tokenizer,
+            question,
+            confidence: Confidence::read(&dir)?,
+            vision,
+            llama,
+        })
     }
 
     /// Greedy decoding until an end or the limit.
     fn answer(&self, pixels: &Tensor) -> candle_core::Result<Answer> {
         let Question { before, after, ends, tokens_max } = &self.question;
-        let seen = self.vision.forward(pixels)?;
+        let seen = self.vision.forward(&self.compute.put(pixels)?)?;
         let prompt = [&self.llama.rows(before)?, &seen, &self.llama.rows(after)?];
         let mut text = self.llama.begin();
         let mut logits = text.next_logits(&Tensor::cat(&prompt, 0)?)?;
         let (mut tokens, mut log_probs) = (Vec::new(), Vec::new());
         while tokens.len() < *tokens_max {
-            let (next, log_prob) = likeliest(&logits.to_vec1()?, &[]);
+            let (next, log_prob) = likeliest(&single_precision(&logits)?, &[]);
             log_probs.push(log_prob);
             if ends.contains(&next) {
                 return Ok(Answer { tokens, log_probs, is_cut: false });
@@ -182,17 +202,19 @@ fn networks(
     tensors: Tensors,
     config: &SmolVlmConfig,
     positions: usize,
+    compute: &Compute,
 ) -> candle_core::Result<(Vision, Llama)> {
     const WORDS: &str = "model.text_model.embed_tokens.weight";
     const HEAD: &str = "lm_head.weight";
     let shape = (config.text.words, config.text.width);
     let words = tensors.table_in_memory(WORDS, shape)?;
-    let weights = tensors.into_builder();
+    let weights = compute.weights(tensors);
     let is_tied = config.is_tied || !weights.contains_tensor(HEAD);
     let head = weights.get(shape, if is_tied { WORDS } else { HEAD })?;
     let weights = weights.pp("model");
     let vision = Vision::load(config, &weights)?;
-    let llama = Llama::load(&config.text, words, &head, positions, &weights.pp("text_model"))?;
+    let words = Words { table: words, head: Product::new(&head)?, compute: compute.clone() };
+    let llama = Llama::load(&config.text, words, positions, &weights.pp("text_model"))?;
     Ok((vision, llama))
 }
 

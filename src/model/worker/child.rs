@@ -10,6 +10,7 @@ use rustix::process::{Resource, Rlimit, Signal};
 
 use crate::base::picture::ImageLimits;
 use crate::model::captioner;
+use crate::model::compute::ComputeDevice;
 use crate::model::threads::compute_on_this_thread_only;
 use crate::model::worker::protocol;
 use crate::model::worker::protocol::{WorkerReply, WorkerRequest};
@@ -26,6 +27,7 @@ pub struct ChildOptions {
     pub model: PathBuf,
     pub limits: ImageLimits,
     pub task: CaptionTask,
+    pub device: ComputeDevice,
     /// Allocating more ends this process. `None` leaves it to the kernel.
     pub memory_bytes_max: Option<u64>,
 }
@@ -51,7 +53,7 @@ pub fn run(
 ) -> Result<(), ChildError> {
     step_back(options.memory_bytes_max);
     compute_on_this_thread_only();
-    match captioner::load(&options.model, options.limits, options.task) {
+    match captioner::load(&options.model, options.limits, options.task, options.device) {
         Ok(mut captioner) => serve(captioner.as_mut(), input, output),
         Err(error) => {
             protocol::write(output, &WorkerReply::NoModel { reason: error.to_string() })?;

@@ -60,7 +60,7 @@ pub enum Start {
 impl WorkerCommand {
     /// `engram caption-worker` of the binary `program`.
     pub fn engram(program: &Path, child: &ChildOptions) -> Self {
-        let ChildOptions { model, limits, task, memory_bytes_max } = child;
+        let ChildOptions { model, limits, task, device, memory_bytes_max } = child;
         let mut args: Vec<OsString> = vec!["caption-worker".into(), "--model".into(), model.into()];
         let mut flag = |name: &str, value: u64| {
             args.extend([name.into(), value.to_string().into()]);
@@ -77,6 +77,7 @@ impl WorkerCommand {
         if detects {
             args.push("--detect".into());
         }
+        args.extend(["--device".into(), device.name().into()]);
         Self { program: program.to_owned(), args }
     }
 }
