@@ -3,6 +3,7 @@
 //! The one place that reads the environment and writes to standard output.
 
 mod ask;
+mod audit;
 mod bench;
 pub mod call;
 mod caption;
@@ -103,6 +104,11 @@ enum Command {
         #[command(subcommand)]
         models: models::Models,
     },
+    /// Shows what was forgotten, and proves that it is gone
+    Audit {
+        #[command(subcommand)]
+        audit: audit::AuditCommand,
+    },
     /// Prints the settings in force and where each came from
     Config,
     /// Measures this program on this machine
@@ -177,6 +183,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Reindex => reindex::run(&config, &places),
         Command::Tools(flags) => tools::run(&config, &flags),
         Command::Models { models } => models::run(&models, &config, &places, &hub_settings()),
+        Command::Audit { audit: audit::AuditCommand::Forget(flags) } => {
+            audit::run(&config, &places, &flags)
+        }
         Command::Config => print_config(&config, &places),
         Command::Bench { bench } => bench::run(&bench, &common),
         Command::DevMemory(flags) => dev_memory::run(&config, &flags),

@@ -34,6 +34,7 @@ mod parsed;
 mod records;
 pub mod reindex;
 pub mod rereading;
+pub mod residue;
 mod room;
 mod scan;
 mod sealed;

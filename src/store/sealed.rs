@@ -92,7 +92,6 @@ pub(super) fn is_sealed(bytes: &[u8]) -> bool {
 }
 
 /// Every whole sealed value among any bytes that a key opens, whatever lies between.
-#[cfg(test)]
 pub(super) fn carve<'a>(
     keyring: &'a Keyring,
     bytes: &'a [u8],
@@ -114,7 +113,6 @@ pub(super) fn carve<'a>(
     })
 }
 
-#[cfg(test)]
 fn sealed_bytes(plain: usize) -> usize {
     HEAD_BYTES + NONCE_LEN + plain + TAG_BYTES
 }

@@ -1,0 +1,171 @@
+//! `engram audit forget`: the receipts of what was forgotten, and whether any of it is left.
+
+use std::io::Read as _;
+use std::process::ExitCode;
+
+use chrono::{DateTime, Utc};
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::audit;
+use crate::base::RecordId;
+use crate::base::time::{Clock as _, SystemClock, Timestamp};
+use crate::cli::output::say;
+use crate::config::{Config, Places};
+use crate::daemon;
+use crate::store::residue::{self, Erased, Residue};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum AuditCommand {
+    /// Lists what was forgotten, and looks for what is left of it in every byte of the state
+    /// directory; exits with 1 where something is
+    Forget(Flags),
+}
+
+/// Which receipts, and what else to look for.
+#[derive(Debug, Args)]
+pub(super) struct Flags {
+    /// Records (12 or #12) and notes (their UUIDs) that were forgotten; all where absent
+    ids: Vec<String>,
+    /// Only what was forgotten since then, such as "2026-11-22 18:00" or -2h
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    since: Option<String>,
+    /// Also look for the lines of standard input: what nothing may say any more
+    #[arg(long)]
+    stdin: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Bytes of standard input that are read.
+const STDIN_BYTES_MAX: u64 = 16 << 20;
+/// Bytes that a text to look for has at least: a shorter one stands anywhere by chance.
+const TEXT_BYTES_MIN: usize = 6;
+/// Places that are listed; of more, how many.
+const LISTED_MAX: usize = 20;
+
+/// Deeds of the log that erase.
+const ERASING: [&str; 4] = ["memory_forget", "memory_delete", "memo_delete", "session_delete"];
+
+pub(super) fn run(config: &Config, places: &Places, flags: &Flags) -> anyhow::Result<ExitCode> {
+    let options = daemon::store_options(config, places)?;
+    let zone = config.zone()?;
+    let since = flags.since.as_deref().map(|text| zone.parse(text, SystemClock.now()));
+    let since = since.transpose()?;
+    let mut receipts = audit::read(&options.dir.join("audit"))?;
+    receipts.retain(|it| is_asked(it, flags, since));
+    let mut erased = named(flags.ids.iter().map(String::as_str))?;
+    for receipt in &receipts {
+        let ids = receipt.get("ids").and_then(Value::as_array).into_iter().flatten();
+        // Others are ids of memos, or counts: nothing that could be looked for.
+        for of_receipt in ids.filter_map(Value::as_str).filter_map(|id| named([id]).ok()) {
+            erased.records.extend(of_receipt.records);
+            erased.notes.extend(of_receipt.notes);
+        }
+    }
+    if flags.stdin {
+        let mut text = String::new();
+        std::io::stdin().take(STDIN_BYTES_MAX).read_to_string(&mut text)?;
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            anyhow::ensure!(
+                line.len() >= TEXT_BYTES_MIN,
+                "standard input has a line of {} bytes; accepted are {TEXT_BYTES_MIN} or more",
+                line.len()
+            );
+            erased.texts.push(line.to_owned());
+        }
+    }
+    let residue = residue::search(&options.dir, &options.key, &erased)?;
+    if flags.json {
+        say(&serde_json::to_string_pretty(&to_json(&receipts, &erased, &residue))?)?;
+    } else {
+        receipts.iter().try_for_each(|it| say(&describe(it)))?;
+        say(&conclude(&erased, &residue))?;
+    }
+    Ok(if residue.found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn is_asked(receipt: &Map<String, Value>, flags: &Flags, since: Option<Timestamp>) -> bool {
+    let is = |key: &str, value: &str| receipt.get(key).and_then(Value::as_str) == Some(value);
+    let at = receipt.get("at").and_then(Value::as_str);
+    let at = at.and_then(|at| at.parse::<DateTime<Utc>>().ok());
+    let at = at.and_then(|at| Timestamp::from_micros(at.timestamp_micros()));
+    let ids: Vec<&str> = receipt
+        .get("ids")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let same = |a: &str, b: &str| a.trim_start_matches('#') == b.trim_start_matches('#');
+    let is_named =
+        flags.ids.is_empty() || flags.ids.iter().any(|id| ids.iter().any(|it| same(it, id)));
+    ERASING.iter().any(|deed| is("deed", deed))
+        && is("outcome", "done")
+        && since.is_none_or(|since| at.is_none_or(|at| at >= since))
+        && is_named
+}
+
+/// Records and notes by their ids.
+fn named<'a>(ids: impl IntoIterator<Item = &'a str>) -> anyhow::Result<Erased> {
+    let mut erased = Erased::default();
+    for id in ids {
+        match (Uuid::parse_str(id), id.trim_start_matches('#').parse()) {
+            (Ok(note), _) => erased.notes.push(note),
+            (_, Ok(record)) => erased.records.push(RecordId(record)),
+            _ => {
+                anyhow::bail!("{id:?} is no id; accepted are numbers of records and UUIDs of notes")
+            }
+        }
+    }
+    Ok(erased)
+}
+
+fn describe(receipt: &Map<String, Value>) -> String {
+    let text = |key: &str| {
+        let value = receipt.get(key);
+        let text = value.and_then(Value::as_str).map(str::to_owned);
+        text.or_else(|| value.map(Value::to_string)).unwrap_or_default()
+    };
+    let ids = receipt.get("ids").and_then(Value::as_array).into_iter().flatten();
+    let ids: Vec<&str> = ids.filter_map(Value::as_str).collect();
+    let more = receipt.get("more_ids").and_then(Value::as_u64).unwrap_or(0);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let (at, user, uid) = (text("at"), text("user"), text("uid"));
+    let (deed, count) = (text("deed"), text("count"));
+    format!("{at} {user} ({uid}) {deed}: {count} removed: {}{more}", ids.join(", "))
+}
+
+fn conclude(erased: &Erased, residue: &Residue) -> String {
+    let Erased { records, notes, texts } = erased;
+    let Residue { files, bytes, opened, found } = residue;
+    let sought = records.len() + notes.len() + texts.len();
+    let mut lines = vec![format!(
+        "looked for {sought} in {bytes} bytes of {files} files and in the {opened} values that the \
+         keys open: {} found",
+        found.len()
+    )];
+    lines.extend(
+        found.iter().take(LISTED_MAX).map(|it| format!("  {}: {}", it.file.display(), it.what)),
+    );
+    if found.len() > LISTED_MAX {
+        lines.push(format!("  and {} more", found.len() - LISTED_MAX));
+    }
+    lines.join("\n")
+}
+
+fn to_json(receipts: &[Map<String, Value>], erased: &Erased, residue: &Residue) -> Value {
+    let found = residue.found.iter();
+    let found: Vec<Value> =
+        found.map(|it| json!({"file": it.file.display().to_string(), "what": it.what})).collect();
+    json!({
+        "receipts": receipts,
+        "sought": erased.records.len() + erased.notes.len() + erased.texts.len(),
+        "files": residue.files,
+        "bytes": residue.bytes,
+        "values_opened": residue.opened,
+        "found": found,
+    })
+}

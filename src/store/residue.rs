@@ -1,0 +1,192 @@
+//! Residue: what a store's directory still holds of what was erased.
+//!
+//! Looks through every byte of every file: for texts as they stand there, and for whole
+//! encrypted values that a key still opens, in which it looks again. Reads only; the store
+//! may be open in another process, whose newest writes may then be missed.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
+
+use crate::base::RecordId;
+use crate::store::StoreError;
+use crate::store::keyring::master_key::{KeySource, MasterKey};
+use crate::store::keyring::{KeyClass, KeyId, Keyring};
+use crate::store::keys;
+use crate::store::sealed::{self, Opened};
+
+/// Bytes of a file looked through at a time. An image, the largest value, fits.
+const WINDOW_BYTES: usize = 64 << 20;
+/// Bytes that two windows share: values of the database are smaller.
+const SHARED_BYTES: usize = 1 << 20;
+
+/// What was erased.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Erased {
+    pub records: Vec<RecordId>,
+    pub notes: Vec<Uuid>,
+    /// What nothing may say any more; no empty ones.
+    pub texts: Vec<String>,
+}
+
+/// What was looked through, and what is left.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Residue {
+    pub files: u64,
+    pub bytes: u64,
+    /// Encrypted values that a key opens.
+    pub opened: u64,
+    pub found: Vec<Found>,
+}
+
+/// A place that still holds something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub file: PathBuf,
+    pub what: String,
+}
+
+/// Looks for what was erased in all files of the store in `dir`.
+pub fn search(dir: &Path, key: &KeySource, erased: &Erased) -> Result<Residue, StoreError> {
+    let master = MasterKey::read(key, dir)?;
+    let keyring = match &master {
+        Some(master) => Keyring::open(dir, master)?,
+        None => None,
+    };
+    let keyring = keyring.ok_or_else(|| StoreError::Foreign {
+        path: dir.to_owned(),
+        reason: "there is no keyring of engram's".to_owned(),
+    })?;
+    let mut residue = Residue::default();
+    let mut files = vec![dir.to_owned()];
+    while let Some(path) = files.pop() {
+        let io = |error: std::io::Error| StoreError::io("look through", &path, &error);
+        let kind = fs::symlink_metadata(&path).map_err(io)?.file_type();
+        if kind.is_dir() {
+            for entry in fs::read_dir(&path).map_err(io)? {
+                files.push(entry.map_err(io)?.path());
+            }
+        } else if kind.is_file() {
+            residue.files += 1;
+            look_through(&path, &keyring, erased, &mut residue).map_err(io)?;
+        }
+    }
+    residue.found.sort_by(|a, b| (&a.file, &a.what).cmp(&(&b.file, &b.what)));
+    residue.found.dedup();
+    Ok(residue)
+}
+
+fn look_through(
+    path: &Path,
+    keyring: &Keyring,
+    erased: &Erased,
+    residue: &mut Residue,
+) -> std::io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut window = Vec::new();
+    loop {
+        let room = WINDOW_BYTES.saturating_sub(window.len()) as u64;
+        let read = file.by_ref().take(room).read_to_end(&mut window)?;
+        residue.bytes += read as u64;
+        let mut note = |what: String| residue.found.push(Found { file: path.to_owned(), what });
+        for text in texts_in(&window, erased) {
+            note(format!("{text:?} in plain text"));
+        }
+        for (id, opened) in sealed::carve(keyring, &window) {
+            residue.opened += 1;
+            for what in left_in(id, &opened, erased) {
+                note(format!("{what}, in {}", keys::describe(&opened.entry)));
+            }
+        }
+        if read == 0 || window.len() < WINDOW_BYTES {
+            return Ok(());
+        }
+        window.drain(..WINDOW_BYTES - SHARED_BYTES);
+    }
+}
+
+/// What an opened value holds of what was erased.
+fn left_in(id: KeyId, opened: &Opened, erased: &Erased) -> Vec<String> {
+    let Opened { entry, value, .. } = opened;
+    let mut left: Vec<String> = Vec::new();
+    if id.class == KeyClass::Record && erased.records.contains(&RecordId(id.number)) {
+        left.push(format!("record {}", id.number));
+    }
+    let note = keys::uuid(entry).filter(|it| erased.notes.contains(it));
+    left.extend(note.map(|note| format!("note {note}")));
+    let texts = texts_in(entry, erased).chain(texts_in(value, erased));
+    left.extend(texts.map(|text| format!("{text:?}")));
+    left
+}
+
+fn texts_in<'a>(bytes: &'a [u8], erased: &'a Erased) -> impl Iterator<Item = &'a String> {
+    erased.texts.iter().filter(|text| memchr::memmem::find(bytes, text.as_bytes()).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests::{at, fill, open};
+
+    fn erased(records: &[u64], texts: &[&str]) -> Erased {
+        Erased {
+            records: records.iter().copied().map(RecordId).collect(),
+            notes: Vec::new(),
+            texts: texts.iter().map(|it| (*it).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_found_and_what_was_erased_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        fill(dir.path(), 3);
+        let find = |erased: &Erased| {
+            let residue = search(dir.path(), &KeySource::InStore, erased).unwrap();
+            assert!(residue.files > 3 && residue.bytes > 1_000 && residue.opened > 6);
+            residue.found.into_iter().map(|it| it.what).collect::<Vec<_>>()
+        };
+        let all = erased(&[2], &["a mug at 2", "a fork"]);
+        let there = find(&all);
+        assert!(there.iter().any(|it| it == "record 2, in record 2"), "{there:?}");
+        assert!(there.iter().any(|it| it == "\"a mug at 2\", in record 2"), "{there:?}");
+        assert!(!there.iter().any(|it| it.contains("fork")), "{there:?}");
+        open(dir.path()).delete_records(&[RecordId(2)]).unwrap();
+        assert_eq!(find(&all), Vec::<String>::new());
+        assert!(!find(&erased(&[1], &[])).is_empty());
+    }
+
+    #[test]
+    fn plain_text_and_a_note_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(dir.path());
+        let id = Uuid::from_u128(7);
+        let note = crate::store::notes::Note {
+            id,
+            text: "the door code".to_owned(),
+            area: String::new(),
+            metadata: "{}".to_owned(),
+            saved_at: at(1),
+            expires_at: None,
+        };
+        store.put_notes(&[(note, Vec::new())]).unwrap();
+        fs::write(dir.path().join("notes.txt"), "4711 is the door code").unwrap();
+        let erased = Erased { notes: vec![id], ..erased(&[], &["4711", "the door code"]) };
+        let residue = search(dir.path(), &KeySource::InStore, &erased).unwrap();
+        let found: Vec<&str> = residue.found.iter().map(|it| it.what.as_str()).collect();
+        let own = format!("note {id}, in note {id}");
+        let inside = format!("\"the door code\", in note {id}");
+        for expected in [&own, &inside, "\"4711\" in plain text", "\"the door code\" in plain text"]
+        {
+            assert!(found.contains(&expected), "{expected}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_directory_without_a_keyring_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let refused = search(dir.path(), &KeySource::InStore, &Erased::default()).unwrap_err();
+        assert!(matches!(refused, StoreError::Foreign { .. }), "{refused}");
+    }
+}
