@@ -109,7 +109,7 @@ impl Admission {
         }
     }
 
-    fn check_clock(&self, taken_at: Timestamp) -> Result<(), ObserveError> {
+    pub(super) fn check_clock(&self, taken_at: Timestamp) -> Result<(), ObserveError> {
         let latest = self.clock.now().plus(self.ahead_max);
         if taken_at <= latest {
             return Ok(());

@@ -258,6 +258,12 @@ impl Ingest {
         observed
     }
 
+    /// Refuses a time too far ahead of the clock, of a frame as of a caption without one: it
+    /// would be kept for ever, and all that came before it.
+    pub fn check_clock(&self, taken_at: Timestamp) -> Result<(), ObserveError> {
+        self.admission.check_clock(taken_at)
+    }
+
     /// Frames that wait for a caption. Cheap, unlike the whole of [`Ingest::status`].
     pub fn pending(&self) -> usize {
         self.store.pending_count()

@@ -325,6 +325,19 @@ fn an_empty_window_names_what_the_memory_holds() {
 }
 
 #[test]
+fn a_caption_of_the_far_future_is_refused_as_a_frame_is() {
+    let memory = Memory::new();
+    let image = STANDARD.encode(png(90));
+    for content in [json!({"caption": "a mug"}), json!({"image": image})] {
+        let mut arguments = content;
+        arguments["time"] = json!("9999-01-01 00:00:00");
+        let sentence = memory.refusal("observe", arguments);
+        assert!(sentence.contains("time") && sentence.contains("clock"), "{sentence}");
+    }
+    assert_eq!(memory.ask("memory_stats", json!({}))["records"], 0);
+}
+
+#[test]
 fn frames_are_stored_merged_and_inspected() {
     let memory = Memory::new();
     let image = png(90);

@@ -137,6 +137,8 @@ impl Tool for Observe {
 }
 
 fn store(context: &Context, observation: NewObservation) -> Result<Reply, ToolError> {
+    let taken_at = observation.meta.taken_at;
+    context.ingest.check_clock(taken_at).map_err(|error| refusal(&error))?;
     let records = context.episodic.remember_observations(vec![observation]);
     let records = records.map_err(|error| ToolError::Fault(error.to_string()))?;
     let id = records.first().map(|record| record.id.0);
