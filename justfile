@@ -35,3 +35,7 @@ sdk:
 # engram and its peers on the same vectors, into benches/RESULTS.md.
 peers *flags:
     benches/peers/run.sh {{flags}}
+
+# Every file of a store x every damage: what a start or a repair makes of it, as a table.
+damage:
+    cargo test --lib every_damage -- --nocapture

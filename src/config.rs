@@ -102,6 +102,7 @@ pub struct StoreSettings {
     pub key: String,
     pub cache_mb: u64,
     pub images_max_mb: u64,
+    pub on_damage: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -303,6 +304,15 @@ impl Config {
                 let known = Toolset::ALL.map(Toolset::name).join(", ");
                 Err(self.refusal("tools.listed", format!("any of {known}, with commas between")))
             }
+        }
+    }
+
+    /// Whether a start goes on with what is whole of a damaged store.
+    pub fn salvages(&self) -> Result<bool, ConfigError> {
+        match self.settings.store.on_damage.as_str() {
+            "refuse" => Ok(false),
+            "salvage" => Ok(true),
+            _ => Err(self.refusal("store.on_damage", "\"refuse\" or \"salvage\"".to_owned())),
         }
     }
 

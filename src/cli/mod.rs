@@ -10,6 +10,7 @@ mod caption;
 pub mod client;
 mod demo;
 mod dev_memory;
+mod doctor;
 pub mod ingest;
 pub mod interrupt;
 mod log;
@@ -93,6 +94,8 @@ enum Command {
     },
     /// Shows what the daemon holds and does
     Status,
+    /// Says what is wrong with this installation or its store, and what helps; repairs
+    Doctor(doctor::Flags),
     /// Embeds every record again with the configured embedder (the daemon must be stopped)
     Reindex,
     /// Shows what a model's reply makes of an agent's memory and of a prompt
@@ -180,6 +183,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Watch { watch } => watch::run(&socket, options, &watch),
         Command::Status => status::run(&socket, options),
+        Command::Doctor(flags) => doctor::run(&config, &places, (&socket, options), &flags),
         Command::Reindex => reindex::run(&config, &places),
         Command::Tools(flags) => tools::run(&config, &flags),
         Command::Models { models } => models::run(&models, &config, &places, &hub_settings()),

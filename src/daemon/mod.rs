@@ -47,6 +47,7 @@ use crate::retrieval::sessions::Sessions;
 use crate::search::compaction;
 use crate::server::accounts::Accounts;
 use crate::server::{self, Server, ServerError};
+use crate::store::salvage;
 use crate::store::{self, CheckedStore, Store, StoreError};
 use crate::tools::context::{self, Context, Domains};
 use crate::tools::dispatch::Tools;
@@ -108,7 +109,15 @@ impl Daemon {
         let captions = CaptionReader::new(captions);
         let load_embedder = || bert::load(&embedder_dir);
         let options = store_options(config, places)?;
-        let find_store = || CheckedStore::open(options);
+        let salvages = config.salvages()?;
+        let find_store = || match CheckedStore::open(options.clone()) {
+            Err(error @ StoreError::NotWhole { .. }) if salvages => {
+                warn!(error:%; "what is whole of the store is saved");
+                salvage::salvage_in_place(&options)?;
+                CheckedStore::open(options.clone())
+            }
+            opened => opened,
+        };
         let (embedder, found) = beside("embedder-load", load_embedder, find_store)?;
         let embedder = EmbedderHandle::new(embedder?);
         let store = found?.into_store(&embedding_space(&embedder))?;

@@ -11,6 +11,7 @@ use crate::store::Counters;
 use crate::store::Options;
 use crate::store::StoreError;
 use crate::store::database::{Batch, Database, Witnesses};
+use crate::store::doctor::Examined;
 use crate::store::frames::Frames;
 use crate::store::keys;
 use crate::store::lock::DirectoryLock;
@@ -20,6 +21,7 @@ use crate::store::records::{
     self, FormatOnDisk, PromiseOnDisk, RecordOnDisk, RemovedOnDisk, TallyOnDisk,
 };
 use crate::store::room::Room;
+use crate::store::salvage;
 use crate::store::sealed_database::SealedDatabase;
 use crate::store::trial::{self, Trial};
 use crate::store::unlock;
@@ -48,6 +50,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     fs::create_dir_all(dir).map_err(|error| StoreError::io("make the directory", dir, &error))?;
     let lock = DirectoryLock::take(dir)?;
     Room::check_start(dir)?;
+    salvage::finish(dir)?;
     unlock::finish_sealing(dir)?;
     let manifest = Manifest::in_dir(dir);
     let promise = manifest.read()?;
@@ -90,6 +93,30 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     Ok(Opened { lock, manifest, db, format, tally, removed, newest, losses })
 }
 
+/// What a start would find, tried on a copy; the records are counted as well.
+pub(super) fn examine(options: &Options) -> Result<Examined, StoreError> {
+    let dir = &options.dir;
+    let _lock = DirectoryLock::take(dir)?;
+    let promise = Manifest::in_dir(dir).read()?;
+    let path = dir.join("db");
+    if !path.join("db").is_file() {
+        check_nothing_is_there(dir, promise.as_ref().is_some_and(holds_something))?;
+        return Ok(Examined::New);
+    }
+    let unchanged = |reason: String| Tried::NothingThere.not_whole(dir, reason);
+    let trial = Trial::always(&path)
+        .map_err(|error| StoreError::io("copy the database beside", &path, &error))?;
+    let (copy, mut losses) = open_copy(options, &trial, promise.is_some())?;
+    for kind in LARGE_KINDS.iter().filter_map(|kind| kind.first()) {
+        match copy.recount(*kind, || false) {
+            Ok(loss) => losses.extend(loss.map(|loss| loss.to_string())),
+            Err(error) => return Err(unchanged(format!("its database cannot be read, {error}"))),
+        }
+    }
+    let records = keys::RECORDS.first().map_or(0, |kind| copy.witness().of_kind(*kind).count);
+    Ok(if losses.is_empty() { Examined::Whole { records } } else { Examined::Lossy { losses } })
+}
+
 /// What a refusal can say of the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tried {
@@ -111,11 +138,20 @@ impl Tried {
 
 /// Opens and compares a copy of the database, so that what is refused stays as it was.
 fn try_on_copy(options: &Options, db: &Path, has_manifest: bool) -> Result<Tried, StoreError> {
-    let dir = &options.dir;
     let trial =
         Trial::of(db).map_err(|error| StoreError::io("copy the database beside", db, &error))?;
     let Some(trial) = trial else { return Ok(Tried::OnItself) };
-    let unchanged = |reason: String| Tried::NothingThere.not_whole(dir, reason);
+    open_copy(options, &trial, has_manifest)?;
+    Ok(Tried::OnCopy)
+}
+
+/// Opens a copy of the database and compares it with its witness; what it lost.
+fn open_copy(
+    options: &Options,
+    trial: &Trial,
+    has_manifest: bool,
+) -> Result<(Database, Vec<String>), StoreError> {
+    let unchanged = |reason: String| Tried::NothingThere.not_whole(&options.dir, reason);
     let copy = Database::open(trial.path(), options.sled_cache_bytes)
         .map_err(|reason| unchanged(format!("its database does not open, {reason}")))?;
     unlock::check_key(options, &copy)?;
@@ -125,7 +161,7 @@ fn try_on_copy(options: &Options, db: &Path, has_manifest: bool) -> Result<Tried
         return Err(unchanged("its manifest is missing".to_owned()));
     }
     match compare_witnesses(&copy) {
-        Ok(Ok(_)) => Ok(Tried::OnCopy),
+        Ok(Ok(losses)) => Ok((copy, losses)),
         Ok(Err(reason)) => Err(unchanged(reason)),
         Err(error) => Err(unchanged(format!("its database cannot be read, {error}"))),
     }

@@ -17,6 +17,8 @@ use crate::store::state::AgentState;
 use crate::store::tests::{at, fill, jpeg, meta, open, options, raw, refuse, space, vector};
 
 const EACH: u32 = 20;
+/// Bits that are flipped in the used part of sled's log.
+const FLIPS: usize = 24;
 
 /// Some of everything that is acknowledged.
 fn fill_all(dir: &Path) {
@@ -357,4 +359,180 @@ fn a_full_disk_refuses_what_adds_and_takes_what_forgets() {
         fs::remove_file(path).unwrap();
     }
     observe(&open(&dir)).unwrap();
+}
+
+/// What a start, or a repair where that is refused, makes of a damaged file.
+fn outcome(dir: &Path) -> (&'static str, usize, usize, usize) {
+    let count = |store: &Store| {
+        store.verify(|| false).unwrap();
+        let readable = store.scan().flatten().count();
+        let notes = store.notes().flatten().count();
+        (readable, notes, store.agent_state_count().unwrap())
+    };
+    let found = read_all(dir);
+    match Store::open(&options(dir), &space()) {
+        Ok(store) => {
+            let (records, notes, states) = count(&store);
+            let says = if store.problems().is_empty() { "whole" } else { "degraded" };
+            (says, records, notes, states)
+        }
+        Err(error) => {
+            let text = error.to_string();
+            for unwanted in ["panick", "Some(", "backtrace", "unwrap"] {
+                assert!(!text.contains(unwanted), "{text}");
+            }
+            assert_eq!(read_all(dir), found, "a refused start changes nothing: {text}");
+            let target = tempfile::tempdir().unwrap();
+            match super::salvage::repair(&options(dir), target.path()) {
+                Ok(_) => {
+                    assert_eq!(read_all(dir), found, "the original stays");
+                    let (records, notes, states) = count(&open(target.path()));
+                    ("repaired", records, notes, states)
+                }
+                Err(_) => ("refused", 0, 0, 0),
+            }
+        }
+    }
+}
+
+/// Each file of a store, damaged in each of these ways: what is lost is never silent.
+#[test]
+fn every_damage_of_every_file_is_noticed_and_the_rest_saved() {
+    type Damage = fn(&Path);
+    type Named<'a> = (&'a str, &'a dyn Fn(&Path));
+    let flip = |at: f64| {
+        move |path: &Path| {
+            let mut bytes = fs::read(path).unwrap();
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
+            #[expect(clippy::cast_precision_loss, reason = "small files")]
+            let at = (bytes.len() as f64 * at) as usize;
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte ^= 4;
+            }
+            fs::write(path, bytes).unwrap();
+        }
+    };
+    let (early, middle, late) = (flip(0.02), flip(0.5), flip(0.9));
+    let cut: Damage = |path| {
+        let bytes = fs::read(path).unwrap();
+        fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+    };
+    let zero: Damage = |path| fs::write(path, vec![0; fs::read(path).unwrap().len()]).unwrap();
+    let delete: Damage = |path| fs::remove_file(path).unwrap();
+    let damages: [Named<'_>; 6] = [
+        ("cut", &cut),
+        ("zero", &zero),
+        ("delete", &delete),
+        ("flip early", &early),
+        ("flip middle", &middle),
+        ("flip late", &late),
+    ];
+    let whole = tempfile::tempdir().unwrap();
+    fill_all(whole.path());
+    drop(raw(whole.path()));
+    let mut table = Vec::new();
+    let used = fs::read(whole.path().join("db/db")).unwrap();
+    let used = used.iter().rposition(|byte| *byte != 0).unwrap();
+    for at in (1..=FLIPS).map(|n| used - n * used / (FLIPS + 1)).chain([used - 300]) {
+        let dir = tempfile::tempdir().unwrap();
+        super::check::copy_tree(whole.path(), dir.path()).unwrap();
+        let mut bytes = fs::read(dir.path().join("db/db")).unwrap();
+        bytes[at] ^= 4;
+        fs::write(dir.path().join("db/db"), bytes).unwrap();
+        let (says, records, notes, states) = outcome(dir.path());
+        let is_whole = (records, notes, states) == (20, 20, 20);
+        table.push(format!(
+            "{:<22} {:<12} {says:<9} {records:>3} {notes:>3} {states:>3}",
+            "db/db",
+            format!("bit of {at}")
+        ));
+        assert!(is_whole || says != "whole", "silent loss:\n{}", table.join("\n"));
+        // At most the entry that was hit; of one that was written over, an older one stays.
+        assert!(records + notes + states >= 59, "{}", table.join("\n"));
+    }
+    for path in read_all(whole.path()).into_keys().filter(|path| path.is_file()) {
+        let name = path.strip_prefix(whole.path()).unwrap();
+        for (damage, apply) in damages {
+            let dir = tempfile::tempdir().unwrap();
+            super::check::copy_tree(whole.path(), dir.path()).unwrap();
+            apply(&dir.path().join(name));
+            let (says, records, notes, states) = outcome(dir.path());
+            let is_whole = (records, notes, states) == (20, 20, 20);
+            table.push(format!(
+                "{:<22} {damage:<12} {says:<9} {records:>3} {notes:>3} {states:>3}",
+                name.display()
+            ));
+            assert!(is_whole || says != "whole", "silent loss:\n{}", table.join("\n"));
+        }
+    }
+    eprintln!("file                   damage       outcome   records notes states (of 20)");
+    eprintln!("{}", table.join("\n"));
+}
+
+#[test]
+fn what_was_forgotten_or_written_over_does_not_come_back_by_a_repair() {
+    let dir = tempfile::tempdir().unwrap();
+    fill_all(dir.path());
+    {
+        let store = open(dir.path());
+        let state = AgentState { memory: "{\"step\":77}".to_owned() };
+        store.put_agent_state("agent 1", &state).unwrap();
+        store.remove_agent_state("agent 2").unwrap();
+        store.delete_records(&[RecordId(5)]).unwrap();
+        store.remove_notes(&[Uuid::from_u128(3)]).unwrap();
+        super::tests::commit(&store, crate::base::FrameTicket(1), "a red mug", 1).unwrap();
+    }
+    drop(raw(dir.path()));
+    fs::write(dir.path().join("db/conf"), "nonsense").unwrap();
+    let target = tempfile::tempdir().unwrap();
+    let report = super::salvage::repair(&options(dir.path()), target.path()).unwrap();
+    assert_eq!((report.lost_records.len(), report.without_vector, report.images), (0, 0, 3));
+    let store = open(target.path());
+    store.verify(|| false).unwrap();
+    assert_eq!(store.problems(), Vec::<String>::new());
+    assert_eq!(store.agent_state("agent 1").unwrap().unwrap().memory, "{\"step\":77}");
+    assert_eq!(store.agent_state("agent 2").unwrap(), None);
+    assert_eq!(store.record(RecordId(5)).unwrap(), None);
+    assert_eq!((store.record_count(), store.scan().count()), (20, 20));
+    assert_eq!(store.note(Uuid::from_u128(3)).unwrap(), None);
+    assert_eq!((store.notes().count(), store.pending_count(), store.set_aside_count()), (19, 1, 1));
+    assert_eq!(store.image(crate::base::FrameTicket(2)).unwrap(), Some(jpeg(1)));
+    let observed = super::tests::parse(&[super::tests::observation(50)]);
+    assert_eq!(store.commit_observations(&observed).unwrap()[0].id, RecordId(22));
+}
+
+#[test]
+fn a_salvage_goes_on_in_place_keeps_the_damaged_and_is_degraded() {
+    let dir = tempfile::tempdir().unwrap();
+    fill_all(dir.path());
+    drop(raw(dir.path()));
+    fs::write(dir.path().join("db/conf"), [0; 40]).unwrap();
+    refuse(dir.path());
+    super::salvage::salvage_in_place(&options(dir.path())).unwrap();
+    assert_eq!(fs::read(dir.path().join("damaged.1/db/conf")).unwrap(), [0; 40]);
+    for _ in 0..2 {
+        let store = open(dir.path());
+        store.verify(|| false).unwrap();
+        assert_eq!((store.record_count(), store.notes().count()), (20, 20));
+        assert_eq!(store.image(crate::base::FrameTicket(1)).unwrap(), Some(jpeg(1)));
+        assert!(store.problems()[0].contains("kept in damaged.1"), "{:?}", store.problems());
+        put_note(&store, 1, "again");
+    }
+    assert!(!dir.path().join("salvage.new").exists());
+}
+
+#[test]
+fn an_examination_says_what_is_lost_and_changes_nothing() {
+    use super::doctor::{Examined, examine};
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(examine(&options(&dir.path().join("none"))), Ok(Examined::New));
+    fill_all(dir.path());
+    drop(raw(dir.path()));
+    assert_eq!(examine(&options(dir.path())), Ok(Examined::Whole { records: 20 }));
+    lose(dir.path(), b'r');
+    drop(raw(dir.path()));
+    let found = read_all(dir.path());
+    let losses = vec!["records: 1 of 20 are missing".to_owned()];
+    assert_eq!(examine(&options(dir.path())), Ok(Examined::Lossy { losses }));
+    assert_eq!(read_all(dir.path()), found);
 }

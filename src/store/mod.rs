@@ -17,6 +17,7 @@ mod calibration;
 mod change;
 mod check;
 mod database;
+pub mod doctor;
 mod durable;
 pub mod forget;
 mod format;
@@ -36,6 +37,7 @@ pub mod reindex;
 pub mod rereading;
 pub mod residue;
 mod room;
+pub mod salvage;
 mod scan;
 mod sealed;
 mod sealed_database;
@@ -242,8 +244,9 @@ pub enum StoreError {
     )]
     OtherEmbedder { found: Box<EmbeddingSpace>, expected: Box<EmbeddingSpace>, path: PathBuf },
     #[error(
-        "the store is damaged: {reason}{kept}. `engram doctor` says what is wrong; restore the \
-         directory from a backup, or move it away to start with an empty memory: {path:?}"
+        "the store is damaged: {reason}{kept}. `engram doctor --repair` saves what is \
+         whole into a new directory; or restore the directory from a backup, or move it away to \
+         start with an empty memory: {path:?}"
     )]
     NotWhole { path: PathBuf, reason: String, kept: String },
     #[error("{what} is damaged: {reason}")]

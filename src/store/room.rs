@@ -52,6 +52,12 @@ impl Room {
         room.check(room.free()?, START_BYTES_MIN)
     }
 
+    /// Refuses a disk on which a store would add nothing.
+    pub(super) fn check_free(dir: &Path) -> Result<(), StoreError> {
+        let room = Self { dir: dir.to_owned(), has_reserve: AtomicBool::new(true) };
+        room.check(room.free()?, ADD_BYTES_MIN)
+    }
+
     /// Refuses to add `bytes` where little is free.
     pub(super) fn check_add(&self, bytes: u64) -> Result<(), StoreError> {
         let free = self.free()?;

@@ -32,8 +32,7 @@ pub(super) struct Trial {
 impl Trial {
     /// A copy of the database at `db`; `None` where it is left out.
     pub(super) fn of(db: &Path) -> io::Result<Option<Self>> {
-        let path = db.with_extension("trial");
-        remove(&path)?;
+        remove(&db.with_extension("trial"))?;
         let files = list(db)?;
         let bytes: u64 = files.iter().map(|file| file.bytes).sum();
         if bytes > ALWAYS_BYTES_MAX && is_as_noted(db, &files) {
@@ -44,9 +43,15 @@ impl Trial {
             log::warn!(bytes; "no room for a copy of the database: the start is tried on itself");
             return Ok(None);
         }
-        let trial = Self { path };
+        Self::always(db).map(Some)
+    }
+
+    /// A copy of the database at `db`, whatever it costs.
+    pub(super) fn always(db: &Path) -> io::Result<Self> {
+        let trial = Self { path: db.with_extension("trial") };
+        remove(&trial.path)?;
         copy_tree(db, &trial.path)?;
-        Ok(Some(trial))
+        Ok(trial)
     }
 
     pub(super) fn path(&self) -> &Path {

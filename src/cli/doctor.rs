@@ -1,0 +1,213 @@
+//! `engram doctor`: what is wrong with an installation or a store, and what helps.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Map, Value};
+
+use crate::cli::client::{Client, ClientOptions};
+use crate::cli::output::say;
+use crate::config::{Config, Places};
+use crate::daemon;
+use crate::store::StoreError;
+use crate::store::doctor::{self, Examined};
+use crate::store::losses::Losses;
+use crate::store::salvage;
+use crate::tools::admin::health::Health;
+use crate::tools::ingest::ingest_status::IngestStatus;
+use crate::tools::tool::Tool as _;
+
+#[derive(Debug, Args)]
+pub(super) struct Flags {
+    /// Saves what is whole of a damaged store into a new directory beside it (the daemon must
+    /// be stopped); the store itself is only read
+    #[arg(long)]
+    repair: bool,
+    /// Where --repair saves to; by default the state directory with ".repaired" at its end
+    #[arg(long, value_name = "DIR", requires = "repair")]
+    to: Option<PathBuf>,
+    /// Ends the message of what the store has lost: somebody has looked
+    #[arg(long, conflicts_with = "repair")]
+    settle: bool,
+}
+
+/// One line of the checklist.
+struct Finding {
+    part: &'static str,
+    /// What is wrong and which command helps; what is there where nothing is wrong.
+    outcome: Result<String, String>,
+}
+
+/// Prints the checklist; exits with 1 where something is wrong.
+pub(super) fn run(
+    config: &Config,
+    places: &Places,
+    daemon: (&Path, ClientOptions),
+    flags: &Flags,
+) -> anyhow::Result<ExitCode> {
+    let dir = config.state_dir(places);
+    if flags.settle {
+        let settled = Losses::in_dir(&dir).settle()?;
+        say(&format!("{settled} losses are settled; they are kept in losses.seen."))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if flags.repair {
+        let target = flags.to.clone().unwrap_or_else(|| beside(&dir));
+        let target = std::path::absolute(target)?;
+        let report = salvage::repair(&daemon::store_options(config, places)?, &target)?;
+        for line in report.lines(config.zone()?) {
+            say(&line)?;
+        }
+        say(&format!(
+            "Saved to {0}; {1} is as it was. To go on with it: engram serve --state-dir {0}. It \
+             has copies of the keys: remove {1} once it is not needed, or what is forgotten from \
+             now on can still be read there.",
+            target.display(),
+            dir.display(),
+        ))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let findings = examine(config, places, daemon, &dir);
+    let mut code = ExitCode::SUCCESS;
+    for Finding { part, outcome } in findings {
+        let (mark, text) = match &outcome {
+            Ok(text) => ("ok ", text),
+            Err(text) => {
+                code = ExitCode::FAILURE;
+                ("BAD", text)
+            }
+        };
+        say(&format!("{mark} {part:13} {text}"))?;
+    }
+    Ok(code)
+}
+
+/// The state directory with an ending of its own.
+fn beside(dir: &Path) -> PathBuf {
+    let mut name = dir.as_os_str().to_owned();
+    name.push(".repaired");
+    PathBuf::from(name)
+}
+
+fn examine(
+    config: &Config,
+    places: &Places,
+    daemon: (&Path, ClientOptions),
+    dir: &Path,
+) -> Vec<Finding> {
+    let mut findings = vec![
+        Finding {
+            part: "configuration",
+            outcome: Ok("read; `engram config` prints it".to_owned()),
+        },
+        Finding { part: "models", outcome: check_models(config, places) },
+        Finding { part: "permissions", outcome: check_permissions(dir) },
+        Finding { part: "disk", outcome: doctor::check_disk(dir).map_err(|it| it.to_string()) },
+    ];
+    let (store, is_running) = check_store(config, places, dir);
+    findings.push(Finding { part: "store", outcome: store });
+    let losses = Losses::in_dir(dir).read().unwrap_or_default();
+    findings.extend(losses.into_iter().map(|loss| {
+        let help = "`engram doctor --settle` ends this message";
+        Finding { part: "lost", outcome: Err(format!("{loss}; {help}")) }
+    }));
+    findings.extend(check_daemon(daemon, is_running));
+    findings
+}
+
+fn check_models(config: &Config, places: &Places) -> Result<String, String> {
+    let dirs = [
+        ("captioner", config.captioner_dir(places)),
+        ("embedder", config.embedder_dir(places)),
+        ("reader", config.reader_dir(places)),
+        ("reader of captions", config.caption_reader_dir(places)),
+    ];
+    let mut found = Vec::new();
+    for (name, dir) in dirs {
+        let help = "`engram models list` names those that can be had";
+        let dir = dir.map_err(|error| format!("{name}: {error}; {help}"))?;
+        if !dir.is_dir() {
+            return Err(format!("{name}: there is no directory {}; {help}", dir.display()));
+        }
+        found.push(name);
+    }
+    Ok(format!("{} are there", found.join(", ")))
+}
+
+fn check_permissions(dir: &Path) -> Result<String, String> {
+    let path = dir.display();
+    let Ok(meta) = fs::metadata(dir) else {
+        return Ok(format!("{path} is not there yet; `engram serve` makes it"));
+    };
+    let (own, mode) = (rustix::process::geteuid().as_raw(), meta.permissions().mode() & 0o777);
+    if meta.uid() != own {
+        return Err(format!(
+            "{path} belongs to user {}, this is user {own}: chown -R {own} {path}, or run as the \
+             other",
+            meta.uid()
+        ));
+    }
+    if mode & 0o077 != 0 {
+        return Err(format!("{path} is open to others, mode {mode:04o}: chmod 700 {path}"));
+    }
+    Ok(format!("{path} is this user's alone"))
+}
+
+/// What is to be said of the store, and whether a process has it open.
+fn check_store(config: &Config, places: &Places, dir: &Path) -> (Result<String, String>, bool) {
+    let examined = daemon::store_options(config, places)
+        .map_err(|error| error.to_string())
+        .map(|options| doctor::examine(&options));
+    match examined {
+        Err(error) => (Err(error), false),
+        Ok(Ok(Examined::New)) => (Ok("there is none yet".to_owned()), false),
+        Ok(Ok(Examined::Whole { records })) => (Ok(format!("whole, {records} records")), false),
+        Ok(Ok(Examined::Lossy { losses })) => (Err(losses.join("; ")), false),
+        Ok(Err(StoreError::Locked { holder, .. })) => (Ok(format!("open in {holder}")), true),
+        Ok(Err(error @ StoreError::NotWhole { .. })) => {
+            let help = format!(
+                "`engram doctor --repair --to DIR` saves what is whole of {}",
+                dir.display()
+            );
+            (Err(format!("{error}; {help}")), false)
+        }
+        Ok(Err(error)) => (Err(error.to_string()), false),
+    }
+}
+
+/// What a running daemon says of itself: index, captioner, last errors.
+fn check_daemon((socket, options): (&Path, ClientOptions), is_running: bool) -> Vec<Finding> {
+    let asked = Client::connect(socket, options).and_then(|mut client| {
+        let mut ask = |tool: &str| client.call(tool, Map::new()).map(|reply| reply.structured);
+        Ok((ask(Health::NAME)?, ask(IngestStatus::NAME)?))
+    });
+    let (health, ingest) = match asked {
+        Ok(asked) => asked,
+        Err(error) if is_running => {
+            return vec![Finding { part: "daemon", outcome: Err(error.to_string()) }];
+        }
+        Err(_) => {
+            let outcome = Ok("does not run; `engram serve` starts it".to_owned());
+            return vec![Finding { part: "daemon", outcome }];
+        }
+    };
+    let problems = health.get("problems").and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut findings: Vec<Finding> = problems
+        .iter()
+        .filter_map(Value::as_str)
+        .map(|problem| Finding { part: "daemon", outcome: Err(problem.to_owned()) })
+        .collect();
+    if findings.is_empty() {
+        findings.push(Finding { part: "daemon", outcome: Ok("is well".to_owned()) });
+    }
+    let number = |name: &str| ingest.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let (restarts, failed) = (number("captioner_restarts"), number("failed"));
+    let text = format!("restarted {restarts} times, {failed} frames set aside");
+    let help = "`engram call ingest_status` names the frames, the daemon's log the reason";
+    let outcome = if restarts > 3 { Err(format!("{text}; {help}")) } else { Ok(text) };
+    findings.push(Finding { part: "captioner", outcome });
+    findings
+}
