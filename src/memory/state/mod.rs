@@ -172,6 +172,28 @@ mod tests {
     }
 
     #[test]
+    fn numbers_come_back_to_the_bit() {
+        let dir = tempfile::tempdir().unwrap();
+        // Of a generator of its own (Knuth's MMIX): as many exponents as there are.
+        let mut bits: u64 = 1;
+        let mut next = || {
+            bits = bits
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            f64::from_bits(bits)
+        };
+        let numbers: Vec<f64> =
+            std::iter::repeat_with(&mut next).filter(|it| it.is_finite()).take(500).collect();
+        let text = format!("{{\"n\":{numbers:?}}}");
+        open(dir.path()).set("robot", &serde_json::from_str(&text).unwrap()).unwrap();
+        let state = open(dir.path()).get("robot").unwrap();
+        let kept = state["n"].as_array().unwrap().iter().map(|it| it.as_f64().unwrap().to_bits());
+        let given = numbers.iter().map(|it| it.to_bits());
+        let lost = kept.zip(given).filter(|(kept, given)| kept != given).count();
+        assert_eq!(lost, 0, "of {}", numbers.len());
+    }
+
+    #[test]
     fn merging_goes_into_objects_and_replaces_the_rest() {
         let dir = tempfile::tempdir().unwrap();
         let state = open(dir.path());
