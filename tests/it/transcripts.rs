@@ -339,22 +339,22 @@ fn moments() {
             .iter()
             .enumerate()
     {
-        let time = format!("2025-02-03 09:{minute:02}:00");
+        let time = format!("2025-01-03 09:{minute:02}:00");
         talk.call("observe", json!({"caption": caption, "time": time, "source": caption}));
     }
     talk.written.clear();
     let window = |x: &str| {
-        json!({"x": x, "start_time": "2025-02-03 00:00:00", "end_time": "2025-02-03 23:59:59",
+        json!({"x": x, "start_time": "2025-01-03 00:00:00", "end_time": "2025-01-03 23:59:59",
             "session": "s", "k": 1})
     };
     talk.call("retrieve_from_text_with_time", window("staircase"));
     talk.call("retrieve_from_text_with_time", window("staircase"));
     let mug = json!({"instance_description": "the red mug", "session": "s",
-        "search_start_time": "2025-02-03 00:00:00", "search_end_time": "2025-02-03 23:59:59"});
+        "search_start_time": "2025-01-03 00:00:00", "search_end_time": "2025-01-03 23:59:59"});
     talk.call("recall_observation_of_instance", mug);
     let retrieval = |x: &str| {
-        let input = json!({"x": x, "start_time": "2025-02-03 00:00:00",
-            "end_time": "2025-02-03 23:59:59", "k": 1});
+        let input = json!({"x": x, "start_time": "2025-01-03 00:00:00",
+            "end_time": "2025-01-03 23:59:59", "k": 1});
         json!({"context_reasoning": "look", "tool": "retrieve_from_text_with_time",
             "tool_input": input})
     };
