@@ -542,6 +542,7 @@ fn a_client_that_asks_much_makes_no_other_wait() {
     let bench = Bench::with(|options| options.calls_at_once = 1);
     let mut greedy = bench.client();
     greedy.send(request(0, "tools/call", json!({ "name": "wait" })) + "\n");
+    eventually(|| bench.stub.called.lock().unwrap().len() == 1);
     for id in 1..40 {
         greedy.send(request(id, "tools/call", json!({ "name": "echo" })) + "\n");
     }
