@@ -270,6 +270,20 @@ fn a_record_whose_image_was_dropped_says_so() {
 }
 
 #[test]
+fn a_frame_that_was_set_aside_is_still_told_of_without_its_image() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { images_bytes_max: 150, ..options(dir.path()) };
+    let store = Store::open(&options, &space()).unwrap();
+    let ticket = store.accept_frame(&meta("front", 1), &jpeg(1), Vec::new()).unwrap();
+    store.set_aside(ticket, "broken").unwrap();
+    store.accept_frame(&meta("rear", 2), &jpeg(1), Vec::new()).unwrap();
+    assert_eq!(store.image(ticket).unwrap(), None);
+    store.erase_owed().unwrap();
+    let told = store.set_asides(9).unwrap();
+    assert_eq!((told.len(), told[0].ticket, told[0].reason.as_str()), (1, ticket, "broken"));
+}
+
+#[test]
 fn oversized_values_are_refused_and_change_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());

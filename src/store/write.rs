@@ -302,7 +302,8 @@ impl Store {
         self.0.room.check_add(bytes)?;
         let dropped = self.0.frames.make_room(bytes, &state.pending, &state.set_aside)?;
         change.counters.images_dropped += dropped.len() as u64;
-        for ticket in dropped {
+        // The key of a frame that was set aside is also that of what is told of it.
+        for ticket in dropped.into_iter().filter(|ticket| !state.set_aside.contains(ticket)) {
             change.erase_frame(FrameTicket(ticket));
         }
         self.0.frames.write(ticket, image)?;
