@@ -4,6 +4,7 @@
 
 pub mod directory;
 pub mod gate;
+pub mod pixels;
 pub mod sidecar;
 pub mod signature;
 
