@@ -109,7 +109,7 @@ impl Daemon {
         let captions = CaptionReader::new(captions);
         let load_embedder = || bert::load(&embedder_dir);
         let options = store_options(config, places)?;
-        let salvages = config.salvages()?;
+        let salvages = config.salvages();
         let find_store = || match CheckedStore::open(options.clone()) {
             Err(error @ StoreError::NotWhole { .. }) if salvages => {
                 warn!(error:%; "what is whole of the store is saved");

@@ -1,0 +1,189 @@
+//! Settings as the file writes them: a struct a table, a field a key of `config/default.toml`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// Mirror of the file, as written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub store: StoreSettings,
+    pub memory: MemorySettings,
+    pub socket: SocketSettings,
+    pub access: AccessSettings,
+    pub audit: AuditSettings,
+    pub captioner: CaptionerSettings,
+    pub embedder: EmbedderSettings,
+    pub reader: ReaderSettings,
+    pub models: ModelsSettings,
+    pub prompts: PromptsSettings,
+    pub ingest: IngestSettings,
+    pub time: TimeSettings,
+    pub recall: RecallSettings,
+    pub retrieval: RetrievalSettings,
+    pub sessions: SessionsSettings,
+    pub tools: ToolsSettings,
+    pub agent: AgentSettings,
+    pub log: LogSettings,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoreSettings {
+    pub state_dir: PathBuf,
+    pub key: String,
+    pub cache_mb: u64,
+    pub images_max_mb: u64,
+    pub on_damage: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemorySettings {
+    pub retention_days: u64,
+    pub records_max: u64,
+    pub forget_share_max: f32,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SocketSettings {
+    pub path: PathBuf,
+    pub mode: String,
+    pub group: String,
+    pub max_clients: usize,
+    pub max_line_mb: usize,
+    pub max_in_flight_mb: u64,
+    pub call_deadline_seconds: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessSettings {
+    pub observe: String,
+    pub read: String,
+    pub write: String,
+    pub erase: String,
+    pub admin: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuditSettings {
+    pub retention_days: u64,
+    pub max_mb: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaptionerSettings {
+    pub model: String,
+    pub endpoint: String,
+    pub endpoint_model: String,
+    pub task: String,
+    pub detect: bool,
+    pub device: String,
+    pub start_deadline_seconds: u64,
+    pub deadline_seconds: u64,
+    pub memory_limit_mb: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmbedderSettings {
+    pub model: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReaderSettings {
+    pub model: String,
+    pub captions: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelsSettings {
+    pub dir: PathBuf,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PromptsSettings {
+    pub dir: PathBuf,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IngestSettings {
+    pub spool_max: usize,
+    pub image_roots: String,
+    pub image_max_mb: usize,
+    pub image_max_megapixels: u64,
+    pub max_ahead_seconds: u64,
+    pub silent_seconds: u64,
+    pub gate: GateSettings,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateSettings {
+    pub max_pause_seconds: f64,
+    pub max_span_seconds: f64,
+    pub max_distance_metres: f64,
+    pub max_turn_degrees: f64,
+    pub max_change: f64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeSettings {
+    pub zone: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecallSettings {
+    pub text_max_chars: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetrievalSettings {
+    pub probability_min: f32,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionsSettings {
+    pub idle_hours: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolsSettings {
+    pub listed: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentSettings {
+    pub endpoint: String,
+    pub model: String,
+    pub timeout_seconds: u64,
+    pub steps_max: usize,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogSettings {
+    pub level: String,
+    pub format: String,
+}
+impl Settings {
+    pub fn call_deadline(&self) -> Duration {
+        Duration::from_secs(self.socket.call_deadline_seconds)
+    }
+}
