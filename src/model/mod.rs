@@ -19,6 +19,7 @@ pub(crate) mod encoder;
 mod encoder_files;
 pub mod endpoint;
 pub mod florence;
+mod git_lfs;
 pub mod hub_cache;
 mod in_place;
 pub(crate) mod jpeg;

@@ -14,8 +14,8 @@ use safetensors::Dtype;
 use safetensors::tensor::TensorInfo;
 use zip::{CompressionMethod, ZipArchive};
 
+use crate::model::git_lfs::refuse_pointer;
 use crate::model::stored_tensor::StoredTensor;
-use crate::model::tensors::refuse_pointer;
 
 /// Largest pickle: of a thousand tensors it has some hundred kilobytes.
 const PICKLE_BYTES_MAX: u64 = 16 << 20;

@@ -13,6 +13,7 @@ use candle_nn::var_builder::SimpleBackend;
 use candle_nn::{Init, VarBuilder};
 use safetensors::tensor::Metadata;
 
+use crate::model::git_lfs::{LFS_POINTER, refuse_pointer};
 use crate::model::pickle;
 use crate::model::stored_tensor::StoredTensor;
 use crate::model::table::{EmbeddingTable, FileTable};
@@ -153,20 +154,6 @@ impl StoredWeight {
             Self::Shared(tensor) => tensor.to_dtype(dtype),
         }
     }
-}
-
-/// How a file begins that stands for one in Git LFS.
-const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
-
-/// Says of a file that begins like this that it is only a pointer, if it is.
-pub(super) fn refuse_pointer(start: &[u8]) -> io::Result<()> {
-    if start.starts_with(LFS_POINTER) {
-        return Err(io::Error::other(
-            "it is a Git LFS pointer, not the file that it stands for; run `git lfs pull` where \
-             it was cloned, or download the file itself",
-        ));
-    }
-    Ok(())
 }
 
 /// JSON header of a safetensors file, after its eight bytes of length.

@@ -16,8 +16,9 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokenizers::Tokenizer;
 
+use crate::model::git_lfs::refuse_pointer;
 use crate::model::hub_cache::name_of_snapshot;
-use crate::model::tensors::{Tensors, header_of, refuse_pointer};
+use crate::model::tensors::{Tensors, header_of};
 use crate::model::{Fingerprint, ModelError, ModelIdentity};
 
 const WEIGHTS: &str = "model.safetensors";

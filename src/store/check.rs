@@ -11,7 +11,6 @@ use crate::store::Counters;
 use crate::store::Options;
 use crate::store::StoreError;
 use crate::store::database::{Batch, Database, Witnesses};
-use crate::store::doctor::Examined;
 use crate::store::frames::Frames;
 use crate::store::keys;
 use crate::store::lock::DirectoryLock;
@@ -91,6 +90,20 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
         db.raw().commit(Batch::default())?;
     }
     Ok(Opened { lock, manifest, db, format, tally, removed, newest, losses })
+}
+
+/// What an examination found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Examined {
+    /// There is no store yet.
+    New,
+    Whole {
+        records: u64,
+    },
+    /// It opens, and entries are missing.
+    Lossy {
+        losses: Vec<String>,
+    },
 }
 
 /// What a start would find, tried on a copy; the records are counted as well.
@@ -293,19 +306,4 @@ fn read_witness(db: &SealedDatabase, id: RecordId) -> Result<Option<u32>, StoreE
     let Some(on_disk) = db.read::<RecordOnDisk>(&key)? else { return Ok(None) };
     let record = on_disk.into_record(id).map_err(|fault| StoreError::damaged(&key, &fault))?;
     Ok(Some(records::witness(&record)))
-}
-
-/// Copies a directory with everything in it; `to` may be there and be empty.
-pub(crate) fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_tree(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
 }

@@ -165,7 +165,7 @@ fn last_commits_that_are_missing_are_refused_by_kind() {
     fill_all(dir.path());
     drop(raw(dir.path()));
     let (db, backup) = (dir.path().join("db"), dir.path().join("backup"));
-    super::check::copy_tree(&db, &backup).unwrap();
+    super::copy::copy_tree(&db, &backup).unwrap();
     let store = open(dir.path());
     for n in 100..106 {
         put_note(&store, n, "acknowledged");
@@ -278,9 +278,9 @@ fn images_that_are_newer_than_the_database_are_kept_aside_and_reported() {
     drop(open(dir.path()));
     drop(raw(dir.path()));
     let backup = tempfile::tempdir().unwrap();
-    super::check::copy_tree(dir.path(), backup.path()).unwrap();
+    super::copy::copy_tree(dir.path(), backup.path()).unwrap();
     fill_all(dir.path());
-    super::check::copy_tree(&dir.path().join("frames"), &backup.path().join("frames")).unwrap();
+    super::copy::copy_tree(&dir.path().join("frames"), &backup.path().join("frames")).unwrap();
     let problems = open(backup.path()).problems();
     assert!(problems[0].contains("3 images that the database does not know"), "{problems:?}");
     assert_eq!(fs::read_dir(backup.path().join("frames.aside")).unwrap().count(), 3);
@@ -435,7 +435,7 @@ fn every_damage_of_every_file_is_noticed_and_the_rest_saved() {
     let used = used.iter().rposition(|byte| *byte != 0).unwrap();
     for at in (1..=FLIPS).map(|n| used - n * used / (FLIPS + 1)).chain([used - 300]) {
         let dir = tempfile::tempdir().unwrap();
-        super::check::copy_tree(whole.path(), dir.path()).unwrap();
+        super::copy::copy_tree(whole.path(), dir.path()).unwrap();
         let mut bytes = fs::read(dir.path().join("db/db")).unwrap();
         bytes[at] ^= 4;
         fs::write(dir.path().join("db/db"), bytes).unwrap();
@@ -454,7 +454,7 @@ fn every_damage_of_every_file_is_noticed_and_the_rest_saved() {
         let name = path.strip_prefix(whole.path()).unwrap();
         for (damage, apply) in damages {
             let dir = tempfile::tempdir().unwrap();
-            super::check::copy_tree(whole.path(), dir.path()).unwrap();
+            super::copy::copy_tree(whole.path(), dir.path()).unwrap();
             apply(&dir.path().join(name));
             let (says, records, notes, states) = outcome(dir.path());
             let is_whole = (records, notes, states) == (20, 20, 20);

@@ -5,21 +5,8 @@ use std::path::Path;
 use crate::store::Options;
 use crate::store::StoreError;
 use crate::store::check;
+pub use crate::store::check::Examined;
 use crate::store::room::{self, Room};
-
-/// What an examination found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Examined {
-    /// There is no store yet.
-    New,
-    Whole {
-        records: u64,
-    },
-    /// It opens, and entries are missing.
-    Lossy {
-        losses: Vec<String>,
-    },
-}
 
 /// Opens a copy of the database and counts all that is in it. A store that a start would
 /// refuse is the same error here.

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::caption::Caption;
-use crate::store::check::copy_tree;
+use crate::store::copy::copy_tree;
 use crate::store::tests::{all, at, jpeg, meta, observation, open, stored, vector};
 
 /// sled's log is as long as its segment; the fixture leaves out the zeros at its end.

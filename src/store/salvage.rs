@@ -17,7 +17,7 @@ use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::store::Options;
 use crate::store::StoreError;
-use crate::store::check::copy_tree;
+use crate::store::copy::copy_tree;
 use crate::store::database::{Batch as RawBatch, Database};
 use crate::store::durable;
 use crate::store::keyring::master_key::MasterKey;

@@ -474,7 +474,7 @@ fn an_older_database_under_a_newer_manifest_is_refused() {
         drop(open(dir.path()));
         drop(raw(dir.path()));
         let (db, backup) = (dir.path().join("db"), dir.path().join("backup"));
-        super::check::copy_tree(&db, &backup).unwrap();
+        super::copy::copy_tree(&db, &backup).unwrap();
         let store = open(dir.path());
         newer(&store);
         drop(store);

@@ -14,7 +14,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::store::check::copy_tree;
+use crate::store::copy::copy_tree;
 use crate::store::durable;
 use crate::store::room;
 

@@ -17,7 +17,6 @@ use crate::retrieval::Retrieval;
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::{SessionName, Sessions};
 use crate::tools::args::TimeReading;
-use crate::tools::tool::ToolContext;
 
 /// Everything that a tool may use.
 #[derive(Debug)]
@@ -65,16 +64,6 @@ pub struct Options {
     pub image_roots: Vec<PathBuf>,
     /// What a frame that comes in may be at most.
     pub image_limits: ImageLimits,
-}
-
-impl ToolContext for Context {
-    fn text_max_chars(&self) -> usize {
-        self.options.text_max_chars
-    }
-
-    fn memory(&self) -> &Context {
-        self
-    }
 }
 
 impl Context {

@@ -111,6 +111,16 @@ pub(crate) trait ToolContext: 'static {
     fn memory(&self) -> &Context;
 }
 
+impl ToolContext for Context {
+    fn text_max_chars(&self) -> usize {
+        self.options.text_max_chars
+    }
+
+    fn memory(&self) -> &Context {
+        self
+    }
+}
+
 /// A [`Tool`] without its types.
 pub(crate) trait AnyTool<C>: Sync {
     fn name(&self) -> &'static str;

@@ -13,7 +13,6 @@ use chrono::NaiveDate;
 use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::phrases::ObjectQuery;
-use crate::language::caption::{ParsedCaption, ParsedThing, Presence};
 use crate::language::lexicon::is_kind_of;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::place::{PlaceWords, is_one_place};
@@ -26,6 +25,7 @@ use crate::memory::episodic::data_association::{
     Detection, VISIT_GAP, associate, associate_fixtures,
 };
 use crate::memory::episodic::sighting_confidence::{EXISTENCE_MIN, PlaceHistory, REDETECTION_RATE};
+use crate::memory::episodic::target_mentions::{TargetMention, find_mentions};
 use crate::store::Record;
 
 /// One physical object.
@@ -124,28 +124,6 @@ pub fn group(
         key(b).cmp(&key(a)).then_with(|| a.records.cmp(&b.records))
     });
     found
-}
-
-/// Mention of the target in a caption.
-#[derive(Debug, Clone)]
-pub(super) struct TargetMention {
-    /// Number of the sentence.
-    sentence: usize,
-    mention: Mention,
-    /// Lasting ones only; see [`lasting_attributes`].
-    pub(super) attributes: Vec<Attribute>,
-}
-
-/// What a caption names of what is wanted, where it is not denied.
-pub(super) fn find_mentions(caption: &ParsedCaption, target: &ObjectQuery) -> Vec<TargetMention> {
-    let there = caption.things.iter().filter(|it| it.presence != Presence::Absent);
-    let of_target = there.filter_map(|thing| {
-        let (mention, inside) = in_its_pot(thing, caption);
-        target.fit(&mention)?;
-        let attributes = lasting_attributes(&[mention.attributes.as_slice(), inside].concat());
-        Some(TargetMention { sentence: thing.sentence, mention, attributes })
-    });
-    of_target.collect()
 }
 
 /// Records under grouping, with every mention of the target.
@@ -492,18 +470,6 @@ impl<'a> Grouping<'a> {
 
 fn is_of_another_visit(one: &Detection, other: &Detection) -> bool {
     one.first.since(other.last).max(other.first.since(one.last)) > VISIT_GAP
-}
-
-/// A plant is called by its pot, and told from others by it: the name with the pot, and
-/// what is said of that.
-fn in_its_pot<'a>(thing: &ParsedThing, caption: &'a ParsedCaption) -> (Mention, &'a [Attribute]) {
-    let mut named = thing.mention.clone();
-    let inside = thing.inside.and_then(|at| caption.things.get(at));
-    let Some(pot) = inside.map(|it| &it.mention).filter(|it| it.head_stem == "pot") else {
-        return (named, &[]);
-    };
-    named.head = format!("{} in a {}", named.head, pot.phrase);
-    (named, &pot.attributes)
 }
 
 /// Description of a single one: "purple book" of "two open purple books".

@@ -19,6 +19,7 @@ mod rereading;
 mod respell;
 mod sighting_confidence;
 mod synonyms;
+mod target_mentions;
 mod vocabulary;
 
 use std::collections::BTreeMap;

@@ -17,7 +17,7 @@ use crate::language::fit::fit;
 use crate::language::mention::Attribute;
 use crate::language::place::{PlaceWords, is_one_place};
 use crate::memory::episodic::data_association::VISIT_GAP;
-use crate::memory::episodic::instances::{TargetMention, find_mentions};
+use crate::memory::episodic::target_mentions::{TargetMention, find_mentions};
 use crate::store::Record;
 
 /// Existence probability below which a sighting counts as a misdetection.
