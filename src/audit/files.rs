@@ -118,12 +118,17 @@ impl Files {
 
 /// The texts of the files, oldest first.
 pub(super) fn texts(dir: &Path) -> io::Result<Vec<String>> {
+    newest_texts(dir, usize::MAX)
+}
+
+/// The texts of so many of the newest files, oldest first.
+pub(super) fn newest_texts(dir: &Path, files: usize) -> io::Result<Vec<String>> {
     let held = match list(dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         held => held?,
     };
     let mut texts = Vec::new();
-    for (name, _) in held {
+    for (name, _) in held.iter().skip(held.len().saturating_sub(files)) {
         let bytes = fs::read(name.path(dir))?;
         texts.push(String::from_utf8_lossy(&bytes).into_owned());
     }

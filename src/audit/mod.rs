@@ -4,7 +4,9 @@
 //! that is full is followed by the next of its day; the oldest files go when all together
 //! are too large, and each when its day is out of retention. An entry is with the kernel
 //! when [`Audit::write`] returns, so that it survives `kill -9`; an erasure is on disk by
-//! then, and with it all before it. Of what comes many times a second, such as frames, the
+//! then, and with it all before it. An erasure has two: that it *begins*, with all that it is
+//! going to remove, and what came of it; where a kill lies between, the next start writes the
+//! second. Of what comes many times a second, such as frames, the
 //! first is written at once and those of the minute that follows as one entry, which `kill
 //! -9` may lose.
 //!
@@ -16,6 +18,7 @@
 //! ```
 
 mod files;
+pub mod receipts;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -55,6 +58,8 @@ impl Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
+    /// About to be: an entry with the same number in its details, `begun`, says what came of it.
+    Begun,
     Done,
     /// Its caller may not.
     Refused,
@@ -75,6 +80,10 @@ pub enum Urgency {
 
 /// Ids that an entry names; it says how many more there were.
 pub const IDS_MAX: usize = 100;
+/// Ids and ranges that the entry of a beginning names, from which a start completes it.
+const IDS_BEGUN_MAX: usize = 20_000;
+/// In the details of both entries of an erasure: which belong together.
+const BEGUN: &str = "begun";
 
 /// An entry to be.
 #[derive(Debug, Clone)]
@@ -97,6 +106,13 @@ impl<'a> Deed<'a> {
     }
 }
 
+/// An erasure that has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Begun(u64);
+
+/// Whose erasure it is, and by which name.
+type Eraser = (u32, Option<u32>, String);
+
 /// The audit log. Many threads at once.
 #[derive(Debug)]
 pub struct Audit {
@@ -109,6 +125,9 @@ struct State {
     /// `None` keeps no log.
     files: Option<Files>,
     sums: BTreeMap<SumKey, Sum>,
+    /// What has begun and not ended.
+    open: BTreeMap<Begun, Eraser>,
+    last_begun: u64,
     /// Why the last entry could not be written.
     problem: Option<String>,
 }
@@ -183,6 +202,44 @@ impl Audit {
         state.append(&line(deed, now), now, urgency == Urgency::OnDisk);
     }
 
+    /// Notes that these are about to be erased; on disk when it returns.
+    pub fn begin(&self, caller: &Caller, name: &str, ids: Vec<String>) -> Begun {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        state.write_due_sums(now);
+        let number = u64::try_from(now.micros()).unwrap_or(0).max(state.last_begun + 1);
+        state.last_begun = number;
+        let begun = Begun(number);
+        state.open.insert(begun, (caller.uid, caller.pid, name.to_owned()));
+        let count = ids.len() as u64;
+        let deed = Deed { outcome: Outcome::Begun, ..Deed::done(caller, name, count, ids) };
+        state.append(&line(&deed.of(begun), now), now, true);
+        begun
+    }
+
+    /// Notes what came of it; on disk when it returns.
+    pub fn end(&self, begun: Begun, deed: Deed<'_>) {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        state.open.remove(&begun);
+        state.write_due_sums(now);
+        state.append(&line(&deed.of(begun), now), now, true);
+    }
+
+    /// As [`Audit::end`], of the deed of this name that the caller began longest ago; `false`
+    /// where there is none.
+    pub fn end_oldest(&self, deed: Deed<'_>) -> bool {
+        let eraser = (deed.caller.uid, deed.caller.pid, deed.name.to_owned());
+        let oldest = {
+            let state = self.lock();
+            state.open.iter().find(|(_, it)| **it == eraser).map(|(begun, _)| *begun)
+        };
+        oldest.is_some_and(|begun| {
+            self.end(begun, deed);
+            true
+        })
+    }
+
     /// Why the newest entry is missing, where it is.
     pub fn problem(&self) -> Option<String> {
         self.lock().problem.clone()
@@ -221,7 +278,8 @@ pub fn read(dir: &Path) -> io::Result<Vec<Map<String, Value>>> {
 
 impl State {
     fn of(files: Option<Files>) -> Self {
-        Self { files, sums: BTreeMap::new(), problem: None }
+        let (sums, open) = (BTreeMap::new(), BTreeMap::new());
+        Self { files, sums, open, last_begun: 0, problem: None }
     }
 
     /// Whether the deed only counts towards a later entry.
@@ -296,8 +354,16 @@ impl State {
     }
 }
 
+impl Deed<'_> {
+    fn of(mut self, begun: Begun) -> Self {
+        self.details.insert(BEGUN.to_owned(), begun.0.into());
+        self
+    }
+}
+
 fn line(deed: &Deed<'_>, now: Timestamp) -> String {
     let Deed { caller, name, outcome, count, ids, details } = deed;
+    let ids_max = if *outcome == Outcome::Begun { IDS_BEGUN_MAX } else { IDS_MAX };
     to_text(&Line {
         at: written(now),
         uid: caller.uid,
@@ -306,8 +372,8 @@ fn line(deed: &Deed<'_>, now: Timestamp) -> String {
         deed: name,
         outcome: *outcome,
         count: *count,
-        ids: ids.get(..ids.len().min(IDS_MAX)).unwrap_or_default(),
-        more_ids: ids.len().saturating_sub(IDS_MAX),
+        ids: ids.get(..ids.len().min(ids_max)).unwrap_or_default(),
+        more_ids: ids.len().saturating_sub(ids_max),
         details,
     })
 }

@@ -93,13 +93,14 @@ pub struct Caller {
 impl Caller {
     /// The daemon itself, and what it does on its own account.
     pub fn daemon() -> Self {
-        Self {
-            uid: rustix::process::getuid().as_raw(),
-            user: "(the daemon)".to_owned(),
-            pid: Some(std::process::id()),
-            roles: Roles::ALL,
-            is_own: true,
-        }
+        Self { user: "(the daemon)".to_owned(), ..Self::this_process() }
+    }
+
+    /// The user who runs a command beside it.
+    pub fn this_process() -> Self {
+        let uid = rustix::process::getuid().as_raw();
+        let pid = Some(std::process::id());
+        Self { uid, user: uid.to_string(), pid, roles: Roles::ALL, is_own: true }
     }
 }
 

@@ -1,15 +1,19 @@
-//! `engram audit forget`: the receipts of what was forgotten, and whether any of it is left.
+//! `engram audit forget`: the receipts of what was forgotten, and whether any of it is left. What
+//! it finds is a receipt itself.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::audit;
+use crate::audit::{self, Audit, Deed, Urgency, receipts};
 use crate::base::RecordId;
+use crate::base::caller::Caller;
 use crate::base::time::{Clock as _, SystemClock, Timestamp};
 use crate::cli::output::say;
 use crate::config::{Config, Places};
@@ -19,14 +23,14 @@ use crate::store::residue::{self, Erased, Residue};
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
     /// Lists what was forgotten, and looks for what is left of it in every byte of the state
-    /// directory; exits with 1 where something is
+    /// directory; writes to the audit log what it found; exits with 1 where something is left
     Forget(Flags),
 }
 
 /// Which receipts, and what else to look for.
 #[derive(Debug, Args)]
 pub(super) struct Flags {
-    /// Records (12 or #12) and notes (their UUIDs) that were forgotten; all where absent
+    /// Records (12, #12 or 12-40) and notes (their UUIDs) that were forgotten; all where absent
     ids: Vec<String>,
     /// Only what was forgotten since then, such as "2026-11-22 18:00" or -2h
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -47,16 +51,20 @@ const TEXT_BYTES_MIN: usize = 6;
 const LISTED_MAX: usize = 20;
 
 /// Deeds of the log that erase.
-const ERASING: [&str; 4] = ["memory_forget", "memory_delete", "memo_delete", "session_delete"];
+const ERASING: [&str; 5] =
+    ["memory_forget", "memory_delete", "memo_delete", "session_delete", "retention"];
+/// What the log calls a search for what is left.
+const SEARCH: &str = "audit_forget";
 
 pub(super) fn run(config: &Config, places: &Places, flags: &Flags) -> anyhow::Result<ExitCode> {
     let options = daemon::store_options(config, places)?;
     let zone = config.zone()?;
     let since = flags.since.as_deref().map(|text| zone.parse(text, SystemClock.now()));
     let since = since.transpose()?;
-    let mut receipts = audit::read(&options.dir.join("audit"))?;
-    receipts.retain(|it| is_asked(it, flags, since));
     let mut erased = named(flags.ids.iter().map(String::as_str))?;
+    let audit_options = daemon::audit_options(config, places);
+    let mut receipts = with_all_ids(audit::read(&audit_options.dir)?);
+    receipts.retain(|it| is_asked(it, flags, &erased, since));
     for receipt in &receipts {
         let ids = receipt.get("ids").and_then(Value::as_array).into_iter().flatten();
         // Others are ids of memos, or counts: nothing that could be looked for.
@@ -78,16 +86,70 @@ pub(super) fn run(config: &Config, places: &Places, flags: &Flags) -> anyhow::Re
         }
     }
     let residue = residue::search(&options.dir, &options.key, &erased)?;
+    let problem = record(audit_options, &erased, &residue);
     if flags.json {
-        say(&serde_json::to_string_pretty(&to_json(&receipts, &erased, &residue))?)?;
+        let mut json = to_json(&receipts, &erased, &residue);
+        if let Value::Object(members) = &mut json {
+            members.insert("recorded".to_owned(), problem.is_none().into());
+        }
+        say(&serde_json::to_string_pretty(&json)?)?;
     } else {
         receipts.iter().try_for_each(|it| say(&describe(it)))?;
         say(&conclude(&erased, &residue))?;
+        say(&problem.unwrap_or_else(|| "written to the audit log".to_owned()))?;
     }
     Ok(if residue.found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn is_asked(receipt: &Map<String, Value>, flags: &Flags, since: Option<Timestamp>) -> bool {
+/// The entries, those of an end with all ids of their beginning where they name some only.
+fn with_all_ids(mut entries: Vec<Map<String, Value>>) -> Vec<Map<String, Value>> {
+    let mut begun = BTreeMap::new();
+    for entry in &mut entries {
+        let Some(number) = receipts::begun(entry) else { continue };
+        if entry.get("outcome").and_then(Value::as_str) == Some("begun") {
+            begun.extend(entry.get("ids").map(|ids| (number, ids.clone())));
+        } else if entry.contains_key("more_ids")
+            && let Some(ids) = begun.remove(&number)
+        {
+            entry.remove("more_ids");
+            entry.insert("ids".to_owned(), ids);
+        }
+    }
+    entries
+}
+
+/// Writes what was found to the audit log, with no text that was looked for; says why where it
+/// cannot.
+fn record(options: audit::Options, erased: &Erased, residue: &Residue) -> Option<String> {
+    let written = Audit::open(options, Arc::new(SystemClock)).map(|audit| {
+        let Erased { records, notes, texts } = erased;
+        let records = records.iter().map(|(first, last)| {
+            if first == last { format!("#{first}") } else { format!("#{first}-#{last}") }
+        });
+        let ids = notes.iter().map(Uuid::to_string).chain(records).collect();
+        let by = Caller::this_process();
+        let found = residue.found.len() as u64;
+        let mut deed = Deed::done(&by, SEARCH, found, ids);
+        let numbers = [
+            ("texts", texts.len() as u64),
+            ("files", residue.files),
+            ("bytes", residue.bytes),
+            ("values_opened", residue.opened),
+        ];
+        deed.details =
+            numbers.map(|(name, number)| (name.to_owned(), number.into())).into_iter().collect();
+        audit.write(&deed, Urgency::OnDisk);
+        audit.problem()
+    });
+    written.unwrap_or_else(|error| Some(format!("the audit log cannot be written: {error}")))
+}
+
+fn is_asked(
+    receipt: &Map<String, Value>,
+    flags: &Flags,
+    asked: &Erased,
+    since: Option<Timestamp>,
+) -> bool {
     let is = |key: &str, value: &str| receipt.get(key).and_then(Value::as_str) == Some(value);
     let at = receipt.get("at").and_then(Value::as_str);
     let at = at.and_then(|at| at.parse::<DateTime<Utc>>().ok());
@@ -99,9 +161,14 @@ fn is_asked(receipt: &Map<String, Value>, flags: &Flags, since: Option<Timestamp
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let same = |a: &str, b: &str| a.trim_start_matches('#') == b.trim_start_matches('#');
-    let is_named =
-        flags.ids.is_empty() || flags.ids.iter().any(|id| ids.iter().any(|it| same(it, id)));
+    let overlaps = |(first, last): (RecordId, RecordId)| {
+        asked.records.iter().any(|asked| asked.0 <= last && first <= asked.1)
+    };
+    let is_same = |id: &&str| match Uuid::parse_str(id) {
+        Ok(note) => asked.notes.contains(&note),
+        Err(_) => receipts::range(id).is_some_and(overlaps),
+    };
+    let is_named = flags.ids.is_empty() || ids.iter().any(is_same);
     ERASING.iter().any(|deed| is("deed", deed))
         && is("outcome", "done")
         && since.is_none_or(|since| at.is_none_or(|at| at >= since))
@@ -112,15 +179,20 @@ fn is_asked(receipt: &Map<String, Value>, flags: &Flags, since: Option<Timestamp
 fn named<'a>(ids: impl IntoIterator<Item = &'a str>) -> anyhow::Result<Erased> {
     let mut erased = Erased::default();
     for id in ids {
-        match (Uuid::parse_str(id), id.trim_start_matches('#').parse()) {
+        match (Uuid::parse_str(id), receipts::range(id)) {
             (Ok(note), _) => erased.notes.push(note),
-            (_, Ok(record)) => erased.records.push(RecordId(record)),
-            _ => {
-                anyhow::bail!("{id:?} is no id; accepted are numbers of records and UUIDs of notes")
-            }
+            (_, Some(records)) => erased.records.push(records),
+            _ => anyhow::bail!(
+                "{id:?} is no id; accepted are numbers of records, ranges of them such as 12-40, \
+                 and UUIDs of notes"
+            ),
         }
     }
     Ok(erased)
+}
+
+fn count(records: &[(RecordId, RecordId)]) -> u64 {
+    records.iter().map(|(first, last)| last.0.saturating_sub(first.0).saturating_add(1)).sum()
 }
 
 fn describe(receipt: &Map<String, Value>) -> String {
@@ -130,8 +202,11 @@ fn describe(receipt: &Map<String, Value>) -> String {
         text.or_else(|| value.map(Value::to_string)).unwrap_or_default()
     };
     let ids = receipt.get("ids").and_then(Value::as_array).into_iter().flatten();
-    let ids: Vec<&str> = ids.filter_map(Value::as_str).collect();
+    let mut ids: Vec<&str> = ids.filter_map(Value::as_str).collect();
+    let unlisted = ids.len().saturating_sub(audit::IDS_MAX) as u64;
+    ids.truncate(audit::IDS_MAX);
     let more = receipt.get("more_ids").and_then(Value::as_u64).unwrap_or(0);
+    let more = more + unlisted;
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let (at, user, uid) = (text("at"), text("user"), text("uid"));
     let (deed, count) = (text("deed"), text("count"));
@@ -141,7 +216,7 @@ fn describe(receipt: &Map<String, Value>) -> String {
 fn conclude(erased: &Erased, residue: &Residue) -> String {
     let Erased { records, notes, texts } = erased;
     let Residue { files, bytes, opened, found } = residue;
-    let sought = records.len() + notes.len() + texts.len();
+    let sought = count(records) + (notes.len() + texts.len()) as u64;
     let mut lines = vec![format!(
         "looked for {sought} in {bytes} bytes of {files} files and in the {opened} values that the \
          keys open: {} found",
@@ -162,7 +237,7 @@ fn to_json(receipts: &[Map<String, Value>], erased: &Erased, residue: &Residue) 
         found.map(|it| json!({"file": it.file.display().to_string(), "what": it.what})).collect();
     json!({
         "receipts": receipts,
-        "sought": erased.records.len() + erased.notes.len() + erased.texts.len(),
+        "sought": count(&erased.records) + (erased.notes.len() + erased.texts.len()) as u64,
         "files": residue.files,
         "bytes": residue.bytes,
         "values_opened": residue.opened,

@@ -5,6 +5,7 @@
 //! robot's memory is needed as soon as it is switched on.
 
 pub mod private;
+mod receipts;
 
 use std::io;
 use std::panic::resume_unwind;
@@ -23,6 +24,7 @@ use crate::base::time::{Clock, SystemClock};
 use crate::capture::gate;
 use crate::config::{Config, ConfigError, Places};
 use crate::daemon::private::{NotPrivate, keep_private};
+use crate::daemon::receipts::RetentionReceipts;
 use crate::ingest::{self, Ingest, IngestParts};
 use crate::memory::embedding_space;
 use crate::memory::episodic::captions::CaptionReader;
@@ -99,7 +101,10 @@ impl Daemon {
         let stop = Stop::default();
         keep_private(&config.state_dir(places))?;
         let server_options = server_options(config, places)?;
-        let audit = Audit::open(audit_options(config, places), Arc::clone(&clock));
+        let audit_options = audit_options(config, places);
+        let unfinished = audit::receipts::unfinished(&audit_options.dir);
+        let unfinished = unfinished.map_err(DaemonError::Audit)?;
+        let audit = Audit::open(audit_options, Arc::clone(&clock));
         let audit = Arc::new(audit.map_err(DaemonError::Audit)?);
         // First, so that its worker loads the model while the store is opened.
         let mut captioner = open_captioner(config, places, &clock, &stop)?;
@@ -124,13 +129,15 @@ impl Daemon {
         let embedder = calibrate(embedder, &store)?;
         let memos = Memos::open(store.clone(), embedder.clone())?;
         let notes = Notes::open(store.clone(), embedder.clone(), config.zone()?)?;
+        let idle_max = Duration::from_secs(config.settings.sessions.idle_hours * 60 * 60);
+        let sessions = Arc::new(Sessions::open(store.clone(), Arc::clone(&clock), idle_max)?);
+        receipts::complete(&unfinished, &audit, &store, &sessions)?;
+        let (audit_of, sessions_of) = (Arc::clone(&audit), Arc::clone(&sessions));
+        let witness = RetentionReceipts { audit: audit_of, sessions: sessions_of };
         let open_episodic = || {
-            Episodic::open_keeping(
-                store.clone(),
-                (embedder, captions),
-                retention_options(config),
-                Arc::clone(&clock),
-            )
+            let retention = (retention_options(config), Arc::new(witness) as _);
+            let read = (embedder, captions);
+            Episodic::open_keeping(store.clone(), read, retention, Arc::clone(&clock))
         };
         let load_reader = || request_reader::load(&reader_dir);
         let (reader, episodic) = beside("reader-load", load_reader, open_episodic)?;
@@ -154,8 +161,6 @@ impl Daemon {
         };
         let ingest = Ingest::start(parts, ingest_options(config)?).map_err(DaemonError::Thread)?;
         let ingest = Arc::new(ingest);
-        let idle_max = Duration::from_secs(config.settings.sessions.idle_hours * 60 * 60);
-        let sessions = Sessions::open(store.clone(), Arc::clone(&clock), idle_max)?;
         let state = AgentStates::new(store.clone());
         let kept_audit = Arc::clone(&audit);
         let domains = Domains { episodic, requests, memos, notes, state, sessions, audit };
@@ -335,7 +340,7 @@ fn ingest_options(config: &Config) -> Result<ingest::Options, ConfigError> {
     })
 }
 
-fn audit_options(config: &Config, places: &Places) -> audit::Options {
+pub fn audit_options(config: &Config, places: &Places) -> audit::Options {
     let audit = &config.settings.audit;
     // What was erased with the records leaves no trace that outlives them.
     let days = [audit.retention_days, config.settings.memory.retention_days];

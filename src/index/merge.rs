@@ -29,6 +29,9 @@ pub struct MergeLimits {
     pub rows_max: u32,
     /// Time that one segment spans at most, where old ones are to be dropped whole.
     pub span_max: Option<Duration>,
+    /// Rows up to which a segment may span any: of what came in no order of time there would
+    /// else be ever more.
+    pub spanning_rows_max: u32,
 }
 
 /// A segment is merged with newer ones that together have more than its rows
@@ -56,7 +59,9 @@ fn run_before(segments: &[SegmentSize], end: usize, limits: &MergeLimits) -> Ran
     for it in older.iter().rev().skip(1) {
         let live = u64::from(it.live);
         let together = (span.0.min(it.span.0), span.1.max(it.span.1));
-        let is_long = limits.span_max.is_some_and(|max| together.1.since(together.0) > max);
+        let is_large = rows + live > u64::from(limits.spanning_rows_max);
+        let is_long =
+            is_large && limits.span_max.is_some_and(|max| together.1.since(together.0) > max);
         if live >= rows * RATIO || rows + live > u64::from(limits.rows_max) || is_long {
             break;
         }
@@ -71,7 +76,8 @@ mod tests {
     use super::*;
     use proptest::prelude::{prop, proptest};
 
-    const LIMITS: MergeLimits = MergeLimits { rows_max: 1_000, span_max: None };
+    const LIMITS: MergeLimits =
+        MergeLimits { rows_max: 1_000, span_max: None, spanning_rows_max: 0 };
 
     fn at(seconds: u64) -> Timestamp {
         Timestamp::EPOCH.plus(Duration::from_secs(seconds))
@@ -124,6 +130,9 @@ mod tests {
         settle(&mut segments, &limits);
         let spans = segments.iter().map(|it| it.span.1.since(it.span.0).as_secs());
         assert!(spans.max() <= Some(25), "{segments:?}");
+        // Few rows may lie apart.
+        let limits = MergeLimits { spanning_rows_max: 24, ..limits };
+        assert_eq!(next(&sizes(&[8, 8, 8, 8]), &limits), Some(1..4));
     }
 
     #[test]
@@ -170,7 +179,7 @@ mod tests {
         /// As a robot's memory grows: sealed tails of one size, merged as they come.
         #[test]
         fn the_work_and_the_number_of_segments_stay_bounded(tails in 1_u32..600, rows in 1_u32..20) {
-            let limits = MergeLimits { rows_max: rows * 64, span_max: None };
+            let limits = MergeLimits { rows_max: rows * 64, ..LIMITS };
             let (mut segments, mut written) = (Vec::new(), 0);
             for place in 0..u64::from(tails) {
                 segments.push(SegmentSize { live: rows, deleted: 0, span: (at(place), at(place)) });

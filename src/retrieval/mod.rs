@@ -42,7 +42,7 @@ pub(crate) use crate::retrieval::planner::{ExecutedPlan, Outcome, plan};
 pub struct Retrieval {
     episodic: Arc<Episodic>,
     requests: Requests,
-    sessions: Sessions,
+    sessions: Arc<Sessions>,
     goal_board: Arc<GoalBoard>,
     clock: Arc<dyn Clock>,
     zone: Zone,
@@ -94,7 +94,7 @@ impl Retrieval {
     pub(crate) fn new(
         episodic: Arc<Episodic>,
         requests: Requests,
-        sessions: Sessions,
+        sessions: Arc<Sessions>,
         clock: Arc<dyn Clock>,
         (zone, goal_probability_min): (Zone, f32),
     ) -> Self {

@@ -215,9 +215,28 @@ impl Session {
     /// Drops what shows or tells of these records. A model's steps and notes go in any case:
     /// they may quote what was forgotten, also of notes.
     pub(crate) fn forget(&mut self, gone: &[RecordId]) {
-        let shows = |records: &[RecordId]| records.iter().any(|id| gone.contains(id));
-        let is_grounded = |goal: &Goal| goal.record.is_some_and(|id| gone.contains(&id));
-        self.working_memory.retain(|id| !gone.contains(id));
+        let mut gone = gone.to_vec();
+        gone.sort_unstable();
+        self.drop_shown(&gone);
+        self.steps.clear();
+        self.scratchpad = Scratchpad::default();
+    }
+
+    /// As [`Session::forget`], of ascending ids; where none is shown, all stays.
+    pub(crate) fn let_go(&mut self, gone: &[RecordId]) {
+        let before = self.clone();
+        self.drop_shown(gone);
+        if *self != before {
+            self.steps.clear();
+            self.scratchpad = Scratchpad::default();
+        }
+    }
+
+    fn drop_shown(&mut self, gone: &[RecordId]) {
+        let is_gone = |id: &RecordId| gone.binary_search(id).is_ok();
+        let shows = |records: &[RecordId]| records.iter().any(is_gone);
+        let is_grounded = |goal: &Goal| goal.record.as_ref().is_some_and(is_gone);
+        self.working_memory.retain(|id| !is_gone(id));
         self.candidates.retain(|it| !shows(&it.records));
         self.answers.retain(|it| !shows(&it.records));
         self.earlier_goals.retain(|goal| !is_grounded(goal));
@@ -228,8 +247,6 @@ impl Session {
         if target_goes {
             self.target = None;
         }
-        self.steps.clear();
-        self.scratchpad = Scratchpad::default();
     }
 
     /// Replaces the working memory.

@@ -149,6 +149,18 @@ impl Sessions {
     /// Drops from all sessions what shows or tells of these records, as
     /// [`Session::forget`] does. Durable when it returns.
     pub(crate) fn forget(&self, gone: &[RecordId]) -> Result<(), StoreError> {
+        self.forget_by(|session| session.forget(gone))
+    }
+
+    /// As [`Sessions::forget`], of records that went by themselves: a session that shows none
+    /// of them stays as it is.
+    pub fn let_go(&self, gone: &[RecordId]) -> Result<(), StoreError> {
+        let mut gone = gone.to_vec();
+        gone.sort_unstable();
+        self.forget_by(|session| session.let_go(&gone))
+    }
+
+    fn forget_by(&self, forget: impl Fn(&mut Session)) -> Result<(), StoreError> {
         let held: Vec<_> = {
             let table = self.lock();
             let all = table.by_name.iter();
@@ -157,7 +169,7 @@ impl Sessions {
         for (name, is_kept, session) in held {
             let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
             let mut next = session.clone();
-            next.forget(gone);
+            forget(&mut next);
             if is_kept && next != *session {
                 let used_at = self.clock.now();
                 self.store.put_session(&KeptSession { name, content: next.to_json(), used_at })?;

@@ -1,5 +1,5 @@
-//! One step of compaction: seals a full growing segment, drops the oldest ones beyond
-//! the retention, or merges neighbours, as the merge policy and the options say.
+//! One step of compaction: lets go of what is beyond the retention, seals a full growing
+//! segment, or merges neighbours, as the merge policy and the options say.
 //!
 //! Promise: at any moment each record is in exactly one segment for searches, and after
 //! a kill in exactly one named segment or in none, to be read from the records.
@@ -12,18 +12,19 @@ use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::index::hnsw::options::BuildError;
 use crate::index::merge::{self, SegmentSize};
-use crate::search::Corpus;
+use crate::search::retention::RetentionWitness;
 use crate::search::seal::{self, NewSegment, StopCheck};
 use crate::search::segment::{GrowingSegment, MutableState, SealedSegment, Segment};
+use crate::search::{Corpus, GROWING_ROWS_MAX};
 use crate::store::segment_meta::{Amendment, SegmentNumber};
 use crate::store::{Store, StoreError};
 
 /// Retention, and the sizes of segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Records older than this are dropped, a segment at a time.
+    /// Records whose last frame is older go, within a 64th of this and a day at most.
     pub age_max: Option<Duration>,
-    /// Beyond so many records the oldest segments are dropped.
+    /// When there are a 64th more, the oldest beyond it go.
     pub records_max: Option<u64>,
     /// Rows of a segment, at most. Larger ones would be fewer to search; their merges
     /// would take longer, and twice their size of memory.
@@ -36,8 +37,8 @@ impl Default for Options {
     }
 }
 
-/// Least number of segments under a retention: records are dropped a whole segment at a
-/// time.
+/// Least number of segments under a retention: those that are out as a whole go at little
+/// cost, and one that is out in part is written anew without that.
 const PORTIONS: u32 = 8;
 /// Fewer rows make no segment by themselves.
 const PORTION_ROWS_MIN: u64 = 64;
@@ -46,7 +47,8 @@ impl Options {
     fn limits(&self) -> merge::MergeLimits {
         let rows = self.portion_rows().unwrap_or(u64::MAX).min(u64::from(self.segment_rows_max));
         let rows_max = u32::try_from(rows).unwrap_or(u32::MAX);
-        merge::MergeLimits { rows_max, span_max: self.portion_span() }
+        let spanning_rows_max = u32::try_from(GROWING_ROWS_MAX).unwrap_or(u32::MAX);
+        merge::MergeLimits { rows_max, span_max: self.portion_span(), spanning_rows_max }
     }
 
     fn portion_rows(&self) -> Option<u64> {
@@ -98,16 +100,17 @@ impl Corpus {
         store: &Store,
         options: &Options,
         now: Timestamp,
+        witness: &dyn RetentionWitness,
         stop: StopCheck<'_>,
     ) -> Result<Compaction, CompactionError> {
         let _alone = self.rebuild_alone();
+        let kept = self.let_go(store, (options, now), witness, stop)?;
+        if kept != Compaction::Nothing {
+            return Ok(kept);
+        }
         self.close_if_due(options);
         if let Some(growing) = self.closed_segment() {
             return self.seal(store, &growing, stop);
-        }
-        let dropped = self.drop_oldest(store, options, now)?;
-        if dropped != Compaction::Nothing {
-            return Ok(dropped);
         }
         let (sealed, sizes) = self.sealed_segments();
         match merge::next(&sizes, &options.limits()) {
@@ -121,9 +124,14 @@ impl Corpus {
         self.rebuilding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says whether a compactor runs, so that insertions may wait for it.
-    pub(super) fn set_compacting(&self, has_compactor: bool) {
-        self.changes_at_once().writing.has_compactor = has_compactor;
+    /// Says by which options a compactor runs, so that insertions may wait for it; `None`
+    /// where none does.
+    pub(super) fn set_compacting(&self, options: Option<&Options>) {
+        let mut changes = self.changes_at_once();
+        changes.writing.has_compactor = options.is_some();
+        changes.writing.records_due = options.and_then(Options::records_due);
+        changes.writing.records_bound = options.and_then(Options::records_bound);
+        drop(changes);
         self.sealed.notify_all();
     }
 
@@ -133,19 +141,17 @@ impl Corpus {
             && merge::next(&self.sealed_segments().1, &options.limits()).is_none()
     }
 
-    /// Closes the growing segment when it alone is a portion of what is retained.
+    /// Closes the growing segment when it alone is a portion of what is retained, and when
+    /// something of it is gone: what that said stays in memory until then.
     fn close_if_due(&self, options: &Options) {
         let mut changes = self.changes_at_once();
         let segments = self.segments();
         let Some(tail) = segments.last() else { return };
         let reader = tail.read();
-        let (rows, span) = (reader.rows() as u64, reader.state.columns.span());
+        let (rows, live) = (reader.rows() as u64, reader.live_rows() as u64);
         drop(reader);
-        let is_long = options.portion_span().is_some_and(|max| {
-            rows > 0 && span.is_some_and(|(first, last)| last.since(first) > max)
-        });
         let is_full = options.portion_rows().is_some_and(|max| rows >= max);
-        if is_long || is_full {
+        if is_full || (live < rows && !options.keeps_all()) {
             changes.close();
         }
     }
@@ -272,46 +278,6 @@ impl Corpus {
         self.swap(segments);
         self.sealed.notify_all();
         Ok(())
-    }
-
-    /// Drops the oldest segments of which every record is beyond the retention.
-    fn drop_oldest(
-        &self,
-        store: &Store,
-        options: &Options,
-        now: Timestamp,
-    ) -> Result<Compaction, CompactionError> {
-        let (sealed, sizes) = self.sealed_segments();
-        let mut held = self.len() as u64;
-        let mut dropped = 0;
-        for size in &sizes {
-            let is_old = options.age_max.is_some_and(|max| now.since(size.span.1) > max);
-            let left = held.saturating_sub(u64::from(size.live));
-            let is_surplus = options.records_max.is_some_and(|max| left >= max);
-            if !(is_old || is_surplus) {
-                break;
-            }
-            held = left;
-            dropped += 1;
-        }
-        let oldest = sealed.get(..dropped).unwrap_or_default();
-        let Some(last) = oldest.last().map(|it| it.meta.last) else {
-            return Ok(Compaction::Nothing);
-        };
-        let rows = sizes.iter().take(dropped).map(|it| it.live as usize).sum();
-        let numbers: Vec<SegmentNumber> = oldest.iter().map(|it| it.meta.number).collect();
-        let changes = self.changes_at_once();
-        store.raise_floor(RecordId(last.0 + 1), &numbers)?;
-        let is_below = |it: &Segment| it.read().ids().last().is_some_and(|it| it <= last);
-        let mut segments = Vec::clone(&self.segments());
-        if let Some((_tail, earlier)) = segments.split_last() {
-            let below = earlier.iter().take_while(|it| is_below(it)).count();
-            segments.drain(..below);
-        }
-        self.swap(segments);
-        drop(changes);
-        while store.remove_below_floor()? > 0 {}
-        Ok(Compaction::Dropped { segments: dropped, rows })
     }
 }
 

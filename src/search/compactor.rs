@@ -13,6 +13,7 @@ use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::search::Corpus;
 use crate::search::compaction::{Compaction, CompactionError, Options};
+use crate::search::retention::RetentionWitness;
 use crate::store::Store;
 
 /// Longest pause between two checks for what has grown too old.
@@ -52,7 +53,7 @@ impl Compactor {
         store: Store,
         options: Options,
         clock: Arc<dyn Clock>,
-        on_gone: OnGone,
+        (witness, on_gone): (Arc<dyn RetentionWitness>, OnGone),
     ) -> std::io::Result<Self> {
         let stop = Stop::default();
         let work = Work {
@@ -61,10 +62,11 @@ impl Compactor {
             options: options.clone(),
             clock,
             stop: stop.clone(),
+            witness,
             on_gone,
         };
         let thread = thread::Builder::new().name("segments".to_owned()).spawn(|| work.run())?;
-        corpus.set_compacting(true);
+        corpus.set_compacting(Some(&options));
         Ok(Self { corpus, options, stop, thread: Some(thread) })
     }
 
@@ -77,7 +79,7 @@ impl Compactor {
 impl Drop for Compactor {
     fn drop(&mut self) {
         self.stop.ask();
-        self.corpus.set_compacting(false);
+        self.corpus.set_compacting(None);
         self.corpus.wake.notify();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
@@ -93,6 +95,7 @@ struct Work {
     options: Options,
     clock: Arc<dyn Clock>,
     stop: Stop,
+    witness: Arc<dyn RetentionWitness>,
     on_gone: OnGone,
 }
 
@@ -131,7 +134,8 @@ impl Work {
                     warn!(error:%; "the index is kept at ordinary priority");
                 }
                 let stop = || self.stop.is_asked();
-                self.corpus.compact(&self.store, &self.options, self.clock.now(), &stop)
+                let (now, witness) = (self.clock.now(), &*self.witness);
+                self.corpus.compact(&self.store, &self.options, now, witness, &stop)
             };
             let named = thread::Builder::new().name("segments-step".to_owned());
             let running = named.spawn_scoped(scope, step).map_err(CompactionError::Thread)?;
@@ -144,7 +148,9 @@ fn log_step(kept: Compaction) {
     match kept {
         Compaction::Sealed { rows } => info!(rows; "segment sealed"),
         Compaction::Merged { segments, rows } => info!(segments, rows; "segments merged"),
-        Compaction::Dropped { segments, rows } => info!(segments, rows; "oldest records dropped"),
+        Compaction::Dropped { segments, rows } => {
+            info!(segments, rows; "records beyond the retention removed");
+        }
         Compaction::Nothing | Compaction::Stopped => {}
     }
 }

@@ -5,8 +5,8 @@
 //! record is in exactly one segment, and waits for no insertion for longer than that
 //! takes. The store is the truth: whatever is here is made from it.
 //!
-//! [`Corpus`] answers queries; [`compactor`] seals, merges and drops segments in the
-//! background; [`recover`] opens the index of a store.
+//! [`Corpus`] answers queries; [`compactor`] seals and merges segments in the background and
+//! lets go what is beyond the [`retention`]; [`recover`] opens the index of a store.
 
 pub mod compaction;
 pub mod compactor;
@@ -17,6 +17,9 @@ pub mod plan;
 pub mod prose;
 mod recover;
 pub mod rereading;
+pub mod retention;
+#[cfg(test)]
+mod retention_tests;
 mod seal;
 mod searcher;
 mod segment;
@@ -149,6 +152,10 @@ struct Writing {
     since: Option<BTreeMap<RecordId, Amendment>>,
     /// Whether a compactor runs, so that sealing can be waited for.
     has_compactor: bool,
+    /// Records beyond which it has something to let go, and those beyond which it is waited
+    /// for.
+    records_due: Option<u64>,
+    records_bound: Option<u64>,
 }
 
 /// Exclusive write access. Held from a record's batch in the store to its entry here: so
@@ -190,8 +197,10 @@ impl Corpus {
     /// Waits for write access, and for the compactor where it is far behind.
     pub fn changes(&self) -> Changes<'_> {
         let changes = self.changes_at_once();
-        let is_behind =
-            |writing: &mut Writing| writing.has_compactor && self.closed_segments() >= CLOSED_MAX;
+        let is_behind = |writing: &mut Writing| {
+            let is_surplus = writing.records_bound.is_some_and(|most| self.len() as u64 > most);
+            writing.has_compactor && (is_surplus || self.closed_segments() >= CLOSED_MAX)
+        };
         let waited = self.sealed.wait_timeout_while(changes.writing, CLOSED_WAIT, is_behind);
         let (writing, _) = waited.unwrap_or_else(PoisonError::into_inner);
         Changes { corpus: self, writing }
@@ -376,6 +385,9 @@ impl Changes<'_> {
         open.push(record, vector, AnalysedText::new(&record.caption), things);
         if open.rows() >= corpus.growing_rows_max {
             self.close();
+        }
+        if self.writing.records_due.is_some_and(|most| corpus.len() as u64 > most) {
+            corpus.wake.notify();
         }
         Ok(())
     }

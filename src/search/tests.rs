@@ -1,5 +1,4 @@
-//! The corpus against a look at each record, across sealing, merging, forgetting,
-//! retention and restarts.
+//! The corpus against a look at each record, across sealing, merging, forgetting and restarts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,25 +24,26 @@ use crate::language::mention::mentions;
 use crate::search::compaction::{Compaction, Options};
 use crate::search::evidence::ObjectEvidence;
 use crate::search::plan::SegmentAction;
+use crate::search::retention::Unwitnessed;
 use crate::search::{Corpus, CorpusError, Explained, Filter, Hit, Query, WEIGHTS};
 use crate::store::tests::parse;
 use crate::store::{EmbeddingSpace, Merged, NewObservation, Record, Store};
 
-const DIMENSION: usize = 8;
+pub(super) const DIMENSION: usize = 8;
 /// Small, so that a few records make several segments.
 const OPEN_ROWS: usize = 8;
 
-fn at(seconds: u32) -> Timestamp {
+pub(super) fn at(seconds: u32) -> Timestamp {
     Timestamp::from_seconds(f64::from(seconds)).unwrap()
 }
 
 /// Points the way of a few numbers; those that are not given are small.
-fn embedding(components: &[i8]) -> Embedding {
+pub(super) fn embedding(components: &[i8]) -> Embedding {
     let raw = (0..DIMENSION).map(|at| components.get(at).map_or(0.0, |x| f32::from(*x)) + 0.1);
     Embedding::new(raw.collect(), DIMENSION).unwrap()
 }
 
-fn observation(seconds: u32, source: &str, caption: &str) -> NewObservation {
+pub(super) fn observation(seconds: u32, source: &str, caption: &str) -> NewObservation {
     let x = f64::from(seconds % 10);
     let meta = FrameMeta {
         taken_at: at(seconds),
@@ -56,19 +56,19 @@ fn observation(seconds: u32, source: &str, caption: &str) -> NewObservation {
 }
 
 /// A store with its corpus, which can be closed and opened again.
-struct Memory {
-    dir: tempfile::TempDir,
+pub(super) struct Memory {
+    pub(super) dir: tempfile::TempDir,
     open: Option<(Store, Corpus)>,
 }
 
 impl Memory {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut memory = Self { dir: tempfile::tempdir().unwrap(), open: None };
         memory.reopen();
         memory
     }
 
-    fn reopen(&mut self) {
+    pub(super) fn reopen(&mut self) {
         self.open = None;
         let space = EmbeddingSpace {
             model: "test".to_owned(),
@@ -81,15 +81,15 @@ impl Memory {
         self.open = Some((store, corpus));
     }
 
-    fn store(&self) -> &Store {
+    pub(super) fn store(&self) -> &Store {
         &self.open.as_ref().unwrap().0
     }
 
-    fn corpus(&self) -> &Corpus {
+    pub(super) fn corpus(&self) -> &Corpus {
         &self.open.as_ref().unwrap().1
     }
 
-    fn remember(&self, observations: &[(NewObservation, Embedding)]) -> Vec<Record> {
+    pub(super) fn remember(&self, observations: &[(NewObservation, Embedding)]) -> Vec<Record> {
         let mut changes = self.corpus().changes();
         let records = self.store().commit_observations(&parse(observations)).unwrap();
         for (record, (_, vector)) in records.iter().zip(observations) {
@@ -98,15 +98,15 @@ impl Memory {
         records
     }
 
-    fn forget(&self, ids: &[RecordId]) -> Vec<RecordId> {
+    pub(super) fn forget(&self, ids: &[RecordId]) -> Vec<RecordId> {
         let mut changes = self.corpus().changes();
         let gone = self.store().delete_records(ids).unwrap();
         changes.forget(&gone);
         gone
     }
 
-    fn compact_with(&self, options: &Options, now: Timestamp) -> Compaction {
-        self.corpus().compact(self.store(), options, now, &|| false).unwrap()
+    pub(super) fn compact_with(&self, options: &Options, now: Timestamp) -> Compaction {
+        self.corpus().compact(self.store(), options, now, &Unwitnessed, &|| false).unwrap()
     }
 
     fn settle(&self) {
@@ -153,14 +153,14 @@ fn kitchen() -> Memory {
 }
 
 /// A memory of `n` records a second apart, each pointing its own way.
-fn many(n: u32) -> Memory {
+pub(super) fn many(n: u32) -> Memory {
     let memory = Memory::new();
     let all: Vec<_> = (1..=n).map(observe_nth).collect();
     memory.remember(&all);
     memory
 }
 
-fn observe_nth(n: u32) -> (NewObservation, Embedding) {
+pub(super) fn observe_nth(n: u32) -> (NewObservation, Embedding) {
     let way: Vec<i8> = (0..DIMENSION).map(|bit| if n >> bit & 1 == 1 { 9 } else { -9 }).collect();
     (observation(n, "front", &format!("thing{n}")), embedding(&way))
 }
@@ -273,8 +273,10 @@ fn a_stopped_compaction_changes_nothing() {
     let memory = many(40);
     memory.compact_with(&Options::default(), at(0));
     let before = memory.corpus().status();
-    let kept =
-        memory.corpus().compact(memory.store(), &Options::default(), at(0), &|| true).unwrap();
+    let kept = memory
+        .corpus()
+        .compact(memory.store(), &Options::default(), at(0), &Unwitnessed, &|| true)
+        .unwrap();
     assert_eq!(kept, Compaction::Stopped);
     assert_eq!(memory.corpus().status(), before);
     memory.settle();
@@ -387,7 +389,7 @@ fn amendments_during_a_compaction_survive_a_restart() {
         }
         false
     };
-    let kept = corpus.compact(store, &Options::default(), at(0), &meanwhile).unwrap();
+    let kept = corpus.compact(store, &Options::default(), at(0), &Unwitnessed, &meanwhile).unwrap();
     assert_eq!(kept, Compaction::Sealed { rows: 8 });
     assert!(fired.load(std::sync::atomic::Ordering::SeqCst));
     let check = |memory: &Memory| {
@@ -402,46 +404,6 @@ fn amendments_during_a_compaction_survive_a_restart() {
     memory.settle();
     memory.reopen();
     check(&memory);
-}
-
-#[test]
-fn the_oldest_segments_are_dropped_beyond_the_number_of_records() {
-    let mut memory = many(200);
-    let options = Options { records_max: Some(100), ..Options::default() };
-    for _ in 0..100 {
-        if memory.compact_with(&options, at(0)) == Compaction::Nothing {
-            break;
-        }
-    }
-    let held = memory.corpus().len();
-    assert!((100..=164).contains(&held), "{held}");
-    assert_eq!(memory.store().record_count(), held as u64);
-    let first = 200 - u32::try_from(held).unwrap() + 1;
-    check_all_found(&memory, first..=200);
-    assert_eq!(memory.store().record(RecordId(u64::from(first) - 1)).unwrap(), None);
-    memory.reopen();
-    check_all_found(&memory, first..=200);
-}
-
-#[test]
-fn records_are_dropped_at_their_age_and_not_before() {
-    let mut memory = many(80);
-    let options = Options { age_max: Some(Duration::from_secs(80)), ..Options::default() };
-    let settle = |memory: &Memory, now| {
-        while memory.compact_with(&options, now) != Compaction::Nothing {}
-    };
-    settle(&memory, at(81));
-    assert_eq!(memory.corpus().len(), 80, "none is older");
-    let spans = memory.corpus().status().segments;
-    assert!(spans.iter().all(|it| it.span.unwrap().1.since(it.span.unwrap().0).as_secs() <= 10));
-    settle(&memory, at(121));
-    let held = u32::try_from(memory.corpus().len()).unwrap();
-    assert!((40..=50).contains(&held), "{held}");
-    check_all_found(&memory, 80 - held + 1..=80);
-    memory.reopen();
-    check_all_found(&memory, 80 - held + 1..=80);
-    settle(&memory, at(500));
-    assert!(memory.corpus().len() <= OPEN_ROWS, "what is in the tail alone may stay");
 }
 
 #[test]

@@ -30,6 +30,20 @@ impl Store {
         if ids.len() > FORGET_MAX {
             return Err(StoreError::TooMany { field: "ids", found: ids.len(), max: FORGET_MAX });
         }
+        self.remove_records(ids, |_| {})
+    }
+
+    /// As [`Store::delete_records`], of records that nobody asked to forget: they can be read
+    /// by nobody once [`Store::erase_owed`] returns, which the caller sees to.
+    pub fn release_records(&self, ids: &[RecordId]) -> Result<Vec<RecordId>, StoreError> {
+        self.remove_records(ids, |change| change.batch.erase_later())
+    }
+
+    fn remove_records(
+        &self,
+        ids: &[RecordId],
+        erase: impl Fn(&mut Change),
+    ) -> Result<Vec<RecordId>, StoreError> {
         self.change(|writer, change| {
             let mut deleted: Vec<RecordId> = ids.to_vec();
             deleted.sort_unstable();
@@ -47,6 +61,7 @@ impl Store {
                     change.put_amendment(*id, Amendment::Deleted);
                 }
             }
+            erase(change);
             Ok(deleted)
         })
     }
@@ -147,7 +162,8 @@ impl Store {
         Ok(below.next().transpose()?.is_some())
     }
 
-    fn has_record(&self, id: RecordId) -> Result<bool, StoreError> {
+    /// Whether the record counts, readable or not.
+    pub fn has_record(&self, id: RecordId) -> Result<bool, StoreError> {
         Ok(id.0 >= self.0.floor() && self.0.db.contains(&keys::record(id))?)
     }
 

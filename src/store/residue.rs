@@ -25,7 +25,8 @@ const SHARED_BYTES: usize = 1 << 20;
 /// What was erased.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Erased {
-    pub records: Vec<RecordId>,
+    /// From the first to the last of each.
+    pub records: Vec<(RecordId, RecordId)>,
     pub notes: Vec<Uuid>,
     /// What nothing may say any more; no empty ones.
     pub texts: Vec<String>,
@@ -111,7 +112,8 @@ fn look_through(
 fn left_in(id: KeyId, opened: &Opened, erased: &Erased) -> Vec<String> {
     let Opened { entry, value, .. } = opened;
     let mut left: Vec<String> = Vec::new();
-    if id.class == KeyClass::Record && erased.records.contains(&RecordId(id.number)) {
+    let is_erased = |(first, last): &(RecordId, RecordId)| (first.0..=last.0).contains(&id.number);
+    if id.class == KeyClass::Record && erased.records.iter().any(is_erased) {
         left.push(format!("record {}", id.number));
     }
     let note = keys::uuid(entry).filter(|it| erased.notes.contains(it));
@@ -132,7 +134,7 @@ mod tests {
 
     fn erased(records: &[u64], texts: &[&str]) -> Erased {
         Erased {
-            records: records.iter().copied().map(RecordId).collect(),
+            records: records.iter().map(|id| (RecordId(*id), RecordId(*id))).collect(),
             notes: Vec::new(),
             texts: texts.iter().map(|it| (*it).to_owned()).collect(),
         }

@@ -44,7 +44,7 @@ pub struct Domains {
     pub memos: Memos,
     pub notes: Notes,
     pub state: AgentStates,
-    pub sessions: Sessions,
+    pub sessions: Arc<Sessions>,
     pub audit: Arc<Audit>,
 }
 

@@ -218,17 +218,23 @@ fn note<T: Tool>(memory: &Context, caller: &Caller, outcome: Result<&T::Reply, &
     if T::ROLES.meet(Roles::of(&[Role::Read])) {
         return;
     }
-    let (outcome, changed) = match outcome {
+    // Nothing to tell of, unless it was said that it begins.
+    let (outcome, changed, is_told) = match outcome {
         Ok(reply) => match reply.changed() {
-            Some(changed) => (Outcome::Done, changed),
-            None => return,
+            Some(changed) => (Outcome::Done, changed, true),
+            None => (Outcome::Done, Changed::default(), false),
         },
-        Err(ToolError::Fault(_)) => (Outcome::Failed, Changed::default()),
-        Err(ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)) => return,
+        Err(ToolError::Fault(_)) => (Outcome::Failed, Changed::default(), true),
+        Err(ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)) => {
+            (Outcome::Failed, Changed::default(), false)
+        }
     };
     let Changed { count, ids } = changed;
     let deed = Deed { outcome, ..Deed::done(caller, T::NAME, count as u64, ids) };
     let is_erasure = T::ROLES.meet(Roles::of(&[Role::Erase]));
+    if (is_erasure && memory.audit.end_oldest(deed.clone())) || !is_told {
+        return;
+    }
     let urgency = match (is_erasure, T::IS_FREQUENT) {
         (true, _) => Urgency::OnDisk,
         (false, true) => Urgency::Summed,

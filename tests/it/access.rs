@@ -159,7 +159,13 @@ fn writes_and_erasures_are_audited_without_their_content() {
         daemon.stop()
     };
     assert!(status.success());
-    let entries = engram::audit::read(&dir.path().join("state/audit")).unwrap();
+    let mut entries = engram::audit::read(&dir.path().join("state/audit")).unwrap();
+    let begun: Vec<Value> = entries
+        .extract_if(.., |it| it["outcome"] == "begun")
+        .map(|it| json!([it["deed"], it["ids"]]))
+        .collect();
+    let expected = [json!(["memory_delete", [id]]), json!(["memory_forget", ["#1", "#2"]])];
+    assert_eq!(begun, expected);
     let deeds: Vec<(&str, u64)> = entries
         .iter()
         .map(|it| (it["deed"].as_str().unwrap(), it["count"].as_u64().unwrap()))

@@ -12,6 +12,7 @@ use engram::model::embedder::EmbedderHandle;
 use engram::model::{bert, caption_reader};
 use engram::search::Filter;
 use engram::search::compaction;
+use engram::search::retention::Unwitnessed;
 use engram::store::{Options, Store};
 
 use crate::remembered::observations;
@@ -44,7 +45,7 @@ fn a_name_is_matched_by_its_parts_its_kind_and_what_holds_it() {
     let options = Options::at(state.path().join("s"));
     let store = Store::open(&options, &embedding_space(&embedder)).unwrap();
     let read = (embedder, CaptionReader::new(reader));
-    let options = compaction::Options::default();
+    let options = (compaction::Options::default(), Arc::new(Unwitnessed) as _);
     let episodic = Episodic::open_keeping(store, read, options, Arc::new(SystemClock)).unwrap();
     episodic.remember_observations(observations(CAPTIONS)).unwrap();
     for (query, expected) in [

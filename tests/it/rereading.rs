@@ -11,6 +11,7 @@ use engram::memory::episodic::Episodic;
 use engram::memory::episodic::captions::CaptionReader;
 use engram::model::embedder::EmbedderHandle;
 use engram::model::{bert, caption_reader};
+use engram::search::retention::Unwitnessed;
 use engram::search::{Filter, compaction};
 use engram::store::{Options, Store};
 
@@ -26,7 +27,7 @@ fn with_the_shipped_reader(state: &Path) -> Episodic {
     let reader = caption_reader::load(&models.join("caption-reader")).unwrap();
     let store = Store::open(&Options::at(state.join("s")), &embedding_space(&embedder)).unwrap();
     let read = (embedder, CaptionReader::new(reader));
-    let options = compaction::Options::default();
+    let options = (compaction::Options::default(), Arc::new(Unwitnessed) as _);
     Episodic::open_keeping(store, read, options, Arc::new(SystemClock)).unwrap()
 }
 

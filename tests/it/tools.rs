@@ -125,7 +125,7 @@ impl Memory {
                 memos,
                 notes,
                 state: state_domain,
-                sessions,
+                sessions: Arc::new(sessions),
                 audit: Arc::new(Audit::none(Arc::clone(&clock))),
             },
             ingest,

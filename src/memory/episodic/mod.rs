@@ -38,7 +38,8 @@ use crate::memory::episodic::vocabulary::Vocabulary;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, ModelIdentity, TextRole};
 use crate::search::compaction::Options;
-use crate::search::compactor::Compactor;
+use crate::search::compactor::{Compactor, OnGone};
+use crate::search::retention::{RetentionWitness, Unwitnessed};
 use crate::search::status::IndexStatus;
 use crate::search::{Corpus, CorpusError, Explained, Filter, Query};
 use crate::store::{Merged, NewObservation, Record, Store, StoreError};
@@ -96,14 +97,16 @@ impl Episodic {
     /// Opens the corpus of a store, and keeps every record. Captions are read by rules.
     pub fn open(store: Store, embedder: EmbedderHandle) -> Result<Self, MemoryError> {
         let captions = CaptionReader::by_rules();
-        Self::open_keeping(store, (embedder, captions), Options::default(), Arc::new(SystemClock))
+        let keeping_all = (Options::default(), Arc::new(Unwitnessed) as _);
+        Self::open_keeping(store, (embedder, captions), keeping_all, Arc::new(SystemClock))
     }
 
-    /// Opens the corpus of a store, and drops what `options` do not keep.
+    /// Opens the corpus of a store, and lets go of what `options` do not keep; the witness is
+    /// told.
     pub fn open_keeping(
         store: Store,
         (embedder, captions): (EmbedderHandle, CaptionReader),
-        options: Options,
+        (options, witness): (Options, Arc<dyn RetentionWitness>),
         clock: Arc<dyn Clock>,
     ) -> Result<Self, MemoryError> {
         let corpus = Arc::new(Corpus::open(&store)?);
@@ -117,10 +120,10 @@ impl Episodic {
         };
         let rereader = Rereader::start(parts)?;
         let (kept, mentioned) = (Arc::clone(&vocabulary), Arc::clone(&corpus));
-        let on_gone = Box::new(move || kept.forget_all_but(&mentioned.nouns()));
-        let compactor =
-            Compactor::start(Arc::clone(&corpus), store.clone(), options, clock, on_gone)
-                .map_err(MemoryError::Thread)?;
+        let on_gone: OnGone = Box::new(move || kept.forget_all_but(&mentioned.nouns()));
+        let told = (witness, on_gone);
+        let compactor = Compactor::start(Arc::clone(&corpus), store.clone(), options, clock, told)
+            .map_err(MemoryError::Thread)?;
         Ok(Self { store, corpus, embedder, captions, vocabulary, compactor, rereader })
     }
 

@@ -63,7 +63,17 @@ impl Tool for MemoDelete {
         }
     }
 
-    fn run(context: &Context, _: SessionName<'_>, which: MemoSelector) -> Result<Reply, ToolError> {
+    fn run(
+        context: &Context,
+        session: SessionName<'_>,
+        which: MemoSelector,
+    ) -> Result<Reply, ToolError> {
+        let going = match &which {
+            MemoSelector::Id(id) => format!("memo {id}"),
+            // Whose id may say what it was about.
+            MemoSelector::Message(_) => "memos of a message".to_owned(),
+        };
+        context.audit.begin(session.caller, Self::NAME, vec![going]);
         let deleted = context.memos.delete(&which).map_err(|error| refusal(&error))?;
         let DeletedMemos { stored: deleted, queued: cancelled } = deleted;
         let is_empty = deleted.is_empty() && cancelled.is_empty();

@@ -47,8 +47,15 @@ impl Tool for MemoryDelete {
         args.names("ids")
     }
 
-    fn run(context: &Context, _: SessionName<'_>, ids: Vec<String>) -> Result<Reply, ToolError> {
+    fn run(
+        context: &Context,
+        session: SessionName<'_>,
+        ids: Vec<String>,
+    ) -> Result<Reply, ToolError> {
         let known: Vec<Uuid> = ids.iter().filter_map(|id| Uuid::parse_str(id).ok()).collect();
+        let there = context.notes.of_ids(&known).map_err(|error| refusal(&error))?;
+        let there: Vec<Uuid> = there.into_iter().map(|note| note.id).collect();
+        context.audit.begin(session.caller, Self::NAME, texts(&there));
         let deleted = context.notes.delete(&known).map_err(|error| refusal(&error))?;
         // Of a note that is gone no model's step may tell either.
         let forgotten = context.retrieval.forget_in_sessions(&[]);

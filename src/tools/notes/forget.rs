@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::audit::receipts;
 use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::caller::{Role, Roles};
@@ -190,7 +191,11 @@ impl Tool for MemoryForget {
         Ok(request)
     }
 
-    fn run(context: &Context, _: SessionName<'_>, request: Request) -> Result<Reply, ToolError> {
+    fn run(
+        context: &Context,
+        session: SessionName<'_>,
+        request: Request,
+    ) -> Result<Reply, ToolError> {
         let chosen = choose(context, &request)?;
         let needs_confirm = needs_confirm(context, &chosen);
         let reply = Reply::of(&chosen, &request, needs_confirm, context.options.zone);
@@ -206,6 +211,7 @@ impl Tool for MemoryForget {
                 context.options.forget_share_max * 100.0
             )));
         }
+        context.audit.begin(session.caller, Self::NAME, chosen.ids());
         remove(context, &request, &chosen)?;
         Ok(reply)
     }
@@ -372,6 +378,18 @@ impl Chosen {
         self.notes.len() + self.records.len()
     }
 
+    /// As the audit log has them.
+    fn ids(&self) -> Vec<String> {
+        let mut ids: Vec<String> =
+            self.notes.iter().map(|it| it.found.note.id.to_string()).collect();
+        let records: Vec<RecordId> = self.records.iter().map(|it| it.id).collect();
+        ids.extend(receipts::ranges(&records));
+        if !self.frames.is_empty() {
+            ids.push(frames_gone(self.frames.len()));
+        }
+        ids
+    }
+
     /// Count and checksum of the ids, whatever their order.
     fn token(&self) -> String {
         let mut ids: Vec<String> =
@@ -414,6 +432,10 @@ impl Reply {
             scope: request.scope,
         }
     }
+}
+
+fn frames_gone(count: usize) -> String {
+    format!("{} without a caption", quantity(count, "frame"))
 }
 
 fn why_word(why: Why) -> Option<&'static str> {
@@ -467,7 +489,7 @@ impl tool::Reply for Reply {
         };
         let mut gone: Vec<String> = self.deleted.iter().map(id).collect();
         if self.frames > 0 {
-            gone.push(format!("{} without a caption", quantity(self.frames, "frame")));
+            gone.push(frames_gone(self.frames));
         }
         (!self.dry_run).then(|| Changed::of(gone))
     }

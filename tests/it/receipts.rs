@@ -1,0 +1,96 @@
+//! Receipts: every erasure is in the audit log, whoever did it and whenever the process ended.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::running::{Running, wait_for};
+
+fn audited(state: &Path, deed: &str, outcome: &str) -> Vec<Value> {
+    let entries = engram::audit::read(&state.join("audit")).unwrap();
+    let entries = entries.into_iter().map(Value::Object);
+    entries.filter(|it| it["deed"] == deed && it["outcome"] == outcome).collect()
+}
+
+/// What `engram audit forget` says, and whether something is left.
+fn audit_forget(state: &Path, arguments: &[&str]) -> (Value, bool) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
+    command.args(["audit", "forget", "--json", "--state-dir"]).arg(state).args(arguments);
+    let output = command.output().unwrap();
+    let said = serde_json::from_slice(&output.stdout);
+    let said = said.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    (said, output.status.success())
+}
+
+/// The only file of the log.
+fn log_of(state: &Path) -> PathBuf {
+    let mut files = fs::read_dir(state.join("audit")).unwrap();
+    files.next().unwrap().unwrap().path()
+}
+
+#[test]
+fn an_erasure_that_a_kill_cut_short_has_its_receipt_after_the_next_start() {
+    let daemon = Running::start();
+    for place in ["a desk", "a shelf", "a table"] {
+        daemon.ask("observe", json!({"caption": format!("a red mug on {place}")}));
+    }
+    daemon.ask("memory_forget", json!({"scope": "episodic", "ids": [1, 2]}));
+    let dir = daemon.kill();
+    let state = dir.path().join("state");
+    let begun = audited(&state, "memory_forget", "begun");
+    assert_eq!((begun.len(), &begun[0]["ids"]), (1, &json!(["#1", "#2"])));
+    // As if the kill had come before the second entry, and before another deed.
+    let log = log_of(&state);
+    let text = fs::read_to_string(&log).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let done = lines.pop().unwrap();
+    assert!(done.contains("\"done\""), "{done}");
+    let mut undone = begun[0].clone();
+    undone["ids"] = json!(["#3"]);
+    undone["details"]["begun"] = json!(7);
+    lines.push(undone.to_string());
+    fs::write(&log, lines.join("\n") + "\n").unwrap();
+
+    let daemon = Running::start_in(dir, &[]);
+    let (receipts, is_clean) = audit_forget(&state, &["1"]);
+    assert!(is_clean, "{receipts}");
+    assert_eq!(receipts["receipts"].as_array().unwrap().len(), 1, "{receipts}");
+    let (dir, _) = daemon.stop();
+    let done = audited(&state, "memory_forget", "done");
+    assert_eq!(done.len(), 1);
+    assert_eq!((&done[0]["count"], &done[0]["ids"]), (&json!(2), &json!(["#1", "#2"])));
+    assert_eq!(done[0]["details"]["completed"], "at the next start");
+    assert_eq!(done[0]["uid"], begun[0]["uid"]);
+    let failed = audited(&state, "memory_forget", "failed");
+    assert_eq!((failed.len(), &failed[0]["count"]), (1, &json!(0)), "#3 is there");
+    // Once is enough.
+    let (_dir, _) = Running::start_in(dir, &[]).stop();
+    assert_eq!(audited(&state, "memory_forget", "failed").len(), 1);
+    let searched = audited(&state, "audit_forget", "done");
+    assert_eq!((searched.len(), &searched[0]["count"]), (1, &json!(0)));
+    assert_eq!(searched[0]["ids"], json!(["#1", "#1", "#2"]));
+}
+
+#[test]
+fn what_retention_lets_go_has_receipts() {
+    let daemon =
+        Running::start_in(tempfile::tempdir().unwrap(), &["--set", "memory.records_max=8"]);
+    for number in 0..40 {
+        daemon.ask("observe", json!({"caption": format!("a red mug number {number} on a desk")}));
+    }
+    let records = || daemon.ask("memory_stats", json!({}))["records"].as_u64().unwrap();
+    wait_for(|| records() <= 8 + 16);
+    let held = records();
+    let (dir, _) = daemon.stop();
+    let state = dir.path().join("state");
+    let receipts = audited(&state, "retention", "done");
+    assert_eq!(receipts.len(), audited(&state, "retention", "begun").len());
+    let count: u64 = receipts.iter().map(|it| it["count"].as_u64().unwrap()).sum();
+    assert_eq!(count, 40 - held);
+    assert!(receipts[0]["ids"][0].as_str().unwrap().starts_with("#1-#"), "{receipts:?}");
+    let (said, is_clean) = audit_forget(&state, &["--since", "-1h"]);
+    assert!(is_clean, "{said}");
+    assert_eq!((&said["sought"], &said["recorded"]), (&json!(40 - held), &json!(true)));
+}
