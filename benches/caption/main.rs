@@ -92,8 +92,8 @@ fn ours(model: &Path, frames: &[PathBuf]) -> anyhow::Result<Figures> {
         model: model.to_owned(),
         task: CaptionTask::default(),
         memory_bytes_max: None,
-        start_deadline: Duration::from_secs(300),
-        caption_deadline: Duration::from_secs(300),
+        start_deadline: Duration::from_mins(5),
+        caption_deadline: Duration::from_mins(5),
         start: Start::AtOnce,
     };
     let mut captioner = WorkerCaptioner::new(options, Arc::new(SystemClock), Stop::default())?;

@@ -49,7 +49,7 @@ pub struct Options {
 impl Options {
     /// The log of a state directory, with the default bounds.
     pub fn at(state_dir: &Path) -> Self {
-        let age_max = Some(Duration::from_secs(90 * 24 * 60 * 60));
+        let age_max = Some(Duration::from_hours(2160));
         Self { dir: state_dir.join("audit"), bytes_max: 16 << 20, age_max }
     }
 }
@@ -150,7 +150,7 @@ struct Sum {
 }
 
 /// How long entries are summed up.
-const SUMMED_FOR: Duration = Duration::from_secs(60);
+const SUMMED_FOR: Duration = Duration::from_mins(1);
 /// Sums at once; beyond it all are written.
 const SUMS_MAX: usize = 64;
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 use crate::base::time::StandingClock;
 
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 struct Log {
     dir: tempfile::TempDir,

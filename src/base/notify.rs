@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use std::thread;
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_mins(1);
 
     #[test]
     fn a_call_before_the_wait_is_remembered() {

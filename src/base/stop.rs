@@ -46,7 +46,7 @@ mod tests {
     fn wakes_a_sleeper() {
         let stop = Stop::default();
         let sleeper = stop.clone();
-        let thread = Builder::new().spawn(move || sleeper.sleep(Duration::from_secs(60))).unwrap();
+        let thread = Builder::new().spawn(move || sleeper.sleep(Duration::from_mins(1))).unwrap();
         stop.ask();
         assert!(thread.join().unwrap());
     }

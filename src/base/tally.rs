@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::base::time::Timestamp;
 
 /// Between two lines about the same.
-const PAUSE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_mins(1);
 /// Kinds that are told apart; those beyond are counted and not told.
 const KINDS_MAX: usize = 256;
 

@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn a_step_goes_back_to_its_start() {
         let at = |seconds| Timestamp::from_seconds(seconds).unwrap();
-        let step = Duration::from_secs(900);
+        let step = Duration::from_mins(15);
         assert_eq!(at(1_799.9).floor(step), at(900.0));
         assert_eq!(at(900.0).floor(step), at(900.0));
         assert_eq!(at(5.0).floor(Duration::ZERO), at(5.0));

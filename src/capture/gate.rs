@@ -46,7 +46,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             pause_max: Duration::from_secs(30),
-            span_max: Duration::from_secs(600),
+            span_max: Duration::from_mins(10),
             distance_metres_max: 0.25,
             turn_radians_max: 0.175,
             change_max: 0.09,

@@ -27,7 +27,7 @@ const RENDERED: [&str; 2] = ["captioner.model=household-captioner", "captioner.e
 
 /// How long the daemon may take to answer, or to end: a large store is read
 /// before the first and flushed before the second.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 impl OwnDaemon {

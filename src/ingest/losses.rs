@@ -71,11 +71,11 @@ struct LiveSource {
 const LIVE_FRAMES: u32 = 10;
 /// How far from the clock a frame's time may be that a camera takes now: recordings are
 /// expected to end.
-const LIVE_WITHIN: Duration = Duration::from_secs(60);
+const LIVE_WITHIN: Duration = Duration::from_mins(1);
 /// Sources that are watched.
 const SOURCES_MAX: usize = 256;
 /// A silent source is gone after this.
-const GONE_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+const GONE_AFTER: Duration = Duration::from_hours(24);
 
 impl Losses {
     pub(super) fn new(silent_after: Duration) -> Self {

@@ -61,8 +61,8 @@ impl Default for Options {
         Self {
             limits: ImageLimits::default(),
             gate: gate::Options::default(),
-            ahead_max: Duration::from_secs(3_600),
-            silent_after: Duration::from_secs(600),
+            ahead_max: Duration::from_hours(1),
+            silent_after: Duration::from_mins(10),
             zone: Zone::Machine,
             retry_pause_min: Duration::from_secs(1),
             retry_pause_max: Duration::from_secs(30),

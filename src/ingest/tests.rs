@@ -409,7 +409,7 @@ fn stopping_does_not_wait_for_a_captioner_that_watches_the_same_stop() {
     let stop = Stop::default();
     let watched = stop.clone();
     let captioner = ScriptedCaptioner::new(move |_| {
-        watched.sleep(Duration::from_secs(3_600));
+        watched.sleep(Duration::from_hours(1));
         Err(CaptionError::Died("killed at the end".to_owned()))
     });
     let embedder = Box::new(ScriptedEmbedder::new(32));

@@ -109,7 +109,7 @@ mod tests {
     use std::sync::Arc;
     use std::thread::Builder;
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_mins(1);
 
     fn event(target: &str) -> Event {
         let (session, target) = ("s".to_owned(), target.to_owned());

@@ -120,7 +120,7 @@ mod tests {
     use crate::memory::episodic::instances::Visit;
     use std::time::Duration;
 
-    const HOUR: Duration = Duration::from_secs(3_600);
+    const HOUR: Duration = Duration::from_hours(1);
 
     /// Seen for a moment at each of these places, a day apart.
     fn object(places: &[usize]) -> Instance {

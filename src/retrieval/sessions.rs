@@ -267,7 +267,7 @@ mod tests {
     use std::path::Path;
     use std::sync::LazyLock;
 
-    const DAY: Duration = Duration::from_secs(86_400);
+    const DAY: Duration = Duration::from_hours(24);
 
     fn store(dir: &Path) -> Store {
         let space =

@@ -17,10 +17,10 @@ use crate::search::retention::RetentionWitness;
 use crate::store::Store;
 
 /// Longest pause between two checks for what has grown too old.
-const CHECK_INTERVAL: Duration = Duration::from_secs(60);
+const CHECK_INTERVAL: Duration = Duration::from_mins(1);
 /// Pause after a failure; doubled each time, up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(1);
-const RETRY_MAX: Duration = Duration::from_secs(300);
+const RETRY_MAX: Duration = Duration::from_mins(5);
 /// Niceness of a step by the closed segments that wait when it begins: 0 is that of
 /// searches, 19 the lowest priority.
 ///

@@ -46,7 +46,7 @@ impl RetentionWitness for Unwitnessed {
 /// begins.
 const SLACK_SHARE: u32 = 64;
 /// The longest that a record is late.
-const LATE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+const LATE_MAX: Duration = Duration::from_hours(24);
 /// Fewer are no round.
 const SURPLUS_MIN: u64 = 16;
 /// Records removed in one batch. While sled applies it, nobody reads.

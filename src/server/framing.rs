@@ -278,8 +278,8 @@ mod tests {
     fn read_all(pieces: Vec<Vec<u8>>, bytes_max: usize) -> Vec<String> {
         let limits = LineLimits {
             bytes_max,
-            large_deadline: Duration::from_secs(60),
-            room_deadline: Duration::from_secs(60),
+            large_deadline: Duration::from_mins(1),
+            room_deadline: Duration::from_mins(1),
             medium: Budget::new(1 << 20, 1),
             large: Budget::new(1 << 20, 1),
             cost: |line| line.len() as u64,

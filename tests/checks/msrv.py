@@ -1,8 +1,7 @@
 """Whether what is linked says that it builds with the Rust that Cargo.toml promises.
 
-Reads `cargo metadata`, nothing else. It does not compile with that Rust: a crate that
-says nothing, or less than it needs, is not seen here. Of our own code clippy's
-`incompatible_msrv` sees the calls into the standard library, not the syntax.
+Reads `cargo metadata`, nothing else, and names the crate where a build by that compiler
+(tests/checks/run.sh) would only fail.
 """
 
 from __future__ import annotations

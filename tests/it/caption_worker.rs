@@ -42,8 +42,8 @@ fn options(memory_bytes_max: Option<u64>) -> Options {
         model: model(),
         task: CaptionTask::default(),
         memory_bytes_max,
-        start_deadline: Duration::from_secs(60),
-        caption_deadline: Duration::from_secs(60),
+        start_deadline: Duration::from_mins(1),
+        caption_deadline: Duration::from_mins(1),
         start: Start::WhenNeeded,
     }
 }
@@ -230,12 +230,12 @@ fn a_model_that_does_not_load_is_named() {
         other => panic!("{other:?}"),
     }
     let mut at_once = start(Options { start: Start::AtOnce, ..damaged.clone() });
-    let error = at_once.check(Duration::from_secs(60)).unwrap_err().to_string();
+    let error = at_once.check(Duration::from_mins(1)).unwrap_err().to_string();
     assert!(error.starts_with("the captioner cannot be used: the model at"), "{error}");
     let loading = Options { start: Start::AtOnce, ..shell("exec sleep 600") };
     start(loading).check(Duration::from_millis(50)).unwrap();
     let dying = Options { start: Start::AtOnce, ..shell("exit 3") };
-    start(dying).check(Duration::from_secs(60)).unwrap();
+    start(dying).check(Duration::from_mins(1)).unwrap();
     damaged.model = "/nowhere".into();
     let missing = WorkerCaptioner::new(damaged, Arc::new(SystemClock), Stop::default());
     assert!(matches!(missing, Err(ModelError::Missing { .. })));

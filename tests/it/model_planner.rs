@@ -72,7 +72,7 @@ impl Planning {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// As the prompt has it.
 fn says(tool: &str, input: &str) -> Answers {

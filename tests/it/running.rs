@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::schemas;
 
 /// Far beyond what any step takes on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A daemon of the binary under test.
 pub(crate) struct Running {

@@ -202,7 +202,7 @@ fn a_stop_does_not_wait_for_the_server() {
     let model = ScriptedModel::new(vec![Answers::Never]);
     let stop = Stop::default();
     let address = Address::parse(&model.url).unwrap();
-    let options = Options { address, model: String::new(), deadline: Duration::from_secs(3_600) };
+    let options = Options { address, model: String::new(), deadline: Duration::from_hours(1) };
     let mut captioner = ServedCaptioner::new(options, Arc::new(SystemClock), stop.clone()).unwrap();
     let captioning = thread::Builder::new().spawn(move || captioner.caption(&image())).unwrap();
     wait_for(|| model.asked().len() == 1);

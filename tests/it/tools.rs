@@ -99,7 +99,7 @@ impl Memory {
         let memos = Memos::open(store.clone(), handle.clone()).unwrap();
         let notes = Notes::open(store.clone(), handle.clone(), zone).unwrap();
         let state_domain = AgentStates::new(store.clone());
-        let idle_max = Duration::from_secs(86_400);
+        let idle_max = Duration::from_hours(24);
         let sessions = Sessions::open(store.clone(), Arc::clone(&clock), idle_max).unwrap();
         let parts = IngestParts {
             store,

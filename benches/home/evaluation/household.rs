@@ -179,7 +179,7 @@ impl Household {
 }
 
 /// Between the last frame and a task that does not say when it is asked.
-const AFTER_THE_LAST: Duration = Duration::from_secs(60);
+const AFTER_THE_LAST: Duration = Duration::from_mins(1);
 
 fn frames_of(dir: &Path) -> anyhow::Result<Vec<Frame>> {
     let lines: Vec<FrameLine> = lines_of(&dir.join("frames.jsonl"))?;

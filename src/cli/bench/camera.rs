@@ -24,7 +24,7 @@ use crate::tools::tool::Tool as _;
 /// Pending frames: a second's worth and more of the fastest captioner.
 const WAITING: u64 = 200;
 /// Deadline of the worker's start and its first caption.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Work in a thread of its own until finished.
 pub(super) struct Working<'scope> {

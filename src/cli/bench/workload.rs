@@ -118,6 +118,6 @@ mod tests {
         let times: Vec<_> =
             Workload::default().observations().take(3).map(|it| it.meta.taken_at).collect();
         assert_eq!(times, [moment(0), moment(1), moment(2)]);
-        assert_eq!(moment(2).since(moment(0)), Duration::from_secs(60));
+        assert_eq!(moment(2).since(moment(0)), Duration::from_mins(1));
     }
 }

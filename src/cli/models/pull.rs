@@ -26,7 +26,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How often a lock that another process holds is tried, and for how long while nothing grows.
 const LOCK_PAUSE: Duration = Duration::from_millis(200);
-const LOCK_STALL_MAX: Duration = Duration::from_secs(600);
+const LOCK_STALL_MAX: Duration = Duration::from_mins(10);
 
 /// A file with its place in the cache.
 #[derive(Debug)]

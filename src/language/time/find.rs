@@ -583,8 +583,7 @@ impl Words {
 }
 
 /// What "lately" means.
-const LATELY: Span =
-    Span::Elapsed { first: Duration::from_secs(14 * 86_400), last: Duration::ZERO };
+const LATELY: Span = Span::Elapsed { first: Duration::from_hours(336), last: Duration::ZERO };
 
 pub(super) fn number(word: &str) -> Option<u32> {
     let spelled = words::number(word).and_then(|it| u32::try_from(it).ok());

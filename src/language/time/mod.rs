@@ -303,7 +303,7 @@ impl Hours {
 const DAY: u16 = 24 * 60;
 
 /// A day and the night after it; longer windows keep their hours apart.
-const LONG_DAY: Duration = Duration::from_secs(37 * 3_600);
+const LONG_DAY: Duration = Duration::from_hours(37);
 
 fn midnight(day: NaiveDate) -> NaiveDateTime {
     day.and_time(chrono::NaiveTime::MIN)

@@ -33,7 +33,7 @@ const OBJECT_COST: f64 = 2.5;
 /// rounds, while one is carried in view only now and then.
 const ROUND_COST: f64 = 0.3;
 /// Pause that separates two rounds.
-const ROUND_GAP: Duration = Duration::from_secs(3_600);
+const ROUND_GAP: Duration = Duration::from_hours(1);
 
 /// Cost of a move within so many seconds.
 const MOVE_COSTS: &[(u64, f64)] = &[(120, 3.0), (10 * 60, 2.0), (30 * 60, 1.0), (3_600, 0.25)];
@@ -139,7 +139,7 @@ fn move_cost(from: &Detection, to: &Detection) -> f64 {
 }
 
 /// Pause that separates two visits.
-pub(super) const VISIT_GAP: Duration = Duration::from_secs(30 * 60);
+pub(super) const VISIT_GAP: Duration = Duration::from_mins(30);
 
 #[cfg(test)]
 mod tests {

@@ -30,7 +30,7 @@ const AT_ONCE: usize = 256;
 const NICENESS: i32 = 19;
 /// Pause after a failure; doubled each time, up to the longest.
 const RETRY_MIN: Duration = Duration::from_secs(1);
-const RETRY_MAX: Duration = Duration::from_secs(300);
+const RETRY_MAX: Duration = Duration::from_mins(5);
 
 /// What it works with.
 pub(super) struct RereadingParts {

@@ -24,7 +24,7 @@ use crate::store::Record;
 pub(super) const EXISTENCE_MIN: f32 = 0.5;
 
 /// Time span around a visit within which other visits are evidence.
-pub(super) const HISTORY_SPAN: Duration = Duration::from_secs(24 * 3_600);
+pub(super) const HISTORY_SPAN: Duration = Duration::from_hours(24);
 /// Pose tolerance of one viewpoint: the robot comes back to nearly the same pose.
 pub(super) const VIEWPOINT_METRES: f64 = 1.0;
 const VIEWPOINT_RADIANS: f64 = 0.6;

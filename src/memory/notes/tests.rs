@@ -216,7 +216,7 @@ fn a_rare_word_lifts_a_note_above_its_similarity_and_a_common_one_hardly() {
 #[test]
 fn an_expired_note_is_not_found_and_leaves_the_disk() {
     let mut bench = Bench::new();
-    let in_an_hour = now().plus(Duration::from_secs(3_600));
+    let in_an_hour = now().plus(Duration::from_hours(1));
     let note = |expires_at| NewNote {
         text: "the parcel waits at the desk".to_owned(),
         area: "main".to_owned(),
@@ -259,7 +259,7 @@ fn an_update_changes_what_it_names_and_embeds_the_text_anew() {
         assert!(bench.texts("red mug kitchen", 0.7, "").is_empty());
         bench.restart();
     }
-    let later = now().plus(Duration::from_secs(60));
+    let later = now().plus(Duration::from_mins(1));
     let expire = |expiry| NoteChange { expiry: Some(expiry), ..NoteChange::default() };
     bench.notes().update(id, expire(Expiry::At(later)), now()).unwrap();
     bench.notes().update(id, expire(Expiry::Never), now()).unwrap();

@@ -63,7 +63,7 @@ const JSON_TOKENS_MAX: u32 = 320;
 /// How long a start waits to hear which models the server has.
 const START_PATIENCE: Duration = Duration::from_secs(2);
 /// How long its list of models is believed: somebody may start it with another one.
-const LIST_HOLDS: Duration = Duration::from_secs(60);
+const LIST_HOLDS: Duration = Duration::from_mins(1);
 /// Interval at which a wait checks the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(50);
 /// Models that an error names.

@@ -44,7 +44,7 @@ pub(super) fn time_window(reference: &Reference, now: Timestamp, zone: Zone) -> 
 /// An hour to either side, or half of it: people are no clocks, and robots go their
 /// rounds.
 pub(super) fn widen(window: Window) -> Window {
-    const LEAST: Duration = Duration::from_secs(3_600);
+    const LEAST: Duration = Duration::from_hours(1);
     let span = window.start().zip(window.end()).map(|(start, end)| end.since(start));
     let slack = span.map_or(LEAST, |span| LEAST.max(span / 2));
     let start = window.start().map(|it| it.minus(slack));
