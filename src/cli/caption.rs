@@ -61,7 +61,7 @@ pub(super) fn run(config: &Config, places: &Places, flags: &Flags) -> anyhow::Re
         }
         None => daemon::open_captioner(config, places, &clock, &stop)?,
     };
-    let bytes_max = daemon::image_limits(config).bytes_max;
+    let bytes_max = config.image_limits().bytes_max;
     let mut all_done = true;
     for (file, readable) in found {
         let started = SystemClock.tick();

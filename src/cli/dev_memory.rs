@@ -15,7 +15,6 @@ use serde_json::{Map, Value};
 use crate::base::picture::Encoding;
 use crate::cli::output::{complain, say};
 use crate::config::Config;
-use crate::daemon::image_limits;
 use crate::memory::state::{render, reply};
 use crate::model::endpoint::{Endpoint, Form, Question};
 
@@ -95,7 +94,7 @@ fn ask(
 
 /// Type and bytes of an image that the daemon would take, too.
 fn picture(config: &Config, path: &Path) -> anyhow::Result<(&'static str, Vec<u8>)> {
-    let bytes_max = image_limits(config).bytes_max;
+    let bytes_max = config.image_limits().bytes_max;
     let unread = || format!("{} cannot be read", path.display());
     let mut bytes = Vec::new();
     let file = fs::File::open(path).with_context(unread)?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{AccessSettings, Config, ConfigError};
 use crate::agent::model;
 use crate::base::caller::Role;
+use crate::base::picture::ImageLimits;
 use crate::base::time::Zone;
 use crate::model::endpoint::{self, Address};
 use crate::model::served;
@@ -106,7 +107,16 @@ impl Config {
             .map_err(|error| self.refusal("captioner.endpoint", error.to_string()))?;
         let model = settings.endpoint_model.trim().to_owned();
         let deadline = Duration::from_secs(settings.deadline_seconds);
-        Ok(Some(served::Options { address, model, deadline }))
+        Ok(Some(served::Options { address, model, deadline, limits: self.image_limits() }))
+    }
+
+    /// Limits of accepted images.
+    pub fn image_limits(&self) -> ImageLimits {
+        let settings = &self.settings.ingest;
+        ImageLimits {
+            bytes_max: settings.image_max_mb << 20,
+            pixels_max: settings.image_max_megapixels * 1_000_000,
+        }
     }
 
     /// The language model that plans, where a server is set.

@@ -18,7 +18,6 @@ use log::{info, warn};
 
 use crate::agent::Agent;
 use crate::audit::{self, Audit};
-use crate::base::picture::ImageLimits;
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, SystemClock};
 use crate::capture::gate;
@@ -150,7 +149,7 @@ impl Daemon {
             goal_probability_min: config.settings.retrieval.probability_min,
             prompts_dirs: config.prompts_dirs(places),
             image_roots: config.image_roots()?,
-            image_limits: image_limits(config),
+            image_limits: config.image_limits(),
         };
         let parts = IngestParts {
             store: store.clone(),
@@ -293,7 +292,7 @@ pub fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worke
     let detail = if detailed { Detail::Sentences } else { Detail::Sentence };
     let child = ChildOptions {
         model,
-        limits: image_limits(config),
+        limits: config.image_limits(),
         task: CaptionTask { detail, detects: settings.detect },
         // Another word is refused with the settings.
         device: ComputeDevice::of_name(&settings.device).unwrap_or_default(),
@@ -310,22 +309,13 @@ pub fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worke
     }
 }
 
-/// Limits of accepted images.
-pub fn image_limits(config: &Config) -> ImageLimits {
-    let settings = &config.settings.ingest;
-    ImageLimits {
-        bytes_max: settings.image_max_mb << 20,
-        pixels_max: settings.image_max_megapixels * 1_000_000,
-    }
-}
-
 fn ingest_options(config: &Config) -> Result<ingest::Options, ConfigError> {
     let settings = &config.settings.ingest;
     let gate = &settings.gate;
     #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
     let change_max = gate.max_change as f32;
     Ok(ingest::Options {
-        limits: image_limits(config),
+        limits: config.image_limits(),
         ahead_max: Duration::from_secs(settings.max_ahead_seconds),
         silent_after: Duration::from_secs(settings.silent_seconds),
         gate: gate::Options {

@@ -15,15 +15,15 @@ use crate::base::picture::{BadImage, Encoding, ImageLimits};
 
 /// As [`picture::decode`], pixel by pixel as the reference does.
 pub(super) fn decode(image: &[u8], limits: ImageLimits) -> Result<RgbImage, BadImage> {
-    let within = image.len() <= limits.bytes_max;
-    if !within || Encoding::of(image) != Some(Encoding::Jpeg) {
-        return picture::decode(image, limits);
+    let whole = picture::check(image, limits)?;
+    if whole.encoding != Encoding::Jpeg {
+        return picture::decode_whole(&whole, limits);
     }
     // libjpeg reports what it cannot go on after by unwinding.
-    match catch_unwind(AssertUnwindSafe(|| decode_jpeg(image, limits))) {
-        Ok(Ok(Some(decoded))) => Ok(decoded),
+    match catch_unwind(AssertUnwindSafe(|| decode_jpeg(&whole.decodable))) {
+        Ok(Ok(Some(decoded))) => Ok(picture::upright(decoded, whole.orientation)),
         // Inks instead of light: no reference to follow.
-        Ok(Ok(None)) => picture::decode(image, limits),
+        Ok(Ok(None)) => picture::decode_whole(&whole, limits),
         Ok(Err(bad)) => Err(bad),
         Err(unwound) => {
             let reason = unwound.downcast::<String>().map_or_else(|_| String::new(), |it| *it);
@@ -33,15 +33,11 @@ pub(super) fn decode(image: &[u8], limits: ImageLimits) -> Result<RgbImage, BadI
 }
 
 /// `None` where the image is not of grey or of colours as cameras write them.
-fn decode_jpeg(image: &[u8], limits: ImageLimits) -> Result<Option<RgbImage>, BadImage> {
+fn decode_jpeg(image: &[u8]) -> Result<Option<RgbImage>, BadImage> {
     let damaged = |error: std::io::Error| BadImage::Damaged(error.to_string());
     let header = Decompress::new_mem(image).map_err(damaged)?;
-    let (width, height) = (header.width() as u64, header.height() as u64);
-    let (width, height) =
-        (u32::try_from(width).unwrap_or(u32::MAX), u32::try_from(height).unwrap_or(u32::MAX));
-    if u64::from(width) * u64::from(height) > limits.pixels_max {
-        return Err(BadImage::TooManyPixels { width, height, max: limits.pixels_max });
-    }
+    let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
+    let (width, height) = (side(header.width()), side(header.height()));
     let known = [ColorSpace::JCS_GRAYSCALE, ColorSpace::JCS_RGB, ColorSpace::JCS_YCbCr];
     if !known.contains(&header.color_space()) {
         return Ok(None);

@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::process::Stdio;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use engram::cli::client::{Client, ClientOptions};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
@@ -44,6 +46,28 @@ fn refused_frames_are_counted_by_reason_and_make_the_daemon_unwell() {
     child.wait().unwrap();
     let log = fs::read_to_string(&log).unwrap();
     assert_eq!(log.matches("a frame was refused").count(), 1, "{log}");
+}
+
+#[test]
+fn a_cut_and_a_damaged_frame_are_refused_and_counted() {
+    let daemon = Running::start();
+    let frame = flat().remove(0);
+    let whole = fs::read(frame["image_path"].as_str().unwrap()).unwrap();
+    let mut damaged = whole.clone();
+    for (byte, other) in damaged[whole.len() / 2..].iter_mut().zip((0..64).map(|at| at * 3)) {
+        *byte = other;
+    }
+    for (image, expect) in [
+        (whole[..whole.len() / 2].to_vec(), "before the end of the image"),
+        (damaged, "the image is damaged"),
+    ] {
+        let reply = daemon.call("observe", json!({"image": STANDARD.encode(image)}));
+        assert!(reply.is_error && reply.text.contains(expect), "{}", reply.text);
+    }
+    let status = daemon.ask("ingest_status", json!({}));
+    assert_eq!(status["lost"], json!([{"reason": "broken_image", "frames": 2}]));
+    assert_eq!(status["seen"], 0);
+    daemon.ask("observe", json!({"image": STANDARD.encode(whole)}));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use engram::base::caption::Caption;
+use engram::base::picture::ImageLimits;
 use engram::base::stop::Stop;
 use engram::base::time::SystemClock;
 use engram::model::endpoint::Address;
@@ -31,8 +32,13 @@ fn root(path: &str) -> PathBuf {
 }
 
 fn open(url: &str, model: &str, deadline: Duration) -> Result<ServedCaptioner, ModelError> {
-    let options =
-        Options { address: Address::parse(url).unwrap(), model: model.to_owned(), deadline };
+    let limits = ImageLimits::default();
+    let options = Options {
+        address: Address::parse(url).unwrap(),
+        model: model.to_owned(),
+        deadline,
+        limits,
+    };
     ServedCaptioner::new(options, Arc::new(SystemClock), Stop::default())
 }
 
@@ -202,7 +208,8 @@ fn a_stop_does_not_wait_for_the_server() {
     let model = ScriptedModel::new(vec![Answers::Never]);
     let stop = Stop::default();
     let address = Address::parse(&model.url).unwrap();
-    let options = Options { address, model: String::new(), deadline: Duration::from_hours(1) };
+    let (deadline, limits) = (Duration::from_hours(1), ImageLimits::default());
+    let options = Options { address, model: String::new(), deadline, limits };
     let mut captioner = ServedCaptioner::new(options, Arc::new(SystemClock), stop.clone()).unwrap();
     let captioning = thread::Builder::new().spawn(move || captioner.caption(&image())).unwrap();
     wait_for(|| model.asked().len() == 1);

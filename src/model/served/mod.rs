@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::base::caption::Caption;
-use crate::base::picture::Encoding;
+use crate::base::picture::{self, BadImage, Encoding, ImageLimits};
 use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::model::endpoint::{
@@ -78,6 +78,7 @@ pub struct Options {
     pub model: String,
     /// From an image to its caption.
     pub deadline: Duration,
+    pub limits: ImageLimits,
 }
 
 /// [`Captioner`] in a model's server.
@@ -296,11 +297,12 @@ impl Captioner for ServedCaptioner {
     }
 
     fn caption(&mut self, image: &[u8]) -> Result<Caption, CaptionError> {
-        let encoding = Encoding::of(image);
-        let encoding = encoding
-            .ok_or_else(|| CaptionError::BadImage("it is neither JPEG nor PNG".to_owned()))?;
+        let image = picture::upright_file(image, self.options.limits);
+        let image = image.map_err(|error| CaptionError::BadImage(error.to_string()))?;
+        let encoding = Encoding::of(&image)
+            .ok_or_else(|| CaptionError::BadImage(BadImage::UnknownFormat.to_string()))?;
         self.meet()?;
-        let described = self.describe(encoding.mime(), image);
+        let described = self.describe(encoding.mime(), &image);
         described.map_err(|failure| self.judge(failure))
     }
 
@@ -406,7 +408,7 @@ impl fmt::Display for Failure {
 }
 
 fn endpoint_of(options: &Options, model: &str) -> Endpoint {
-    let Options { address, model: _, deadline } = options.clone();
+    let Options { address, model: _, deadline, limits: _ } = options.clone();
     Endpoint::new(endpoint::Options { address, model: model.to_owned(), timeout: deadline })
 }
 
@@ -468,7 +470,6 @@ fn test_image() -> &'static [u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::picture::{self, ImageLimits};
 
     fn listed(names: &[&str]) -> Vec<ListedModel> {
         let model = |name: &&str| ListedModel { name: (*name).to_owned(), details: String::new() };

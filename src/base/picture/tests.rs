@@ -1,0 +1,180 @@
+//! Images as encoders, cameras and phones write them, whole, cut and damaged.
+//! `tests/fixtures/make_images.py` made them, and Pillow their pixels.
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::*;
+
+const LIMITS: ImageLimits = ImageLimits { bytes_max: 1 << 20, pixels_max: 1 << 20 };
+
+struct Case {
+    name: String,
+    file: Vec<u8>,
+    rgb: RgbImage,
+}
+
+fn cases() -> Vec<Case> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/images.json");
+    let cases: Vec<Value> = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    let case = |case: &Value| {
+        let bytes = |field: &str| STANDARD.decode(case[field].as_str().unwrap()).unwrap();
+        let side = |field: &str| u32::try_from(case[field].as_u64().unwrap()).unwrap();
+        let rgb = RgbImage::from_raw(side("width"), side("height"), bytes("rgb")).unwrap();
+        Case { name: case["name"].as_str().unwrap().to_owned(), file: bytes("file"), rgb }
+    };
+    cases.iter().map(case).collect()
+}
+
+fn largest_difference(a: &RgbImage, b: &RgbImage) -> u8 {
+    a.as_raw().iter().zip(b.as_raw()).map(|(a, b)| a.abs_diff(*b)).max().unwrap()
+}
+
+#[test]
+fn whole_images_are_decoded_to_the_pixels_of_pillow_upright() {
+    let cases = cases();
+    assert_eq!(cases.len(), 58);
+    for Case { name, file, rgb } in cases {
+        let decoded = decode(&file, LIMITS).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(decoded.dimensions(), rgb.dimensions(), "{name}");
+        let difference = largest_difference(&decoded, &rgb);
+        // Decoders of JPEG round, and spread chroma, each in their own way.
+        let max = if Encoding::of(&file) == Some(Encoding::Png) { 0 } else { 12 };
+        assert!(difference <= max, "{name}: {difference}");
+    }
+}
+
+#[test]
+fn cut_images_are_refused_wherever_they_are_cut() {
+    for Case { name, file, .. } in cases() {
+        let behind = match name.as_str() {
+            "zeros behind" => 64,
+            "a second image behind" => file.len() / 2,
+            _ => 0,
+        };
+        for length in (8..file.len() - behind).step_by(5).chain([file.len() - behind - 1]) {
+            if name.starts_with("a second") && length > file.len() / 3 {
+                continue;
+            }
+            let refused = check(&file[..length], LIMITS).unwrap_err().to_string();
+            assert!(refused.contains(" before the end of the image"), "{name} {length}: {refused}");
+        }
+    }
+}
+
+#[test]
+fn a_bit_flipped_anywhere_in_a_png_is_told() {
+    for Case { name, file, .. } in cases().into_iter().filter(|it| it.name.contains("png")) {
+        for at in 0..file.len() {
+            let mut damaged = file.clone();
+            damaged[at] ^= 1 << (at % 8);
+            assert!(check(&damaged, LIMITS).is_err(), "{name} {at}");
+        }
+    }
+}
+
+/// Numbers as if drawn, the same each time.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+}
+
+/// 100 times each: a bit flipped, a byte exchanged, 16 zeroed, 64 drawn anew.
+fn damage(file: &mut [u8], kind: usize, draw: &mut Draw) {
+    let at = draw.below(file.len());
+    let length = file.len();
+    let end = |bytes: usize| length.min(at + bytes);
+    match kind {
+        0 => file[at] ^= 1 << draw.below(8),
+        1 => file[at] ^= u8::try_from(1 + draw.below(255)).unwrap(),
+        2 => file[at..end(16)].fill(0),
+        _ => file[at..end(64)].fill_with(|| u8::try_from(draw.below(256)).unwrap()),
+    }
+}
+
+/// The others hold codes of some other picture, which cannot be told.
+#[test]
+fn most_damaged_jpegs_are_told_and_none_is_a_panic() {
+    let frames =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("models/household-captioner/flat/frames");
+    let mut draw = Draw(14);
+    let mut refused = [0; 4];
+    for number in 0..400 {
+        let frame = frames.join(format!("{:06}.jpg", 1 + number % 199));
+        let mut file = fs::read(frame).unwrap();
+        check(&file, LIMITS).unwrap();
+        damage(&mut file, number % 4, &mut draw);
+        refused[number % 4] += usize::from(check(&file, LIMITS).is_err());
+    }
+    let at_least = [25, 25, 55, 90];
+    assert!(refused.iter().zip(at_least).all(|(refused, least)| *refused >= least), "{refused:?}");
+}
+
+#[test]
+fn refusals_by_size_come_before_decoding() {
+    let png = cases().into_iter().find(|it| it.name == "png").unwrap().file;
+    let limits = ImageLimits { bytes_max: 1 << 20, pixels_max: 776 };
+    let too_many = BadImage::TooManyPixels { width: 37, height: 21, max: 776 };
+    for Case { name, file, .. } in cases() {
+        if !name.starts_with("exif") {
+            assert_eq!(check(&file, limits).unwrap_err(), too_many, "{name}");
+        }
+    }
+    let limits = ImageLimits { bytes_max: 20, pixels_max: 100 };
+    assert!(matches!(check(&png, limits), Err(BadImage::FileTooLarge { max: 20, .. })));
+    // A PNG whose header says 60,000 by 60,000 pixels.
+    let mut bomb = png;
+    bomb[16..20].copy_from_slice(&60_000_u32.to_be_bytes());
+    bomb[20..24].copy_from_slice(&60_000_u32.to_be_bytes());
+    let crc = crc32fast::hash(&bomb[12..29]);
+    bomb[29..33].copy_from_slice(&crc.to_be_bytes());
+    let error = decode(&bomb, ImageLimits::default()).unwrap_err();
+    assert!(matches!(error, BadImage::TooManyPixels { width: 60_000, .. }), "{error}");
+}
+
+#[test]
+fn what_is_no_image_is_refused() {
+    assert_eq!(decode(b"", LIMITS), Err(BadImage::Empty));
+    assert_eq!(decode(b"GIF89a", LIMITS), Err(BadImage::UnknownFormat));
+    // A JPEG that starts well, of 12 bits, and one that is coded arithmetically.
+    let base = cases().into_iter().find(|it| it.name == "pillow 90 0").unwrap().file;
+    let frame = base.windows(2).position(|it| it == [0xFF, 0xC0]).unwrap();
+    for (at, byte, expect) in [(frame + 4, 12, "12 bits"), (frame + 1, 0xC9, "SOF9")] {
+        let mut other = base.clone();
+        other[at] = byte;
+        let refused = check(&other, LIMITS).unwrap_err().to_string();
+        assert!(refused.contains(expect) && refused.contains("baseline"), "{refused}");
+    }
+}
+
+#[test]
+fn decoders_see_nothing_of_a_png_but_its_pixels() {
+    let case = cases().into_iter().find(|it| it.name == "png with a profile").unwrap();
+    let has = |bytes: &[u8], name: &[u8]| bytes.windows(4).any(|it| it == name);
+    let whole = check(&case.file, LIMITS).unwrap();
+    for name in [b"iCCP", b"pHYs"] {
+        assert!(has(&case.file, name) && !has(&whole.decodable, name));
+    }
+    assert!(has(&whole.decodable, b"IEND"));
+}
+
+#[test]
+fn other_programs_get_a_file_that_is_upright() {
+    for Case { name, file, rgb } in cases() {
+        let given = upright_file(&file, LIMITS).unwrap();
+        let whole = check(&given, LIMITS).unwrap();
+        assert_eq!(whole.orientation, Orientation::NoTransforms, "{name}");
+        assert_eq!(decode(&given, LIMITS).unwrap().dimensions(), rgb.dimensions(), "{name}");
+        let is_as_it_came = !name.starts_with("exif") && !name.starts_with("motion");
+        assert_eq!(*given == *file, is_as_it_came || name.starts_with("exif 1"), "{name}");
+    }
+}
