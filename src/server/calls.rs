@@ -21,7 +21,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::base::panic::panic_text;
-use crate::server::fair::{ClientNumber, FairPlaces};
+use crate::server::fair::{Client, FairPlaces};
 
 /// How long a call takes, as far as one can say before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Calls {
     /// ends first, work that has not begun never does.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        client: ClientNumber,
+        client: Client,
         what: &str,
         pace: Pace,
         cancelled: impl Future<Output = ()>,

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 
 use crate::server::budget::Charge;
 use crate::server::convert::{self, Incoming, Refusal};
-use crate::server::fair::ClientNumber;
+use crate::server::fair::Client;
 use crate::server::framing::{LineLimits, LineReader, StreamEvent};
 use crate::server::message::TakenArguments;
 
@@ -49,7 +49,7 @@ pub(super) struct ConnectionLimits {
 #[derive(Debug)]
 pub(super) struct Connection {
     reader: LineReader<OwnedReadHalf>,
-    client: ClientNumber,
+    client: Client,
     limits: ConnectionLimits,
     answers: Arc<ReplyWriter>,
     /// The error line being written. The next line is read after it, so that a
@@ -91,7 +91,7 @@ enum LineAction {
 impl Connection {
     pub(super) fn new(
         stream: UnixStream,
-        client: ClientNumber,
+        client: Client,
         limits: ConnectionLimits,
         stopping: watch::Receiver<bool>,
     ) -> Self {

@@ -20,6 +20,7 @@ use rmcp::model::{
 use serde_json::{Map, Value, json};
 
 use crate::server::message::{self, BadMessage, TakenArguments, VALUES_MAX};
+use crate::server::wide_integer::WideInteger;
 use crate::tools::{Hints, Image, PromptArgument, PromptSpec, ToolReply, ToolSpec, Toolset};
 
 /// Far beyond any tool's name; errors and the log repeat it.
@@ -77,6 +78,17 @@ pub(super) fn parse(line: &[u8], taken: &TakenArguments) -> Result<Incoming, Ref
             message: format!(
                 "the message holds too many values; accepted are at most {VALUES_MAX}, those of \
                  arguments that the tool does not take left out"
+            ),
+        },
+        BadMessage::TooWide(id, WideInteger { field, digits }) => Refusal {
+            id: id.and_then(request_id),
+            code: ErrorCode::INVALID_PARAMS,
+            message: format!(
+                "{} is {digits}, which no 64 bits hold; accepted are whole numbers from {} to {}, and \
+                 others as a text: \"{digits}\"",
+                field.map_or_else(|| "a value".to_owned(), |field| format!("{field:?}")),
+                i64::MIN,
+                u64::MAX
             ),
         },
     })?;

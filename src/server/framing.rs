@@ -1,11 +1,11 @@
 //! Cuts a client's byte stream into lines.
 //!
 //! Knows no JSON and no MCP. What it holds of a client is bounded: a line that grows past
-//! [`SMALL_LINE_BYTES`] takes room for one of [`MEDIUM_LINE_BYTES`] in a budget that all
-//! clients share, one that grows past that room for the longest line in another, so that
-//! who sends large lines keeps nobody from sending frames. From then on it must end within a
-//! time limit in which nobody needs to wait for a client that means it. A line past the byte
-//! limit is skipped unread. A whole line waits for room for what its request takes until it
+//! [`SMALL_LINE_BYTES`] takes room in a budget that all clients share, for what came of it and
+//! as much again, each time that it has filled that; past [`MEDIUM_LINE_BYTES`] in another, so
+//! that who sends large lines keeps nobody from sending frames. It must end, or fill its room,
+//! within a time limit in which nobody needs to wait for a client that means it. A line past the
+//! byte limit is skipped unread. A whole line waits for room for what its request takes until it
 //! is answered.
 
 use std::io;
@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::server::budget::{Budget, Charge, LineNumber};
-use crate::server::fair::ClientNumber;
+use crate::server::fair::Client;
 
 /// An unfinished line up to this size is held without room in the budget.
 const SMALL_LINE_BYTES: usize = 64 << 10;
@@ -46,7 +46,8 @@ pub(super) enum StreamEvent {
 #[derive(Debug, Clone)]
 pub(super) struct LineLimits {
     pub(super) bytes_max: usize,
-    /// Time for a line that is not small, from when it has room, to its end.
+    /// Time for a line that is not small, from when it has room, to its end or until it has
+    /// filled that.
     pub(super) large_deadline: Duration,
     /// Time to wait for that room.
     pub(super) room_deadline: Duration,
@@ -68,7 +69,7 @@ struct NoRoom;
 pub(super) struct LineReader<R> {
     stream: R,
     limits: LineLimits,
-    client: ClientNumber,
+    client: Client,
     buffer: Vec<u8>,
     /// So many bytes of the buffer hold no line feed.
     searched: usize,
@@ -91,7 +92,7 @@ struct Unfinished {
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    pub(super) fn new(stream: R, client: ClientNumber, limits: LineLimits) -> Self {
+    pub(super) fn new(stream: R, client: Client, limits: LineLimits) -> Self {
         Self {
             stream,
             limits,
@@ -143,11 +144,20 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             return Ok(Some(held.until));
         }
         let is_medium = bytes <= MEDIUM_LINE_BYTES;
-        let bytes_max = if is_medium { MEDIUM_LINE_BYTES } else { self.limits.bytes_max };
-        let charge = self.take_room(is_medium, bytes_max as u64).await?;
+        let most = if is_medium { MEDIUM_LINE_BYTES } else { self.limits.bytes_max };
+        let bytes_max = bytes.next_power_of_two().min(most).max(bytes);
+        // Past the one budget it gives back what it held there once it has room in the other.
+        let stays = held.is_some_and(|it| is_medium == (it.bytes_max <= MEDIUM_LINE_BYTES));
+        let has = held.filter(|_| stays).map_or(0, |it| it.charge.bytes());
+        let more = self.take_room(is_medium, bytes_max as u64 - has).await?;
         let until = Instant::now() + self.limits.large_deadline;
-        // What it held before is given back once it has more.
-        self.unfinished = Some(Unfinished { bytes_max, charge, until });
+        match &mut self.unfinished {
+            Some(held) if stays => {
+                held.charge.join(more);
+                (held.bytes_max, held.until) = (bytes_max, until);
+            }
+            unfinished => *unfinished = Some(Unfinished { bytes_max, charge: more, until }),
+        }
         Ok(Some(until))
     }
 
@@ -169,15 +179,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         };
         let cost = (self.limits.cost)(line);
         let charge = match charge.take() {
-            Some(mut charge) => {
-                charge.resize(cost);
-                charge
-            }
-            None => match self.take_room(true, cost).await {
-                Ok(charge) => charge,
-                Err(NoRoom) => return Ok(StreamEvent::NoRoom),
-            },
+            Some(charge) => Ok(charge),
+            None => self.take_room(true, cost).await,
         };
+        let Ok(mut charge) = charge else { return Ok(StreamEvent::NoRoom) };
+        charge.settle(cost);
         self.number = None;
         let line = self.whole.take().map(|(line, _)| line).unwrap_or_default();
         Ok(StreamEvent::Line(line, charge))
@@ -285,7 +291,8 @@ mod tests {
             cost: |line| line.len() as u64,
         };
         let pieces = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
-        let mut reader = LineReader::new(Pieces(pieces, false), 1, limits);
+        let mut reader =
+            LineReader::new(Pieces(pieces, false), Client { uid: 1, connection: 1 }, limits);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let mut frames = Vec::new();

@@ -19,10 +19,10 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use crate::base::caller::Caller;
+use crate::base::caller::{Caller, Roles};
 use crate::server::calls::{Calls, Pace};
 use crate::server::convert;
-use crate::server::fair::ClientNumber;
+use crate::server::fair::Client;
 use crate::tools::{ToolBox, ToolError};
 
 /// Oldest first. Revisions before these want batches or lack structured results.
@@ -45,19 +45,20 @@ const INSTRUCTIONS: &str = "engram is a robot's memory: captions of what its cam
 pub(super) struct Shared {
     pub(super) tools: Arc<dyn ToolBox>,
     pub(super) calls: Calls,
-    listed: Vec<Tool>,
+    /// With the roles of which a caller needs one.
+    listed: Vec<(Roles, Tool)>,
 }
 
 impl Shared {
     pub(super) fn new(tools: Arc<dyn ToolBox>, calls: Calls) -> Self {
-        let listed = tools.catalog().iter().map(convert::tool).collect();
+        let listed = tools.catalog().iter().map(|it| (it.roles, convert::tool(it))).collect();
         Self { tools, calls, listed }
     }
 }
 
 /// One connection's session, closed when the last call in it has ended.
 pub(super) struct ConnectionSession {
-    number: ClientNumber,
+    client: Client,
     name: String,
     caller: Caller,
     tools: Arc<dyn ToolBox>,
@@ -65,12 +66,12 @@ pub(super) struct ConnectionSession {
 
 impl ConnectionSession {
     pub(super) fn new(
-        number: ClientNumber,
+        client: Client,
         name: String,
         caller: Caller,
         tools: Arc<dyn ToolBox>,
     ) -> Self {
-        Self { number, name, caller, tools }
+        Self { client, name, caller, tools }
     }
 }
 
@@ -145,10 +146,16 @@ impl ServerHandler for Handler {
         if let (None, Some(meta)) = (&picked, in_params) {
             picked = convert::toolsets(&meta.0.0)?;
         }
+        // What the caller may not call would only cost it an attempt.
+        let may_call = |roles: Roles| self.session.caller.roles.meet(roles);
         let listed = match picked {
-            None => self.shared.listed.clone(),
+            None => {
+                let own = self.shared.listed.iter().filter(|(roles, _)| may_call(*roles));
+                own.map(|(_, tool)| tool.clone()).collect()
+            }
             Some(toolsets) => {
-                self.shared.tools.specs_of(&toolsets).iter().map(convert::tool).collect()
+                let picked = self.shared.tools.specs_of(&toolsets);
+                picked.iter().filter(|it| may_call(it.roles)).map(convert::tool).collect()
             }
         };
         Ok(ListToolsResult::with_all_items(listed)
@@ -181,7 +188,7 @@ impl ServerHandler for Handler {
         let work = move || tools.prompt(&session.caller, &session.name, &name, arguments);
         let cancelled = context.ct.cancelled();
         let calls = &self.shared.calls;
-        match calls.run(self.session.number, &what, Pace::Long, cancelled, work).await? {
+        match calls.run(self.session.client, &what, Pace::Long, cancelled, work).await? {
             Ok(text) => {
                 let message = PromptMessage::new_text(Role::User, text);
                 Ok(GetPromptResult::new(vec![message]).into())
@@ -211,7 +218,7 @@ impl ServerHandler for Handler {
         };
         let cancelled = context.ct.cancelled();
         let calls = &self.shared.calls;
-        let outcome = calls.run(self.session.number, &what, pace, cancelled, work).await?;
+        let outcome = calls.run(self.session.client, &what, pace, cancelled, work).await?;
         let result = outcome.or_else(|error| self.error_of(&what, error))?;
         Ok(CallToolResponse::Complete(result))
     }
@@ -258,7 +265,7 @@ impl ServerHandler for Handler {
         };
         let cancelled = context.ct.cancelled();
         let calls = &self.shared.calls;
-        match calls.run(self.session.number, &what, Pace::Long, cancelled, work).await? {
+        match calls.run(self.session.client, &what, Pace::Long, cancelled, work).await? {
             Ok(Some(contents)) => Ok(contents.into()),
             Ok(None) => {
                 Err(ErrorData::resource_not_found(format!("there is no resource {shown:?}"), None))

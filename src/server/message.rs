@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use crate::server::wide_integer::{self, WideInteger};
 use crate::tools::ToolSpec;
 
 /// Values of one message: some times what the largest state of an agent holds.
@@ -34,6 +35,8 @@ pub(super) enum BadMessage {
     NoJson(serde_json::Error),
     /// With the id, as far as it can be read.
     TooMany(Option<Value>),
+    /// It would become a float; with the id.
+    TooWide(Option<Value>, WideInteger),
 }
 
 /// What a request of this line takes in memory at most.
@@ -47,6 +50,12 @@ pub(super) fn cost(line: &[u8]) -> u64 {
 /// Reads a line.
 pub(super) fn read(line: &[u8], taken: &TakenArguments) -> Result<Value, BadMessage> {
     let head = if line.len() > SMALL_BYTES { head_of(line) } else { None };
+    if let Some(wide) = wide_integer::first_in(line)
+        // What is no JSON at all is said to be that.
+        && let Some(head) = head_of(line)
+    {
+        return Err(BadMessage::TooWide(head.id.0, wide));
+    }
     let tool = head.as_ref().and_then(|head| head.params.as_ref()).and_then(|it| it.name.as_ref());
     let budget = Cell::new(VALUES_MAX);
     let seed = Node { budget: &budget, place: Place::Message, takes: tool.map(|it| taken.of(it)) };

@@ -39,6 +39,9 @@ mod listener;
 mod mcp;
 mod message;
 mod peers;
+#[cfg(test)]
+mod polling;
+mod wide_integer;
 
 use std::fmt;
 use std::io;

@@ -20,6 +20,7 @@ use crate::base::time::Clock;
 use crate::server::access::AccessTable;
 use crate::server::connection::{Connection, ConnectionLimits};
 use crate::server::convert::Refusal;
+use crate::server::fair::Client;
 use crate::server::mcp::{ConnectionSession, Handler, Shared};
 
 /// JSON-RPC leaves −32000 to −32099 to the server.
@@ -113,10 +114,11 @@ impl Peers {
         // Nobody else can name it: it is told to its own client only.
         let name = format!("connection-{}-{number}-{}", self.start, Uuid::new_v4().simple());
         debug!(number; "client connected: {caller}");
-        let session = ConnectionSession::new(number, name, caller, Arc::clone(&self.shared.tools));
+        let client = Client { uid: caller.uid, connection: number };
+        let session = ConnectionSession::new(client, name, caller, Arc::clone(&self.shared.tools));
         let handler = Handler::new(Arc::clone(&self.shared), session);
         let limits = self.limits.connection.clone();
-        let connection = Connection::new(stream, number, limits, self.stopping.clone());
+        let connection = Connection::new(stream, client, limits, self.stopping.clone());
         connections.spawn(serve_one(handler, connection));
         self.connected.store(connections.len(), Ordering::Relaxed);
     }

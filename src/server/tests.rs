@@ -505,6 +505,48 @@ fn unfinished_lines_of_others_do_not_hold_up_a_frame() {
     assert_eq!(polite.call(2, "echo", json!({}))["id"], 2);
 }
 
+/// Thirty times what came of each is less than four MiB, thirty times a MiB is not.
+#[test]
+fn an_unfinished_line_holds_what_came_of_it_and_no_more() {
+    let bench = Bench::with(|options| {
+        options.bytes_in_flight_max = 16 << 20;
+        options.large_line_deadline = Duration::from_mins(1);
+        options.room_deadline = Duration::from_mins(1);
+    });
+    let big = request(1, "tools/call", json!({ "name": "echo", "x": "x".repeat(900_000) }));
+    let mut stalled: Vec<Client> = (0..30).map(|_| bench.client()).collect();
+    for client in &mut stalled {
+        client.send(&big[..100_000]);
+    }
+    let mut polite = bench.client();
+    assert_eq!(polite.ask(&big)["id"], 1);
+    for client in &mut stalled {
+        client.send(&big[100_000..]);
+        client.send("\n");
+        assert_eq!(client.line()["id"], 1);
+    }
+}
+
+/// As a float it would be another one.
+#[test]
+fn an_integer_beyond_64_bits_is_refused_by_the_name_of_its_field() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let line = call_with("echo", r#"{"robot":{"serial":[1,18446744073709551616]}}"#);
+    let refused = client.ask(line);
+    assert_eq!((code(&refused), &refused["id"]), (-32602, &json!(7)));
+    assert_eq!(
+        refused["error"]["message"],
+        "\"serial\" is 18446744073709551616, which no 64 bits hold; accepted are whole numbers \
+         from -9223372036854775808 to 18446744073709551615, and others as a text: \
+         \"18446744073709551616\""
+    );
+    let kept = r#"[18446744073709551615,-9223372036854775808,"18446744073709551616",1e19]"#;
+    let answer = client.ask(call_with("echo", kept));
+    let expected = json!([u64::MAX, i64::MIN, "18446744073709551616", 1e19]);
+    assert_eq!(answer["result"]["structuredContent"]["a"], expected);
+}
+
 #[test]
 fn a_large_line_that_does_not_end_is_refused() {
     let bench = Bench::with(|options| options.large_line_deadline = Duration::from_millis(300));

@@ -39,6 +39,33 @@ fn as_stranger(socket: &Path, arguments: &[&str]) -> Option<Output> {
     }
 }
 
+/// What `engram mcp` answers another user, a line each.
+fn bridged_to_stranger(socket: &Path, lines: &[Value]) -> Option<Vec<Value>> {
+    if !rustix::process::geteuid().is_root() {
+        skipped("only root can be another user");
+        return None;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
+    command.uid(STRANGER).gid(STRANGER).current_dir("/").env("HOME", "/");
+    command.args(["mcp", "--socket"]).arg(socket);
+    let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut child = match spawned {
+        Ok(child) => child,
+        Err(error) => {
+            skipped(&format!("another user cannot run the program: {error}"));
+            return None;
+        }
+    };
+    let mut stdin = child.stdin.take().unwrap();
+    for line in lines {
+        writeln!(stdin, "{line}").unwrap();
+    }
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let answers = String::from_utf8(output.stdout).unwrap();
+    Some(answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
 fn skipped(why: &str) {
     drop(writeln!(io::stderr(), "skipped: {why}"));
 }
@@ -138,6 +165,39 @@ fn a_session_belongs_to_the_user_that_made_it() {
         shown(&output)
     );
     daemon.ask(tool, json!({"session": "agent"}));
+}
+
+#[test]
+fn a_tool_that_the_caller_may_not_call_is_not_listed() {
+    let flags = ["--set", "socket.mode=0666", "--set", "access.read=nobody"];
+    let daemon = Running::start_in(open_directory(), &flags);
+    let stateless = |id: u32, toolsets: Value| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {"_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "engram/toolsets": toolsets,
+        }}})
+    };
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }});
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    let old = [initialize, initialized, list];
+    let new = [stateless(1, json!(["object-retrieval"])), stateless(2, json!(["notes", "admin"]))];
+    for lines in [old.as_slice(), &new] {
+        let Some(answers) = bridged_to_stranger(&daemon.socket(), lines) else { return };
+        let listed = answers.iter().filter_map(|it| it["result"]["tools"].as_array()).flatten();
+        let listed: Vec<&Value> = listed.collect();
+        let names: Vec<&str> = listed.iter().map(|it| it["name"].as_str().unwrap()).collect();
+        assert!(names.contains(&"recall_last_seen"), "{names:?}");
+        assert!(!names.contains(&"memory_forget") && !names.contains(&"memory_save"), "{names:?}");
+        for tool in listed {
+            let roles = tool["_meta"]["engram/roles"].to_string();
+            assert!(roles.contains("read"), "{tool}");
+        }
+    }
 }
 
 #[test]
