@@ -3,6 +3,7 @@
 //! Called by many threads at once; frames are decoded in parallel and admitted one after the
 //! other.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,8 +15,9 @@ use crate::base::frame::FrameMeta;
 use crate::base::picture::{self, ImageLimits};
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::capture::gate::{self, Arrival, Decision, LastKeyframe, Viewpoint};
+use crate::capture::pixels;
 use crate::capture::signature::Signature;
-use crate::ingest::{ObserveError, Observed, ObservedState, Options};
+use crate::ingest::{FrameImage, ObserveError, Observed, ObservedState, Options};
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::store::{Keyframe, Merged, Store, StoreError};
 
@@ -54,25 +56,33 @@ impl Admission {
     pub(super) fn admit(
         &self,
         meta: &FrameMeta,
-        image: &[u8],
+        image: FrameImage<'_>,
         caption: Option<&Caption>,
     ) -> Result<Observed, ObserveError> {
         meta.check()?;
         self.check_clock(meta.taken_at)?;
         // Decoded in full, though a header would do: an image that the captioner cannot read is
         // better refused to its sender than set aside an hour later.
-        let signature = Signature::of(&picture::decode(image, self.limits)?);
+        let picture = match image {
+            FrameImage::File(file) => picture::decode(file, self.limits)?,
+            FrameImage::Raw(raw) => pixels::to_rgb(&raw, self.limits)?,
+        };
+        let signature = Signature::of(&picture);
         let _admitting = self.admitting.lock().unwrap_or_else(PoisonError::into_inner);
         let keyframe = self.keyframe(&meta.source)?;
         match self.decide(meta, &signature, keyframe.as_ref())? {
             Decision::Keep => {
                 let signature = signature.as_bytes().to_vec();
+                let image = match image {
+                    FrameImage::File(file) => Cow::Borrowed(file),
+                    FrameImage::Raw(_) => Cow::Owned(picture::to_jpeg(&picture)?),
+                };
                 match caption {
                     None => {
-                        let ticket = self.store.accept_frame(meta, image, signature)?;
+                        let ticket = self.store.accept_frame(meta, &image, signature)?;
                         Ok(Observed { ticket, state: ObservedState::Pending })
                     }
-                    Some(caption) => self.remember(meta, image, signature, caption),
+                    Some(caption) => self.remember(meta, &image, signature, caption),
                 }
             }
             Decision::Merge => self.merge(meta),

@@ -42,7 +42,7 @@ impl LossReason {
         match error {
             ObserveError::SpoolFull { .. } => Some(Self::SpoolFull),
             ObserveError::ImagesFull { .. } => Some(Self::ImagesFull),
-            ObserveError::Image(_) => Some(Self::BrokenImage),
+            ObserveError::Image(_) | ObserveError::Pixels(_) => Some(Self::BrokenImage),
             ObserveError::Name(_) => Some(Self::BadName),
             ObserveError::Time { .. } => Some(Self::BadTime),
             ObserveError::Past { .. } => None,

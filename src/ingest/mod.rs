@@ -31,6 +31,7 @@ use crate::base::picture::{BadImage, ImageLimits};
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::capture::gate;
+use crate::capture::pixels::{BadPixels, RawImage};
 use crate::ingest::admission::Admission;
 use crate::ingest::captioning::Captioning;
 use crate::ingest::losses::Losses;
@@ -82,6 +83,15 @@ pub struct IngestParts<C> {
     pub stop: Stop,
 }
 
+/// A frame's picture, as its sender has it.
+#[derive(Debug, Clone, Copy)]
+pub enum FrameImage<'a> {
+    /// JPEG or PNG; kept as it came.
+    File(&'a [u8]),
+    /// Pixels; kept as a JPEG.
+    Raw(RawImage<'a>),
+}
+
 /// Outcome of an accepted frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observed {
@@ -110,6 +120,8 @@ pub const TRY_AGAIN: &str = "send it again when some are captioned";
 pub enum ObserveError {
     #[error("\"image\": {0}")]
     Image(#[from] BadImage),
+    #[error("{0}")]
+    Pixels(#[from] BadPixels),
     #[error("{0}")]
     Name(#[from] BadName),
     #[error("\"time\" is {found}; accepted is a time {accepted}")]
@@ -221,7 +233,11 @@ impl Ingest {
     }
 
     /// Accepts a frame. It is on disk when this returns.
-    pub fn observe_frame(&self, meta: &FrameMeta, image: &[u8]) -> Result<Observed, ObserveError> {
+    pub fn observe_frame(
+        &self,
+        meta: &FrameMeta,
+        image: FrameImage<'_>,
+    ) -> Result<Observed, ObserveError> {
         self.admit(meta, image, None)
     }
 
@@ -230,7 +246,7 @@ impl Ingest {
     pub fn observe_captioned_frame(
         &self,
         meta: &FrameMeta,
-        image: &[u8],
+        image: FrameImage<'_>,
         caption: &Caption,
     ) -> Result<Observed, ObserveError> {
         self.admit(meta, image, Some(caption))
@@ -239,7 +255,7 @@ impl Ingest {
     fn admit(
         &self,
         meta: &FrameMeta,
-        image: &[u8],
+        image: FrameImage<'_>,
         caption: Option<&Caption>,
     ) -> Result<Observed, ObserveError> {
         let observed = self.admission.admit(meta, image, caption);

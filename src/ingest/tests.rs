@@ -82,7 +82,7 @@ impl Rig {
     }
 
     fn see(&self, colour: [u8; 3], seconds: f64) -> Result<Observed, ObserveError> {
-        self.ingest.observe_frame(&meta(seconds), &png(colour))
+        self.ingest.observe_frame(&meta(seconds), FrameImage::File(&png(colour)))
     }
 
     /// Waits until nothing is pending, for a while.
@@ -172,7 +172,9 @@ fn a_frame_with_its_caption_passes_the_gate_and_no_captioner() {
     let caption =
         |text: &str| Caption { confidence: Some(0.5), ..Caption::without_confidence(text) };
     let observe = |colour, seconds, text| {
-        rig.ingest.observe_captioned_frame(&meta(seconds), &png(colour), &caption(text)).unwrap()
+        rig.ingest
+            .observe_captioned_frame(&meta(seconds), FrameImage::File(&png(colour)), &caption(text))
+            .unwrap()
     };
     // One that waits for the captioner does not hold it up.
     rig.see(BLUE, 0.0).unwrap();
@@ -187,7 +189,11 @@ fn a_frame_with_its_caption_passes_the_gate_and_no_captioner() {
     assert_eq!(rig.store.image(record.image.unwrap()).unwrap(), Some(png(RED)));
     let status = rig.ingest.status();
     assert_eq!((status.seen, status.merged, status.captioned, status.pending), (3, 1, 1, 1));
-    let past = rig.ingest.observe_captioned_frame(&meta(2.0), &png(BLUE), &caption("a book"));
+    let past = rig.ingest.observe_captioned_frame(
+        &meta(2.0),
+        FrameImage::File(&png(BLUE)),
+        &caption("a book"),
+    );
     assert!(matches!(past, Err(ObserveError::Past { .. })), "{past:?}");
     drop(rig);
     let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
@@ -215,7 +221,7 @@ fn another_map_is_another_view_whatever_the_picture() {
     let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
     rig.see(RED, 0.0).unwrap();
     let moved = FrameMeta { map_id: "office".to_owned(), ..meta(1.0) };
-    let observed = rig.ingest.observe_frame(&moved, &png(RED)).unwrap();
+    let observed = rig.ingest.observe_frame(&moved, FrameImage::File(&png(RED))).unwrap();
     assert_eq!(observed.state, ObservedState::Pending);
 }
 
@@ -225,7 +231,7 @@ fn refusals_at_admission_name_what_is_wrong() {
     let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
     rig.see(RED, 10.0).unwrap();
     let refused = |meta: FrameMeta, image: Vec<u8>| {
-        rig.ingest.observe_frame(&meta, &image).unwrap_err().to_string()
+        rig.ingest.observe_frame(&meta, FrameImage::File(&image)).unwrap_err().to_string()
     };
     let mut bomb = png(RED);
     bomb[16..24].copy_from_slice(&[0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60]);

@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     Name { bytes_max: usize },
     /// Whole number with its bounds, and what an absent one counts as.
     Whole { least: i64, most: i64, default: i64 },
+    /// Whole number from 1, without a default.
+    Size { most: u32 },
     /// Finite number.
     Number,
     /// One of [`TIME_FORMS`], or seconds since 1970.
@@ -103,6 +105,7 @@ fn param_schema(param: &Param) -> Value {
         Kind::Whole { least, most, default } => {
             json!({"type": "integer", "minimum": least, "maximum": most, "default": default})
         }
+        Kind::Size { most } => json!({"type": "integer", "minimum": 1, "maximum": most}),
         Kind::Number => json!({"type": "number"}),
         Kind::Time => json!({"type": ["string", "number"]}),
         Kind::Base64 => json!({"type": "string", "contentEncoding": "base64"}),
@@ -235,6 +238,14 @@ impl Args {
     /// [`Args::whole`] for a count.
     pub(crate) fn count(&self, name: &str) -> Result<usize, ToolError> {
         Ok(usize::try_from(self.whole(name)?).unwrap_or(0))
+    }
+
+    pub(crate) fn size(&self, name: &str) -> Result<Option<u32>, ToolError> {
+        let Some((kind, value)) = self.find(name) else { return Ok(None) };
+        let most = if let Kind::Size { most } = kind { most } else { u32::MAX };
+        let size = value.as_u64().and_then(|it| u32::try_from(it).ok());
+        let size = size.filter(|it| (1..=most).contains(it));
+        size.map(Some).ok_or_else(|| wrong_value(name, value, kind))
     }
 
     pub(crate) fn number(&self, name: &str) -> Result<Option<f64>, ToolError> {
@@ -448,6 +459,7 @@ fn accepted_form(kind: Kind) -> String {
         Kind::Whole { least, most, default } => {
             format!("a whole number from {least} to {most} ({default} where absent)")
         }
+        Kind::Size { most } => format!("a whole number from 1 to {most}"),
         Kind::Number => "a finite number".to_owned(),
         Kind::Time => TIME_FORMS.to_owned(),
         Kind::Position => "a list of metres: [x, y] or [x, y, z]".to_owned(),

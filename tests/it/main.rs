@@ -40,6 +40,7 @@ mod notes;
 mod offline;
 mod parse_by_hand;
 mod photographs;
+mod raw_frames;
 mod receipts;
 mod remembered;
 mod requests;

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::io::Cursor;
 
 use image::codecs::jpeg::JpegEncoder;
-use image::codecs::png::PngEncoder;
 use image::metadata::Orientation;
 use image::{
     DynamicImage, ImageError, ImageFormat, ImageReader, Limits as DecoderLimits, RgbImage,
@@ -141,14 +140,17 @@ pub fn upright_file(image: &[u8], limits: ImageLimits) -> Result<Cow<'_, [u8]>, 
         (Orientation::NoTransforms, Encoding::Png) => return Ok(Cow::Borrowed(image)),
         _ => {}
     }
-    let picture = decode_whole(&whole, limits)?;
+    Ok(Cow::Owned(to_jpeg(&decode_whole(&whole, limits)?)?))
+}
+
+/// A JPEG of the picture. Of a photograph of 640 by 480 pixels 100 kB, which differ from it by .7
+/// levels on average; the fastest PNG takes 500 kB, and half of the time.
+pub fn to_jpeg(picture: &RgbImage) -> Result<Vec<u8>, BadImage> {
+    const QUALITY: u8 = 95;
     let mut file = Vec::new();
-    let written = match whole.encoding {
-        Encoding::Jpeg => picture.write_with_encoder(JpegEncoder::new_with_quality(&mut file, 95)),
-        Encoding::Png => picture.write_with_encoder(PngEncoder::new(&mut file)),
-    };
-    written.map_err(bad_image)?;
-    Ok(Cow::Owned(file))
+    let encoder = JpegEncoder::new_with_quality(&mut file, QUALITY);
+    picture.write_with_encoder(encoder).map_err(bad_image)?;
+    Ok(file)
 }
 
 /// The picture as it was seen, whichever way the camera was held.

@@ -12,7 +12,8 @@ use crate::base::caller::{Role, Roles};
 use crate::base::caption::Caption;
 use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
 use crate::base::pose::Pose;
-use crate::ingest::{ObserveError, Observed, ObservedState};
+use crate::capture::pixels::{BadPixels, RawImage};
+use crate::ingest::{FrameImage, ObserveError, Observed, ObservedState};
 use crate::retrieval::sessions::SessionName;
 use crate::store::NewObservation;
 use crate::tools::args::{Args, Kind, Param, argument_error};
@@ -26,6 +27,8 @@ pub(crate) struct Observe;
 /// Longest caption: several times what the wordiest captioner writes.
 const CAPTION_BYTES_MAX: usize = 8_000;
 
+const SIDE: Kind = Kind::Size { most: 65_535 };
+
 const NAME: Kind = Kind::Name { bytes_max: NAME_BYTES_MAX };
 
 /// An observation.
@@ -35,9 +38,33 @@ pub(crate) struct Request {
 }
 
 enum Content {
-    Image(Vec<u8>),
-    CaptionedImage(Vec<u8>, Caption),
+    Image(GivenImage),
+    CaptionedImage(GivenImage, Caption),
     Caption { caption: String, confidence: Option<f32>, layer: Option<String> },
+}
+
+/// An image's bytes, and what they are where they are no file.
+struct GivenImage {
+    bytes: Vec<u8>,
+    raw: Option<RawFields>,
+}
+
+/// The fields of `sensor_msgs/Image` beside its data.
+struct RawFields {
+    width: u32,
+    height: u32,
+    encoding: String,
+    step: Option<u32>,
+    is_bigendian: bool,
+}
+
+impl GivenImage {
+    fn as_frame(&self) -> FrameImage<'_> {
+        let data = self.bytes.as_slice();
+        let Some(raw) = &self.raw else { return FrameImage::File(data) };
+        let RawFields { width, height, ref encoding, step, is_bigendian } = *raw;
+        FrameImage::Raw(RawImage { width, height, encoding, is_bigendian, step, data })
+    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -70,13 +97,31 @@ impl Tool for Observe {
     const ROLES: Roles = Roles::of(&[Role::Observe]);
     const IS_FREQUENT: bool = true;
     const PARAMS: &'static [Param] = &[
-        Param::optional("image", Kind::Base64, "A JPEG or PNG frame, base64."),
+        Param::optional(
+            "image",
+            Kind::Base64,
+            "A JPEG or PNG frame, or with encoding the pixels of one, base64.",
+        ),
         Param::optional(
             "image_path",
             Kind::Text { bytes_max: 4096 },
-            "Absolute path of a JPEG or PNG frame on the robot's disk, within the directories that \
-             the daemon takes them from.",
+            "Absolute path of such a file on the robot's disk, within the directories that the daemon \
+             takes them from.",
         ),
+        Param::optional(
+            "encoding",
+            Kind::Name { bytes_max: 32 },
+            "Of raw pixels, as sensor_msgs/Image names it: rgb8, bgr8, mono8, yuv422_yuy2, nv12, \
+             bayer_rggb8, …; needs width and height.",
+        ),
+        Param::optional("width", SIDE, "Pixels across, of raw pixels."),
+        Param::optional("height", SIDE, "Pixels down, of raw pixels."),
+        Param::optional(
+            "step",
+            Kind::Size { most: u32::MAX },
+            "Bytes from one row of raw pixels to the next; no padding where absent.",
+        ),
+        Param::optional("is_bigendian", Kind::Flag, "Byte order of raw pixels of 16 bits."),
         Param::optional(
             "caption",
             Kind::Text { bytes_max: CAPTION_BYTES_MAX },
@@ -125,11 +170,12 @@ impl Tool for Observe {
                 store(context, NewObservation { meta, caption, confidence, layer })
             }
             Content::Image(image) => {
-                let observed = context.ingest.observe_frame(&meta, &image);
+                let observed = context.ingest.observe_frame(&meta, image.as_frame());
                 observed.map(Reply::of).map_err(|error| refusal(&error))
             }
             Content::CaptionedImage(image, caption) => {
-                let observed = context.ingest.observe_captioned_frame(&meta, &image, &caption);
+                let frame = image.as_frame();
+                let observed = context.ingest.observe_captioned_frame(&meta, frame, &caption);
                 observed.map(Reply::of).map_err(|error| refusal(&error))
             }
         }
@@ -193,6 +239,8 @@ fn content(args: &Args, options: &Options) -> Result<Content, ToolError> {
         (None, Some(path)) => Some(read(Path::new(path), options)?),
         (None, None) => None,
     };
+    let raw = raw_fields(args, image.is_some())?;
+    let image = image.map(|bytes| GivenImage { bytes, raw });
     match (image, caption) {
         (None, None) => Err(argument_error(
             "one of the arguments \"image\", \"image_path\" and \"caption\" is needed; none came"
@@ -217,10 +265,40 @@ fn content(args: &Args, options: &Options) -> Result<Content, ToolError> {
     }
 }
 
+/// What the image's bytes are, where they are pixels.
+fn raw_fields(args: &Args, has_image: bool) -> Result<Option<RawFields>, ToolError> {
+    let (width, height, step) = (args.size("width")?, args.size("height")?, args.size("step")?);
+    let is_bigendian = args.flag("is_bigendian")?;
+    let Some(encoding) = args.text("encoding")? else {
+        let given = [("width", width), ("height", height), ("step", step)];
+        let given = given.iter().find(|(_, size)| size.is_some()).map(|(name, _)| *name);
+        return match given.or_else(|| is_bigendian.then_some("is_bigendian")) {
+            None => Ok(None),
+            Some(name) => Err(argument_error(format!(
+                "argument {name:?} goes with \"encoding\" only: JPEG and PNG files say it themselves"
+            ))),
+        };
+    };
+    if !has_image {
+        return Err(argument_error(format!(
+            "argument \"encoding\" is {encoding:?} without an image; accepted is one with its pixels \
+             in \"image\" or \"image_path\""
+        )));
+    }
+    let (Some(width), Some(height)) = (width, height) else {
+        return Err(argument_error(format!(
+            "argument \"encoding\" is {encoding:?} without \"width\" and \"height\"; raw pixels need both"
+        )));
+    };
+    let encoding = encoding.to_owned();
+    Ok(Some(RawFields { width, height, encoding, step, is_bigendian }))
+}
+
 fn decode(image: &str) -> Result<Vec<u8>, ToolError> {
     STANDARD.decode(image.trim()).map_err(|error| {
         argument_error(format!(
-            "argument \"image\" is no base64 ({error}); accepted is a JPEG or PNG file in base64"
+            "argument \"image\" is no base64 ({error}); accepted is a JPEG or PNG file, or raw \
+             pixels, in base64"
         ))
     })
 }
@@ -284,7 +362,11 @@ fn pose(args: &Args) -> Result<Option<Pose>, ToolError> {
 
 fn refusal(error: &ObserveError) -> ToolError {
     match error {
+        ObserveError::Pixels(BadPixels::Data { .. }) => {
+            argument_error(format!("argument \"image\": {error}"))
+        }
         ObserveError::Image(_)
+        | ObserveError::Pixels(_)
         | ObserveError::Name(_)
         | ObserveError::Time { .. }
         | ObserveError::Past { .. } => argument_error(format!("argument {error}")),
