@@ -120,6 +120,15 @@ impl ToolBox for Agent {
         self.tools.resource(caller, uri)
     }
 
+    fn backup(
+        &self,
+        caller: &Caller,
+        session: &str,
+        question: &[u8],
+    ) -> Result<Vec<u8>, ToolError> {
+        self.tools.backup(caller, session, question)
+    }
+
     fn close_session(&self, caller: &Caller, session: &str) {
         self.tools.close_session(caller, session);
     }

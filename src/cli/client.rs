@@ -146,6 +146,17 @@ impl Client {
         reply(self.request("tools/call", params)?)
     }
 
+    /// Asks a question of a backup and waits for its answer.
+    pub fn backup(&mut self, question: &[u8]) -> Result<Vec<u8>, ClientError> {
+        let question = Value::String(BASE64.encode(question));
+        let result =
+            self.request("engram/backup", Map::from_iter([("question".to_owned(), question)]))?;
+        let answer = result.get("answer").and_then(Value::as_str).unwrap_or_default();
+        BASE64.decode(answer).map_err(|error| {
+            ClientError::Unreadable(format!("a backup's answer is no base64: {error}"))
+        })
+    }
+
     fn request(
         &mut self,
         method: &str,

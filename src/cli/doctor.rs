@@ -8,15 +8,19 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Map, Value};
 
+use crate::base::time::{Clock as _, SystemClock};
 use crate::cli::client::{Client, ClientOptions};
 use crate::cli::output::say;
 use crate::config::{Config, Places};
 use crate::daemon;
+use crate::search::recover::IndexFaults;
 use crate::store::StoreError;
-use crate::store::doctor::{self, Examined};
+use crate::store::backup::made::{self, MadeBackup};
+use crate::store::doctor::{self, Examined, StoreCopy};
 use crate::store::losses::Losses;
 use crate::store::salvage;
 use crate::tools::admin::health::Health;
+use crate::tools::admin::memory_stats::MemoryStats;
 use crate::tools::ingest::ingest_status::IngestStatus;
 use crate::tools::tool::Tool as _;
 
@@ -33,6 +37,9 @@ pub(super) struct Flags {
     #[arg(long, conflicts_with = "repair")]
     settle: bool,
 }
+
+/// Older backups are said to be old.
+const BACKUP_HOURS_MAX: u64 = 7 * 24;
 
 /// One line of the checklist.
 struct Finding {
@@ -108,7 +115,12 @@ fn examine(
         Finding { part: "disk", outcome: doctor::check_disk(dir).map_err(|it| it.to_string()) },
     ];
     let (store, is_running) = check_store(config, places, dir);
+    let is_whole = store.is_ok();
     findings.push(Finding { part: "store", outcome: store });
+    if is_whole && !is_running {
+        findings.extend(check_index(config, places));
+    }
+    findings.extend(check_backup(dir));
     let losses = Losses::in_dir(dir).read().unwrap_or_default();
     findings.extend(losses.into_iter().map(|loss| {
         let help = "`engram doctor --settle` ends this message";
@@ -178,13 +190,68 @@ fn check_store(config: &Config, places: &Places, dir: &Path) -> (Result<String, 
     }
 }
 
+/// What is to be said of the index of a store that no process has open: it is read as a start
+/// reads it, from a copy.
+fn check_index(config: &Config, places: &Places) -> Option<Finding> {
+    let options = daemon::store_options(config, places).ok()?;
+    let outcome = match StoreCopy::of(&options) {
+        Ok(None) => return None,
+        Ok(Some(copy)) => describe_index(&IndexFaults::of(copy.store()?)),
+        Err(error) => Err(error.to_string()),
+    };
+    Some(Finding { part: "index", outcome })
+}
+
+fn describe_index(found: &Result<IndexFaults, StoreError>) -> Result<String, String> {
+    let help = "`engram serve` makes it anew from the records, which are there";
+    let faults = found.as_ref().map_err(ToString::to_string)?;
+    let IndexFaults { segments, damaged, rows, unsealed, records, unreadable: _ } = faults;
+    if let Some((number, reason)) = damaged.first() {
+        return Err(format!(
+            "{} of {segments} segments are not whole, such as {} ({reason}); {help}",
+            damaged.len(),
+            number.0
+        ));
+    }
+    if faults.differ() {
+        return Err(format!("{} rows for {records} records; {help}", rows + unsealed));
+    }
+    Ok(format!(
+        "{segments} segments with their graphs are whole, {rows} records in them, {unsealed} not \
+         sealed yet"
+    ))
+}
+
+/// How old the newest backup is, where one is known.
+fn check_backup(dir: &Path) -> Option<Finding> {
+    let help = "`engram backup DIR` makes one";
+    // Where there is no store there is nothing to back up.
+    if !dir.join("db").is_dir() {
+        return None;
+    }
+    let Some(MadeBackup { at, place }) = made::newest(dir) else {
+        let outcome = Ok(format!("none is known; {help}"));
+        return Some(Finding { part: "backup", outcome });
+    };
+    let hours = SystemClock.now().since(at).as_secs() / (60 * 60);
+    let age = match hours {
+        0 => "less than an hour".to_owned(),
+        1..48 => format!("{hours} h"),
+        _ => format!("{} days", hours / 24),
+    };
+    let text = format!("the newest was made {age} ago, to {place}");
+    let is_old = hours > BACKUP_HOURS_MAX;
+    let outcome = if is_old { Err(format!("{text}; {help}")) } else { Ok(text) };
+    Some(Finding { part: "backup", outcome })
+}
+
 /// What a running daemon says of itself: index, captioner, last errors.
 fn check_daemon((socket, options): (&Path, ClientOptions), is_running: bool) -> Vec<Finding> {
     let asked = Client::connect(socket, options).and_then(|mut client| {
         let mut ask = |tool: &str| client.call(tool, Map::new()).map(|reply| reply.structured);
-        Ok((ask(Health::NAME)?, ask(IngestStatus::NAME)?))
+        Ok((ask(Health::NAME)?, ask(IngestStatus::NAME)?, ask(MemoryStats::NAME)?))
     });
-    let (health, ingest) = match asked {
+    let (health, ingest, stats) = match asked {
         Ok(asked) => asked,
         Err(error) if is_running => {
             return vec![Finding { part: "daemon", outcome: Err(error.to_string()) }];
@@ -202,6 +269,16 @@ fn check_daemon((socket, options): (&Path, ClientOptions), is_running: bool) -> 
         .collect();
     if findings.is_empty() {
         findings.push(Finding { part: "daemon", outcome: Ok("is well".to_owned()) });
+    }
+    // Who may not ask is told the rest.
+    if let Some(index) = stats.get("index").and_then(Value::as_object) {
+        let segments = index.get("segments").and_then(Value::as_array).map_or(0, Vec::len);
+        let tail = index.get("tail").and_then(Value::as_u64).unwrap_or(0);
+        let text = format!(
+            "{segments} segments, which were read whole at the daemon's start, {tail} records not \
+             sealed yet"
+        );
+        findings.push(Finding { part: "index", outcome: Ok(text) });
     }
     let number = |name: &str| ingest.get(name).and_then(Value::as_u64).unwrap_or(0);
     let (restarts, failed) = (number("captioner_restarts"), number("failed"));

@@ -4,6 +4,7 @@
 
 mod ask;
 mod audit;
+mod backup;
 mod bench;
 pub mod call;
 mod caption;
@@ -96,6 +97,10 @@ enum Command {
     Status,
     /// Says what is wrong with this installation or its store, and what helps; repairs
     Doctor(doctor::Flags),
+    /// Backs the memory up while the daemon runs: whole, as of one moment, and read back
+    Backup(backup::BackupFlags),
+    /// Makes a store of a backup in a new state directory, or says what is in it
+    Restore(backup::RestoreFlags),
     /// Embeds every record again with the configured embedder (the daemon must be stopped)
     Reindex,
     /// Shows what a model's reply makes of an agent's memory and of a prompt
@@ -184,6 +189,8 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Watch { watch } => watch::run(&socket, options, &watch),
         Command::Status => status::run(&socket, options),
         Command::Doctor(flags) => doctor::run(&config, &places, (&socket, options), &flags),
+        Command::Backup(flags) => backup::back_up(&config, &places, (&socket, options), &flags),
+        Command::Restore(flags) => backup::restore(&config, &places, &flags),
         Command::Reindex => reindex::run(&config, &places),
         Command::Tools(flags) => tools::run(&config, &flags),
         Command::Models { models } => models::run(&models, &config, &places, &hub_settings()),

@@ -41,10 +41,14 @@ const FILE_MODE: u32 = 0o600;
 /// All that is no mode of a private file: others' rights, and set-id bits.
 const OTHERS: u32 = 0o7077;
 
+/// Makes every file of this process from now on its user's alone, from the first moment.
+pub fn keep_new_files_private() {
+    rustix::process::umask(Mode::from_raw_mode(OTHERS & 0o777));
+}
+
 /// Makes the directory if absent, and keeps it and what is in it to this user.
 pub fn keep_private(state_dir: &Path) -> Result<(), NotPrivate> {
-    // Of the whole process, so that no file is open to others even for a moment.
-    rustix::process::umask(Mode::from_raw_mode(OTHERS & 0o777));
+    keep_new_files_private();
     let refusal = |error| {
         let uid = rustix::process::geteuid().as_raw();
         NotPrivate { path: state_dir.to_owned(), uid, error }

@@ -38,6 +38,7 @@ use crate::ingest::losses::Losses;
 use crate::ingest::progress::Progress;
 use crate::memory::episodic::Episodic;
 use crate::model::{Captioner, ModelIdentity};
+use crate::store::backup::source::BackupSource;
 use crate::store::{SetAside, Store, StoreError};
 
 /// Options of ingest.
@@ -288,6 +289,11 @@ impl Ingest {
     /// What is wrong with the store.
     pub fn store_problems(&self) -> Vec<String> {
         self.store.problems()
+    }
+
+    /// Begins a backup of the store.
+    pub fn begin_backup(&self) -> BackupSource {
+        self.store.begin_backup()
     }
 
     /// Records counted as captioned are searchable when it returns.

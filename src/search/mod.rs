@@ -15,7 +15,7 @@ mod fuse;
 mod ids;
 pub mod plan;
 pub mod prose;
-mod recover;
+pub mod recover;
 pub mod rereading;
 pub mod retention;
 #[cfg(test)]

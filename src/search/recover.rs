@@ -49,6 +49,68 @@ impl Corpus {
     }
 }
 
+/// What is wrong with an index, and is put right by itself at a start.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IndexFaults {
+    pub segments: usize,
+    /// Of those, the ones that cannot be read whole, with the reason.
+    pub damaged: Vec<(SegmentNumber, String)>,
+    /// Records that the segments which are whole hold, and that there are beyond them.
+    pub rows: u64,
+    pub unsealed: u64,
+    /// Records that are there, and those of them that cannot be read.
+    pub records: u64,
+    pub unreadable: u64,
+}
+
+impl IndexFaults {
+    /// Reads all segments of a store with their graphs; changes nothing.
+    pub fn of(store: &Store) -> Result<Self, StoreError> {
+        let recovery = Recovery { store, growing_rows_max: GROWING_ROWS_MAX, threads: 1 };
+        let metas = store.segments()?;
+        let amendments = store.amendments()?;
+        let mut faults =
+            Self { segments: metas.len(), records: store.record_count(), ..Self::default() };
+        let mut held = Vec::new();
+        for meta in &metas {
+            let range = meta.first..=meta.last;
+            match recovery.load(meta) {
+                Ok(sealed) => {
+                    let segment = Segment::Sealed(Arc::new(sealed));
+                    let own: Vec<(RecordId, Amendment)> =
+                        amendments.iter().filter(|(id, _)| range.contains(id)).copied().collect();
+                    compaction::amend(&segment, &own);
+                    faults.rows += count_held(&segment);
+                    held.push(range);
+                }
+                Err(LoadError::Store(error)) if !error.concerns_one_value() => return Err(error),
+                Err(error) => {
+                    faults.damaged.push((meta.number, error.to_string()));
+                    held.push(range);
+                }
+            }
+        }
+        let is_held = |id: RecordId| held.iter().any(|range| range.contains(&id));
+        for record in store.scan() {
+            match record {
+                Ok((record, _)) if is_held(record.id) => {}
+                Ok(_) => faults.unsealed += 1,
+                Err(error) if error.concerns_one_value() => faults.unreadable += 1,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(faults)
+    }
+
+    /// Whether the segments that are whole hold another number of records than are there.
+    pub fn differ(&self) -> bool {
+        let found = self.rows + self.unsealed;
+        // One that cannot be read may be a row or not.
+        let expected = found..=found + self.unreadable;
+        self.damaged.is_empty() && !expected.contains(&self.records)
+    }
+}
+
 /// Records that a segment accounts for.
 fn count_held(segment: &Segment) -> u64 {
     let unreadable = match segment {

@@ -24,6 +24,7 @@ use crate::language::mention::mentions;
 use crate::search::compaction::{Compaction, Options};
 use crate::search::evidence::ObjectEvidence;
 use crate::search::plan::SegmentAction;
+use crate::search::recover::IndexFaults;
 use crate::search::retention::Unwitnessed;
 use crate::search::{Corpus, CorpusError, Explained, Filter, Hit, Query, WEIGHTS};
 use crate::store::tests::parse;
@@ -290,7 +291,13 @@ fn a_damaged_segment_is_made_anew_from_its_records() {
     assert!(parts.len() >= 4);
     for (part, _) in parts {
         let first = memory.store().segments().unwrap()[0].clone();
+        let found = IndexFaults::of(memory.store()).unwrap();
+        assert!(found.damaged.is_empty() && !found.differ(), "{found:?}");
+        assert_eq!((found.segments, found.rows, found.unsealed), (2, 48, 2));
         memory.store().damage_segment(&first, part);
+        let found = IndexFaults::of(memory.store()).unwrap();
+        assert_eq!(found.damaged.len(), 1, "part {part:?}: {found:?}");
+        assert_eq!(found.damaged[0].0, first.number);
         memory.reopen();
         assert_eq!(memory.sealed_rows(), [16], "part {part:?}");
         check_all_found(&memory, 1..=50);
@@ -329,6 +336,7 @@ fn an_index_that_lacks_a_record_is_made_anew() {
     // Claims two records that it does not hold.
     let short = memory.store().copy_segment(&whole, whole.first, RecordId(18));
     memory.store().replace_segments(&[whole.number], &[short], &[]).unwrap();
+    assert!(IndexFaults::of(memory.store()).unwrap().differ());
     memory.reopen();
     check_all_found(&memory, 1..=20);
 }

@@ -12,10 +12,11 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification, ClientRequest,
-    ContentBlock, CustomRequest, DiscoverRequest, ErrorCode, GetPromptRequest, InitializeRequest,
-    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
-    MetaObject, PingRequest, Prompt, PromptArgument as ArgumentOfPrompt, ReadResourceRequest,
-    ReadResourceResult, RequestId, RequestMetaObject, ResourceContents, Tool, ToolAnnotations,
+    ContentBlock, CustomRequest, CustomResult, DiscoverRequest, ErrorCode, GetPromptRequest,
+    InitializeRequest, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
+    ListToolsRequest, MetaObject, PingRequest, Prompt, PromptArgument as ArgumentOfPrompt,
+    ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject, ResourceContents, Tool,
+    ToolAnnotations,
 };
 use serde_json::{Map, Value, json};
 
@@ -239,6 +240,23 @@ pub(super) fn shorten(text: &str) -> Cow<'_, str> {
 
 fn invalid_params(message: impl Into<String>) -> ErrorData {
     ErrorData::invalid_params(message.into(), None)
+}
+
+/// Method of ours beside MCP's: a question of a backup in base64, answered likewise.
+pub(super) const BACKUP: &str = "engram/backup";
+
+/// The bytes of a backup's question.
+pub(super) fn question(params: Option<&Value>) -> Result<Vec<u8>, ErrorData> {
+    let question = params.and_then(|params| params.get("question")?.as_str());
+    let question = question.ok_or_else(|| invalid_params("params.question is no string"))?;
+    BASE64
+        .decode(question)
+        .map_err(|error| invalid_params(format!("params.question is no base64: {error}")))
+}
+
+/// A backup's answer on the wire.
+pub(super) fn answer(bytes: &[u8]) -> CustomResult {
+    CustomResult::new(json!({ "answer": BASE64.encode(bytes) }))
 }
 
 /// A tool as it is listed.

@@ -96,6 +96,28 @@ impl Handler {
         Self { shared, session: Arc::new(session) }
     }
 
+    /// A step of a backup, on the way to a client that writes it.
+    async fn backup(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let question = convert::question(request.params.as_ref())?;
+        let tools = Arc::clone(&self.shared.tools);
+        let session = Arc::clone(&self.session);
+        let work = move || tools.backup(&session.caller, &session.name, &question);
+        let cancelled = context.ct.cancelled();
+        let calls = &self.shared.calls;
+        match calls.run(self.session.client, "a backup", Pace::Long, cancelled, work).await? {
+            Ok(answer) => Ok(convert::answer(&answer)),
+            Err(ToolError::Fault(text)) => Err(self.shared.calls.fault("a backup", &text)),
+            Err(
+                error
+                @ (ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)),
+            ) => Err(ErrorData::invalid_request(error.to_string(), None)),
+        }
+    }
+
     fn error_of(&self, what: &str, error: ToolError) -> Result<CallToolResult, ErrorData> {
         match error {
             ToolError::UnknownTool(_) => Err(ErrorData::invalid_params(error.to_string(), None)),
@@ -281,8 +303,11 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if request.method == convert::BACKUP {
+            return self.backup(request, context).await;
+        }
         let text = format!("there is no method {:?}", convert::shorten(&request.method));
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }

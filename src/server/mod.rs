@@ -21,6 +21,7 @@
 //! | a line for which there is no room in time | −32002 with id null, then the end |
 //! | a user without any role | −32001 with id null, then the end |
 //! | a call that the user has no role for | a result with `isError` |
+//! | `engram/backup`, a method of ours for `engram backup` | −32600 where it is refused |
 //! | a blank line, a notification we do not know, a response | nothing |
 //!
 //! The connection goes on after each, but for the client too many, for a user without

@@ -10,6 +10,7 @@ use crate::base::RecordId;
 use crate::store::Counters;
 use crate::store::Options;
 use crate::store::StoreError;
+use crate::store::backup::unfinished;
 use crate::store::database::{Batch, Database, Witnesses};
 use crate::store::frames::Frames;
 use crate::store::keys;
@@ -48,6 +49,8 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let dir = &options.dir;
     fs::create_dir_all(dir).map_err(|error| StoreError::io("make the directory", dir, &error))?;
     let lock = DirectoryLock::take(dir)?;
+    unfinished::check_none(dir)?;
+    trial::remove_store_copy(dir)?;
     Room::check_start(dir)?;
     salvage::finish(dir)?;
     unlock::finish_sealing(dir)?;

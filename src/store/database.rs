@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use sled::IVec;
 
 use crate::base::time::{Clock as _, SystemClock};
 use crate::store::StoreError;
+use crate::store::backup::ChangedKeys;
 use crate::store::blobs::BlobDirectory;
 use crate::store::durable;
 use crate::store::keys;
@@ -45,6 +47,8 @@ struct Shared {
     /// `None` while it is opened again after a failure.
     handles: RwLock<Option<Handles>>,
     accounts: Mutex<Accounts>,
+    /// Whether `Accounts::changed` is there.
+    is_noting: AtomicBool,
 }
 
 struct Handles {
@@ -63,6 +67,8 @@ struct Accounts {
     file_failed: bool,
     blobs: BlobDirectory,
     recount: Option<Recount>,
+    /// While somebody copies the database.
+    changed: Option<ChangedKeys>,
     failure: Option<Failure>,
     #[cfg(test)]
     fail_next: Option<bool>,
@@ -105,6 +111,9 @@ impl Batch {
     }
 }
 
+/// Entries by their keys, `None` where they are gone, and the witness of all.
+pub(super) type LastChanges = (Vec<(Vec<u8>, Option<Vec<u8>>)>, Witness);
+
 /// The database's own witness beside the one outside of it.
 #[derive(Debug)]
 pub(super) struct Witnesses {
@@ -122,6 +131,7 @@ impl Database {
             file_failed: false,
             blobs: BlobDirectory::of(path),
             recount: None,
+            changed: None,
             failure: None,
             #[cfg(test)]
             fail_next: None,
@@ -131,6 +141,7 @@ impl Database {
             cache_bytes,
             handles: RwLock::new(Some(handles)),
             accounts: Mutex::new(accounts),
+            is_noting: AtomicBool::new(false),
         };
         let database = Self(Arc::new(shared));
         let inside = database.read_witness().map_err(|error| error.to_string())?;
@@ -190,19 +201,25 @@ impl Database {
     /// process until a [`Database::flush`].
     pub(super) fn apply(&self, batch: Batch) -> Result<(), StoreError> {
         let mut writes = sled::Batch::default();
+        let mut changed = Vec::with_capacity(batch.0.len());
         for (key, new) in batch.0 {
             match new {
-                Some(new) => writes.insert(key, new),
-                None => writes.remove(key),
+                Some(new) => writes.insert(key.as_slice(), new),
+                None => writes.remove(key.as_slice()),
             }
+            changed.push(key);
         }
-        self.guard(|db| db.apply_batch(writes))
+        self.guard(|db| db.apply_batch(writes))?;
+        self.note_changed(&changed);
+        Ok(())
     }
 
     /// Removes one value that nobody counts, with no promise that it stays away until a
     /// [`Database::flush`].
     pub(super) fn remove(&self, key: &[u8]) -> Result<(), StoreError> {
-        self.guard(|db| db.remove(key).map(drop))
+        self.guard(|db| db.remove(key).map(drop))?;
+        self.note_changed(&[key]);
+        Ok(())
     }
 
     /// Makes durable what was put or removed.
@@ -252,10 +269,66 @@ impl Database {
             accounts.fail(error.to_string(), Some(unknown));
             return Err(error);
         }
+        if let Some(changed) = &mut accounts.changed {
+            for (key, _) in &undo {
+                changed.note(key);
+            }
+        }
         accounts.witness = witness;
         accounts.recount = recount;
         accounts.write_file();
         Ok(())
+    }
+
+    /// From now on notes which entries change, until [`Database::stop_noting`].
+    pub(super) fn note_changes(&self) {
+        let mut accounts = self.accounts();
+        accounts.changed = Some(ChangedKeys::default());
+        self.0.is_noting.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn stop_noting(&self) {
+        self.0.is_noting.store(false, Ordering::SeqCst);
+        self.accounts().changed = None;
+    }
+
+    /// How many entries have changed that nobody has taken yet.
+    pub(super) fn changed(&self) -> Result<usize, StoreError> {
+        self.accounts().noted().map(|changed| changed.len())
+    }
+
+    /// Keys of entries that have changed. Those that change again come again.
+    pub(super) fn take_changed(&self, most: usize) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.accounts().noted().map(|changed| changed.take(most))
+    }
+
+    /// The entries that have changed and are not taken yet, with the witness of the commit
+    /// that all of them are of; `None` where there are more. Writers wait.
+    pub(super) fn last_changes(&self, most: usize) -> Result<Option<LastChanges>, StoreError> {
+        let mut accounts = self.accounts();
+        let changed = accounts.noted()?;
+        if changed.len() > most {
+            return Ok(None);
+        }
+        let keys = changed.take(most);
+        let mut entries = Vec::with_capacity(keys.len());
+        for key in keys.into_iter().filter(|key| key != keys::WITNESS) {
+            let value = self.get(&key)?.map(|value| value.to_vec());
+            entries.push((key, value));
+        }
+        Ok(Some((entries, accounts.witness.clone())))
+    }
+
+    /// Of what was written outside of commits. Asked after the write: who begins to note
+    /// later reads what was written.
+    fn note_changed(&self, keys: &[impl AsRef<[u8]>]) {
+        if self.0.is_noting.load(Ordering::SeqCst)
+            && let Some(changed) = &mut self.accounts().changed
+        {
+            for key in keys {
+                changed.note(key.as_ref());
+            }
+        }
     }
 
     pub(super) fn disk_bytes(&self) -> Result<u64, StoreError> {
@@ -482,6 +555,18 @@ impl Accounts {
         if unknown.is_some() {
             failure.unknown = unknown;
         }
+        if let Some(changed) = &mut self.changed {
+            changed.end("a write of the store failed");
+        }
+    }
+
+    fn noted(&mut self) -> Result<&mut ChangedKeys, StoreError> {
+        let given_up = |reason: &str| StoreError::Database {
+            reason: format!("it cannot be copied as of one moment, {reason}; try again"),
+        };
+        let changed = self.changed.as_mut().ok_or_else(|| given_up("another copy was begun"))?;
+        changed.ended().map_or(Ok(()), |reason| Err(given_up(reason)))?;
+        Ok(changed)
     }
 
     fn write_file(&mut self) {

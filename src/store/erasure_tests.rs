@@ -23,22 +23,22 @@ use crate::store::tests::{at, jpeg, keyring, meta, observation, open, parse, spa
 use crate::store::{Options, Store, copy_tree};
 
 const GROUPS: u32 = 170;
-const KEPT: &str = "kept";
-const ERASED: &str = "erased";
+pub(super) const KEPT: &str = "kept";
+pub(super) const ERASED: &str = "erased";
 const OLD: &str = "old";
 
 /// What is planted, `n` of `whose`; so long that it is nowhere by chance.
-fn secret(whose: &str, kind: &str, n: u32) -> String {
+pub(super) fn secret(whose: &str, kind: &str, n: u32) -> String {
     format!("{whose}-{kind}-secret-{n:05}")
 }
 
 /// Names of what [`plant`] planted.
-const KINDS: [&str; 12] = [
+pub(super) const KINDS: [&str; 12] = [
     "caption", "layer", "image", "spooled", "source", "note", "area", "memo", "query", "state",
     "session", "noun",
 ];
 
-fn plant(store: &Store, whose: &str, n: u32) -> (RecordId, FrameTicket) {
+pub(super) fn plant(store: &Store, whose: &str, n: u32) -> (RecordId, FrameTicket) {
     let of = |kind| secret(whose, kind, n);
     let (mut seen, embedding) = observation(n);
     (seen.caption, seen.layer) = (of("caption"), Some(of("layer")));
@@ -86,7 +86,7 @@ fn id_of(whose: &str, n: u32) -> u128 {
 }
 
 /// Erases what [`plant`] planted for [`ERASED`], one of each kind.
-fn erase(store: &Store, n: u32, (record, frame): (RecordId, FrameTicket)) {
+pub(super) fn erase(store: &Store, n: u32, (record, frame): (RecordId, FrameTicket)) {
     let of = |kind| secret(ERASED, kind, n);
     assert_eq!(store.record(record).unwrap().unwrap().caption, of("caption"));
     store.delete_records(&[record]).unwrap();
@@ -99,7 +99,7 @@ fn erase(store: &Store, n: u32, (record, frame): (RecordId, FrameTicket)) {
 }
 
 /// All files below `dir`, one after the other.
-fn bytes_below(dir: &Path) -> Vec<u8> {
+pub(super) fn bytes_below(dir: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -109,7 +109,7 @@ fn bytes_below(dir: &Path) -> Vec<u8> {
 }
 
 /// All that the keys open among the bytes of a directory, with the keys of entries.
-fn opened(keyring: &Keyring, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn opened(keyring: &Keyring, bytes: &[u8]) -> Vec<u8> {
     let values = sealed::carve(keyring, bytes);
     values.flat_map(|(_, it)| [it.entry, it.value].concat()).collect()
 }
@@ -119,7 +119,7 @@ fn holds(bytes: &[u8], text: &str) -> bool {
 }
 
 /// The secrets among bytes, each once.
-fn secrets_in(bytes: &[u8]) -> BTreeSet<String> {
+pub(super) fn secrets_in(bytes: &[u8]) -> BTreeSet<String> {
     const MIDDLE: &[u8] = b"-secret-";
     let is_middle = |at: &usize| bytes[*at..].starts_with(MIDDLE);
     let middles = (0..bytes.len()).filter(|at| bytes[*at] == b'-').filter(is_middle);

@@ -5,8 +5,10 @@
 //! most an image that nothing names; such are moved to `frames.aside/` when the store opens.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
+use std::ops::Bound;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -14,6 +16,7 @@ use crate::base::FrameTicket;
 use crate::base::picture::Encoding;
 use crate::store::Record;
 use crate::store::StoreError;
+use crate::store::backup::SentImage;
 use crate::store::durable;
 use crate::store::keyring::Keyring;
 use crate::store::keys;
@@ -146,6 +149,49 @@ impl Frames {
             Err(Unreadable::Erased) => Ok(None),
             Ok(_) | Err(Unreadable::Damaged) => Err(StoreError::damaged(&entry, &Fault::Checksum)),
         }
+    }
+
+    /// Tickets of images beyond one, ascending.
+    pub(super) fn tickets_after(&self, after: u64, most: usize) -> Vec<u64> {
+        let from = (Bound::Excluded(after), Bound::Unbounded);
+        self.read_held().images.range(from).take(most).map(|(ticket, _)| *ticket).collect()
+    }
+
+    pub(super) fn tickets_below(&self, next: u64) -> Vec<u64> {
+        self.read_held().images.range(..next).map(|(ticket, _)| *ticket).collect()
+    }
+
+    /// End of an image's file, by which it is told from others; `None` when it is gone.
+    pub(super) fn tag(&self, ticket: FrameTicket) -> Result<Option<[u8; 8]>, StoreError> {
+        let path = self.path(ticket.0);
+        let io = |error: &io::Error| StoreError::io("read the image", &path, error);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(io(&error)),
+        };
+        let bytes = file.metadata().map_err(|error| io(&error))?.len();
+        let mut tag = [0; 8];
+        // Of one that is cut shorter it stays as it is: reading the image tells.
+        if let Some(at) = bytes.checked_sub(8) {
+            file.read_exact_at(&mut tag, at).map_err(|error| io(&error))?;
+        }
+        Ok(Some(tag))
+    }
+
+    /// An image's file as it lies there.
+    pub(super) fn read_sealed(&self, ticket: FrameTicket) -> Result<SentImage, StoreError> {
+        let path = self.path(ticket.0);
+        let sealed = match fs::read(&path) {
+            Ok(sealed) => sealed,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(SentImage::Gone),
+            Err(error) => return Err(StoreError::io("read the image", &path, &error)),
+        };
+        Ok(match sealed::open(&self.keyring, &sealed) {
+            Ok(Opened { entry, .. }) if entry == keys::image(ticket) => SentImage::Whole(sealed),
+            Err(Unreadable::Erased) => SentImage::Gone,
+            Ok(_) | Err(Unreadable::Damaged) => SentImage::Damaged,
+        })
     }
 
     /// The record as it is now: without its image where that was dropped.

@@ -12,6 +12,7 @@
 //! (see [`witness`]) and `db.clean` (see [`trial`]), `frames/` (images), `losses`, `reserve`
 //! (see [`room`]), and `frames.aside/` for images that the store does not know.
 
+pub mod backup;
 mod blobs;
 mod calibration;
 mod change;
@@ -318,6 +319,7 @@ pub struct Store(Arc<Inner>);
 /// Fields are dropped in this order: the lock goes when all else is closed.
 #[derive(Debug)]
 struct Inner {
+    dir: PathBuf,
     db: SealedDatabase,
     frames: Frames,
     manifest: Manifest,
@@ -350,6 +352,13 @@ impl CheckedStore {
     /// Locks and checks the directory `options.dir`, which is made where it is missing.
     pub fn open(options: Options) -> Result<Self, StoreError> {
         Ok(Self { opened: check::open(&options)?, options })
+    }
+
+    /// The store whatever embedder its vectors are of; `None` where it is new.
+    pub fn into_store_as_it_is(self) -> Result<Option<Store>, StoreError> {
+        let Self { options, opened } = self;
+        let Some(format) = format::read_format(&opened)? else { return Ok(None) };
+        Store::assemble(&options, opened, format).map(Some)
     }
 
     /// The store of vectors of `space`; those of another are refused with
@@ -391,6 +400,7 @@ impl Store {
             published: RwLock::new(writer.to_published()),
             writer: Mutex::new(writer),
             limits: SpoolLimits { spool_frames_max: options.spool_frames_max },
+            dir: options.dir.clone(),
             db,
             frames,
             manifest,

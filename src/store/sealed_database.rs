@@ -16,7 +16,7 @@ use bincode::{Decode, Encode};
 use sled::IVec;
 
 use crate::store::StoreError;
-use crate::store::database::{Batch as RawBatch, Database, RawEntries};
+use crate::store::database::{Batch as RawBatch, Database, LastChanges, RawEntries};
 use crate::store::keyring::{KeyClass, KeyId, Keyring};
 use crate::store::keys;
 use crate::store::records::{self, Fault, WrittenIn};
@@ -283,6 +283,12 @@ impl SealedDatabase {
         Ok(())
     }
 
+    /// Gives what belongs together, while nothing is committed and no key erased.
+    pub(super) fn hold<T>(&self, take: impl FnOnce(Held<'_>) -> T) -> T {
+        let _writing = self.lock_writing();
+        take(Held(self))
+    }
+
     /// What lies below: encrypted values under keys without names.
     pub(super) fn raw(&self) -> &Database {
         &self.raw
@@ -392,6 +398,21 @@ impl SealedDatabase {
     fn lock_writing(&self) -> MutexGuard<'_, Writing> {
         // Held while maps and vectors change: a panicking holder leaves a number unused.
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Database in which no key is erased, and no batch prepared.
+pub(super) struct Held<'a>(&'a SealedDatabase);
+
+impl Held<'_> {
+    /// As [`Database::last_changes`].
+    pub(super) fn last_changes(&self, most: usize) -> Result<Option<LastChanges>, StoreError> {
+        self.0.raw.last_changes(most)
+    }
+
+    /// As of those changes.
+    pub(super) fn keyring(&self) -> &Keyring {
+        &self.0.keyring
     }
 }
 

@@ -14,6 +14,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::store::StoreError;
 use crate::store::copy::copy_tree;
 use crate::store::durable;
 use crate::store::room;
@@ -65,6 +66,17 @@ impl Drop for Trial {
             log::warn!(error:%; "cannot remove {}, a copy of the database", self.path.display());
         }
     }
+}
+
+/// Where a copy of all that opening the store takes is made, to look at.
+pub(super) fn store_copy_in(dir: &Path) -> PathBuf {
+    dir.join("doctor.copy")
+}
+
+/// Takes one away that a kill left: its keyring reads what is forgotten from now on.
+pub(super) fn remove_store_copy(dir: &Path) -> Result<(), StoreError> {
+    remove(&store_copy_in(dir))
+        .map_err(|error| StoreError::io("remove the copy of the store in", dir, &error))
 }
 
 /// Notes the files of a database that was closed in order.

@@ -363,7 +363,7 @@ impl Store {
 }
 
 impl super::Inner {
-    fn lock_writer(&self) -> std::sync::MutexGuard<'_, WriterState> {
+    pub(super) fn lock_writer(&self) -> std::sync::MutexGuard<'_, WriterState> {
         self.writer.lock().unwrap_or_else(|poisoned: PoisonError<_>| {
             let mut writer = poisoned.into_inner();
             // The panic may have struck between the disk's state and ours.

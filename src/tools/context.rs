@@ -17,6 +17,7 @@ use crate::retrieval::Retrieval;
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::{SessionName, Sessions};
 use crate::tools::args::TimeReading;
+use crate::tools::backup::Backups;
 
 /// Everything that a tool may use.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub struct Context {
     pub audit: Arc<Audit>,
     /// Calls that their callers may not make, by user and tool.
     pub(crate) refused_calls: Tally<(u32, String)>,
+    /// The backup under way.
+    pub(crate) backups: Backups,
     started_at: Timestamp,
 }
 
@@ -93,6 +96,7 @@ impl Context {
             options,
             audit,
             refused_calls: Tally::default(),
+            backups: Backups::default(),
             started_at,
         }
     }

@@ -4,7 +4,9 @@ use crate::base::caller::Caller;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::context::Context;
 use crate::tools::tool::{AnyTool, Arguments, find, is_brief_call};
-use crate::tools::{Image, ToolBox, ToolError, ToolReply, ToolSpec, access, catalog, frames};
+use crate::tools::{
+    Image, ToolBox, ToolError, ToolReply, ToolSpec, access, backup, catalog, frames,
+};
 
 /// The memory's tools over a running memory.
 #[derive(Debug)]
@@ -63,7 +65,17 @@ impl ToolBox for Tools {
         frames::resource(&self.context, uri)
     }
 
+    fn backup(
+        &self,
+        caller: &Caller,
+        session: &str,
+        question: &[u8],
+    ) -> Result<Vec<u8>, ToolError> {
+        backup::answer(&self.context, caller, session, question)
+    }
+
     fn close_session(&self, caller: &Caller, session: &str) {
+        self.context.backups.end_of(session);
         let own = SessionName { caller, name: session, is_kept: false };
         self.context.retrieval.close_session(own);
     }

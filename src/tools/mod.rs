@@ -8,6 +8,7 @@ pub(crate) mod action;
 pub(crate) mod admin;
 mod area;
 pub(crate) mod args;
+mod backup;
 pub(crate) mod catalog;
 pub mod context;
 pub mod dispatch;
@@ -226,6 +227,17 @@ pub trait ToolBox: Send + Sync + 'static {
     /// The bytes behind a resource URI such as `engram://frames/1042`; `None`
     /// where there is no such resource.
     fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Image>, ToolError>;
+
+    /// Answers a question of a backup (`store::backup`), if the caller may make one. No tool:
+    /// no model is offered the memory as a whole.
+    fn backup(
+        &self,
+        _caller: &Caller,
+        _session: &str,
+        _question: &[u8],
+    ) -> Result<Vec<u8>, ToolError> {
+        Err(ToolError::Refused("there is nothing to back up".to_owned()))
+    }
 
     /// The connection that owned this session is gone.
     fn close_session(&self, caller: &Caller, session: &str);

@@ -11,6 +11,7 @@
 
 mod access;
 mod agent_step;
+mod backup;
 mod bench;
 mod caption;
 mod caption_worker;

@@ -107,7 +107,11 @@ impl KeyringFile {
         }
     }
 
-    fn print(&self, trees: &Trees) -> Result<Vec<u8>, StoreError> {
+    pub(super) fn is_under(&self, master: &MasterKey) -> bool {
+        self.master.bytes() == master.bytes()
+    }
+
+    pub(super) fn print(&self, trees: &Trees) -> Result<Vec<u8>, StoreError> {
         let of_class = |class: KeyClass| {
             let tree = trees.trees.get(usize::from(class.to_byte()));
             tree.into_iter().flat_map(KeyTree::nodes).map(move |(first, node)| NodeOnDisk {

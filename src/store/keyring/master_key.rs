@@ -59,6 +59,11 @@ impl MasterKey {
         &self.0
     }
 
+    /// The file of the store's own key.
+    pub(crate) fn print_own(&self) -> String {
+        format!("{MAGIC}{} {}\n", hex(&self.0), hex(&checksum(&self.0)))
+    }
+
     #[cfg(test)]
     pub(crate) fn for_tests(byte: u8) -> Self {
         Self([byte; KEY_BYTES])
@@ -98,8 +103,7 @@ fn read_own(dir: &Path) -> Result<Option<MasterKey>, StoreError> {
 }
 
 fn write_own(path: &Path, key: &MasterKey) -> Result<(), StoreError> {
-    let line = format!("{MAGIC}{} {}\n", hex(&key.0), hex(&checksum(&key.0)));
-    durable::replace(path, line.as_bytes())
+    durable::replace(path, key.print_own().as_bytes())
         .map_err(|error| StoreError::io("write the store's key", path, &error))
 }
 

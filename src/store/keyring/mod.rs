@@ -139,6 +139,16 @@ impl Keyring {
         Ok(())
     }
 
+    /// A file of the keyring, as it is now.
+    pub(super) fn print(&self) -> Result<Vec<u8>, StoreError> {
+        self.file.print(&self.held.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether this is the key that it is encrypted with.
+    pub(super) fn is_under(&self, master: &MasterKey) -> bool {
+        self.file.is_under(master)
+    }
+
     /// The lowest number of a class above all that were erased.
     pub(super) fn untouched_from(&self, class: KeyClass) -> u64 {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
