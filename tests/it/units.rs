@@ -1,23 +1,41 @@
 //! The units of systemd as they are shipped.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// In tenths, as the tool takes it.
 const EXPOSURE_MAX: &str = "15";
 
+fn unit(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("config/systemd").join(name)
+}
+
+fn skipped() {
+    // Written past the test harness, which swallows what a passing test prints.
+    drop(writeln!(io::stderr(), "SKIPPED: there is no systemd-analyze"));
+}
+
 #[test]
-fn the_service_is_exposed_to_little() {
-    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/systemd/engram.service");
+fn the_services_are_exposed_to_little() {
+    for name in ["engram.service", "engram-backup.service"] {
+        let mut analyze = Command::new("systemd-analyze");
+        analyze.args(["security", "--offline=true", "--no-pager", "--threshold", EXPOSURE_MAX]);
+        let Ok(output) = analyze.arg(unit(name)).output() else { return skipped() };
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(shown.contains(&format!("Overall exposure level for {name}")), "{shown}");
+        assert!(output.status.success(), "{shown}");
+    }
+}
+
+#[test]
+fn the_timers_time_is_one() {
+    let timer = std::fs::read_to_string(unit("engram-backup.timer")).unwrap();
+    let time = timer.lines().find_map(|line| line.strip_prefix("OnCalendar=")).unwrap();
     let mut analyze = Command::new("systemd-analyze");
-    analyze.args(["security", "--offline=true", "--no-pager", "--threshold", EXPOSURE_MAX]);
-    let Ok(output) = analyze.arg(&unit).output() else {
-        // Written past the test harness, which swallows what a passing test prints.
-        drop(writeln!(io::stderr(), "SKIPPED: there is no systemd-analyze"));
-        return;
+    let Ok(output) = analyze.args(["calendar", "--iterations=2", time]).output() else {
+        return skipped();
     };
     let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(shown.contains("Overall exposure level for engram.service"), "{shown}");
-    assert!(output.status.success(), "{shown}");
+    assert!(output.status.success() && shown.contains("03:30:00"), "{shown}");
 }
