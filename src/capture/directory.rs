@@ -24,25 +24,14 @@ pub struct DirectorySource {
     root: PathBuf,
     frames: vec::IntoIter<AnnouncedFrame>,
     limits: ImageLimits,
+    known: usize,
 }
 
 impl DirectorySource {
     /// `root` is canonical; frames of equal time keep their order.
     pub fn new(root: PathBuf, mut frames: Vec<AnnouncedFrame>, limits: ImageLimits) -> Self {
         frames.sort_by_key(|frame| frame.meta.taken_at);
-        Self { root, frames: frames.into_iter(), limits }
-    }
-
-    /// Skips frames that are not newer than the `newest` known one of their camera, without
-    /// reading them; returns their count.
-    pub fn skip_known(&mut self, newest: &BTreeMap<String, Timestamp>) -> usize {
-        let before = self.frames.len();
-        let is_new = |frame: &AnnouncedFrame| {
-            newest.get(&frame.meta.source).is_none_or(|newest| frame.meta.taken_at > *newest)
-        };
-        let rest: Vec<AnnouncedFrame> = self.frames.by_ref().filter(is_new).collect();
-        self.frames = rest.into_iter();
-        before - self.frames.len()
+        Self { root, frames: frames.into_iter(), limits, known: 0 }
     }
 
     /// Images in the directory that `sidecar` does not name.
@@ -117,6 +106,20 @@ impl FrameSource for DirectorySource {
 
     fn remaining(&self) -> Option<usize> {
         Some(self.frames.len())
+    }
+
+    fn skip_known(&mut self, newest: &BTreeMap<String, Timestamp>) {
+        let before = self.frames.len();
+        let is_new = |frame: &AnnouncedFrame| {
+            newest.get(&frame.meta.source).is_none_or(|newest| frame.meta.taken_at > *newest)
+        };
+        let rest: Vec<AnnouncedFrame> = self.frames.by_ref().filter(is_new).collect();
+        self.frames = rest.into_iter();
+        self.known += before - self.frames.len();
+    }
+
+    fn known(&self) -> usize {
+        self.known
     }
 }
 
@@ -230,7 +233,8 @@ mod tests {
             DirectorySource::new(dir.path().to_owned(), frames, ImageLimits::default());
         let at = |seconds: f64| Timestamp::from_seconds(seconds).unwrap();
         let newest = BTreeMap::from([("front".to_owned(), at(3.0)), ("other".to_owned(), at(9.0))]);
-        assert_eq!(source.skip_known(&newest), 3);
+        source.skip_known(&newest);
+        assert_eq!(source.known(), 3);
         assert_eq!(source.remaining(), Some(5));
     }
 

@@ -5,17 +5,20 @@
 pub mod directory;
 pub mod gate;
 pub mod pixels;
+pub mod recording;
 pub mod sidecar;
 pub mod signature;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::base::caption::Caption;
 use crate::base::frame::FrameMeta;
 use crate::base::picture::ImageLimits;
-use crate::base::time::Zone;
+use crate::base::time::{Timestamp, Zone};
 use crate::capture::directory::DirectorySource;
+use crate::capture::recording::{RecordingError, RecordingSource};
 
 /// Source of frames, one after the other.
 ///
@@ -30,6 +33,19 @@ pub trait FrameSource {
     /// Count of further results of [`FrameSource::next_frame`]; `None` where it cannot be known
     /// (a live camera).
     fn remaining(&self) -> Option<usize>;
+
+    /// Skips, from now on, frames that are not newer than the `newest` known one of their camera,
+    /// without decoding them.
+    fn skip_known(&mut self, newest: &BTreeMap<String, Timestamp>);
+
+    /// Count of frames that were skipped because they are known.
+    fn known(&self) -> usize;
+
+    /// What a person should know of the frames so far that is no fault of one: which have no
+    /// pose, say.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Frame as its source has it.
@@ -95,12 +111,15 @@ impl FrameFaults {
     }
 }
 
-/// Options of a directory of frames.
+/// Options of recorded frames.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Sidecar with times and poses; found by name in the directory where `None`.
     pub sidecar: Option<PathBuf>,
+    /// Of a directory of frames.
     pub defaults: Defaults,
+    /// Of a robot's recording.
+    pub recording: recording::Options,
     pub limits: ImageLimits,
 }
 
@@ -125,9 +144,11 @@ impl Default for Defaults {
     }
 }
 
-/// Errors that make a directory of frames unusable.
+/// Errors that make recorded frames unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
     #[error("no directory of frames at {path:?}: {reason}")]
     NoDirectory { path: PathBuf, reason: String },
     #[error(
@@ -152,6 +173,24 @@ pub(crate) fn is_image_name(name: &str) -> bool {
 }
 
 const JSONL_EXAMPLE: &str = r#"{"file": "0001.jpg", "time": "2025-01-03T09:14:07Z", "position": [1.2, -0.4, 0], "theta": 1.57}"#;
+
+/// Opens what was recorded at `path`: a robot's recording, or a directory of frames.
+///
+/// What is wrong with some of it is in the second value; only one from which nothing can come is
+/// an error.
+pub fn open(
+    path: &Path,
+    options: &Options,
+) -> Result<(Box<dyn FrameSource>, FrameFaults), CaptureError> {
+    let has_sidecar = options.sidecar.is_some() || sidecar::find(path).is_ok();
+    let is_recording = path.is_file() || (!has_sidecar && recording::is_recording(path));
+    if is_recording {
+        let (source, faults) = RecordingSource::open(path, &options.recording, options.limits)?;
+        return Ok((Box::new(source), faults));
+    }
+    let (source, faults) = open_directory(path, options)?;
+    Ok((Box::new(source), faults))
+}
 
 /// Opens the frames in `dir` with the sidecar that belongs to them.
 ///
@@ -260,6 +299,8 @@ mod tests {
     }
 
     fn options() -> Options {
-        Options { sidecar: None, defaults: Defaults::default(), limits: ImageLimits::default() }
+        let recording = recording::Options::default();
+        let (defaults, limits) = (Defaults::default(), ImageLimits::default());
+        Options { sidecar: None, defaults, recording, limits }
     }
 }

@@ -1,9 +1,11 @@
-//! `engram ingest DIR`: sends a directory of recorded frames to the daemon.
+//! `engram ingest PATH`: sends recorded frames to the daemon.
 //!
-//! Reads the frames here and sends each with the `observe` tool, oldest first. Frames that the
+//! Reads a robot's recording or a directory of frames here and sends each with the `observe` tool, oldest first. Frames that the
 //! daemon already has are skipped, so that an interrupted run is finished by running it again.
 //! A faulty frame or line is reported and the rest goes on; only a daemon that fails ends the
 //! run.
+
+mod list;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,8 +25,9 @@ use serde_json::{Map, Value, json};
 use crate::base::caption::Caption;
 use crate::base::frame::FrameMeta;
 use crate::base::picture::ImageLimits;
-use crate::base::time::{Timestamp, Zone};
-use crate::capture::{self, Defaults, FrameFault, FrameFaults, FrameSource as _, SourceFrame};
+use crate::base::time::{Clock as _, SystemClock, Timestamp, Zone};
+use crate::capture::recording::{self, RecordingClock};
+use crate::capture::{self, Defaults, FrameFault, FrameFaults, SourceFrame};
 use crate::cli::client::{Client, ClientError, ClientOptions, ClientReply};
 use crate::cli::output::say;
 use crate::ingest::TRY_AGAIN;
@@ -33,16 +36,16 @@ use crate::tools::ingest::observe::Observe;
 use crate::tools::tool::Tool as _;
 
 /// What to send and what holds for frames that do not say.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, PartialEq, Args)]
 pub struct Flags {
-    /// Directory of JPEG and PNG frames
-    dir: PathBuf,
-    /// Times and poses of the frames: JSONL, or CSV in TUM order (timestamp tx ty tz qx qy qz qw file); found in DIR where absent
+    /// Recording of a robot (MCAP, or a directory of such files), or directory of JPEG and PNG frames
+    path: PathBuf,
+    /// Times and poses of the frames: JSONL, or CSV in TUM order (timestamp tx ty tz qx qy qz qw file); found in PATH where absent
     #[arg(long, value_name = "FILE")]
     sidecar: Option<PathBuf>,
-    /// Camera of the frames whose line names none
-    #[arg(long, default_value = "camera")]
-    source: String,
+    /// Camera of the frames whose line names none, "camera" where absent; of a recording its one topic of images, which names it where absent
+    #[arg(long)]
+    source: Option<String>,
     /// Coordinate frame of the poses whose line names none
     #[arg(long, default_value = "map")]
     frame_id: String,
@@ -52,6 +55,27 @@ pub struct Flags {
     /// IANA time zone of times without an offset; the setting time.zone where absent
     #[arg(long, default_value = "", hide_default_value = true)]
     zone: String,
+    /// Topic of images in a recording, may be given several times; all of them where absent
+    #[arg(long, value_name = "TOPIC")]
+    image: Vec<String>,
+    /// Topic of poses in a recording: tf, odometry, stamped poses; tf where there is one with the map's frame, else odometry
+    #[arg(long, value_name = "TOPIC")]
+    pose: Option<String>,
+    /// Coordinate frame of the map in a recording's tf
+    #[arg(long, value_name = "FRAME", default_value = "map")]
+    map_frame: String,
+    /// When a recording's first image was taken; for stamps that count from the start of a simulation
+    #[arg(long, value_name = "TIME", conflicts_with = "time_offset")]
+    start: Option<String>,
+    /// Seconds to add to each stamp of a recording
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    time_offset: Option<f64>,
+    /// Print what a recording holds and send nothing
+    #[arg(long)]
+    list: bool,
+    /// With --list: print JSON
+    #[arg(long, requires = "list")]
+    json: bool,
     /// Do not stay until every frame is captioned
     #[arg(long)]
     no_wait: bool,
@@ -76,6 +100,8 @@ pub struct IngestReport {
     pub refused: FrameFaults,
     /// Why the frames that still wait make no progress.
     pub stuck: Option<String>,
+    /// What else there is to know of the frames.
+    pub notes: Vec<String>,
 }
 
 /// Interval of the progress polls.
@@ -96,6 +122,10 @@ pub(super) fn run(
     options: ClientOptions,
     flags: &Flags,
 ) -> anyhow::Result<ExitCode> {
+    if flags.list {
+        list::print(&flags.path, &flags.capture()?.recording, flags.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut client = Client::connect(socket, options)?;
     let report = send(&mut client, flags)?;
     say(report.to_string().trim_end())?;
@@ -110,11 +140,25 @@ pub fn send(client: &mut Client, flags: &Flags) -> anyhow::Result<IngestReport> 
 }
 
 impl Flags {
-    /// All frames of a directory, each as its sidecar has it.
-    pub fn of(dir: PathBuf) -> Self {
-        let Defaults { zone: _, source, frame_id, map_id } = Defaults::default();
-        let (sidecar, zone, no_wait) = (None, String::new(), false);
-        Self { dir, sidecar, source, frame_id, map_id, zone, no_wait }
+    /// All frames of what lies at `path`, each as it has them.
+    pub fn of(path: PathBuf) -> Self {
+        let Defaults { zone: _, source: _, frame_id, map_id } = Defaults::default();
+        Self {
+            path,
+            sidecar: None,
+            source: None,
+            frame_id,
+            map_id,
+            zone: String::new(),
+            image: Vec::new(),
+            pose: None,
+            map_frame: recording::Options::default().map_frame,
+            start: None,
+            time_offset: None,
+            list: false,
+            json: false,
+            no_wait: false,
+        }
     }
 
     /// The zone of the settings, for flags that name none.
@@ -126,17 +170,41 @@ impl Flags {
     }
 
     fn capture(&self) -> anyhow::Result<capture::Options> {
+        let zone = Zone::from_name(&self.zone)?;
+        let Defaults { source, .. } = Defaults::default();
         let defaults = Defaults {
-            zone: Zone::from_name(&self.zone)?,
-            source: self.source.clone(),
+            zone,
+            source: self.source.clone().unwrap_or(source),
             frame_id: self.frame_id.clone(),
             map_id: self.map_id.clone(),
         };
+        let recording = recording::Options {
+            images: self.image.clone(),
+            pose: self.pose.clone(),
+            map_frame: self.map_frame.clone(),
+            clock: self.clock(zone)?,
+            source: self.source.clone(),
+            map_id: self.map_id.clone(),
+        };
         // What the daemon's own limits refuse, it refuses itself.
-        Ok(capture::Options {
-            sidecar: self.sidecar.clone(),
-            defaults,
-            limits: ImageLimits::default(),
+        let limits = ImageLimits::default();
+        Ok(capture::Options { sidecar: self.sidecar.clone(), defaults, recording, limits })
+    }
+
+    fn clock(&self, zone: Zone) -> anyhow::Result<RecordingClock> {
+        /// Beyond any year that is accepted.
+        const OFFSET_MAX: f64 = 1e12;
+        Ok(match (&self.start, self.time_offset) {
+            (Some(start), _) => RecordingClock::Start(zone.parse(start, SystemClock.now())?),
+            (None, None) => RecordingClock::Wall,
+            (None, Some(seconds)) if seconds.abs() <= OFFSET_MAX => {
+                #[expect(clippy::cast_possible_truncation, reason = "checked just above")]
+                let micros = (seconds * 1e6).round() as i64;
+                RecordingClock::Offset(micros)
+            }
+            (None, Some(other)) => {
+                bail!("--time-offset is {other}, accepted are seconds within ±{OFFSET_MAX}")
+            }
         })
     }
 }
@@ -150,11 +218,14 @@ impl IngestReport {
 
 impl fmt::Display for IngestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sent, merged, known, captioned, failed, pending, refused, stuck } = self;
+        let Self { sent, merged, known, captioned, failed, pending, refused, stuck, notes } = self;
         writeln!(f, "{sent} frames sent, {merged} merged into others, {known} known already")?;
         writeln!(f, "{captioned} captioned, {failed} failed, {pending} pending")?;
         if let Some(reason) = stuck {
             writeln!(f, "not waiting any longer: {reason}")?;
+        }
+        for note in notes {
+            writeln!(f, "{note}")?;
         }
         if refused.total() > 0 {
             writeln!(f, "{} refused:", refused.total())?;
@@ -185,10 +256,10 @@ impl<'a> Run<'a> {
     }
 
     fn ingest(mut self, flags: &Flags) -> anyhow::Result<IngestReport> {
-        let (mut source, faults) = capture::open_directory(&flags.dir, &flags.capture()?)?;
+        let (mut source, faults) = capture::open(&flags.path, &flags.capture()?)?;
         self.report.refused = faults;
         let before = self.standing()?;
-        self.report.known = source.skip_known(&before.newest);
+        source.skip_known(&before.newest);
         self.show_bar("sending", source.remaining());
         while let Some(frame) = source.next_frame() {
             match frame {
@@ -197,6 +268,8 @@ impl<'a> Run<'a> {
             }
             self.bar.inc(1);
         }
+        self.report.known = source.known();
+        self.report.notes = source.notes();
         let after = if flags.no_wait { self.standing()? } else { self.wait(&before)? };
         self.count(&before, &after);
         self.bar.finish_and_clear();
