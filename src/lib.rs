@@ -38,3 +38,6 @@ pub mod config;
 pub mod daemon;
 
 pub mod cli;
+
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;

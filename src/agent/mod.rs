@@ -5,6 +5,8 @@
 //! of a plan can be replayed.
 
 mod agent_step;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod json;
 pub mod model;
 mod prompt;

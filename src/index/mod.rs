@@ -7,6 +7,8 @@ pub mod bytes;
 pub mod columns;
 mod distance;
 pub mod flat;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod hnsw;
 pub mod lexical;
 pub mod merge;

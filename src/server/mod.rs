@@ -36,6 +36,8 @@ mod connection;
 mod convert;
 mod fair;
 mod framing;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod listener;
 mod mcp;
 mod message;

@@ -24,6 +24,8 @@ mod durable;
 pub mod forget;
 mod format;
 mod frames;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod keyring;
 mod keys;
 mod lock;

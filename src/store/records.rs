@@ -49,6 +49,9 @@ impl WrittenIn {
 
 /// Version byte and checksum.
 const HEADER_BYTES: usize = 5;
+/// What a value may take in memory: damaged bytes that claim to hold more are refused before
+/// anything is allocated for them. The largest that is written are agents' states.
+pub(super) const VALUE_BYTES_MAX: usize = 64 << 20;
 
 /// Why bytes are not the value that they should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -113,7 +116,7 @@ pub(super) fn encode<T: Encode>(key: &[u8], value: &T) -> Vec<u8> {
 /// The value that [`encode`] sealed under the same key.
 pub(super) fn decode<T: Decode<WrittenIn>>(key: &[u8], sealed: &[u8]) -> Result<T, Fault> {
     let (version, payload) = unseal_versioned(key, sealed)?;
-    let config = bincode::config::standard();
+    let config = bincode::config::standard().with_limit::<VALUE_BYTES_MAX>();
     let (value, read) = bincode::decode_from_slice_with_context(payload, config, version)
         .map_err(|error| Fault::Content(error.to_string()))?;
     if read != payload.len() {

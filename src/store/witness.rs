@@ -25,6 +25,7 @@ use bincode::{Decode, Encode};
 
 use crate::base::time::{Clock as _, SystemClock};
 use crate::store::keys;
+use crate::store::records::VALUE_BYTES_MAX;
 
 const MAGIC: &[u8; 8] = b"engramWT";
 /// Magic bytes, length, checksum.
@@ -226,7 +227,8 @@ fn parse(slot: &[u8]) -> Option<Witness> {
     if hasher.finalize() != u32::from_le_bytes(*crc) {
         return None;
     }
-    let (witness, read) = bincode::decode_from_slice(payload, bincode::config::standard()).ok()?;
+    let config = bincode::config::standard().with_limit::<VALUE_BYTES_MAX>();
+    let (witness, read) = bincode::decode_from_slice(payload, config).ok()?;
     (read == payload.len()).then_some(witness)
 }
 

@@ -16,6 +16,7 @@ use crate::store::durable;
 use crate::store::keyring::master_key::MasterKey;
 use crate::store::keyring::tree::{KeyTree, Node, Seed};
 use crate::store::keyring::{KeyClass, Trees, random};
+use crate::store::records::VALUE_BYTES_MAX;
 use crate::store::sealed;
 
 const MAGIC: &[u8; 8] = b"engramKR";
@@ -144,7 +145,7 @@ impl KeyringFile {
         let (nonce, sealed) = rest.split_first_chunk().ok_or(Fault::Closed)?;
         let plain = sealed::decrypt(self.master.bytes(), *nonce, head, sealed.to_vec())
             .ok_or(Fault::Closed)?;
-        let config = bincode::config::standard();
+        let config = bincode::config::standard().with_limit::<VALUE_BYTES_MAX>();
         let (nodes, _): (Vec<NodeOnDisk>, usize) = bincode::decode_from_slice(&plain, config)
             .map_err(|_no_nodes: bincode::error::DecodeError| Fault::Content)?;
         let tree = |class: KeyClass| {
