@@ -39,3 +39,12 @@ peers *flags:
 # Every file of a store x every damage: what a start or a repair makes of it, as a table.
 damage:
     cargo test --lib every_damage -- --nocapture
+
+# Each reader of foreign bytes fuzzed for a minute; see tests/fuzz/run.sh.
+fuzz *flags:
+    tests/fuzz/run.sh {{flags}}
+
+# Half an hour of everything at once, then an exact audit; see benches/README.md.
+soak *flags:
+    cargo build --release
+    benches/soak/soak.py {{flags}}
