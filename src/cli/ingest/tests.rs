@@ -213,3 +213,24 @@ fn long_lists_of_refusals_are_cut() {
     assert!(text.contains("25 refused:") && text.contains("20: wrong\n  and 5 more"), "{text}");
     assert!(!text.contains("21: wrong"));
 }
+
+#[test]
+fn a_recording_goes_in_with_its_poses_and_a_second_run_sends_nothing() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/recordings/drive.mcap");
+    let flags = Flags { no_wait: true, ..Flags::of(PathBuf::from(path)) };
+    let mut daemon = ScriptedDaemon::default();
+    let run = |daemon: &mut ScriptedDaemon| {
+        let mut call = |tool: &str, arguments| daemon.call(tool, arguments);
+        Run::new(&mut call, ProgressBar::hidden(), Duration::ZERO).ingest(&flags).unwrap()
+    };
+    let report = run(&mut daemon);
+    assert_eq!((report.sent, report.known), (9, 0));
+    assert!(report.to_string().contains("3 frames without a pose, the first "), "{report}");
+    let sent = &daemon.taken[3];
+    assert_eq!(sent["source"], "/camera/image_raw/compressed");
+    assert_eq!(sent["time"], "2025-01-03T09:00:01.500000Z");
+    assert!(sent.contains_key("position") && sent.contains_key("theta"), "{sent:?}");
+    assert!(!daemon.taken[0].contains_key("position"), "no transform is that old");
+    let report = run(&mut daemon);
+    assert_eq!((report.sent, report.known, report.is_failure()), (0, 9, false));
+}
