@@ -15,12 +15,14 @@ mod doctor;
 pub mod ingest;
 pub mod interrupt;
 mod log;
+mod manual;
 pub mod mcp;
 mod models;
 mod output;
 pub mod own_daemon;
 mod reindex;
 mod serve;
+mod service;
 mod status;
 mod tools;
 mod watch;
@@ -94,7 +96,7 @@ enum Command {
         watch: watch::Watch,
     },
     /// Shows what the daemon holds and does
-    Status,
+    Status(status::Flags),
     /// Says what is wrong with this installation or its store, and what helps; repairs
     Doctor(doctor::Flags),
     /// Backs the memory up while the daemon runs: whole, as of one moment, and read back
@@ -119,6 +121,11 @@ enum Command {
     },
     /// Prints the settings in force and where each came from
     Config,
+    /// Prints completions for a shell: engram completions bash
+    Completions(manual::CompletionFlags),
+    /// Writes manual pages, as packages have them
+    #[command(hide = true)]
+    Manual(manual::ManualFlags),
     /// Measures this program on this machine
     Bench {
         #[command(subcommand)]
@@ -162,6 +169,12 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     if let Command::CaptionWorker(flags) = command {
         return serve::caption_worker(&flags);
     }
+    if let Command::Completions(flags) = &command {
+        return Ok(manual::completions(flags));
+    }
+    if let Command::Manual(flags) = &command {
+        return manual::manual(flags);
+    }
     if matches!(command, Command::Serve | Command::Reindex | Command::Bench { .. }) {
         set_up_process();
     }
@@ -183,11 +196,12 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Ask(flags) => ask::run(&socket, options, &flags),
         Command::Call(flags) => call::run(&socket, options, &flags),
         Command::Mcp(flags) => {
-            mcp::run(&socket, &flags, io::stdin(), io::stdout())?;
+            let patience = common.timeout.unwrap_or(mcp::PATIENCE);
+            mcp::run(&socket, (&flags, patience), io::stdin(), io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Watch { watch } => watch::run(&socket, options, &watch),
-        Command::Status => status::run(&socket, options),
+        Command::Status(flags) => status::run(&socket, options, &flags),
         Command::Doctor(flags) => doctor::run(&config, &places, (&socket, options), &flags),
         Command::Backup(flags) => backup::back_up(&config, &places, (&socket, options), &flags),
         Command::Restore(flags) => backup::restore(&config, &places, &flags),
@@ -200,7 +214,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Config => print_config(&config, &places),
         Command::Bench { bench } => bench::run(&bench, &common),
         Command::DevMemory(flags) => dev_memory::run(&config, &flags),
-        Command::CaptionWorker(_) => Ok(ExitCode::SUCCESS),
+        Command::CaptionWorker(_) | Command::Completions(_) | Command::Manual(_) => {
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
@@ -297,8 +313,14 @@ fn places() -> anyhow::Result<Places> {
     let directory = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let home = directory("HOME");
     let state_home =
-        directory("XDG_STATE_HOME").or_else(|| home.map(|home| home.join(".local/state")));
+        directory("XDG_STATE_HOME").or_else(|| home.as_ref().map(|it| it.join(".local/state")));
+    let data_home =
+        directory("XDG_DATA_HOME").or_else(|| home.as_ref().map(|it| it.join(".local/share")));
+    let machine = env::var_os("XDG_DATA_DIRS").filter(|it| !it.is_empty());
+    let machine = machine.unwrap_or_else(|| "/usr/local/share:/usr/share".into());
+    let data_dirs = data_home.into_iter().chain(env::split_paths(&machine));
     Ok(Places {
+        data_dirs: data_dirs.filter(|dir| dir.is_absolute()).collect(),
         state_home: state_home.unwrap_or_else(|| PathBuf::from("/var/lib")),
         runtime_dir: directory("XDG_RUNTIME_DIR"),
         credentials_dir: directory("CREDENTIALS_DIRECTORY"),

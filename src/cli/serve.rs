@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 
 use crate::base::picture::ImageLimits;
 use crate::cli::log;
+use crate::cli::service::Service;
 use crate::config::{Config, Places};
 use crate::daemon::Daemon;
 use crate::model::compute::ComputeDevice;
@@ -78,9 +79,11 @@ pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> 
     let mut signals =
         Signals::new([SIGTERM, SIGINT, SIGHUP]).context("signals cannot be caught")?;
     let daemon = Daemon::start(config, places)?;
+    let service = Service::begin(config.socket_path(places))?;
     if let Some(signal) = signals.forever().next() {
         ::log::info!("asked to stop by signal {signal}");
     }
+    service.end();
     daemon.stop()?;
     log::finish();
     Ok(ExitCode::SUCCESS)

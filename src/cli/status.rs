@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::{Map, Value};
+use clap::Args;
+use serde_json::{Map, Value, json};
 
 use crate::cli::client::{Client, ClientOptions};
 use crate::cli::output::say;
@@ -12,14 +13,36 @@ use crate::tools::admin::memory_stats::MemoryStats;
 use crate::tools::ingest::ingest_status::IngestStatus;
 use crate::tools::tool::Tool as _;
 
+/// How to print it.
+#[derive(Debug, Args)]
+pub(super) struct Flags {
+    /// Print JSON: the replies of `health`, `ingest_status` and `memory_stats`
+    #[arg(long)]
+    json: bool,
+}
+
 /// Prints the status; exits with 1 when the daemon is not well.
-pub(super) fn run(socket: &Path, options: ClientOptions) -> anyhow::Result<ExitCode> {
+pub(super) fn run(
+    socket: &Path,
+    options: ClientOptions,
+    flags: &Flags,
+) -> anyhow::Result<ExitCode> {
     let mut client = Client::connect(socket, options)?;
     let mut ask = |tool: &str| client.call(tool, Map::new()).map(|reply| reply.structured);
     let (health, ingest, stats) =
         (ask(Health::NAME)?, ask(IngestStatus::NAME)?, ask(MemoryStats::NAME)?);
-    say(&render(socket, &health, &ingest, &stats))?;
     let well = health.get("status").and_then(Value::as_str) == Some("ok");
+    if flags.json {
+        let status = json!({
+            "socket": socket.display().to_string(),
+            Health::NAME: health,
+            IngestStatus::NAME: ingest,
+            MemoryStats::NAME: stats,
+        });
+        say(&serde_json::to_string_pretty(&status)?)?;
+    } else {
+        say(&render(socket, &health, &ingest, &stats))?;
+    }
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -115,7 +138,6 @@ fn mebibytes(object: &Map<String, Value>, key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn says_everything_on_one_screen() {

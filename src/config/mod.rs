@@ -266,6 +266,7 @@ mod tests {
             program: "/p".into(),
             credentials_dir: credentials_dir.map(PathBuf::from),
             hub_cache: "/h".into(),
+            data_dirs: Vec::new(),
         };
         let source = |key: &str, dir: Option<&str>| {
             let (_dir, overrides) = file(&format!("[store]\nkey = {key:?}"));
@@ -293,6 +294,7 @@ mod tests {
             program: "/opt/engram/bin/engram".into(),
             credentials_dir: None,
             hub_cache: "/nowhere/hub".into(),
+            data_dirs: vec!["/home/r/.local/share".into(), "/usr/share".into()],
         };
         let config = Config::load(&Overrides::default()).unwrap();
         assert_eq!(config.state_dir(&places), Path::new("/home/r/.local/state/engram"));
@@ -305,6 +307,10 @@ mod tests {
             Config::load(&overrides).unwrap().captioner_dir(&places).unwrap_err().to_string();
         assert!(text.contains("captioner.model is \"no-such-model\""), "{text}");
         assert!(text.contains("/opt/engram/bin/models/no-such-model"), "{text}");
+        assert!(
+            text.contains("/home/r/.local/share/engram/models/no-such-model, /usr/share"),
+            "{text}"
+        );
         assert!(text.ends_with("set captioner.endpoint"), "{text}");
     }
 

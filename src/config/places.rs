@@ -18,6 +18,9 @@ pub struct Places {
     pub credentials_dir: Option<PathBuf>,
     /// The Hugging Face hub's cache: `$HF_HUB_CACHE`, or what stands for it. It is read only.
     pub hub_cache: PathBuf,
+    /// `$XDG_DATA_HOME` and `$XDG_DATA_DIRS`, or what stands for them: what is installed lies
+    /// there, the user's own first.
+    pub data_dirs: Vec<PathBuf>,
 }
 
 impl Config {
@@ -75,16 +78,16 @@ impl Config {
 /// Before the name of a credential.
 const CREDENTIAL: &str = "credential:";
 
-/// `set` alone where it is set, else where things of this kind are installed:
-/// beside the program, in its share directory, in the source tree.
+/// `set` alone where it is set, else where things of this kind are installed: beside the
+/// program, in its share directory, in the data directories of the user and the machine, in the
+/// source tree that it was built from.
 fn shared_dirs(set: &Path, kind: &str, in_sources: &str, places: &Places) -> Vec<PathBuf> {
     if !set.as_os_str().is_empty() {
         return vec![set.to_owned()];
     }
     let beside = places.program.parent().unwrap_or_else(|| Path::new("/"));
-    vec![
-        beside.join(kind),
-        beside.join("../share/engram").join(kind),
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(in_sources),
-    ]
+    let mut dirs = vec![beside.join(kind), beside.join("../share/engram").join(kind)];
+    dirs.extend(places.data_dirs.iter().map(|dir| dir.join("engram").join(kind)));
+    dirs.push(Path::new(env!("CARGO_MANIFEST_DIR")).join(in_sources));
+    dirs
 }

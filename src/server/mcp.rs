@@ -23,7 +23,7 @@ use crate::base::caller::{Caller, Roles};
 use crate::server::calls::{Calls, Pace};
 use crate::server::convert;
 use crate::server::fair::Client;
-use crate::tools::{ToolBox, ToolError};
+use crate::tools::{self, ToolBox, ToolError, ToolSpec, Toolset};
 
 /// Oldest first. Revisions before these want batches or lack structured results.
 const VERSIONS: &[ProtocolVersion] =
@@ -120,7 +120,13 @@ impl Handler {
 
     fn error_of(&self, what: &str, error: ToolError) -> Result<CallToolResult, ErrorData> {
         match error {
-            ToolError::UnknownTool(_) => Err(ErrorData::invalid_params(error.to_string(), None)),
+            ToolError::UnknownTool(ref name) => {
+                let known = self.shared.tools.specs_of(&Toolset::ALL);
+                let may_call = |it: &&ToolSpec| it.roles.meet(self.session.caller.roles);
+                let known = known.iter().filter(may_call).map(|it| it.name);
+                let suggestion = tools::suggestion(name, known);
+                Err(ErrorData::invalid_params(format!("{error}{suggestion}"), None))
+            }
             ToolError::Argument(text) | ToolError::Refused(text) => {
                 Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
             }

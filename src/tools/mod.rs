@@ -121,6 +121,17 @@ pub fn specs(toolsets: &[Toolset]) -> Vec<ToolSpec> {
     catalog::all().into_iter().filter(|spec| toolsets.contains(&spec.toolset)).collect()
 }
 
+/// Who has one letter in three wrong meant another name.
+const MISTYPED_SHARE: usize = 3;
+
+/// The tool whose name was meant, where one is near: `; did you mean health?`.
+pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let distance = |it: &&str| strsim::damerau_levenshtein(name, it);
+    let nearest = known.into_iter().min_by_key(distance);
+    let is_near = |it: &&str| distance(it) * MISTYPED_SHARE <= name.chars().count();
+    nearest.filter(is_near).map(|it| format!("; did you mean {it}?")).unwrap_or_default()
+}
+
 /// A prompt that clients can ask for, filled in.
 #[derive(Debug, Clone)]
 pub struct PromptSpec {

@@ -30,6 +30,7 @@ mod home;
 mod hostile;
 mod hub;
 mod hub_server;
+mod installed;
 mod killed_writer;
 mod last_seen;
 mod literal;

@@ -54,8 +54,8 @@ pub(in crate::cli) struct Flags {
     /// Neighbours to find
     #[arg(long, value_name = "N", default_value_t = 10)]
     k: usize,
-    /// Rows kept in view by a walk
-    #[arg(long, value_name = "LIST", value_delimiter = ',',
+    /// Rows kept in view by a walk, such as 16,64,256 [default: 16,24,32,48,64,96,128,192,256]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', hide_default_value = true,
           default_values_t = [16, 24, 32, 48, 64, 96, 128, 192, 256])]
     ef: Vec<usize>,
     /// Measure windows of the rows as well, of these shares of them

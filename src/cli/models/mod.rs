@@ -9,6 +9,7 @@ mod export;
 mod hub;
 pub(super) mod hub_settings;
 mod import;
+mod install;
 mod list;
 #[cfg(feature = "pull")]
 mod pull;
@@ -44,6 +45,13 @@ const NAME_HELP: &str =
 pub(super) enum Models {
     /// Lists the models that have a name here: where they are, what they need, what they are for
     List,
+    /// Copies the shipped models and prompts to where the program finds them without the source
+    /// tree that it was built from
+    Install {
+        /// Where to; engram in `$XDG_DATA_HOME` where it is not given
+        #[arg(long, value_name = "DIR")]
+        to: Option<PathBuf>,
+    },
     /// Fetches a model from the hub; a download that was cut goes on where it was
     #[command(after_help = ENVIRONMENT)]
     Pull {
@@ -90,6 +98,7 @@ pub(super) fn run(
     let cache = HubCache::new(settings.cache.clone());
     match models {
         Models::List => list::list(&cache, config, places)?,
+        Models::Install { to } => install::install(config, places, to.as_deref())?,
         Models::Pull { name } => pull(&cache, settings, name)?,
         Models::Verify { names } => return verify(&cache, names),
         Models::Path { name } => path(&cache, config, places, name)?,

@@ -89,7 +89,8 @@ fn of_working_memory(
     if ids.is_empty() {
         return Err(argument_error(format!(
             "argument \"record_ids\" is missing and the working memory of this session is empty; \
-             accepted are 1 to {RECORDS_MAX} record ids, or none after a recall"
+             accepted are 1 to {RECORDS_MAX} record ids, or none after a recall in the same \
+             session: on one connection, or each with the same \"session\""
         )));
     }
     Ok(ids)

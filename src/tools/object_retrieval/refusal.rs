@@ -52,7 +52,8 @@ pub(crate) fn refusal_naming(
 }
 
 const NO_WORKING_MEMORY: &str = "the working memory of this session is empty; accepted is a call \
-    after a recall, such as recall_all";
+    after a recall, such as recall_all, in the same session: on one connection, or each with the \
+    same \"session\" where an adapter opens a connection for each call";
 const NOTHING_TO_SEARCH_FOR: &str = "there is neither a task nor a working memory in this session; \
     accepted is a call after start_task or a recall, or with the argument \"instance_desc\"";
 const NO_SEARCH: &str = "this session has no real-world search instance; accepted is a call after \
