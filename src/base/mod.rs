@@ -10,6 +10,7 @@ pub mod caller;
 pub mod caption;
 pub mod detection;
 pub mod embedding;
+pub mod failpoint;
 pub mod frame;
 pub mod notify;
 pub mod panic;

@@ -136,11 +136,19 @@ enum Command {
     CaptionWorker(serve::WorkerFlags),
 }
 
+#[cfg(feature = "failpoints")]
+#[expect(clippy::disallowed_methods, reason = "the crash test's, and no setting")]
+fn arm_failpoints() {
+    crate::base::failpoint::arm(&env::var("FAILPOINT_KILLS").unwrap_or_default());
+}
+
 /// Runs the command line to its end.
 ///
 /// Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the
 /// command line is wrong.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    #[cfg(feature = "failpoints")]
+    arm_failpoints();
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {

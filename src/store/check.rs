@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::base::RecordId;
+use crate::base::failpoint::failpoint;
 use crate::store::Counters;
 use crate::store::Options;
 use crate::store::StoreError;
@@ -64,6 +65,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
         check_nothing_is_there(dir, promised)?;
         Tried::NothingThere
     };
+    failpoint!("start.tried");
     trial::forget_note(&path).map_err(|error| StoreError::io("open", &path, &error))?;
     let raw = Database::open(&path, options.sled_cache_bytes)
         .map_err(|reason| tried.not_whole(dir, format!("its database does not open, {reason}")))?;
@@ -87,6 +89,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     for loss in &lost {
         losses.note(loss)?;
     }
+    failpoint!("start.opened");
     let is_adopted = db.raw().witness().commits == 0 && !db.raw().is_empty()?;
     if is_adopted || !lost.is_empty() {
         // The witness says from now on what was found.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use sled::IVec;
 
+use crate::base::failpoint::failpoint;
 use crate::base::time::{Clock as _, SystemClock};
 use crate::store::StoreError;
 use crate::store::backup::ChangedKeys;
@@ -260,7 +261,9 @@ impl Database {
         }
         undo.push((keys::WITNESS.to_vec(), db.get(keys::WITNESS)?));
         writes.insert(keys::WITNESS, records::encode(keys::WITNESS, &witness));
+        failpoint!("commit.prepared");
         let applied = caught(|| db.apply_batch(writes).map_err(StoreError::from));
+        failpoint!("commit.applied");
         let committed = applied.and_then(|()| self.flush_handles(&mut accounts));
         #[cfg(test)]
         let committed = committed.and_then(|()| accounts.fail_on_purpose(&db, &undo));
@@ -276,7 +279,9 @@ impl Database {
         }
         accounts.witness = witness;
         accounts.recount = recount;
+        failpoint!("commit.synced");
         accounts.write_file();
+        failpoint!("commit.witnessed");
         Ok(())
     }
 
@@ -437,6 +442,7 @@ impl Database {
         let handles = self.0.handles.read().unwrap_or_else(PoisonError::into_inner);
         let Some(Handles { db, log }) = handles.as_ref() else { return Ok(()) };
         caught(|| db.flush().map(drop).map_err(StoreError::from))?;
+        failpoint!("log.flushed");
         let io = |error| StoreError::io("sync the log", &self.0.path, &error);
         accounts.blobs.sync().map_err(io)?;
         log.sync_data().map_err(io)
@@ -516,6 +522,7 @@ impl Drop for Shared {
         }
         // sled writes its last as it is dropped.
         drop(self.handles.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        failpoint!("stop.closed");
         if let Err(error) = trial::note_closed(&self.path) {
             log::warn!(error:%; "the next start will copy the database first");
         }
@@ -612,7 +619,12 @@ fn caught<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreErr
 /// What is wrong, in words for an operator: sled's name offsets and line numbers of its own.
 pub(super) fn describe(error: &sled::Error) -> String {
     match error {
-        sled::Error::Io(error) => error.to_string(),
+        // sled passes some on as they are debugged.
+        sled::Error::Io(error) => {
+            let text = error.to_string();
+            let message = text.split_once("message: \"").and_then(|(_, it)| it.split('"').next());
+            message.map_or_else(|| text.clone(), str::to_owned)
+        }
         sled::Error::Corruption { .. } => "a part of its log is damaged".to_owned(),
         sled::Error::Unsupported(_) => "its settings (the file \"conf\") are damaged".to_owned(),
         sled::Error::CollectionNotFound(_) | sled::Error::ReportableBug(_) => {

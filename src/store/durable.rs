@@ -5,6 +5,8 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use crate::base::failpoint::failpoint;
+
 /// Ending of files that are not finished; they may be removed at any time.
 pub(super) const DRAFT: &str = "new";
 
@@ -17,7 +19,9 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.write_all(bytes)?;
     file.sync_data()?;
     drop(file);
+    failpoint!("file.drafted");
     fs::rename(&draft, path)?;
+    failpoint!("file.renamed");
     path.parent().map_or(Ok(()), sync_dir)
 }
 

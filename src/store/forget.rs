@@ -7,6 +7,7 @@
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::base::failpoint::failpoint;
 use crate::store::Record;
 use crate::store::Store;
 use crate::store::StoreError;
@@ -120,7 +121,9 @@ impl Store {
                 change.newest = None;
             }
             Ok(())
-        })
+        })?;
+        failpoint!("floor.raised");
+        Ok(())
     }
 
     /// Removes some of the records below the floor, with their vectors, images and
@@ -140,8 +143,10 @@ impl Store {
             change.batch.erase_later();
             Ok(ids.len())
         })?;
+        failpoint!("floor.removed");
         if removed == 0 {
             self.0.db.erase_owed()?;
+            failpoint!("floor.erased");
             // Chunks of segments that were dropped with them.
             let segments = self.segments()?;
             super::segments::remove_leftovers(&self.0.db, &segments)?;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use log::info;
 
+use crate::base::failpoint::failpoint;
 use crate::store::Options;
 use crate::store::StoreError;
 use crate::store::database::Database;
@@ -143,10 +144,15 @@ fn seal(options: &Options, plain: Database, keyring: &Arc<Keyring>) -> Result<()
     }
     sealed.commit(batch)?;
     drop((sealed, plain));
+    failpoint!("sealing.drafted");
     fs::rename(&places.db, &places.plain)
-        .and_then(|()| fs::rename(&places.draft, &places.db))
+        .and_then(|()| {
+            failpoint!("sealing.moved");
+            fs::rename(&places.draft, &places.db)
+        })
         .and_then(|()| durable::sync_dir(dir))
         .map_err(|error| io(&error))?;
+    failpoint!("sealing.placed");
     finish_sealing(dir)
 }
 

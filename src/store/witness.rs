@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 
 use bincode::{Decode, Encode};
 
+use crate::base::failpoint::failpoint;
 use crate::base::time::{Clock as _, SystemClock};
 use crate::store::keys;
 use crate::store::records::VALUE_BYTES_MAX;
@@ -185,6 +186,7 @@ impl WitnessFile {
         };
         let at = if witness.commits.is_multiple_of(2) { 0 } else { SLOT_BYTES as u64 };
         file.write_all_at(&slot, at)?;
+        failpoint!("witness.written");
         if witness.commits == 1 {
             // A new database: the other slot may be of one that was here before.
             file.write_all_at(&[0; SLOT_BYTES], SLOT_BYTES as u64 - at)?;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use rustix::process::{Resource, Rlimit, Signal};
 
+use crate::base::failpoint::failpoint;
 use crate::base::picture::ImageLimits;
 use crate::model::captioner;
 use crate::model::compute::ComputeDevice;
@@ -75,6 +76,7 @@ fn serve(
     };
     protocol::write(output, &hello)?;
     while let Some(WorkerRequest::Caption { image }) = protocol::read(input)? {
+        failpoint!("worker.asked");
         let reply = match captioner.caption(&image) {
             Ok(caption) => WorkerReply::caption(caption),
             Err(CaptionError::BadImage(reason)) => WorkerReply::BadImage { reason },

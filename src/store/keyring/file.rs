@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use bincode::{Decode, Encode};
 use log::warn;
 
+use crate::base::failpoint::failpoint;
 use crate::store::StoreError;
 use crate::store::durable;
 use crate::store::keyring::master_key::MasterKey;
@@ -91,7 +92,11 @@ impl KeyringFile {
 
     /// Replaces both; durable when it returns.
     pub(super) fn write(&self, trees: &Trees) -> Result<(), StoreError> {
-        NAMES.iter().try_for_each(|name| self.write_one(name, trees))
+        for name in NAMES {
+            self.write_one(name, trees)?;
+            failpoint!("keyring.file");
+        }
+        Ok(())
     }
 
     fn write_one(&self, name: &str, trees: &Trees) -> Result<(), StoreError> {
