@@ -78,7 +78,7 @@ pub(super) fn remove_vectors(
     is_over: impl Fn(u32) -> bool,
 ) -> Result<(), StoreError> {
     let mut start = keys::vectors(0);
-    while let Some((key, _)) = db.first_from(&start, keys::VECTORS)? {
+    while let Some(key) = db.first_key_from(&start, keys::VECTORS)? {
         let Some(generation) = keys::generation(&key) else { break };
         if is_over(generation) {
             remove_all(db, &keys::vectors(generation))?;
@@ -93,8 +93,8 @@ fn remove_all(db: &SealedDatabase, prefix: &[u8]) -> Result<(), StoreError> {
     loop {
         let mut batch = Batch::default();
         let mut removed = 0;
-        for entry in db.entries(prefix).take(REMOVED_AT_ONCE) {
-            batch.remove(entry?.0);
+        for key in db.keys(prefix).take(REMOVED_AT_ONCE) {
+            batch.remove(key?);
             removed += 1;
         }
         if removed == 0 {

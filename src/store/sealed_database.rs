@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bincode::{Decode, Encode};
 use sled::IVec;
 
+use crate::base::failpoint::failpoint;
 use crate::store::StoreError;
 use crate::store::database::{Batch as RawBatch, Database, LastChanges, RawEntries};
 use crate::store::keyring::{KeyClass, KeyId, Keyring};
@@ -158,6 +159,7 @@ impl SealedDatabase {
             (writing.next_write, writing.leased_to) = (leased_to, leased_to);
             (writing.owed, writing.owed_entries) = (owed, owed_entries);
         }
+        failpoint!("start.owed");
         database.erase_owed()?;
         Ok(database)
     }
@@ -228,6 +230,22 @@ impl SealedDatabase {
         Ok(key.starts_with(prefix).then_some((key, value)))
     }
 
+    /// The keys of a kind without names, also of values that were erased: they take room until
+    /// they are removed.
+    pub(super) fn keys(&self, prefix: &[u8]) -> impl Iterator<Item = Result<Vec<u8>, StoreError>> {
+        self.raw.entries(prefix).map(|entry| entry.map(|(key, _)| key.to_vec()))
+    }
+
+    /// The first of [`SealedDatabase::keys`] that is not below `start`.
+    pub(super) fn first_key_from(
+        &self,
+        start: &[u8],
+        prefix: &[u8],
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let first = self.raw.from(start).next().transpose()?;
+        Ok(first.map(|(key, _)| key.to_vec()).filter(|key| key.starts_with(prefix)))
+    }
+
     /// Puts one value, with no promise that it outlives the process until a
     /// [`SealedDatabase::flush`].
     pub(super) fn put(&self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
@@ -265,6 +283,7 @@ impl SealedDatabase {
         let (raw, done) = self.prepare(&mut self.lock_writing(), batch)?;
         self.raw.commit(raw)?;
         let owed = self.note(done);
+        failpoint!("erase.committed");
         if is_urgent || owed > OWED_MAX { self.erase_owed() } else { Ok(()) }
     }
 
@@ -274,10 +293,13 @@ impl SealedDatabase {
         if writing.owed.is_empty() && writing.owed_entries.is_empty() {
             return Ok(());
         }
+        failpoint!("erase.owed");
         self.keyring.erase(writing.owed.iter().copied())?;
+        failpoint!("erase.keys");
         for entry in writing.owed_entries.drain(..) {
             // A kill brings them back, and they are erased once more.
             self.raw.remove(&entry)?;
+            failpoint!("erase.entry");
         }
         writing.owed.clear();
         Ok(())

@@ -12,6 +12,7 @@ use std::io::{self, Read, Write};
 use std::ops::Range;
 
 use crate::base::RecordId;
+use crate::base::failpoint::failpoint;
 use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::change::Change;
@@ -85,6 +86,7 @@ impl Store {
             }
             Ok(())
         })?;
+        failpoint!("segment.named");
         remove.iter().try_for_each(|number| remove_chunks(&self.0.db, *number))
     }
 
@@ -180,6 +182,7 @@ impl Draft<'_> {
     ) -> Result<SegmentMeta, StoreError> {
         let Self { store, number, parts } = self;
         store.0.db.flush()?;
+        failpoint!("segment.drafted");
         Ok(SegmentMeta { number, first, last, rows, unreadable, parts })
     }
 }
@@ -202,6 +205,7 @@ impl PartWriter<'_> {
         self.db.put(&key, &records::seal(&key, &self.chunk))?;
         self.chunk.clear();
         self.next += 1;
+        failpoint!("segment.chunk");
         if self.next.is_multiple_of(CHUNKS_A_FLUSH) { self.db.flush() } else { Ok(()) }
     }
 }
@@ -382,12 +386,15 @@ pub(super) fn remove_leftovers(
         db.commit(batch)?;
     }
     let mut start = keys::chunks(SegmentNumber(0));
-    while let Some((key, _)) = db.first_from(&start, keys::CHUNKS)? {
+    while let Some(key) = db.first_key_from(&start, keys::CHUNKS)? {
         let Some(number) = keys::number(&key).map(SegmentNumber) else { break };
         if !is_named(number) {
             remove_chunks(db, number)?;
+            failpoint!("start.leftovers");
             let mut batch = Batch::default();
             batch.erase(KeyId::new(KeyClass::Segment, number.0));
+            // A number is free from the highest that was erased on.
+            batch.erase_at_once();
             db.commit(batch)?;
         }
         let Some(next) = number.0.checked_add(1) else { break };
@@ -397,10 +404,11 @@ pub(super) fn remove_leftovers(
 }
 
 /// One by one: sled keeps everyone from reading while it applies a batch, and nothing
-/// asks for these chunks any more.
+/// asks for these chunks any more. Their key may be gone by now.
 fn remove_chunks(db: &SealedDatabase, number: SegmentNumber) -> Result<(), StoreError> {
-    for entry in db.entries(&keys::chunks(number)) {
-        db.remove(&entry?.0)?;
+    for key in db.keys(&keys::chunks(number)) {
+        db.remove(&key?)?;
+        failpoint!("segment.removed");
     }
     db.flush()
 }
