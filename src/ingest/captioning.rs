@@ -20,7 +20,7 @@ use crate::ingest::doubt;
 use crate::ingest::doubt::{Doubt, DoubtChange};
 use crate::ingest::progress::Progress;
 use crate::ingest::{IngestParts, Options};
-use crate::memory::episodic::Episodic;
+use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::{CaptionError, Captioner};
 use crate::store::{PendingFrame, Store, StoreError};
 
@@ -230,6 +230,8 @@ impl<C: Captioner> Captioning<C> {
                 self.unkept = None;
                 Ok(Next::GoOn)
             }
+            // Forgotten meanwhile.
+            Err(MemoryError::Store(gone @ StoreError::NotPending { .. })) => Err(gone),
             Err(failed) => {
                 self.report(format!("frame {ticket} is captioned and not kept yet: {failed}"));
                 if self.unkept.replace((ticket, caption)).is_none() {

@@ -1,8 +1,10 @@
 //! The frames' images, as files beside the database: `frames/<ticket / 1000>/<ticket>.frame`,
 //! each encrypted under its own key ([`sealed`]), by which a damaged one is noticed.
 //!
-//! An image is written before the entry that names it, so that a crash leaves at
-//! most an image that nothing names; such are moved to `frames.aside/` when the store opens.
+//! An image is written before the entry that names it, as `<ticket>.incoming`, and gets its
+//! name when that is on disk. So a start tells what a kill left unanswered, which it removes,
+//! from images of a database that is newer than the one there, which it moves to
+//! `frames.aside/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -13,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::base::FrameTicket;
+use crate::base::failpoint::failpoint;
 use crate::base::picture::Encoding;
 use crate::store::Record;
 use crate::store::StoreError;
@@ -29,7 +32,7 @@ const IMAGES_A_DIRECTORY: u64 = 1_000;
 
 /// Files of one name that are kept aside.
 const NAMES_TRIED: usize = 1_000;
-/// Images or drafts that no entry names, of a process that was killed.
+/// Images that no entry names, of an earlier engram that was killed.
 const LEFT_BY_A_KILL: usize = 1;
 
 #[derive(Debug)]
@@ -50,11 +53,13 @@ struct ImageCatalogue {
 
 /// Ending of an image's file.
 const ENDING: &str = "frame";
+/// The same while the entry that is to name it may not be on disk.
+const INCOMING: &str = "incoming";
 
 impl Frames {
-    /// Lists the images in `dir`; moves those aside whose ticket was never given out, and
-    /// notes them as a loss where a kill cannot have left them. Those that earlier versions
-    /// left in plain are encrypted.
+    /// Lists the images in `dir`; removes what a kill left unanswered, moves those aside whose
+    /// ticket was never given out, and notes them as a loss where a kill cannot have left them.
+    /// Those that earlier versions left in plain are encrypted.
     pub(super) fn open(
         dir: &Path,
         keyring: Arc<Keyring>,
@@ -69,8 +74,17 @@ impl Frames {
         }
         fs::create_dir_all(dir)
             .map_err(|error| StoreError::io("make the directory", dir, &error))?;
-        let Listed { sealed, plain, unknown } = list(dir, next_ticket)
+        let Listed { sealed, plain, incoming, unanswered, unknown } = list(dir, next_ticket)
             .map_err(|error| StoreError::io("list the images in", dir, &error))?;
+        for path in incoming {
+            fs::rename(&path, path.with_extension(ENDING))
+                .map_err(|error| StoreError::io("name the image", &path, &error))?;
+        }
+        for path in unanswered {
+            log::info!(path:?; "an image that came in as the process ended is removed");
+            fs::remove_file(&path)
+                .map_err(|error| StoreError::io("remove the image", &path, &error))?;
+        }
         move_aside(&unknown, dir)
             .map_err(|error| StoreError::io("move images aside from", dir, &error))?;
         if unknown.len() > LEFT_BY_A_KILL {
@@ -87,6 +101,7 @@ impl Frames {
         for (ticket, path) in plain {
             let io = |error: io::Error| StoreError::io("encrypt the image", &path, &error);
             frames.put(ticket, &fs::read(&path).map_err(io)?)?;
+            frames.keep(FrameTicket(ticket));
             fs::remove_file(&path).map_err(io)?;
         }
         Ok(frames)
@@ -97,7 +112,8 @@ impl Frames {
         list(dir, u64::MAX).is_ok_and(|it| !it.sealed.images.is_empty() || !it.plain.is_empty())
     }
 
-    /// Keeps an image; durable when it returns.
+    /// Writes an image; durable when it returns. [`Frames::keep`] is to follow, or the next
+    /// start removes it.
     pub(super) fn write(&self, ticket: FrameTicket, image: &[u8]) -> Result<(), StoreError> {
         if Encoding::of(image).is_none() {
             return Err(StoreError::NotAnImage);
@@ -106,7 +122,7 @@ impl Frames {
     }
 
     fn put(&self, ticket: u64, image: &[u8]) -> Result<(), StoreError> {
-        let path = self.path(ticket);
+        let path = self.path(ticket).with_extension(INCOMING);
         let io = |error: io::Error| StoreError::io("write the image", &path, &error);
         if let Some(dir) = path.parent()
             && !dir.is_dir()
@@ -129,7 +145,18 @@ impl Frames {
             held.bytes -= before;
         }
         held.bytes += bytes;
+        failpoint!("image.written");
         Ok(())
+    }
+
+    /// Keeps an image: the entry that names it is on disk.
+    pub(super) fn keep(&self, ticket: FrameTicket) {
+        failpoint!("image.committed");
+        let path = self.path(ticket.0);
+        if let Err(error) = fs::rename(path.with_extension(INCOMING), &path) {
+            // It is found by either name, and the next start tries again.
+            log::warn!(path:?, error:%; "an image keeps the name that it came in by");
+        }
     }
 
     /// The image; `None` when it was dropped or is missing. A damaged one is an error.
@@ -138,10 +165,16 @@ impl Frames {
             return Ok(None);
         }
         let path = self.path(ticket.0);
-        let sealed = match fs::read(&path) {
-            Ok(sealed) => sealed,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(StoreError::io("read the image", &path, &error)),
+        // It may get its name between the first two.
+        let names = [path.clone(), path.with_extension(INCOMING), path];
+        let mut read = names.iter().map(|path| (path, fs::read(path)));
+        let is_there = |(_, read): &(_, io::Result<Vec<u8>>)| {
+            read.as_ref().err().is_none_or(|error| error.kind() != ErrorKind::NotFound)
+        };
+        let sealed = match read.find(is_there) {
+            Some((_, Ok(sealed))) => sealed,
+            None => return Ok(None),
+            Some((path, Err(error))) => return Err(StoreError::io("read the image", path, &error)),
         };
         let entry = keys::image(ticket);
         match sealed::open(&self.keyring, &sealed) {
@@ -231,14 +264,18 @@ impl Frames {
     pub(super) fn remove(&self, ticket: FrameTicket) -> Result<(), StoreError> {
         let Some(bytes) = self.read_held().images.get(&ticket.0).copied() else { return Ok(()) };
         let path = self.path(ticket.0);
-        match fs::remove_file(&path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(StoreError::io("remove the image", &path, &error)),
+        for path in [path.with_extension(INCOMING), path] {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(StoreError::io("remove the image", &path, &error));
+                }
+                _ => {}
+            }
         }
         let mut held = self.write_held();
         held.images.remove(&ticket.0);
         held.bytes -= bytes;
+        failpoint!("image.removed");
         Ok(())
     }
 
@@ -288,7 +325,11 @@ struct Listed {
     sealed: ImageCatalogue,
     /// As versions before format 5 kept images.
     plain: Vec<(u64, PathBuf)>,
-    /// Not finished, or of tickets that were never given out.
+    /// Of those in `sealed`, such as still have the name that they came in by.
+    incoming: Vec<PathBuf>,
+    /// Nobody was told that they are here: not finished, or not named by an entry.
+    unanswered: Vec<PathBuf>,
+    /// Of tickets that were never given out.
     unknown: Vec<PathBuf>,
 }
 
@@ -308,13 +349,17 @@ fn list(dir: &Path, next_ticket: u64) -> io::Result<Listed> {
                 continue;
             }
             match kind {
-                FileKind::Sealed if ticket < next_ticket => {
+                FileKind::Sealed | FileKind::Incoming if ticket < next_ticket => {
                     let bytes = file.metadata()?.len();
                     listed.sealed.images.insert(ticket, bytes);
                     listed.sealed.bytes += bytes;
+                    if kind == FileKind::Incoming {
+                        listed.incoming.push(path);
+                    }
                 }
                 FileKind::Plain if ticket < next_ticket => listed.plain.push((ticket, path)),
-                FileKind::Sealed | FileKind::Plain | FileKind::Draft => listed.unknown.push(path),
+                FileKind::Incoming | FileKind::Draft => listed.unanswered.push(path),
+                FileKind::Sealed | FileKind::Plain => listed.unknown.push(path),
             }
         }
     }
@@ -341,6 +386,7 @@ fn move_aside(unknown: &[PathBuf], dir: &Path) -> io::Result<()> {
             // Not one that replaces a file that is there.
             match fs::hard_link(path, &target) {
                 Ok(()) => {
+                    failpoint!("image.aside");
                     fs::remove_file(path)?;
                     break;
                 }
@@ -356,6 +402,8 @@ fn move_aside(unknown: &[PathBuf], dir: &Path) -> io::Result<()> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileKind {
     Sealed,
+    /// The entry that is to name it may be missing.
+    Incoming,
     /// As versions before format 5 kept images.
     Plain,
     /// Not finished.
@@ -367,6 +415,7 @@ fn parse_name(path: &Path) -> Option<(u64, FileKind)> {
     let ticket = path.file_stem()?.to_str()?.parse().ok()?;
     match path.extension()?.to_str()? {
         ENDING => Some((ticket, FileKind::Sealed)),
+        INCOMING => Some((ticket, FileKind::Incoming)),
         "jpg" | "png" => Some((ticket, FileKind::Plain)),
         durable::DRAFT => Some((ticket, FileKind::Draft)),
         _ => None,
@@ -409,6 +458,7 @@ mod tests {
         let frames = frames(dir, 1);
         for ticket in 1..=4 {
             frames.write(FrameTicket(ticket), &jpeg(200)).unwrap();
+            frames.keep(FrameTicket(ticket));
         }
         frames
     }
@@ -436,20 +486,38 @@ mod tests {
     }
 
     #[test]
-    fn unknown_images_and_drafts_are_moved_aside_and_foreign_files_left() {
+    fn an_image_is_kept_from_the_commit_of_its_entry_on_and_removed_before() {
+        let state = tempfile::tempdir().unwrap();
+        let dir = state.path().join("frames");
+        for (next_ticket, is_kept) in [(2, true), (1, false)] {
+            let written = frames(&dir, 1);
+            written.write(FrameTicket(1), &jpeg(200)).unwrap();
+            assert_eq!(written.read(FrameTicket(1)).unwrap(), Some(jpeg(200)), "before it is kept");
+            fs::write(dir.join("0/2.new"), b"half").unwrap();
+            // Killed before or after the commit.
+            let next = frames(&dir, next_ticket);
+            assert_eq!(next.read(FrameTicket(1)).unwrap(), is_kept.then(|| jpeg(200)));
+            let left: &[&str] = if is_kept { &["1.frame"] } else { &[] };
+            assert_eq!(list_files(&dir.join("0")), left);
+            next.remove(FrameTicket(1)).unwrap();
+            assert!(!state.path().join("frames.aside").exists());
+        }
+    }
+
+    #[test]
+    fn unknown_images_are_moved_aside_and_foreign_files_left() {
         let state = tempfile::tempdir().unwrap();
         let dir = state.path().join("frames");
         drop(fill(&dir));
-        fs::write(dir.join("0/3.new"), b"half").unwrap();
         fs::write(dir.join("0/notes.txt"), b"mine").unwrap();
         assert_eq!(list_held(&frames(&dir, 3)), [1, 2]);
         assert_eq!(list_files(&dir.join("0")), ["1.frame", "2.frame", "notes.txt"]);
         let aside = state.path().join("frames.aside");
-        assert_eq!(list_files(&aside), ["3.frame", "3.new", "4.frame"]);
+        assert_eq!(list_files(&aside), ["3.frame", "4.frame"]);
         // Another of the same name does not replace it.
         fs::write(dir.join("0/4.frame"), b"another").unwrap();
         drop(frames(&dir, 3));
-        assert_eq!(list_files(&aside), ["3.frame", "3.new", "4.frame", "4.frame.1"]);
+        assert_eq!(list_files(&aside), ["3.frame", "4.frame", "4.frame.1"]);
         assert_eq!(fs::read(aside.join("4.frame")).unwrap().len() as u64, FILE_BYTES);
     }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
+use crate::base::failpoint::failpoint;
 use crate::base::time::{Timestamp, Zone};
 use crate::store::Options;
 use crate::store::StoreError;
@@ -164,6 +165,7 @@ pub fn salvage_in_place(options: &Options) -> Result<SalvageReport, StoreError> 
     let master = MasterKey::read(&options.key, dir)?.ok_or_else(missing)?;
     let keyring = Keyring::open(dir, &master)?.ok_or_else(missing)?;
     let report = save(options, &target, &Arc::new(keyring))?;
+    failpoint!("salvage.saved");
     let mut kept = (1..=DAMAGED_MAX).map(|n| format!("damaged.{n}"));
     let kept = kept.find(|name| !dir.join(name).exists()).ok_or_else(|| StoreError::NotWhole {
         path: dir.clone(),
@@ -183,6 +185,7 @@ pub fn salvage_in_place(options: &Options) -> Result<SalvageReport, StoreError> 
         losses.note(&format!("record {id} is lost"))?;
     }
     durable::replace(&target.join(DONE), kept.as_bytes()).map_err(|error| io(&error))?;
+    failpoint!("salvage.done");
     finish(dir)?;
     Ok(report)
 }
@@ -203,9 +206,11 @@ pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
         // What is there was put there before a kill, or is the damaged one.
         if current.exists() && (is_saved || !kept.join(name).exists()) {
             fs::rename(&current, kept.join(name)).map_err(|error| io(&error))?;
+            failpoint!("salvage.kept");
         }
         if is_saved {
             fs::rename(&saved, &current).map_err(|error| io(&error))?;
+            failpoint!("salvage.placed");
         }
     }
     durable::sync_dir(dir).and_then(|()| fs::remove_dir_all(&target)).map_err(|error| io(&error))
@@ -479,7 +484,8 @@ fn save_images(from: &Path, to: &Path, keyring: &Keyring) -> io::Result<(usize, 
             let path = file.path();
             let ticket = path.file_stem().and_then(|it| it.to_str()).and_then(|it| it.parse().ok());
             let Some(ticket) = ticket.map(FrameTicket) else { continue };
-            let is_image = path.extension() == Some("frame".as_ref());
+            let is_image =
+                ["frame", "incoming"].iter().any(|it| path.extension() == Some(it.as_ref()));
             if !is_image || !file.file_type()?.is_file() {
                 continue;
             }

@@ -60,17 +60,22 @@ impl<'a> Scan<'a> {
     }
 
     fn step(&mut self) -> Result<Option<(Record, Embedding)>, StoreError> {
-        let Some(entry) = self.records.next() else {
-            self.ended = true;
-            return if self.left == 0 { Ok(None) } else { Err(self.to_lost_error()) };
+        let (key, sealed, id, vector) = loop {
+            let Some(entry) = self.records.next() else {
+                self.ended = true;
+                return if self.left == 0 { Ok(None) } else { Err(self.to_lost_error()) };
+            };
+            let (key, sealed) = entry?;
+            self.left = self.left.saturating_sub(1);
+            let number = keys::number(&key)
+                .ok_or_else(|| StoreError::damaged(&key, &Fault::Content("its key".to_owned())))?;
+            self.at = RecordId(number);
+            let vector = self.vector_of(number)?;
+            if vector.is_ok() || self.source.db.contains(&key)? {
+                break (key, sealed, self.at, vector);
+            }
+            // Removed while it was read.
         };
-        let (key, sealed) = entry?;
-        self.left = self.left.saturating_sub(1);
-        let number = keys::number(&key)
-            .ok_or_else(|| StoreError::damaged(&key, &Fault::Content("its key".to_owned())))?;
-        let id = RecordId(number);
-        self.at = id;
-        let vector = self.vector_of(number)?;
         let record = records::decode::<RecordOnDisk>(&key, &sealed)
             .and_then(|on_disk| on_disk.into_record(id))
             .map_err(|fault| StoreError::damaged(&key, &fault))?;
@@ -87,7 +92,7 @@ impl<'a> Scan<'a> {
                 Some(ahead) => ahead,
                 None => match self.next_vector()? {
                     Some(next) => next,
-                    None => return Ok(Err(Fault::Missing)),
+                    None => return self.look_up(number),
                 },
             };
             if at == number {
@@ -95,9 +100,19 @@ impl<'a> Scan<'a> {
             }
             if at > number {
                 self.ahead = Some((at, vector));
-                return Ok(Err(Fault::Missing));
+                return self.look_up(number);
             }
         }
+    }
+
+    /// A vector that did not come by: its record may be newer than what the walk has read.
+    fn look_up(&self, number: u64) -> Result<Result<Embedding, Fault>, StoreError> {
+        let ScanSource { db, dimension, generation, .. } = self.source;
+        let key = keys::vector(generation, RecordId(number));
+        let found = db.between(&key, &key).next().transpose()?;
+        Ok(found.map_or(Err(Fault::Missing), |(key, sealed)| {
+            records::decode_vector(&key, &sealed, dimension)
+        }))
     }
 
     fn next_vector(&mut self) -> Result<Option<Numbered>, StoreError> {

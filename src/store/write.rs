@@ -10,6 +10,7 @@ use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
+use crate::base::failpoint::failpoint;
 use crate::base::frame::{FrameMeta, NAME_BYTES_MAX};
 use crate::base::time::Timestamp;
 use crate::language::caption::ParsedCaption;
@@ -193,6 +194,7 @@ impl Store {
                 Err(error) => return Err(error),
             }
             change.counters.captioned += 1;
+            failpoint!("frame.captioned");
             Ok(record)
         })
     }
@@ -262,6 +264,7 @@ impl Store {
             }
             Ok(oldest)
         })?;
+        failpoint!("frame.set_aside");
         forgotten.map_or(Ok(()), |oldest| self.0.frames.remove(oldest))
     }
 
@@ -393,6 +396,9 @@ impl super::Inner {
             batch.insert(keys::REMOVED, forget::seal(&removed));
         }
         self.db.commit(batch)?;
+        for ticket in writer.tally.next_ticket..next_ticket {
+            self.frames.keep(FrameTicket(ticket));
+        }
         writer.tally = tally;
         writer.removed = removed;
         writer.newest = newest;
@@ -428,6 +434,7 @@ impl super::Inner {
 
     fn write_manifest(&self, writer: &mut WriterState) -> Result<(), StoreError> {
         self.manifest.write(&promise(writer, writer.newest))?;
+        failpoint!("manifest.written");
         writer.promised_newest = writer.newest.map(|(id, _)| id);
         writer.commits_since_manifest = 0;
         Ok(())
@@ -435,7 +442,9 @@ impl super::Inner {
 
     /// Takes the promise of a newest record back, before that record is removed.
     pub(super) fn promise_no_newest(&self, writer: &WriterState) -> Result<(), StoreError> {
-        self.manifest.write(&promise(writer, None))
+        self.manifest.write(&promise(writer, None))?;
+        failpoint!("manifest.taken_back");
+        Ok(())
     }
 }
 
