@@ -10,10 +10,10 @@ demo:
 # Everything that CI checks.
 check: test python checks
     cargo fmt --check
-    cargo clippy --all-targets -- -D warnings
+    cargo clippy --all-targets --features failpoints -- -D warnings
 
 test:
-    cargo test
+    cargo test --features failpoints
 
 # Of the simulated home, the comparison and the training; says what it could not run.
 python:
@@ -39,6 +39,7 @@ peers *flags:
 # Every file of a store x every damage: what a start or a repair makes of it, as a table.
 damage:
     cargo test --lib every_damage -- --nocapture
+    cargo test --lib every_pair_of_damaged -- --ignored --nocapture
 
 # Each reader of foreign bytes fuzzed for a minute; see tests/fuzz/run.sh.
 fuzz *flags:
@@ -48,3 +49,7 @@ fuzz *flags:
 soak *flags:
     cargo build --release
     benches/soak/soak.py {{flags}}
+
+# The daemon killed at every failpoint and at random under load, then audited; as a table.
+crash kills="200" seed="1":
+    CRASH_KILLS={{kills}} CRASH_SEED={{seed}} cargo test --features failpoints --test it crash_daemon -- --nocapture

@@ -16,12 +16,15 @@ mod bench;
 mod caption;
 mod caption_worker;
 mod crash;
+#[cfg(feature = "failpoints")]
+mod crash_daemon;
 mod crash_segments;
 mod daemon;
 mod dev_memory;
 mod endpoint;
 #[path = "../../benches/home/evaluation/mod.rs"]
 mod evaluation;
+mod exhausted;
 mod footprint;
 mod fusion;
 mod gone;

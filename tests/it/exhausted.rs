@@ -1,0 +1,149 @@
+//! A daemon that runs out of file descriptors, of memory, or whose disk takes no writes: it says
+//! so, nothing that was answered is lost, and it goes on once there is some again.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::Command;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use engram::cli::client::{Client, ClientError};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use serde_json::{Value, json};
+
+use crate::running::{Running, flat, refusal_to_start, wait_for};
+
+/// What a call came to: its reply, or why it was refused.
+fn ask(client: &mut Client, tool: &str, arguments: Value) -> Result<Value, String> {
+    let arguments = arguments.as_object().unwrap().clone();
+    match client.call(tool, arguments) {
+        Ok(reply) if reply.is_error => Err(reply.text),
+        Ok(reply) => Ok(Value::Object(reply.structured)),
+        Err(ClientError::Refused { message, .. }) => Err(message),
+        Err(error) => Err(format!("gone: {error}")),
+    }
+}
+
+/// One of the demo's frames, sent as bytes.
+fn frame(n: usize) -> Value {
+    let mut frame = flat().remove(n);
+    let fields = frame.as_object_mut().unwrap();
+    let path = fields.shift_remove("image_path").unwrap();
+    let image = fs::read(path.as_str().unwrap()).unwrap();
+    fields.insert("image".to_owned(), BASE64.encode(image).into());
+    frame
+}
+
+fn limit(daemon: &Running, resource: Resource, current: Option<u64>) -> Rlimit {
+    let pid = Pid::from_raw(daemon.process().cast_signed());
+    // The daemon has this process's.
+    let maximum = getrlimit(resource).maximum;
+    prlimit(pid, resource, Rlimit { current, maximum }).unwrap()
+}
+
+/// Keeps notes and frames, and says which were answered and why others were not.
+fn keep(client: &mut Client, words: &str, kept: &mut Vec<String>) -> Vec<String> {
+    let mut refusals = Vec::new();
+    for n in 0..6 {
+        let text = format!("the {words} number {n} hangs in the hall");
+        match ask(client, "memory_save", json!({"text": text})) {
+            Ok(_) => kept.push(text),
+            Err(reason) => refusals.push(reason),
+        }
+    }
+    refusals
+}
+
+fn check(daemon: &Running, kept: &[String]) {
+    for text in kept {
+        let query: String = text.chars().take(400).collect();
+        let found = daemon.ask("memory_load", json!({"query": query, "limit": 100}));
+        let texts = found["memories"].as_array().unwrap().iter();
+        assert_eq!(texts.filter(|it| it["text"] == text.as_str()).count(), 1, "{text:.80}");
+    }
+}
+
+#[test]
+fn without_file_descriptors_it_says_so_and_goes_on_when_there_are_some() {
+    let daemon = Running::start();
+    let mut client = daemon.client();
+    let mut kept = Vec::new();
+    assert_eq!(keep(&mut client, "key", &mut kept), Vec::<String>::new());
+    let before = limit(&daemon, Resource::Nofile, Some(5));
+    ask(&mut client, "observe", frame(0)).unwrap_err();
+    // Some are kept: not every write opens a file.
+    drop(keep(&mut client, "coat", &mut kept));
+    let health = ask(&mut client, "health", json!({})).unwrap();
+    assert_eq!(health["status"], "degraded");
+    assert!(health["problems"].to_string().contains("Too many open files"), "{health}");
+    limit(&daemon, Resource::Nofile, before.current);
+    // By itself, and for new clients as well.
+    wait_for(|| ask(&mut client, "observe", frame(1)).is_ok());
+    wait_for(|| keep(&mut daemon.client(), "hat", &mut kept).is_empty());
+    check(&daemon, &kept);
+    let daemon = Running::start_in(daemon.kill(), &[]);
+    check(&daemon, &kept);
+}
+
+#[test]
+fn without_memory_nothing_that_was_answered_is_lost() {
+    let daemon = Running::start();
+    let mut client = daemon.client();
+    let mut kept = Vec::new();
+    keep(&mut client, "key", &mut kept);
+    let status = fs::read_to_string(format!("/proc/{}/statm", daemon.process())).unwrap();
+    let pages: u64 = status.split(' ').next().unwrap().parse().unwrap();
+    limit(&daemon, Resource::As, Some(pages * 4_096 + (2 << 20)));
+    // It may answer, refuse or end: an allocation that fails ends a process.
+    for n in 0..4 {
+        let words = format!("coat {n} {}", "and a hat ".repeat(2_000));
+        if !keep(&mut client, &words, &mut kept).is_empty() {
+            break;
+        }
+        drop(ask(&mut client, "observe", frame(n)));
+    }
+    let daemon = Running::start_in(daemon.kill(), &[]);
+    check(&daemon, &kept);
+    assert_eq!(daemon.ask("health", json!({}))["status"], "ok");
+}
+
+fn mount(options: &[&str], at: &Path) -> bool {
+    let mounted = Command::new("mount").args(options).arg(at).output();
+    mounted.is_ok_and(|it| it.status.success())
+}
+
+/// A directory on a file system of its own, unmounted with this.
+struct OwnDisk<'a>(&'a Path);
+
+impl Drop for OwnDisk<'_> {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("-l").arg(self.0).status());
+    }
+}
+
+#[test]
+fn a_read_only_file_system_refuses_the_start_with_the_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state");
+    fs::create_dir(&state).unwrap();
+    if !mount(&["-t", "tmpfs", "-o", "size=96m,mode=0700", "tmpfs"], &state) {
+        // Written past the test harness, which swallows what a passing test prints.
+        drop(writeln!(io::stderr(), "SKIPPED: only root may mount a file system"));
+        return;
+    }
+    let _mounted = OwnDisk(&state);
+    let mut kept = Vec::new();
+    let daemon = Running::start_in(dir, &[]);
+    keep(&mut daemon.client(), "key", &mut kept);
+    let (dir, status) = daemon.stop();
+    assert!(status.success());
+    assert!(mount(&["-o", "remount,ro"], &dir.path().join("state")));
+    let refused = refusal_to_start(dir.path(), &[]);
+    assert!(refused.contains("Read-only file system"), "{refused}");
+    assert!(!refused.contains("damaged"), "{refused}");
+    assert!(mount(&["-o", "remount,rw"], &dir.path().join("state")));
+    let daemon = Running::start_in(dir, &[]);
+    check(&daemon, &kept);
+    drop(daemon);
+}
