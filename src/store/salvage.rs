@@ -21,7 +21,6 @@ use crate::store::StoreError;
 use crate::store::copy::copy_tree;
 use crate::store::database::{Batch as RawBatch, Database};
 use crate::store::durable;
-use crate::store::keyring::master_key::MasterKey;
 use crate::store::keyring::{KeyClass, KeyId, Keyring};
 use crate::store::keys;
 use crate::store::lock::DirectoryLock;
@@ -30,6 +29,7 @@ use crate::store::manifest::Manifest;
 use crate::store::records::{self, PromiseOnDisk, RecordOnDisk, RemovedOnDisk, TallyOnDisk};
 use crate::store::sealed::{self, Opened, Unreadable};
 use crate::store::sealed_database::{Batch, SealedDatabase};
+use crate::store::unlock;
 use crate::store::witness::WitnessFile;
 
 /// Bytes of a piece of sled's log, over whose ends no value reaches.
@@ -130,13 +130,7 @@ pub fn repair(options: &Options, target: &Path) -> Result<SalvageReport, StoreEr
     if dir.join("audit").is_dir() {
         copy_tree(&dir.join("audit"), &target.join("audit")).map_err(|error| io(&error))?;
     }
-    let missing = || StoreError::NotWhole {
-        path: dir.clone(),
-        reason: "its key or its keyring is missing, without which nobody can read it".to_owned(),
-        kept: String::new(),
-    };
-    let master = MasterKey::read(&options.key, target)?.ok_or_else(missing)?;
-    let keyring = Arc::new(Keyring::open(target, &master)?.ok_or_else(missing)?);
+    let keyring = Arc::new(unlock::keyring_in(target, options)?);
     let mut report = save(options, target, &keyring)?;
     (report.images, report.damaged_images) =
         save_images(&dir.join("frames"), &target.join("frames"), &keyring)
@@ -157,13 +151,7 @@ pub fn salvage_in_place(options: &Options) -> Result<SalvageReport, StoreError> 
         _ => {}
     }
     fs::create_dir(&target).map_err(|error| io(&error))?;
-    let missing = || StoreError::NotWhole {
-        path: dir.clone(),
-        reason: "its key or its keyring is missing, without which nobody can read it".to_owned(),
-        kept: String::new(),
-    };
-    let master = MasterKey::read(&options.key, dir)?.ok_or_else(missing)?;
-    let keyring = Keyring::open(dir, &master)?.ok_or_else(missing)?;
+    let keyring = unlock::keyring_in(dir, options)?;
     let report = save(options, &target, &Arc::new(keyring))?;
     failpoint!("salvage.saved");
     let mut kept = (1..=DAMAGED_MAX).map(|n| format!("damaged.{n}"));

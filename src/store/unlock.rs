@@ -71,12 +71,17 @@ pub(super) fn check_key(options: &Options, raw: &Database) -> Result<(), StoreEr
     if !raw.get(keys::FORMAT)?.is_some_and(|it| sealed::is_sealed(&it)) {
         return Ok(());
     }
-    let master = MasterKey::read(&options.key, &options.dir)?;
+    keyring_in(&options.dir, options).map(drop)
+}
+
+/// The keyring of a store that has one, from its own directory or another that holds a copy.
+pub(super) fn keyring_in(dir: &Path, options: &Options) -> Result<Keyring, StoreError> {
+    let master = MasterKey::read(&options.key, dir)?;
     let keyring = match &master {
-        Some(master) => Keyring::open(&options.dir, master)?,
+        Some(master) => Keyring::open(dir, master)?,
         None => None,
     };
-    if keyring.is_some() { Ok(()) } else { Err(locked(&options.dir, master.is_some())) }
+    keyring.ok_or_else(|| locked(&options.dir, master.is_some()))
 }
 
 fn locked(dir: &Path, has_key: bool) -> StoreError {
