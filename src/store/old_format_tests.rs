@@ -46,6 +46,22 @@ fn files_with(dir: &Path, bytes: &[u8]) -> Vec<PathBuf> {
     found
 }
 
+/// As a kill leaves it between the encrypted database and its being put in.
+#[test]
+fn an_encrypted_draft_beside_the_plain_database_is_made_anew() {
+    let sealed = copy_store("store-format-1");
+    drop(open(sealed.path()));
+    let dir = copy_store("store-format-1");
+    copy_tree(&sealed.path().join("db"), &dir.path().join("db.sealed")).unwrap();
+    for name in ["db.witness", "key", "key.copy", "keyring", "keyring.copy"] {
+        fs::copy(sealed.path().join(name), dir.path().join(name)).unwrap();
+    }
+    let store = open(dir.path());
+    assert_eq!((all(&store).len(), store.problems()), (3, Vec::new()));
+    drop(store);
+    assert_eq!(files_with(dir.path(), b"a red mug"), Vec::<PathBuf>::new());
+}
+
 #[test]
 fn a_store_of_format_1_is_read_and_written_on() {
     let dir = copy_store("store-format-1");

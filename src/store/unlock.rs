@@ -94,10 +94,13 @@ fn locked(dir: &Path, has_key: bool) -> StoreError {
     StoreError::NotWhole { path: dir.to_owned(), reason, kept: String::new() }
 }
 
-/// Ends a sealing that a kill cut short after the new database was whole.
+/// Ends a sealing that a kill cut short: forward where the new database is whole, else back.
 pub(super) fn finish_sealing(dir: &Path) -> Result<(), StoreError> {
     let Places { db, draft, plain } = Places::of(dir);
     let io = |error: &std::io::Error| StoreError::io("put the encrypted database in", dir, error);
+    if db.exists() && !plain.exists() && draft.exists() {
+        remove_draft(dir).map_err(|error| io(&error))?;
+    }
     if !db.exists() && plain.exists() && draft.exists() {
         fs::rename(&draft, &db).map_err(|error| io(&error))?;
         durable::sync_dir(dir).map_err(|error| io(&error))?;
@@ -106,6 +109,17 @@ pub(super) fn finish_sealing(dir: &Path) -> Result<(), StoreError> {
         fs::remove_dir_all(&plain).map_err(|error| io(&error))?;
     }
     Ok(())
+}
+
+/// Removes a draft with its witness, which lies where the placed database will have its own.
+fn remove_draft(dir: &Path) -> std::io::Result<()> {
+    let gone = |removed: std::io::Result<()>| match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    // The witness goes first: without a draft beside it, it would stand for the plain database.
+    gone(fs::remove_file(dir.join("db.witness")))?;
+    gone(fs::remove_dir_all(Places::of(dir).draft))
 }
 
 struct Places {
@@ -125,14 +139,7 @@ fn seal(options: &Options, plain: Database, keyring: &Arc<Keyring>) -> Result<()
     let dir = &options.dir;
     let places = Places::of(dir);
     let io = |error: &std::io::Error| StoreError::io("encrypt the database in", dir, error);
-    if places.draft.exists() {
-        fs::remove_dir_all(&places.draft).map_err(|error| io(&error))?;
-    }
-    // Of a draft that a kill cut short.
-    match fs::remove_file(dir.join("db.witness")) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(&error)),
-        _ => {}
-    }
+    remove_draft(dir).map_err(|error| io(&error))?;
     let sealed = SealedDatabase::new(open(&places.draft, options)?, Arc::clone(keyring))?;
     let mut batch = Batch::default();
     let mut entries = 0_usize;
