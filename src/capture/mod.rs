@@ -6,8 +6,10 @@ pub mod directory;
 pub mod gate;
 pub mod pixels;
 pub mod recording;
+pub mod sharpness;
 pub mod sidecar;
 pub mod signature;
+pub mod window;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -27,7 +27,8 @@ use crate::base::frame::FrameMeta;
 use crate::base::picture::ImageLimits;
 use crate::base::time::{Clock as _, SystemClock, Timestamp, Zone};
 use crate::capture::recording::{self, RecordingClock};
-use crate::capture::{self, Defaults, FrameFault, FrameFaults, SourceFrame};
+use crate::capture::window::SharpestFrames;
+use crate::capture::{self, Defaults, FrameFault, FrameFaults, FrameSource as _, SourceFrame};
 use crate::cli::client::{Client, ClientError, ClientOptions, ClientReply};
 use crate::cli::output::say;
 use crate::ingest::TRY_AGAIN;
@@ -76,6 +77,9 @@ pub struct Flags {
     /// With --list: print JSON
     #[arg(long, requires = "list")]
     json: bool,
+    /// Of frames of a source within so many seconds only the sharpest is sent; 0 sends all
+    #[arg(long, value_name = "SECONDS", default_value = WINDOW, value_parser = window)]
+    window: Duration,
     /// Do not stay until every frame is captioned
     #[arg(long)]
     no_wait: bool,
@@ -88,7 +92,11 @@ pub struct IngestReport {
     pub sent: u64,
     /// Taken in as a repetition of the one before.
     pub merged: u64,
-    /// Passed over: the daemon had them already, or newer ones of their source.
+    /// Dropped by the daemon: dark, blurred, or too many a second.
+    pub dropped: u64,
+    /// Not sent, for a sharper one of the same window.
+    pub passed_over: u64,
+    /// Skipped: the daemon had them already, or newer ones of their source.
     pub known: usize,
     /// Captioned by the daemon meanwhile, frames of others included.
     pub captioned: u64,
@@ -104,6 +112,8 @@ pub struct IngestReport {
     pub notes: Vec<String>,
 }
 
+/// Seconds of which the sharpest frame is sent.
+const WINDOW: &str = "0.5";
 /// Interval of the progress polls.
 const POLL: Duration = Duration::from_millis(200);
 /// Polls without progress, while the daemon says that it does not caption, that end the wait: a
@@ -157,6 +167,7 @@ impl Flags {
             time_offset: None,
             list: false,
             json: false,
+            window: window(WINDOW).unwrap_or_default(),
             no_wait: false,
         }
     }
@@ -209,17 +220,29 @@ impl Flags {
     }
 }
 
+fn window(text: &str) -> Result<Duration, String> {
+    let given = text.trim().parse().ok().and_then(|it| Duration::try_from_secs_f64(it).ok());
+    given.ok_or_else(|| "accepted is a number of seconds, 0 or more".to_owned())
+}
+
 impl IngestReport {
     /// Whether nothing at all could be ingested.
     pub(super) fn is_failure(&self) -> bool {
-        self.sent == 0 && self.merged == 0 && self.known == 0
+        self.sent == 0 && self.merged == 0 && self.known == 0 && self.dropped == 0
     }
 }
 
 impl fmt::Display for IngestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sent, merged, known, captioned, failed, pending, refused, stuck, notes } = self;
+        let Self { sent, merged, dropped, passed_over, known, .. } = self;
+        let Self { captioned, failed, pending, refused, stuck, notes, .. } = self;
         writeln!(f, "{sent} frames sent, {merged} merged into others, {known} known already")?;
+        if *passed_over > 0 {
+            writeln!(f, "{passed_over} not sent, for sharper ones just before or after")?;
+        }
+        if *dropped > 0 {
+            writeln!(f, "{dropped} dropped by the daemon as dark, blurred or too many a second")?;
+        }
         writeln!(f, "{captioned} captioned, {failed} failed, {pending} pending")?;
         if let Some(reason) = stuck {
             writeln!(f, "not waiting any longer: {reason}")?;
@@ -260,6 +283,7 @@ impl<'a> Run<'a> {
         self.report.refused = faults;
         let before = self.standing()?;
         source.skip_known(&before.newest);
+        let mut source = SharpestFrames::new(source, flags.window, ImageLimits::default());
         self.show_bar("sending", source.remaining());
         while let Some(frame) = source.next_frame() {
             match frame {
@@ -269,6 +293,7 @@ impl<'a> Run<'a> {
             self.bar.inc(1);
         }
         self.report.known = source.known();
+        self.report.passed_over = source.passed_over();
         self.report.notes = source.notes();
         let after = if flags.no_wait { self.standing()? } else { self.wait(&before)? };
         self.count(&before, &after);
@@ -327,10 +352,10 @@ impl<'a> Run<'a> {
     }
 
     fn note_taken(&mut self, reply: &ClientReply) {
-        if reply.structured.get("state").and_then(Value::as_str) == Some("merged") {
-            self.report.merged += 1;
-        } else {
-            self.report.sent += 1;
+        match reply.structured.get("state").and_then(Value::as_str) {
+            Some("merged") => self.report.merged += 1,
+            Some("dropped") => self.report.dropped += 1,
+            _ => self.report.sent += 1,
         }
     }
 

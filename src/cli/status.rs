@@ -68,12 +68,14 @@ fn render(
         text(ingest, "failed"),
         text(ingest, "refused"),
     ));
-    let lost = ingest.get("lost").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let reasons = lost.iter().filter_map(Value::as_object);
-    let reasons: Vec<String> =
-        reasons.map(|it| format!("{} {}", text(it, "frames"), text(it, "reason"))).collect();
-    if !reasons.is_empty() {
-        lines.push(format!("  lost       {} since the start", reasons.join(", ")));
+    for (field, title) in [("lost", "lost   "), ("dropped", "dropped")] {
+        let counted = ingest.get(field).and_then(Value::as_array).into_iter().flatten();
+        let counted = counted.filter_map(Value::as_object);
+        let reasons: Vec<String> =
+            counted.map(|it| format!("{} {}", text(it, "frames"), text(it, "reason"))).collect();
+        if !reasons.is_empty() {
+            lines.push(format!("  {title}    {} since the start", reasons.join(", ")));
+        }
     }
     let span = match (text(stats, "first"), text(stats, "last")) {
         (first, last) if first == "-" && last == "-" => String::new(),

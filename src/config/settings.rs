@@ -125,6 +125,7 @@ pub struct IngestSettings {
     pub max_ahead_seconds: u64,
     pub silent_seconds: u64,
     pub gate: GateSettings,
+    pub drop: DropSettings,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -135,6 +136,14 @@ pub struct GateSettings {
     pub max_distance_metres: f64,
     pub max_turn_degrees: f64,
     pub max_change: f64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DropSettings {
+    pub dark_below: f64,
+    pub blurred_below: f64,
+    pub max_per_second: f64,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -20,8 +20,8 @@ use crate::agent::Agent;
 use crate::audit::{self, Audit};
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, SystemClock};
-use crate::capture::gate;
-use crate::config::{Config, ConfigError, Places};
+use crate::capture::{gate, sharpness};
+use crate::config::{Config, ConfigError, DropSettings, Places};
 use crate::daemon::private::{NotPrivate, keep_private};
 use crate::daemon::receipts::RetentionReceipts;
 use crate::ingest::{self, Ingest, IngestParts};
@@ -314,6 +314,10 @@ fn ingest_options(config: &Config) -> Result<ingest::Options, ConfigError> {
     let gate = &settings.gate;
     #[expect(clippy::cast_possible_truncation, reason = "a number from 0 to 1")]
     let change_max = gate.max_change as f32;
+    let DropSettings { dark_below, blurred_below, max_per_second } = settings.drop;
+    #[expect(clippy::cast_possible_truncation, reason = "numbers up to 255")]
+    let (dark_below, blurred_below) = (dark_below as f32, blurred_below as f32);
+    let interval_min = if max_per_second > 0.0 { 1.0 / max_per_second } else { 0.0 };
     Ok(ingest::Options {
         limits: config.image_limits(),
         ahead_max: Duration::from_secs(settings.max_ahead_seconds),
@@ -325,6 +329,8 @@ fn ingest_options(config: &Config) -> Result<ingest::Options, ConfigError> {
             turn_radians_max: gate.max_turn_degrees.to_radians(),
             change_max,
         },
+        flaws: sharpness::Options { dark_below, blurred_below },
+        interval_min: Duration::try_from_secs_f64(interval_min).unwrap_or(Duration::MAX),
         zone: config.zone()?,
         ..ingest::Options::default()
     })

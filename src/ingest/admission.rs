@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use log::warn;
 
-use crate::base::FrameTicket;
 use crate::base::caption::Caption;
 use crate::base::frame::FrameMeta;
 use crate::base::picture::{self, ImageLimits};
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::capture::gate::{self, Arrival, Decision, LastKeyframe, Viewpoint};
 use crate::capture::pixels;
+use crate::capture::sharpness::{self, Quality};
 use crate::capture::signature::Signature;
-use crate::ingest::{FrameImage, ObserveError, Observed, ObservedState, Options};
+use crate::ingest::{DropReason, FrameImage, ObserveError, Observed, ObservedState, Options};
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::store::{Keyframe, Merged, Store, StoreError};
 
@@ -28,6 +28,8 @@ pub(super) struct Admission {
     clock: Arc<dyn Clock>,
     limits: ImageLimits,
     gate: gate::Options,
+    flaws: sharpness::Options,
+    interval_min: Duration,
     ahead_max: Duration,
     zone: Zone,
     /// Held from reading a source's keyframe to replacing it: of two concurrent frames, the
@@ -42,9 +44,19 @@ impl Admission {
         clock: Arc<dyn Clock>,
         options: &Options,
     ) -> Self {
-        let Options { limits, gate, ahead_max, zone, .. } = *options;
-        let admitting = Mutex::new(());
-        Self { store, episodic, clock, limits, gate, ahead_max, zone, admitting }
+        let Options { limits, gate, flaws, interval_min, ahead_max, zone, .. } = *options;
+        Self {
+            store,
+            episodic,
+            clock,
+            limits,
+            gate,
+            flaws,
+            interval_min,
+            ahead_max,
+            zone,
+            admitting: Mutex::new(()),
+        }
     }
 
     pub(super) fn now(&self) -> Timestamp {
@@ -67,10 +79,20 @@ impl Admission {
             FrameImage::File(file) => picture::decode(file, self.limits)?,
             FrameImage::Raw(raw) => pixels::to_rgb(&raw, self.limits)?,
         };
+        // Whoever captioned it saw something.
+        if caption.is_none()
+            && let Some(flaw) = Quality::of(&picture).flaw(&self.flaws)
+        {
+            return Ok(dropped(DropReason::Flawed(flaw)));
+        }
         let signature = Signature::of(&picture);
         let _admitting = self.admitting.lock().unwrap_or_else(PoisonError::into_inner);
         let keyframe = self.keyframe(&meta.source)?;
-        match self.decide(meta, &signature, keyframe.as_ref())? {
+        let decision = self.decide(meta, &signature, keyframe.as_ref())?;
+        if caption.is_none() && self.is_too_soon(meta, keyframe.as_ref()) {
+            return Ok(dropped(DropReason::TooSoon));
+        }
+        match decision {
             Decision::Keep => {
                 let signature = signature.as_bytes().to_vec();
                 let image = match image {
@@ -80,7 +102,7 @@ impl Admission {
                 match caption {
                     None => {
                         let ticket = self.store.accept_frame(meta, &image, signature)?;
-                        Ok(Observed { ticket, state: ObservedState::Pending })
+                        Ok(Observed { ticket: Some(ticket), state: ObservedState::Pending })
                     }
                     Some(caption) => self.remember(meta, &image, signature, caption),
                 }
@@ -104,8 +126,7 @@ impl Admission {
             | MemoryError::Thread(_)
             | MemoryError::NamesNothing(_)) => ObserveError::Memory(other.to_string()),
         })?;
-        let ticket = record.image.unwrap_or(FrameTicket(0));
-        Ok(Observed { ticket, state: ObservedState::Stored { record: record.id } })
+        Ok(Observed { ticket: record.image, state: ObservedState::Stored { record: record.id } })
     }
 
     /// A damaged keyframe counts as none: the next one replaces it.
@@ -150,14 +171,22 @@ impl Admission {
         })
     }
 
+    fn is_too_soon(&self, meta: &FrameMeta, keyframe: Option<&Keyframe>) -> bool {
+        keyframe.is_some_and(|it| meta.taken_at.since(it.last_at) < self.interval_min)
+    }
+
     fn merge(&self, meta: &FrameMeta) -> Result<Observed, ObserveError> {
         let merged = self.episodic.merge_frame(&meta.source, meta.taken_at)?;
         let Merged { ticket, record, end_at: _ } = merged;
-        Ok(Observed { ticket, state: ObservedState::Merged { record } })
+        Ok(Observed { ticket: Some(ticket), state: ObservedState::Merged { record } })
     }
 
     /// With microseconds, or two times of one second would look the same.
     fn format_micros(&self, time: Timestamp) -> String {
         format!("{}.{:06}", self.zone.format(time), time.micros() % 1_000_000)
     }
+}
+
+fn dropped(reason: DropReason) -> Observed {
+    Observed { ticket: None, state: ObservedState::Dropped(reason) }
 }

@@ -9,6 +9,7 @@ use log::{info, warn};
 
 use crate::base::tally::Tally;
 use crate::base::time::Timestamp;
+use crate::capture::sharpness::Flaw;
 use crate::ingest::ObserveError;
 
 /// Why frames are lost.
@@ -51,12 +52,33 @@ impl LossReason {
     }
 }
 
+/// Why frames are dropped that are whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropReason {
+    /// Nothing is seen on it.
+    Flawed(Flaw),
+    /// It came too soon after the one before.
+    TooSoon,
+}
+
+impl DropReason {
+    /// As replies and the log have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flawed(Flaw::Dark) => "dark",
+            Self::Flawed(Flaw::Blurred) => "blurred",
+            Self::TooSoon => "too_soon",
+        }
+    }
+}
+
 /// What was lost since the start.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     /// After how long a source is silent; zero looks for none.
     silent_after: Duration,
     refused: Tally<LossReason>,
+    dropped: Tally<DropReason>,
     sources: Mutex<BTreeMap<String, LiveSource>>,
 }
 
@@ -97,6 +119,13 @@ impl Losses {
         Some(format!("a frame of source {source:?} was refused: {error}"))
     }
 
+    /// Counts a frame that was dropped.
+    pub(super) fn note_dropped(&self, source: &str, reason: DropReason, now: Timestamp) {
+        if let Some(times) = self.dropped.count(&reason, now) {
+            info!(reason = reason.name(), times, source; "frames were dropped");
+        }
+    }
+
     /// Notes that a frame of a source came, taken at this time.
     pub(super) fn came(&self, source: &str, taken_at: Timestamp, now: Timestamp) {
         let apart = now.since(taken_at).max(taken_at.since(now));
@@ -128,6 +157,10 @@ impl Losses {
                 warn!(source:% = source, seconds; "a source is silent: its frames came, and stopped");
             }
         }
+    }
+
+    pub(super) fn dropped(&self) -> Vec<(DropReason, u64)> {
+        self.dropped.counts()
     }
 
     pub(super) fn refused(&self) -> Vec<(LossReason, u64)> {

@@ -32,6 +32,7 @@ use crate::base::stop::Stop;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::capture::gate;
 use crate::capture::pixels::{BadPixels, RawImage};
+use crate::capture::sharpness;
 use crate::ingest::admission::Admission;
 use crate::ingest::captioning::Captioning;
 use crate::ingest::losses::Losses;
@@ -46,6 +47,9 @@ use crate::store::{SetAside, Store, StoreError};
 pub struct Options {
     pub limits: ImageLimits,
     pub gate: gate::Options,
+    pub flaws: sharpness::Options,
+    /// Least time between two frames of a source that are kept or merged; zero for none.
+    pub interval_min: Duration,
     /// How far a frame's time may lie ahead of the clock: clocks of robot and
     /// camera differ, and a frame of next year would shut its source for a year.
     pub ahead_max: Duration,
@@ -63,6 +67,8 @@ impl Default for Options {
         Self {
             limits: ImageLimits::default(),
             gate: gate::Options::default(),
+            flaws: sharpness::Options::default(),
+            interval_min: Duration::ZERO,
             ahead_max: Duration::from_hours(1),
             silent_after: Duration::from_mins(10),
             zone: Zone::Machine,
@@ -93,11 +99,11 @@ pub enum FrameImage<'a> {
     Raw(RawImage<'a>),
 }
 
-/// Outcome of an accepted frame.
+/// Outcome of a frame that was not refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observed {
-    /// Of the frame itself, or of the one that it was merged into.
-    pub ticket: FrameTicket,
+    /// Of the frame itself, or of the one that it was merged into; `None` where it was dropped.
+    pub ticket: Option<FrameTicket>,
     pub state: ObservedState,
 }
 
@@ -110,6 +116,8 @@ pub enum ObservedState {
     /// Repeats an earlier frame, whose record now ends with this one; `None` while that frame
     /// waits for its caption.
     Merged { record: Option<RecordId> },
+    /// Nothing of it is kept.
+    Dropped(DropReason),
 }
 
 /// Part of every refusal that passes once frames are captioned, so that a client can tell it
@@ -155,7 +163,7 @@ impl From<StoreError> for ObserveError {
     }
 }
 
-pub use crate::ingest::losses::LossReason;
+pub use crate::ingest::losses::{DropReason, LossReason};
 
 /// Status of ingest.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,6 +179,8 @@ pub struct IngestState {
     pub refused: u64,
     /// Of those refused, the frames that are lost, by reason.
     pub lost: Vec<(LossReason, u64)>,
+    /// Frames dropped since the start, of which nothing was to be seen or too many came.
+    pub dropped: Vec<(DropReason, u64)>,
     /// Cameras that sent frames and stopped, with the time of the last one.
     pub silent: Vec<(String, Timestamp)>,
     /// Whether pending frames are being captioned.
@@ -266,6 +276,9 @@ impl Ingest {
                 state: ObservedState::Merged { .. } | ObservedState::Stored { .. },
                 ..
             }) => {}
+            Ok(Observed { state: ObservedState::Dropped(reason), .. }) => {
+                self.progress.losses.note_dropped(&meta.source, *reason, self.admission.now());
+            }
             Err(error) => self.progress.count_refusal(&meta.source, error, self.admission.now()),
         }
         if observed.is_ok() {
@@ -322,6 +335,7 @@ impl Ingest {
             failed: counters.failed,
             refused: self.progress.refusals(),
             lost: self.progress.losses.refused(),
+            dropped: self.progress.losses.dropped(),
             silent: self.progress.losses.silent(),
             captioning: shown.captioning,
             captioner: shown.captioner,

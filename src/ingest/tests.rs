@@ -157,7 +157,7 @@ fn a_repeated_view_lengthens_its_record() {
     rig.settle();
     let merged = rig.see(RED, 5.0).unwrap();
     assert_eq!(merged.state, ObservedState::Merged { record: Some(RecordId(1)) });
-    assert_eq!(merged.ticket, FrameTicket(1));
+    assert_eq!(merged.ticket, Some(FrameTicket(1)));
     let [record] = rig.records().try_into().unwrap();
     assert_eq!((record.meta.taken_at, record.end_at), (at(0.0), at(5.0)));
     // The corpus knows it too: the record lies in a window after its start.
@@ -378,7 +378,7 @@ fn pending_frames_are_captioned_after_a_restart() {
 fn a_frame_that_ends_the_process_does_not_come_back_for_ever() {
     let dir = dir();
     let rig = Rig::start(dir.path(), ScriptedCaptioner::new(|_| Err(away())));
-    let ticket = rig.see(RED, 0.0).unwrap().ticket;
+    let ticket = rig.see(RED, 0.0).unwrap().ticket.unwrap();
     rig.see(BLUE, 1.0).unwrap();
     rig.ingest.stop();
     // As five processes leave it that died in mid-caption.

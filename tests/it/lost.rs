@@ -1,11 +1,13 @@
 //! What does not get in is seen, and so is a daemon that does not answer.
 
 use std::fs::{self, File};
+use std::io::Cursor;
 use std::process::Stdio;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engram::cli::client::{Client, ClientOptions};
+use image::ImageFormat;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
 
@@ -68,6 +70,69 @@ fn a_cut_and_a_damaged_frame_are_refused_and_counted() {
     assert_eq!(status["lost"], json!([{"reason": "broken_image", "frames": 2}]));
     assert_eq!(status["seen"], 0);
     daemon.ask("observe", json!({"image": STANDARD.encode(whole)}));
+}
+
+/// A frame of the demonstration, in grey of so little light.
+fn dimmed(frame: &Value, share: u8) -> String {
+    let file = fs::read(frame["image_path"].as_str().unwrap()).unwrap();
+    let mut picture = image::load_from_memory(&file).unwrap().into_rgb8();
+    picture.iter_mut().for_each(|level| *level /= share);
+    let mut dimmed = Cursor::new(Vec::new());
+    picture.write_to(&mut dimmed, ImageFormat::Png).unwrap();
+    STANDARD.encode(dimmed.into_inner())
+}
+
+#[test]
+fn a_frame_on_which_nothing_is_seen_is_dropped_with_the_reason() {
+    let daemon = Running::start_in(
+        tempfile::tempdir().unwrap(),
+        &["--set", "ingest.drop.max_per_second=0.5"],
+    );
+    let frames = flat();
+    let night = dimmed(&frames[0], 40);
+    let dropped = |reply: &Value, reason: &str| {
+        let Value::Object(fields) = reply else { panic!("{reply}") };
+        assert_eq!((&fields["state"], &fields["reason"]), (&json!("dropped"), &json!(reason)));
+        assert_eq!((&fields["frame"], &fields["id"]), (&Value::Null, &Value::Null));
+    };
+    let at = |seconds: u32| format!("2025-01-02 10:00:{seconds:02}");
+    dropped(&daemon.ask("observe", json!({"image": night, "time": at(0)})), "dark");
+    let seen = daemon.ask("observe", json!({"image": dimmed(&frames[0], 1), "time": at(1)}));
+    assert_eq!((&seen["state"], &seen["reason"]), (&json!("pending"), &Value::Null));
+    let soon = daemon.ask("observe", json!({"image": dimmed(&frames[90], 1), "time": at(2)}));
+    dropped(&soon, "too_soon");
+    let later = daemon.ask("observe", json!({"image": dimmed(&frames[90], 1), "time": at(3)}));
+    assert_eq!(later["state"], "pending");
+    // Its sender saw something.
+    let told = json!({"image": night, "caption": "a dark hall", "time": at(4)});
+    assert_eq!(daemon.ask("observe", told)["state"], "stored");
+    let status = daemon.ask("ingest_status", json!({}));
+    let counted = json!([{"reason": "dark", "frames": 1}, {"reason": "too_soon", "frames": 1}]);
+    assert_eq!((&status["dropped"], &status["lost"]), (&counted, &json!([])));
+    assert_eq!((&status["seen"], &status["refused"]), (&json!(3), &json!(0)));
+    let shown = String::from_utf8(daemon.engram(&["status"]).stdout).unwrap();
+    assert!(shown.contains("dropped    1 dark, 1 too_soon since the start"), "{shown}");
+}
+
+#[test]
+fn of_frames_within_half_a_second_ingest_sends_the_sharpest() {
+    let daemon = Running::start();
+    let dir = tempfile::tempdir().unwrap();
+    let mut lines = String::new();
+    for (number, frame) in flat().iter().take(4).enumerate() {
+        fs::copy(frame["image_path"].as_str().unwrap(), dir.path().join(format!("{number}.jpg")))
+            .unwrap();
+        let line =
+            json!({"file": format!("{number}.jpg"), "time": 1_735_812_000.0 + 0.2 * number as f64});
+        lines.push_str(&format!("{line}\n"));
+    }
+    fs::write(dir.path().join("frames.jsonl"), lines).unwrap();
+    let output = daemon.engram(&["ingest", dir.path().to_str().unwrap()]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("2 frames sent") && said.contains("2 not sent, for sharper"), "{said}");
+    let all = daemon.engram(&["ingest", dir.path().to_str().unwrap(), "--window", "0"]);
+    let said = String::from_utf8(all.stdout).unwrap();
+    assert!(said.contains("known already") && !said.contains("not sent"), "{said}");
 }
 
 #[test]

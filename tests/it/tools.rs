@@ -386,7 +386,7 @@ fn what_cannot_be_observed_is_refused_by_argument() {
         let sentence = memory.refusal("observe", arguments);
         assert!(sentence.contains(expect), "{sentence}");
     };
-    let image = STANDARD.encode(png(1));
+    let image = STANDARD.encode(png(91));
     check(json!({}), "one of the arguments \"image\", \"image_path\" and \"caption\" is needed");
     check(
         json!({"image": image, "image_path": "/a.png"}),
@@ -446,7 +446,7 @@ fn an_own_caption_is_stored_as_it_is_never_merged() {
 fn a_robot_that_captions_itself_keeps_its_image() {
     let memory = Memory::new();
     let seen = |at: &str, caption: &str| {
-        let image = STANDARD.encode(png(1));
+        let image = STANDARD.encode(png(91));
         memory.ask(
             "observe",
             json!({"image": image, "time": at, "caption": caption, "confidence": 0.5}),
@@ -530,7 +530,7 @@ fn a_captions_confidence_is_told_where_there_is_one() {
         let memory = Memory::with(|captioner| captioner.with_confidence(confidence));
         memory.ask(
             "observe",
-            json!({"image": STANDARD.encode(png(9)), "time": "2025-01-03 09:00:00"}),
+            json!({"image": STANDARD.encode(png(99)), "time": "2025-01-03 09:00:00"}),
         );
         wait_for(|| memory.ask("ingest_status", json!({}))["captioned"] == 1);
         let reply = memory.call("recall_best_match", json!({"query": "a green ball"})).unwrap();

@@ -26,6 +26,9 @@ pub(crate) struct Reply {
     refused: u64,
     /// Of those refused since the start, the frames that are lost.
     lost: Vec<LossReply>,
+    /// Frames dropped since the start, on which nothing was to be seen (dark, blurred) or of which
+    /// too many came (`too_soon`).
+    dropped: Vec<LossReply>,
     /// Cameras that sent frames and stopped.
     silent: Vec<SilentReply>,
     captioning: bool,
@@ -115,6 +118,11 @@ impl Reply {
             refused: status.refused,
             lost: status
                 .lost
+                .iter()
+                .map(|(reason, frames)| LossReply { reason: reason.name(), frames: *frames })
+                .collect(),
+            dropped: status
+                .dropped
                 .iter()
                 .map(|(reason, frames)| LossReply { reason: reason.name(), frames: *frames })
                 .collect(),

@@ -72,6 +72,9 @@ pub(crate) struct Reply {
     frame: Option<u64>,
     id: Option<u64>,
     state: FrameState,
+    /// Why nothing of the frame is kept, of one that was dropped: dark, blurred or `too_soon`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -80,6 +83,7 @@ enum FrameState {
     Stored,
     Merged,
     Pending,
+    Dropped,
 }
 
 impl Tool for Observe {
@@ -91,7 +95,8 @@ impl Tool for Observe {
     const TITLE: &'static str = "Put an observation into memory";
     const DESCRIPTION: &'static str = "Takes a camera frame (image or image_path), which is \
         captioned in the background, or a ready caption, or both of a robot that captions itself, \
-        which are stored at once. When it answers, the observation is safe on disk.";
+        which are stored at once. When it answers, the observation is safe on disk, or dropped with \
+        the reason: dark, blurred, too_soon.";
     const TOOLSET: Toolset = Toolset::Ingest;
     const HINTS: Hints = Hints::ADDS;
     const ROLES: Roles = Roles::of(&[Role::Observe]);
@@ -188,23 +193,25 @@ fn store(context: &Context, observation: NewObservation) -> Result<Reply, ToolEr
     let records = context.episodic.remember_observations(vec![observation]);
     let records = records.map_err(|error| ToolError::Fault(error.to_string()))?;
     let id = records.first().map(|record| record.id.0);
-    Ok(Reply { frame: None, id, state: FrameState::Stored })
+    Ok(Reply { frame: None, id, state: FrameState::Stored, reason: None })
 }
 
 impl Reply {
     fn of(observed: Observed) -> Self {
-        let (state, record) = match observed.state {
-            ObservedState::Pending => (FrameState::Pending, None),
-            ObservedState::Stored { record } => (FrameState::Stored, Some(record)),
-            ObservedState::Merged { record } => (FrameState::Merged, record),
+        let (state, record, reason) = match observed.state {
+            ObservedState::Pending => (FrameState::Pending, None, None),
+            ObservedState::Stored { record } => (FrameState::Stored, Some(record), None),
+            ObservedState::Merged { record } => (FrameState::Merged, record, None),
+            ObservedState::Dropped(reason) => (FrameState::Dropped, None, Some(reason.name())),
         };
-        Self { frame: Some(observed.ticket.0), id: record.map(|id| id.0), state }
+        let frame = observed.ticket.map(|it| it.0);
+        Self { frame, id: record.map(|id| id.0), state, reason }
     }
 }
 
 impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
-        let Self { frame, id, state } = self;
+        let Self { frame, id, state, reason } = self;
         let frame = frame.unwrap_or_default();
         text.line(&match (state, id) {
             (FrameState::Stored, id) => format!("stored as #{}", id.unwrap_or_default()),
@@ -213,10 +220,16 @@ impl tool::Reply for Reply {
             (FrameState::Pending, _) => {
                 format!("frame {frame} is on disk and waits for its caption")
             }
+            (FrameState::Dropped, _) => {
+                format!("dropped, nothing of it is kept: {}", reason.unwrap_or_default())
+            }
         });
     }
 
     fn changed(&self) -> Option<Changed> {
+        if matches!(self.state, FrameState::Dropped) {
+            return None;
+        }
         let frame = self.frame.map(|frame| format!("frame {frame}"));
         let id = self.id.map(|id| format!("#{id}")).or(frame);
         Some(Changed { count: 1, ids: id.into_iter().collect() })
