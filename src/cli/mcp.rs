@@ -90,7 +90,8 @@ pub fn run(
             return Ok(());
         }
         warn!("the daemon closed the connection; waiting for the next");
-        daemon = bridge.reconnect(socket, patience)?;
+        let Some(next) = bridge.reconnect(socket, patience)? else { return Ok(()) };
+        daemon = next;
         bridge.attach(&daemon)?;
         warn!("connected to the daemon again");
     }
@@ -163,8 +164,8 @@ impl Bridge {
         (state.is_closed, lost.collect(), state.failure.take())
     }
 
-    /// A daemon that knows the host.
-    fn reconnect(&self, socket: &Path, patience: Duration) -> anyhow::Result<UnixStream> {
+    /// A daemon that knows the host; `None` where the host went meanwhile and asks no more.
+    fn reconnect(&self, socket: &Path, patience: Duration) -> anyhow::Result<Option<UnixStream>> {
         let started = SystemClock.tick();
         let mut backoff = Backoff::new(RETRY_MIN, RETRY_MAX);
         loop {
@@ -174,12 +175,13 @@ impl Bridge {
                 Ok(daemon)
             });
             match greeted {
+                Err(_) if self.lock().is_closed => return Ok(None),
                 Err(error) if started.elapsed() >= patience => {
                     return Err(error)
                         .context(format!("no daemon took the host within {patience:?}"));
                 }
                 Err(_) => thread::sleep(backoff.next_pause()),
-                greeted => return greeted,
+                Ok(daemon) => return Ok(Some(daemon)),
             }
         }
     }
