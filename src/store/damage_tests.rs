@@ -387,7 +387,7 @@ fn a_write_that_finds_no_room_loses_nothing_and_the_store_goes_on() {
             *failures.entry(failed.to_string()).or_insert(0) += 1;
         }
         match removed {
-            Ok(_) => drop(there.remove(&n)),
+            Ok(()) => drop(there.remove(&n)),
             // Removed, and its key owed: that is told, and made good when there is room.
             Err(error) if error.to_string().starts_with("cannot write the keyring") => {
                 there.remove(&n);
