@@ -10,10 +10,11 @@ use log::{error, info, warn};
 use crate::base::backoff::Backoff;
 use crate::base::priority::set_niceness;
 use crate::base::stop::Stop;
-use crate::base::time::Clock;
+use crate::base::time::{Clock, Timestamp};
 use crate::search::Corpus;
 use crate::search::compaction::{Compaction, CompactionError, Options};
 use crate::search::retention::RetentionWitness;
+use crate::search::retention_clock::RetentionClock;
 use crate::store::Store;
 
 /// Longest pause between two checks for what has grown too old.
@@ -101,9 +102,10 @@ struct Work {
 
 impl Work {
     fn run(self) {
+        let mut clock = RetentionClock::of(&*self.clock);
         let mut backoff = Backoff::new(RETRY_MIN, RETRY_MAX);
         while !self.stop.is_asked() {
-            match self.step() {
+            match self.step(clock.look(&*self.clock)) {
                 Ok(Compaction::Nothing | Compaction::Stopped) => {
                     if let Err(error) = self.store.erase_owed() {
                         error!(error:%; "what was written over can be read until the next attempt");
@@ -126,7 +128,7 @@ impl Work {
     }
 
     /// In a thread of its own: an unprivileged thread cannot lower its niceness again.
-    fn step(&self) -> Result<Compaction, CompactionError> {
+    fn step(&self, now: Timestamp) -> Result<Compaction, CompactionError> {
         let nice = niceness(self.corpus.closed_segments());
         thread::scope(|scope| {
             let step = || {
@@ -134,8 +136,7 @@ impl Work {
                     warn!(error:%; "the index is kept at ordinary priority");
                 }
                 let stop = || self.stop.is_asked();
-                let (now, witness) = (self.clock.now(), &*self.witness);
-                self.corpus.compact(&self.store, &self.options, now, witness, &stop)
+                self.corpus.compact(&self.store, &self.options, now, &*self.witness, &stop)
             };
             let named = thread::Builder::new().name("segments-step".to_owned());
             let running = named.spawn_scoped(scope, step).map_err(CompactionError::Thread)?;

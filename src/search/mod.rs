@@ -18,6 +18,7 @@ pub mod prose;
 pub mod recover;
 pub mod rereading;
 pub mod retention;
+mod retention_clock;
 #[cfg(test)]
 mod retention_tests;
 mod seal;
