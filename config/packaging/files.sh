@@ -27,7 +27,7 @@ for text in README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT config/default.tom
     place 644 "$sources/$text" "$prefix/share/doc/engram"
 done
 place 644 "$sources/config/packaging/engram.toml" etc/engram
-for unit in "$sources"/config/systemd/*.service "$sources"/config/systemd/*.timer; do
+for unit in "$sources"/config/systemd/*.service "$sources"/config/systemd/*.socket "$sources"/config/systemd/*.timer; do
     place 644 "$unit" "$prefix/lib/systemd/system"
 done
 install -D -m 644 "$sources/config/systemd/engram.sysusers.conf" "$into/$prefix/lib/sysusers.d/engram.conf"

@@ -16,7 +16,7 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
 };
 
-use crate::server::{Options, ServerError};
+use crate::server::{Options, ServerError, inherited};
 
 /// Clients that have connected and are not yet accepted; more than come at
 /// once. Beyond it the kernel lets a connecting client wait.
@@ -27,22 +27,26 @@ const BACKLOG: i32 = 512;
 const LOCK_TRIES: u32 = 50;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// A listening socket and its file, which is removed on drop.
+/// A listening socket and its file, which is removed on drop where this process made it.
 #[derive(Debug)]
 pub(super) struct BoundSocket {
     path: PathBuf,
     /// Device and inode of the file that this process made.
-    identity: (u64, u64),
+    identity: Option<(u64, u64)>,
 }
 
 impl BoundSocket {
-    /// Binds the socket's path, for this user only where the options say no more.
+    /// Takes the socket that a service manager hands over, or binds the socket's path, for this
+    /// user only where the options say no more.
     ///
     /// A socket file at which nobody answers is left over from a daemon that
     /// was killed, and replaced. One at which somebody answers is refused, and
     /// so is anything that is no socket. The directory is made if absent.
     pub(super) fn bind(options: &Options) -> Result<(Self, UnixListener), ServerError> {
         let path = options.socket.as_path();
+        if let Some(listener) = inherited::take(path)? {
+            return Ok((Self { path: path.to_owned(), identity: None }, listener));
+        }
         let fault = |error: io::Error| ServerError::Bind { path: path.to_owned(), error };
         let directory = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -54,7 +58,7 @@ impl BoundSocket {
         let _lock = lock(directory).map_err(fault)?;
         clear_stale(path)?;
         let listener = listen_within(path, options).map_err(fault)?;
-        let identity = identity(path).map_err(fault)?;
+        let identity = Some(identity(path).map_err(fault)?);
         Ok((Self { path: path.to_owned(), identity }, listener))
     }
 }
@@ -62,7 +66,8 @@ impl BoundSocket {
 impl Drop for BoundSocket {
     fn drop(&mut self) {
         // Another daemon's file may stand here by now.
-        if identity(&self.path).is_ok_and(|found| found == self.identity)
+        if let Some(made) = self.identity
+            && identity(&self.path).is_ok_and(|found| found == made)
             && let Err(error) = fs::remove_file(&self.path)
         {
             warn!(path:? = self.path; "the socket file stays behind: {error}");

@@ -38,6 +38,7 @@ mod fair;
 mod framing;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod inherited;
 mod listener;
 mod mcp;
 mod message;
@@ -142,6 +143,8 @@ pub enum ServerError {
         #[source]
         error: io::Error,
     },
+    #[error("the service manager's socket is not accepted: {reason}; accepted is one, at {path:?}")]
+    Inherited { path: PathBuf, reason: String },
     #[error("cannot start the server's threads")]
     Threads(#[source] io::Error),
 }

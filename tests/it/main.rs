@@ -56,6 +56,7 @@ mod scripted_model;
 mod sdk;
 mod served_captioner;
 mod sessions;
+mod socket_activation;
 mod targets;
 mod tools;
 mod transcripts;

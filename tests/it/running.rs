@@ -142,7 +142,7 @@ pub(crate) fn wait_for(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-fn socket(dir: &Path) -> PathBuf {
+pub(crate) fn socket(dir: &Path) -> PathBuf {
     dir.join("engram.sock")
 }
 
