@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_in_the_store_a_file_or_a_credential() {
+    fn the_key_is_in_the_store_a_file_a_credential_or_with_the_kernel() {
         let places = |credentials_dir: Option<&str>| Places {
             state_home: "/s".into(),
             runtime_dir: None,
@@ -278,6 +278,8 @@ mod tests {
         let given = KeySource::File("/run/credentials/engram.service/key".into());
         let dir = Some("/run/credentials/engram.service");
         assert_eq!(source("credential:key", dir).unwrap(), given);
+        let kept = KeySource::Kernel("robot".to_owned());
+        assert_eq!(source("keyring:robot", None).unwrap(), kept);
         for (key, dir) in
             [("credential:key", None), ("credential:../key", dir), ("credential:", dir)]
         {

@@ -29,17 +29,20 @@ impl Config {
         if set.as_os_str().is_empty() { places.state_home.join("engram") } else { set.clone() }
     }
 
-    /// Where the store's key is: in the store, a file, or a credential.
+    /// Where the store's key is: in the store, a file, a credential, or with the kernel.
     pub fn key_source(&self, places: &Places) -> Result<KeySource, ConfigError> {
         let key = &self.settings.store.key;
+        if let Some(name) = key.strip_prefix(KEPT).filter(|name| !name.is_empty()) {
+            return Ok(KeySource::Kernel(name.to_owned()));
+        }
         let Some(name) = key.strip_prefix(CREDENTIAL) else {
             let in_store = key.is_empty();
             return Ok(if in_store { KeySource::InStore } else { KeySource::File(key.into()) });
         };
         let is_name = !name.is_empty() && !name.contains('/') && name != "." && name != "..";
         let dir = places.credentials_dir.as_ref().filter(|_| is_name);
-        let accepted = "a file, or credential:NAME in a service that systemd gives credentials \
-                        ($CREDENTIALS_DIRECTORY)";
+        let accepted = "a file, keyring:NAME of a key that the kernel keeps, or credential:NAME in \
+                        a service that systemd gives credentials ($CREDENTIALS_DIRECTORY)";
         dir.map(|dir| KeySource::File(dir.join(name)))
             .ok_or_else(|| self.refusal("store.key", accepted.to_owned()))
     }
@@ -75,6 +78,8 @@ impl Config {
     }
 }
 
+/// Before the name of a key that the kernel keeps.
+const KEPT: &str = "keyring:";
 /// Before the name of a credential.
 const CREDENTIAL: &str = "credential:";
 

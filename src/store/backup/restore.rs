@@ -40,7 +40,7 @@ const MADE: [&str; 11] = [
     "reserve",
 ];
 /// Files that a directory may have that is none of a store.
-const NO_STORE: [&str; 2] = ["lock", unfinished::NAME];
+const NO_STORE: [&str; 3] = ["lock", unfinished::NAME, "restoring.new"];
 /// Entries put in one batch.
 const PUT_AT_ONCE: usize = 4_096;
 /// What a batch holds, at most.
@@ -79,9 +79,10 @@ pub fn restore(dir: &Path, options: &Options) -> Result<BackupSummary, BackupErr
     check_all(dir, &contents)?;
     let made = DirBuilder::new().recursive(true).mode(0o700).create(state);
     made.map_err(|error| BackupError::io("make the directory", state, &error))?;
-    directory::make_private(state)?;
     let lock = DirectoryLock::take(state)?;
     make_empty(state)?;
+    // Not before it is known to be nobody else's.
+    directory::make_private(state)?;
     fill(dir, &contents, options)?;
     drop(lock);
     // As a start would do it, which the marker still keeps out.
@@ -128,11 +129,11 @@ fn check_key(dir: &Path, contents: &Contents, options: &Options) -> Result<(), B
         (KeySource::InStore, None) => {
             "the backup is of a store whose key lies elsewhere: set store.key to the same one"
         }
-        (KeySource::File(_), Some(_)) => {
+        (KeySource::File(_) | KeySource::Kernel(_), Some(_)) => {
             "the backup has the key that it opens with, and store.key names another: restore \
              without store.key"
         }
-        (KeySource::File(_), None) => {
+        (KeySource::File(_) | KeySource::Kernel(_), None) => {
             MasterKey::read(&options.key, &options.dir)?;
             return Ok(());
         }

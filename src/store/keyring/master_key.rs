@@ -3,13 +3,14 @@
 //! By default a file in the store's directory, with a copy, which only its owner may
 //! read: that makes erasure final, and protects nobody from whoever can read the
 //! directory as its owner, or takes the whole disk. A file elsewhere (a stick, a
-//! credential that systemd unseals with the machine's TPM) protects from that, and
-//! without it nobody can read the memory again.
+//! credential that systemd unseals with the machine's TPM) or a key that the kernel keeps until
+//! the machine goes off protects from that, and without it nobody can read the memory again.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use linux_keyutils::{KeyRing, KeyRingIdentifier};
 use sha2::{Digest as _, Sha256};
 
 use crate::store::StoreError;
@@ -24,6 +25,9 @@ pub enum KeySource {
     InStore,
     /// A file that somebody else made, of [`SECRET_BYTES_MIN`] bytes or more.
     File(PathBuf),
+    /// A key of type "user" and of this description in the kernel's keyring of the session or of
+    /// the user (`keyrings(7)`), of as many bytes.
+    Kernel(String),
 }
 
 /// Fewer bytes are no secret.
@@ -45,6 +49,7 @@ impl MasterKey {
         match source {
             KeySource::InStore => read_own(dir),
             KeySource::File(path) => read_secret(path).map(Some),
+            KeySource::Kernel(name) => read_kept(name).map(Some),
         }
     }
 
@@ -126,14 +131,33 @@ fn read_secret(path: &Path) -> Result<MasterKey, StoreError> {
         return Err(io(&std::io::Error::other(reason)));
     }
     let secret = fs::read(path).map_err(|error| io(&error))?;
+    of_secret(&secret).map_err(|reason| io(&std::io::Error::other(reason)))
+}
+
+/// Of the kernel's keyrings that of the session first, as a service may have one of its own.
+fn read_kept(name: &str) -> Result<MasterKey, StoreError> {
+    let kept = [KeyRingIdentifier::Session, KeyRingIdentifier::User]
+        .map(|keyring| KeyRing::from_special_id(keyring, false)?.search(name)?.read_to_vec());
+    let secret = match kept {
+        [Ok(secret), _] | [_, Ok(secret)] => secret,
+        [Err(session), Err(user)] => {
+            return Err(StoreError::KernelKey {
+                name: name.to_owned(),
+                reason: format!("in the session's keyring: {session}; in the user's: {user}"),
+            });
+        }
+    };
+    of_secret(&secret).map_err(|reason| StoreError::KernelKey { name: name.to_owned(), reason })
+}
+
+fn of_secret(secret: &[u8]) -> Result<MasterKey, String> {
     if secret.len() < SECRET_BYTES_MIN {
         let found = secret.len();
-        let reason = format!("it has {found} bytes, a key has {SECRET_BYTES_MIN} or more");
-        return Err(io(&std::io::Error::other(reason)));
+        return Err(format!("it has {found} bytes, a key has {SECRET_BYTES_MIN} or more"));
     }
     let mut hash = Sha256::new();
     hash.update(b"engram master key ");
-    hash.update(&secret);
+    hash.update(secret);
     Ok(MasterKey(hash.finalize().into()))
 }
 
@@ -196,5 +220,34 @@ mod tests {
         let other = MasterKey::read(&source, dir.path()).unwrap().unwrap().0;
         assert_ne!(key, other);
         assert_eq!(fs::read(&path).unwrap(), [7; 33]);
+    }
+
+    #[test]
+    fn a_key_that_the_kernel_keeps_is_the_secret_of_a_file_with_the_same_bytes() {
+        let name = format!("engram-test-{}", std::process::id());
+        let source = KeySource::Kernel(name.clone());
+        let dir = tempfile::tempdir().unwrap();
+        let read = || MasterKey::read(&source, dir.path());
+        let refused = read().unwrap_err().to_string();
+        assert!(refused.contains(&name) && refused.contains("store.key"), "{refused}");
+        let keyring = KeyRing::from_special_id(KeyRingIdentifier::Session, true);
+        let Ok(keyring) = keyring else {
+            // Written past the test harness, which swallows what a passing test prints.
+            drop(std::io::Write::write_all(
+                &mut std::io::stderr(),
+                b"SKIPPED: the kernel keeps no keys here\n",
+            ));
+            return;
+        };
+        let kept = keyring.add_key(&name, &[7; 31]).unwrap();
+        let refused = read().unwrap_err().to_string();
+        assert!(refused.contains("31 bytes, a key has 32 or more"), "{refused}");
+        kept.update(&[7; 32]).unwrap();
+        let path = dir.path().join("secret");
+        fs::write(&path, [7; 32]).unwrap();
+        let same = MasterKey::read(&KeySource::File(path), dir.path()).unwrap().unwrap();
+        assert_eq!(read().unwrap().unwrap().0, same.0);
+        keyring.unlink_key(kept).unwrap();
+        read().unwrap_err();
     }
 }
