@@ -248,14 +248,21 @@ fn print_config(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
 /// embedding a query of ten words (.95 ms against .62).
 const THREADS: (&str, &str) = ("RAYON_NUM_THREADS", "1");
 
+/// glibc gives each thread that finds another allocating a heap of its own, up to eight a core, and
+/// what is freed in one serves nobody else: the daemon's memory rose with the number of threads that
+/// had ever been busy at once.
+///
 /// From how many bytes on an allocation is a mapping of its own, and how much free memory
 /// glibc's allocator keeps at the end of its heap. Left alone it raises both to twice what
 /// was once freed at a time, up to 64 MiB: what reading the models takes for a moment would
 /// stay with the process. Half a MiB and one took 8 MiB less, but with a million records the
 /// 99th percentile while captions came in rose to 20 ms, 45 ms and 21 times that without in
 /// three of four runs; with wider bounds it was some 4 ms in eight of eight.
-const ALLOCATOR: [(&str, &str); 2] =
-    [("MALLOC_MMAP_THRESHOLD_", "4194304"), ("MALLOC_TRIM_THRESHOLD_", "8388608")];
+const ALLOCATOR: [(&str, &str); 3] = [
+    ("MALLOC_ARENA_MAX", "2"),
+    ("MALLOC_MMAP_THRESHOLD_", "4194304"),
+    ("MALLOC_TRIM_THRESHOLD_", "8388608"),
+];
 
 /// Starts this program again, as the same process, with the variables set that have to be
 /// there from the beginning: a running program cannot set its own environment safely. What
