@@ -1,5 +1,5 @@
 //! Types shared by all layers: ids, time, caller, caption, detection, embedding, pose, area, stop,
-//! notify, backoff, tally.
+//! notify, backoff, shortage, tally.
 //!
 //! Knows no other module, no I/O, and of the outside world only the clock and the
 //! priority of a thread.
@@ -19,6 +19,7 @@ pub mod plain;
 pub mod pose;
 pub mod priority;
 pub mod score;
+pub mod shortage;
 pub mod stop;
 pub mod tally;
 pub mod time;

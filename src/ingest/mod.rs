@@ -28,6 +28,7 @@ use crate::base::caption::Caption;
 use crate::base::frame::{BadName, FrameMeta};
 use crate::base::notify::Notify;
 use crate::base::picture::{BadImage, ImageLimits};
+use crate::base::shortage::Shortage;
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::capture::gate;
@@ -150,6 +151,12 @@ pub enum ObserveError {
     /// The frame's own caption could not be remembered.
     #[error("{0}")]
     Memory(String),
+}
+
+impl Shortage for ObserveError {
+    fn shortage(&self) -> Option<String> {
+        if let Self::Store(error) = self { error.shortage() } else { None }
+    }
 }
 
 impl From<StoreError> for ObserveError {

@@ -22,6 +22,7 @@ pub(crate) mod tool_trace;
 use std::sync::Arc;
 
 use crate::base::RecordId;
+use crate::base::shortage::Shortage;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::language::reference::{Reference, Respelling};
 use crate::language::request_tags::Intent;
@@ -81,6 +82,17 @@ pub(crate) enum RetrievalError {
     NotUnderWay,
     #[error("the plan needs more than {0} calls")]
     PlanTooLong(usize),
+}
+
+impl Shortage for RetrievalError {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others name what is to be mended")]
+    fn shortage(&self) -> Option<String> {
+        match self {
+            Self::Memory(error) => error.shortage(),
+            Self::Store(error) => error.shortage(),
+            _ => None,
+        }
+    }
 }
 
 /// A request in words with what it refers to.

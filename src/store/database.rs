@@ -269,8 +269,7 @@ impl Database {
         let committed = committed.and_then(|()| accounts.fail_on_purpose(&db, &undo));
         if let Err(error) = committed {
             let unknown = UnknownCommit { commits: witness.commits, undo };
-            accounts.fail(error.to_string(), Some(unknown));
-            return Err(error);
+            return Err(accounts.fail(error.to_string(), Some(unknown)));
         }
         if let Some(changed) = &mut accounts.changed {
             for (key, _) in &undo {
@@ -326,7 +325,7 @@ impl Database {
 
     /// Of what was written outside of commits. Asked after the write: who begins to note
     /// later reads what was written.
-    fn note_changed(&self, keys: &[impl AsRef<[u8]>]) {
+    pub(super) fn note_changed(&self, keys: &[impl AsRef<[u8]>]) {
         if self.0.is_noting.load(Ordering::SeqCst)
             && let Some(changed) = &mut self.accounts().changed
         {
@@ -433,9 +432,8 @@ impl Database {
     /// A write outside of commits: after a failed one sled takes no more.
     fn guard(&self, write: impl FnOnce(&sled::Db) -> sled::Result<()>) -> Result<(), StoreError> {
         let db = self.db()?;
-        caught(|| write(&db).map_err(StoreError::from)).inspect_err(|error| {
-            self.accounts().fail(error.to_string(), None);
-        })
+        caught(|| write(&db).map_err(StoreError::from))
+            .map_err(|error| self.accounts().fail(error.to_string(), None))
     }
 
     fn flush_handles(&self, accounts: &mut Accounts) -> Result<(), StoreError> {
@@ -553,7 +551,7 @@ impl Handles {
 }
 
 impl Accounts {
-    fn fail(&mut self, reason: String, unknown: Option<UnknownCommit>) {
+    fn fail(&mut self, reason: String, unknown: Option<UnknownCommit>) -> StoreError {
         // The first failure is the cause; a commit is not tried after it.
         let failure = self.failure.get_or_insert_with(|| {
             log::error!(reason:%; "the store takes no writes");
@@ -562,9 +560,11 @@ impl Accounts {
         if unknown.is_some() {
             failure.unknown = unknown;
         }
+        let reason = failure.reason.clone();
         if let Some(changed) = &mut self.changed {
             changed.end("a write of the store failed");
         }
+        StoreError::Stopped { reason }
     }
 
     fn noted(&mut self) -> Result<&mut ChangedKeys, StoreError> {

@@ -63,6 +63,7 @@ use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::detection::DetectedObject;
 use crate::base::frame::FrameMeta;
+use crate::base::shortage::{Shortage, is_shortage};
 use crate::base::time::Timestamp;
 use crate::language::caption::ParsedCaption;
 use crate::store::change::{Published, WriterState};
@@ -234,7 +235,9 @@ pub enum StoreError {
     #[error("the store is in use by {holder}; stop it or choose another state directory: {path:?}")]
     Locked { path: PathBuf, holder: String },
     #[error("cannot {doing}: {reason}: {path:?}")]
-    Io { doing: &'static str, path: PathBuf, reason: String },
+    Io { doing: &'static str, path: PathBuf, reason: String, is_shortage: bool },
+    #[error("cannot read the kernel's key {name:?} (store.key): {reason}")]
+    KernelKey { name: String, reason: String },
     #[error(
         "the store is written in format {found}, this build reads up to format {expected}; \
          open it with the engram that wrote it: {path:?}"
@@ -304,7 +307,21 @@ impl StoreError {
     }
 
     fn io(doing: &'static str, path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::Io { doing, path: path.to_owned(), reason: error.to_string() }
+        let (path, is_shortage) = (path.to_owned(), is_shortage(error));
+        Self::Io { doing, path, reason: error.to_string(), is_shortage }
+    }
+}
+
+impl Shortage for StoreError {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others have other causes")]
+    fn shortage(&self) -> Option<String> {
+        match self {
+            Self::Stopped { .. } | Self::DiskFull { .. } => Some(self.to_string()),
+            Self::Io { doing, reason, is_shortage: true, .. } => {
+                Some(format!("cannot {doing}: {reason}; nothing was kept, try again later"))
+            }
+            _ => None,
+        }
     }
 }
 

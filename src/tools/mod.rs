@@ -31,6 +31,7 @@ pub(crate) mod tool;
 use serde_json::{Map, Value};
 
 use crate::base::caller::{Caller, Roles};
+use crate::base::shortage::Shortage;
 
 /// A tool as clients see it listed.
 #[derive(Debug, Clone)]
@@ -185,6 +186,14 @@ pub enum ToolError {
     /// with an id that stands in the log.
     #[error("{0}")]
     Fault(String),
+}
+
+impl ToolError {
+    /// A call that failed though it was right: refused with the reason where the machine lacks
+    /// something, else our fault.
+    pub(crate) fn of_failure(error: &impl Shortage) -> Self {
+        error.shortage().map_or_else(|| Self::Fault(error.to_string()), Self::Refused)
+    }
 }
 
 /// What a server carries calls to.

@@ -71,9 +71,12 @@ fn without_file_descriptors_it_says_so_and_goes_on_when_there_are_some() {
     let mut kept = Vec::new();
     assert_eq!(keep(&mut client, "key", &mut kept), Vec::<String>::new());
     let before = limit(&daemon, Resource::Nofile, Some(5));
-    ask(&mut client, "observe", frame(0)).unwrap_err();
+    let refused = ask(&mut client, "observe", frame(0)).unwrap_err();
+    assert!(refused.contains("Too many open files"), "{refused}");
     // Some are kept: not every write opens a file.
-    drop(keep(&mut client, "coat", &mut kept));
+    for refused in keep(&mut client, "coat", &mut kept) {
+        assert!(refused.contains("Too many open files"), "{refused}");
+    }
     let health = ask(&mut client, "health", json!({})).unwrap();
     assert_eq!(health["status"], "degraded");
     assert!(health["problems"].to_string().contains("Too many open files"), "{health}");
@@ -144,6 +147,38 @@ fn a_read_only_file_system_refuses_the_start_with_the_reason() {
     assert!(!refused.contains("damaged"), "{refused}");
     assert!(mount(&["-o", "remount,rw"], &dir.path().join("state")));
     let daemon = Running::start_in(dir, &[]);
+    check(&daemon, &kept);
+    drop(daemon);
+}
+
+#[test]
+fn a_full_disk_refuses_a_write_with_the_reason_and_takes_it_when_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state");
+    fs::create_dir(&state).unwrap();
+    if !mount(&["-t", "tmpfs", "-o", "size=96m,mode=0700", "tmpfs"], &state) {
+        drop(writeln!(io::stderr(), "SKIPPED: only root may mount a file system"));
+        return;
+    }
+    let _mounted = OwnDisk(&state);
+    let mut kept = Vec::new();
+    let daemon = Running::start_in(dir, &[]);
+    let mut client = daemon.client();
+    assert_eq!(keep(&mut client, "key", &mut kept), Vec::<String>::new());
+    let ballast = state.join("ballast");
+    let mut file = fs::File::create(&ballast).unwrap();
+    while file.write_all(&[1; 1 << 16]).is_ok() {}
+    let refusals = keep(&mut client, "coat", &mut kept);
+    assert!(!refusals.is_empty());
+    let agent = json!({"agent": "a", "memory": {"step": 1}});
+    let others = [ask(&mut client, "observe", frame(0)), ask(&mut client, "state_set", agent)];
+    for refused in refusals.into_iter().chain(others.into_iter().filter_map(Result::err)) {
+        assert!(refused.contains("disk"), "{refused}");
+        assert!(!refused.contains("fault"), "{refused}");
+    }
+    drop(file);
+    fs::remove_file(&ballast).unwrap();
+    wait_for(|| keep(&mut client, "hat", &mut kept).is_empty());
     check(&daemon, &kept);
     drop(daemon);
 }

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use crate::base::caption::Caption;
 use crate::base::embedding::Embedding;
 use crate::base::frame::FrameMeta;
+use crate::base::shortage::Shortage;
 use crate::base::time::{Clock, SystemClock, Timestamp};
 use crate::base::{FrameTicket, RecordId};
 use crate::language::caption::ParsedCaption;
@@ -60,6 +61,12 @@ pub enum MemoryError {
         "{0:?} names no thing that a record could show; accepted is a description such as 'a red mug'"
     )]
     NamesNothing(String),
+}
+
+impl Shortage for MemoryError {
+    fn shortage(&self) -> Option<String> {
+        if let Self::Store(error) = self { error.shortage() } else { None }
+    }
 }
 
 /// A record that answers a query.
@@ -207,9 +214,19 @@ impl Episodic {
     /// Returns those that existed.
     pub fn forget(&self, ids: &[RecordId]) -> Result<Vec<RecordId>, MemoryError> {
         let mut changes = self.corpus.changes();
-        let gone = self.store.delete_records(ids)?;
-        changes.forget(&gone);
+        let deleted = self.store.delete_records(ids);
+        match &deleted {
+            Ok(gone) => changes.forget(gone),
+            // They may be gone all the same, with their keys still to be erased.
+            Err(_) => {
+                let held = self.store.records(ids)?;
+                let is_held = |id: &RecordId| held.iter().any(|it| it.id == *id);
+                let gone: Vec<RecordId> = ids.iter().copied().filter(|id| !is_held(id)).collect();
+                changes.forget(&gone);
+            }
+        }
         drop(changes);
+        let gone = deleted?;
         if !gone.is_empty() {
             self.vocabulary.forget_all_but(&self.corpus.nouns());
         }

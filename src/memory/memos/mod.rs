@@ -17,6 +17,7 @@ use log::{error, info};
 
 use crate::base::embedding::Embedding;
 use crate::base::notify::Notify;
+use crate::base::shortage::Shortage;
 use crate::base::stop::Stop;
 use crate::base::time::Timestamp;
 use crate::memory::memos::block::NothingToKeep;
@@ -57,6 +58,12 @@ pub enum MemosError {
     QueueFull,
     #[error("the thread that makes memos' vectors cannot be started: {0}")]
     Thread(io::Error),
+}
+
+impl Shortage for MemosError {
+    fn shortage(&self) -> Option<String> {
+        if let Self::Store(error) = self { error.shortage() } else { None }
+    }
 }
 
 /// Messages that a user rated up.

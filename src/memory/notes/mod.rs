@@ -16,6 +16,7 @@ use log::{error, info};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::base::shortage::Shortage;
 use crate::base::time::{Timestamp, Zone};
 use crate::memory::notes::corpus::{NoteCorpus, Prepared};
 use crate::model::ModelError;
@@ -53,6 +54,12 @@ pub enum NotesError {
     ExpiresInThePast,
     #[error("{NOTES_MAX} notes are kept, which is the most accepted; delete or forget some first")]
     Full,
+}
+
+impl Shortage for NotesError {
+    fn shortage(&self) -> Option<String> {
+        if let Self::Store(error) = self { error.shortage() } else { None }
+    }
 }
 
 /// A note to be kept.

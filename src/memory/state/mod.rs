@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
+use crate::base::shortage::Shortage;
 use crate::memory::state::render::{Rendered, TooLong};
 use crate::memory::state::reply::BadMemoryReply;
 use crate::store::state::AgentState;
@@ -39,6 +40,12 @@ pub enum StateError {
     /// A fault of the store, not of the caller.
     #[error("the memory of agent {agent:?} is no JSON object: {reason}")]
     Unreadable { agent: String, reason: String },
+}
+
+impl Shortage for StateError {
+    fn shortage(&self) -> Option<String> {
+        if let Self::Store(error) = self { error.shortage() } else { None }
+    }
 }
 
 /// States by agent.

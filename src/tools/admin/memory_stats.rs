@@ -99,7 +99,7 @@ impl Tool for MemoryStats {
             captions_to_reread: context.episodic.captions_to_reread(),
             captioner: ModelReply::of(&status.captioner),
             embedder: ModelReply::of(context.episodic.embedder()),
-            disk_bytes: disk_bytes.map_err(|error| ToolError::Fault(error.to_string()))?,
+            disk_bytes: disk_bytes.map_err(|error| ToolError::of_failure(&error))?,
             index: Index::of(&context.episodic.index(), zone),
             daemon_resident_bytes: resident_bytes("self"),
             worker_resident_bytes: status

@@ -41,7 +41,7 @@ impl Tool for SessionDelete {
     fn run(context: &Context, session: SessionName<'_>, (): ()) -> Result<Reply, ToolError> {
         context.audit.begin(session.caller, Self::NAME, vec!["session".to_owned()]);
         let deleted = context.retrieval.delete_session(session);
-        let deleted = deleted.map_err(|error| ToolError::Fault(error.to_string()))?;
+        let deleted = deleted.map_err(|error| ToolError::of_failure(&error))?;
         Ok(Reply { deleted })
     }
 }

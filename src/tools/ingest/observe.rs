@@ -191,7 +191,7 @@ fn store(context: &Context, observation: NewObservation) -> Result<Reply, ToolEr
     let taken_at = observation.meta.taken_at;
     context.ingest.check_clock(taken_at).map_err(|error| refusal(&error))?;
     let records = context.episodic.remember_observations(vec![observation]);
-    let records = records.map_err(|error| ToolError::Fault(error.to_string()))?;
+    let records = records.map_err(|error| ToolError::of_failure(&error))?;
     let id = records.first().map(|record| record.id.0);
     Ok(Reply { frame: None, id, state: FrameState::Stored, reason: None })
 }
@@ -386,6 +386,6 @@ fn refusal(error: &ObserveError) -> ToolError {
         ObserveError::SpoolFull { .. } | ObserveError::ImagesFull { .. } => {
             ToolError::Refused(error.to_string())
         }
-        ObserveError::Store(_) | ObserveError::Memory(_) => ToolError::Fault(error.to_string()),
+        ObserveError::Store(_) | ObserveError::Memory(_) => ToolError::of_failure(error),
     }
 }

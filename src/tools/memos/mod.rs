@@ -97,7 +97,7 @@ fn refusal(error: &MemosError) -> ToolError {
         MemosError::NothingToKeep(_) => argument_error(format!("argument \"message\" {error}")),
         MemosError::Full | MemosError::QueueFull => ToolError::Refused(error.to_string()),
         MemosError::Store(_) | MemosError::Model(_) | MemosError::Thread(_) => {
-            ToolError::Fault(error.to_string())
+            ToolError::of_failure(error)
         }
     }
 }

@@ -59,7 +59,7 @@ impl Tool for MemoryDelete {
         let deleted = context.notes.delete(&known).map_err(|error| refusal(&error))?;
         // Of a note that is gone no model's step may tell either.
         let forgotten = context.retrieval.forget_in_sessions(&[]);
-        forgotten.map_err(|error| ToolError::Fault(error.to_string()))?;
+        forgotten.map_err(|error| ToolError::of_failure(&error))?;
         let is_deleted = |id: &str| Uuid::parse_str(id).is_ok_and(|id| deleted.contains(&id));
         let not_found = ids.into_iter().filter(|id| !is_deleted(id)).collect();
         Ok(Reply { deleted: texts(&deleted), not_found })

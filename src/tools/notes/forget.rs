@@ -366,11 +366,11 @@ fn remove(context: &Context, request: &Request, chosen: &Chosen) -> Result<(), T
         context.episodic.forget(some).map_err(|error| fault(&error))?;
     }
     let forgotten = context.retrieval.forget_in_sessions(&records);
-    forgotten.map_err(|error| ToolError::Fault(error.to_string()))
+    forgotten.map_err(|error| ToolError::of_failure(&error))
 }
 
 fn fault(error: &MemoryError) -> ToolError {
-    ToolError::Fault(error.to_string())
+    ToolError::of_failure(error)
 }
 
 impl Chosen {

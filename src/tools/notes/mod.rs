@@ -27,6 +27,6 @@ fn refusal(error: &NotesError) -> ToolError {
         }
         NotesError::ExpiresInThePast => argument_error(format!("argument \"expires\": {error}")),
         NotesError::Full => ToolError::Refused(error.to_string()),
-        NotesError::Store(_) | NotesError::Model(_) => ToolError::Fault(error.to_string()),
+        NotesError::Store(_) | NotesError::Model(_) => ToolError::of_failure(error),
     }
 }

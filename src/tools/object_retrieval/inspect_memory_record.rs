@@ -62,7 +62,7 @@ impl Tool for InspectMemoryRecord {
         ids: Vec<RecordId>,
     ) -> Result<Reply, ToolError> {
         let ids = if ids.is_empty() { of_working_memory(context, session)? } else { ids };
-        let fault = |error: MemoryError| ToolError::Fault(error.to_string());
+        let fault = |error: MemoryError| ToolError::of_failure(&error);
         let records = context.episodic.records(&ids).map_err(fault)?;
         let is_found = |id: &RecordId| records.iter().any(|record| record.id == *id);
         let not_found: Vec<u64> = ids.iter().filter(|id| !is_found(id)).map(|id| id.0).collect();

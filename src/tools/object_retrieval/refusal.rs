@@ -20,7 +20,7 @@ pub(crate) fn refusal_naming(
 ) -> ToolError {
     match error {
         RetrievalError::Memory(error) => memory_refusal(&error, description),
-        RetrievalError::Model(_) | RetrievalError::Store(_) => ToolError::Fault(error.to_string()),
+        RetrievalError::Model(_) | RetrievalError::Store(_) => ToolError::of_failure(&error),
         RetrievalError::NoGoal { .. } => {
             ToolError::Refused(format!("{error}: {}", reply::holdings(context)))
         }
@@ -70,7 +70,7 @@ pub(super) fn memory_refusal(error: &MemoryError, description: &str) -> ToolErro
         MemoryError::Store(_)
         | MemoryError::Model(_)
         | MemoryError::Corpus(_)
-        | MemoryError::Thread(_) => ToolError::Fault(error.to_string()),
+        | MemoryError::Thread(_) => ToolError::of_failure(error),
     }
 }
 

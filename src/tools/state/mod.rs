@@ -62,6 +62,6 @@ fn refusal_of(argument: &'static str) -> impl Fn(StateError) -> ToolError {
             argument_error(format!("argument {argument:?}: {error}"))
         }
         StateError::TooManyAgents => ToolError::Refused(error.to_string()),
-        StateError::Store(_) | StateError::Unreadable { .. } => ToolError::Fault(error.to_string()),
+        StateError::Store(_) | StateError::Unreadable { .. } => ToolError::of_failure(&error),
     }
 }
