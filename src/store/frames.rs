@@ -14,6 +14,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use rustix::io::Errno;
+
 use crate::base::FrameTicket;
 use crate::base::failpoint::failpoint;
 use crate::base::picture::Encoding;
@@ -207,7 +209,11 @@ impl Frames {
         let mut tag = [0; 8];
         // Of one that is cut shorter it stays as it is: reading the image tells.
         if let Some(at) = bytes.checked_sub(8) {
-            file.read_exact_at(&mut tag, at).map_err(|error| io(&error))?;
+            match file.read_exact_at(&mut tag, at) {
+                // Reading the image tells of that as well.
+                Err(error) if is_unreadable(&error) => {}
+                read => read.map_err(|error| io(&error))?,
+            }
         }
         Ok(Some(tag))
     }
@@ -218,6 +224,7 @@ impl Frames {
         let sealed = match fs::read(&path) {
             Ok(sealed) => sealed,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(SentImage::Gone),
+            Err(error) if is_unreadable(&error) => return Ok(SentImage::Damaged),
             Err(error) => return Err(StoreError::io("read the image", &path, &error)),
         };
         Ok(match sealed::open(&self.keyring, &sealed) {
@@ -420,6 +427,11 @@ fn parse_name(path: &Path) -> Option<(u64, FileKind)> {
         durable::DRAFT => Some((ticket, FileKind::Draft)),
         _ => None,
     }
+}
+
+/// Whether the disk does not give what it holds: the file is there, and what is in it is lost.
+fn is_unreadable(error: &io::Error) -> bool {
+    Errno::from_io_error(error) == Some(Errno::IO)
 }
 
 #[cfg(test)]

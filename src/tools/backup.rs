@@ -32,7 +32,11 @@ struct UnderWay {
 impl Backups {
     /// The connection of this session is gone, and with it its backup.
     pub(crate) fn end_of(&self, session: &str) {
-        self.lock().take_if(|it| it.session == session);
+        // Not waited for, on a thread that serves the sockets: who holds it answers another
+        // session, and what this one leaves ends after `IDLE_MAX`.
+        if let Ok(mut under_way) = self.0.try_lock() {
+            under_way.take_if(|it| it.session == session);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<UnderWay>> {

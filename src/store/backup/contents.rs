@@ -106,8 +106,12 @@ impl Contents {
             return Err(not_whole("is damaged"));
         }
         let config = bincode::config::standard();
-        let (contents, _) = bincode::decode_from_slice(payload, config)
+        let (contents, _): (Self, usize) = bincode::decode_from_slice(payload, config)
             .map_err(|_no_sense: bincode::error::DecodeError| not_whole("makes no sense"))?;
+        let is_plain = |name: &str| Path::new(name).file_name() == Some(name.as_ref());
+        if !contents.audit.iter().all(|(name, _)| is_plain(name)) {
+            return Err(not_whole("names files outside of it"));
+        }
         Ok(Some(contents))
     }
 

@@ -3,6 +3,7 @@
 //! Only files that are named as ours are ever removed; symbolic links are not followed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -69,8 +70,10 @@ impl BackupDirectory {
                 return Err(BackupError::refused(path, reason));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                let mut entries = fs::read_dir(path).map_err(io("list the directory"))?;
-                if entries.next().is_some() {
+                // A kill may have left the draft of it.
+                let draft = OsString::from(format!("{MARKER}.{}", durable::DRAFT));
+                let names = fs::read_dir(path).map_err(io("list the directory"))?;
+                if names.flatten().any(|it| it.file_name() != draft) {
                     let reason = "the directory is not empty and no backup of engram's, choose \
                                   another one";
                     return Err(BackupError::refused(path, reason));
@@ -101,7 +104,14 @@ impl BackupDirectory {
         for dir in [PACKS, FRAMES] {
             own_directory(&path.join(dir))?;
         }
-        let earlier = Contents::read(path)?;
+        let earlier = match Contents::read(path) {
+            // Nothing can be restored of it: it is made anew, as that error says.
+            Err(error @ BackupError::NotWhole { .. }) => {
+                log::warn!(error:%; "the backup that was there is damaged");
+                None
+            }
+            read => read?,
+        };
         Ok((Self { path: path.to_owned(), lock }, earlier))
     }
 

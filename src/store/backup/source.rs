@@ -186,13 +186,16 @@ impl BackupSource {
         self.rounds += 1;
         if db.changed()? > LAST_KEYS && self.rounds <= ROUNDS_MAX {
             let mut packing = Packing::default();
-            for key in db.take_changed(ROUND_KEYS)? {
+            let mut keys = db.take_changed(ROUND_KEYS)?.into_iter();
+            for key in keys.by_ref() {
                 let value = db.get(&key)?.map(|value| value.to_vec());
                 packing.add(key, value);
                 if packing.is_full() {
                     break;
                 }
             }
+            // They come in a later round.
+            db.note_changed(keys.as_slice());
             return Ok(Answer::Changes(packing.print(), None));
         }
         // Nobody else takes these in another order.

@@ -242,6 +242,44 @@ fn a_backup_is_of_one_moment_while_others_write() {
     });
 }
 
+#[test]
+fn what_changes_by_more_than_a_pack_holds_is_in_the_backup() {
+    let place = Place::new();
+    let store = place.store();
+    fill(&store, 0..3);
+    let note = |n: u32| {
+        // No two alike, so that packing makes them no smaller.
+        let text: String = (0..500).map(|it| format!("{:016x}", hash_of(n, it))).collect();
+        let id = Uuid::from_u128(u128::from(n) + 10_000);
+        let (area, metadata) = (String::new(), "{}".to_owned());
+        (Note { id, text, area, metadata, saved_at: at(n), expires_at: None }, vec![vector(n)])
+    };
+    let many: Vec<_> = (0..1_200).map(note).collect();
+    let mut source = store.begin_backup();
+    let mut is_written = false;
+    make(&place.backup(), at(1_000), &mut |question| {
+        if question == Question::Changes && !is_written {
+            is_written = true;
+            store.put_notes(&many).unwrap();
+        }
+        source.answer(question)
+    })
+    .unwrap();
+    assert!(is_written);
+    let restored = open_any(&place.restore("restored"));
+    let texts: BTreeMap<Uuid, String> =
+        restored.notes().map(|it| it.unwrap().0).map(|it| (it.id, it.text)).collect();
+    for (note, _) in &many {
+        assert_eq!(texts.get(&note.id), Some(&note.text));
+    }
+    assert_eq!(restored.problems(), Vec::<String>::new());
+}
+
+fn hash_of(n: u32, it: u64) -> u64 {
+    use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+    BuildHasherDefault::<DefaultHasher>::default().hash_one((n, it))
+}
+
 /// Of each kind, as many to be kept as to be erased.
 const SECRETS: u32 = 40;
 
@@ -336,11 +374,32 @@ fn every_damage_is_named_and_nothing_is_restored() {
     assert_eq!(refused, (files.len() - 1) * 5);
     check(&place.backup()).unwrap();
     // What is damaged is made anew where the store is still there.
-    for (path, whole) in files.iter().filter(|(path, _)| path.parent() != Some(&*place.backup())) {
+    // All but the one that says whose it is.
+    for (path, whole) in files.iter().filter(|(path, _)| !path.ends_with("backup/backup")) {
         fs::write(path, flipped(whole, whole.len() / 3)).unwrap();
     }
     back_up(&place.store(), &place.backup()).unwrap();
     check(&place.backup()).unwrap();
+}
+
+#[test]
+fn a_backup_that_names_files_outside_of_it_is_refused() {
+    let place = Place::new();
+    let store = place.store();
+    fill(&store, 0..1);
+    fs::create_dir(place.state().join("audit")).unwrap();
+    fs::write(place.state().join("audit/2026-11-22-0001.jsonl"), "{}\n").unwrap();
+    back_up(&store, &place.backup()).unwrap();
+    let outside = place.other("outside");
+    let mut contents = Contents::read(&place.backup()).unwrap().unwrap();
+    for name in ["../../outside", outside.to_str().unwrap(), ".."] {
+        contents.audit[0].0 = name.to_owned();
+        contents.write(&place.backup()).unwrap();
+        let to = Options::at(place.other("restored"));
+        let refused = restore(&place.backup(), &to).unwrap_err().to_string();
+        assert!(refused.contains("names files outside of it"), "{name}: {refused}");
+        assert!(!outside.exists());
+    }
 }
 
 fn flipped(whole: &[u8], at: usize) -> Vec<u8> {
@@ -464,7 +523,10 @@ fn nothing_is_restored_over_a_store_and_what_was_cut_short_begins_anew() {
     let half = place.other("half");
     fs::create_dir_all(half.join("frames/0")).unwrap();
     fs::write(half.join("frames/0/1.frame"), "half").unwrap();
+    fs::set_permissions(&half, fs::Permissions::from_mode(0o755)).unwrap();
     assert!(refuse(&half).contains("there is something already"));
+    let mode = fs::metadata(&half).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o755, "of a directory that is somebody else's");
     fs::write(half.join("restoring"), "").unwrap();
     let refused = CheckedStore::open(Options::at(half.clone())).unwrap_err();
     assert!(matches!(&refused, StoreError::Foreign { .. }), "{refused}");
