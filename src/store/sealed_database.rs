@@ -279,12 +279,18 @@ impl SealedDatabase {
     ///
     /// After an error it is unknown whether the batch is there.
     pub(super) fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        if self.commit_owing(batch)? { self.erase_owed() } else { Ok(()) }
+    }
+
+    /// As [`SealedDatabase::commit`], but that what it removed can still be read: whether
+    /// [`SealedDatabase::erase_owed`] is to follow at once.
+    pub(super) fn commit_owing(&self, batch: Batch) -> Result<bool, StoreError> {
         let is_urgent = batch.is_urgent;
         let (raw, done) = self.prepare(&mut self.lock_writing(), batch)?;
         self.raw.commit(raw)?;
         let owed = self.note(done);
         failpoint!("erase.committed");
-        if is_urgent || owed > OWED_MAX { self.erase_owed() } else { Ok(()) }
+        Ok(is_urgent || owed > OWED_MAX)
     }
 
     /// Destroys the keys of all that was removed or written over. Durable when it returns.

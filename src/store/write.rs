@@ -395,7 +395,7 @@ impl super::Inner {
         if removed != writer.removed {
             batch.insert(keys::REMOVED, forget::seal(&removed));
         }
-        self.db.commit(batch)?;
+        let is_erasing = self.db.commit_owing(batch)?;
         for ticket in writer.tally.next_ticket..next_ticket {
             self.frames.keep(FrameTicket(ticket));
         }
@@ -425,7 +425,8 @@ impl super::Inner {
             // The change itself is durable; only its witness lags.
             log::warn!(error:%; "the manifest could not be written");
         }
-        Ok(())
+        // After the state: the change is on disk, whatever comes of its keys.
+        if is_erasing { self.db.erase_owed() } else { Ok(()) }
     }
 
     fn publish(&self, writer: &WriterState) {
