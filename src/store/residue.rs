@@ -5,7 +5,7 @@
 //! may be open in another process, whose newest writes may then be missed.
 
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
@@ -64,19 +64,35 @@ pub fn search(dir: &Path, key: &KeySource, erased: &Erased) -> Result<Residue, S
     let mut files = vec![dir.to_owned()];
     while let Some(path) = files.pop() {
         let io = |error: std::io::Error| StoreError::io("look through", &path, &error);
-        let kind = fs::symlink_metadata(&path).map_err(io)?.file_type();
-        if kind.is_dir() {
-            for entry in fs::read_dir(&path).map_err(io)? {
-                files.push(entry.map_err(io)?.path());
-            }
-        } else if kind.is_file() {
-            residue.files += 1;
-            look_through(&path, &keyring, erased, &mut residue).map_err(io)?;
+        match look(&path, &mut files, &keyring, erased, &mut residue) {
+            // What went since its directory was listed holds nothing: the daemon may be at work.
+            Err(error) if error.kind() == ErrorKind::NotFound && path != dir => {}
+            looked => looked.map_err(io)?,
         }
     }
     residue.found.sort_by(|a, b| (&a.file, &a.what).cmp(&(&b.file, &b.what)));
     residue.found.dedup();
     Ok(residue)
+}
+
+/// Looks through one file, or lists a directory into `files`.
+fn look(
+    path: &Path,
+    files: &mut Vec<PathBuf>,
+    keyring: &Keyring,
+    erased: &Erased,
+    residue: &mut Residue,
+) -> std::io::Result<()> {
+    let kind = fs::symlink_metadata(path)?.file_type();
+    if kind.is_dir() {
+        for entry in fs::read_dir(path)? {
+            files.push(entry?.path());
+        }
+    } else if kind.is_file() {
+        look_through(path, keyring, erased, residue)?;
+        residue.files += 1;
+    }
+    Ok(())
 }
 
 fn look_through(

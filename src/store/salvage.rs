@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, ErrorKind, Read as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,6 +34,8 @@ use crate::store::witness::WitnessFile;
 
 /// Bytes of a piece of sled's log, over whose ends no value reaches.
 const PIECE_BYTES: usize = 512 << 10;
+/// What a disk gives or refuses as a whole.
+const PAGE_BYTES: usize = 4 << 10;
 /// Entries put in one batch.
 const PUT_AT_ONCE: usize = 1_024;
 /// Records named of those that are lost; of more, how many.
@@ -191,8 +193,8 @@ pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
     for name in ["db", "db.witness", "db.clean", "manifest"] {
         let (saved, current) = (target.join(name), dir.join(name));
         let is_saved = saved.exists();
-        // What is there was put there before a kill, or is the damaged one.
-        if current.exists() && (is_saved || !kept.join(name).exists()) {
+        // Else what is there was put there before a kill, or matters to nobody (`db.clean`).
+        if current.exists() && is_saved {
             fs::rename(&current, kept.join(name)).map_err(|error| io(&error))?;
             failpoint!("salvage.kept");
         }
@@ -446,12 +448,10 @@ fn carve_files(
         };
         let is_log = path.file_name() == Some("db".as_ref());
         let piece = if is_log { PIECE_BYTES as u64 } else { u64::MAX };
-        loop {
-            let mut bytes = Vec::new();
-            (&file).take(piece).read_to_end(&mut bytes).map_err(|error| io(&error))?;
-            if bytes.is_empty() {
-                break;
-            }
+        let (mut at, length) = (0, file.metadata().map_err(|error| io(&error))?.len());
+        while at < length {
+            let bytes = read_piece(&file, at, (length - at).min(piece));
+            at += bytes.len() as u64;
             for (_, opened) in sealed::carve(keyring, &bytes) {
                 found(opened)?;
             }
@@ -460,7 +460,21 @@ fn carve_files(
     Ok(())
 }
 
-/// Links or copies the images that are whole; how many, and which are damaged.
+/// Some bytes of a file. What the disk does not give is zeros, in which nothing is found.
+fn read_piece(file: &File, at: u64, bytes: u64) -> Vec<u8> {
+    let mut piece = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)];
+    if file.read_exact_at(&mut piece, at).is_err() {
+        for (page, from) in piece.chunks_mut(PAGE_BYTES).zip((at..).step_by(PAGE_BYTES)) {
+            if let Err(error) = file.read_exact_at(page, from) {
+                log::warn!(error:%, from; "a page cannot be read");
+                page.fill(0);
+            }
+        }
+    }
+    piece
+}
+
+/// Copies the images that are whole; how many, and which are damaged.
 fn save_images(from: &Path, to: &Path, keyring: &Keyring) -> io::Result<(usize, Vec<FrameTicket>)> {
     let (mut saved, mut damaged) = (0, Vec::new());
     for group in fs::read_dir(from).into_iter().flatten().flatten() {
@@ -477,7 +491,11 @@ fn save_images(from: &Path, to: &Path, keyring: &Keyring) -> io::Result<(usize, 
             if !is_image || !file.file_type()?.is_file() {
                 continue;
             }
-            match sealed::open(keyring, &fs::read(&path)?) {
+            let Ok(sealed) = fs::read(&path) else {
+                damaged.push(ticket);
+                continue;
+            };
+            match sealed::open(keyring, &sealed) {
                 Ok(Opened { entry, .. }) if entry == keys::image(ticket) => {
                     let dir = to.join(group.file_name());
                     fs::create_dir_all(&dir)?;
