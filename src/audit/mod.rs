@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat};
@@ -110,8 +111,8 @@ impl<'a> Deed<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Begun(u64);
 
-/// Whose erasure it is, and by which name.
-type Eraser = (u32, Option<u32>, String);
+/// The thread on which an erasure runs from its begin to its end, and its name.
+type Eraser = (ThreadId, String);
 
 /// The audit log. Many threads at once.
 #[derive(Debug)]
@@ -210,7 +211,7 @@ impl Audit {
         let number = u64::try_from(now.micros()).unwrap_or(0).max(state.last_begun + 1);
         state.last_begun = number;
         let begun = Begun(number);
-        state.open.insert(begun, (caller.uid, caller.pid, name.to_owned()));
+        state.open.insert(begun, (thread::current().id(), name.to_owned()));
         let count = ids.len() as u64;
         let deed = Deed { outcome: Outcome::Begun, ..Deed::done(caller, name, count, ids) };
         state.append(&line(&deed.of(begun), now), now, true);
@@ -226,15 +227,16 @@ impl Audit {
         state.append(&line(&deed.of(begun), now), now, true);
     }
 
-    /// As [`Audit::end`], of the deed of this name that the caller began longest ago; `false`
-    /// where there is none.
-    pub fn end_oldest(&self, deed: Deed<'_>) -> bool {
-        let eraser = (deed.caller.uid, deed.caller.pid, deed.name.to_owned());
-        let oldest = {
+    /// As [`Audit::end`], of the deed of this name that this thread began; `false` where it began
+    /// none.
+    pub fn end_own(&self, deed: Deed<'_>) -> bool {
+        let eraser = (thread::current().id(), deed.name.to_owned());
+        let own = {
             let state = self.lock();
-            state.open.iter().find(|(_, it)| **it == eraser).map(|(begun, _)| *begun)
+            // An older one of this thread ended in a panic.
+            state.open.iter().rfind(|(_, it)| **it == eraser).map(|(begun, _)| *begun)
         };
-        oldest.is_some_and(|begun| {
+        own.is_some_and(|begun| {
             self.end(begun, deed);
             true
         })

@@ -34,7 +34,7 @@ impl RetentionWitness for RetentionReceipts {
         let_go(&self.sessions, gone);
         let by = retention();
         let count = gone.len() as u64;
-        self.audit.end_oldest(Deed::done(&by, RETENTION, count, receipts::ranges(gone)));
+        self.audit.end_own(Deed::done(&by, RETENTION, count, receipts::ranges(gone)));
     }
 }
 
@@ -62,10 +62,13 @@ pub(super) fn complete(
         let ids = [others, receipts::ranges(&records)].concat();
         let mut details = Map::new();
         details.insert("completed".to_owned(), "at the next start".into());
-        if !unknown.is_empty() {
+        let is_unknown = !unknown.is_empty();
+        if is_unknown {
             details.insert("unknown".to_owned(), unknown.into_iter().map(Value::from).collect());
         }
-        let outcome = if count == 0 { Outcome::Failed } else { Outcome::Done };
+        // What cannot be looked up counts as gone: the entry says that it is unknown.
+        let is_done = count > 0 || is_unknown;
+        let outcome = if is_done { Outcome::Done } else { Outcome::Failed };
         info!(deed = it.name.as_str(), count; "an erasure that a kill cut short is in the audit log");
         let deed = Deed { caller: &it.caller, name: &it.name, outcome, count, ids, details };
         audit.end(it.begun, deed);

@@ -195,13 +195,17 @@ impl Corpus {
         }
         let Some(floor) = floor else { return Ok((0, 0)) };
         witness.begin(&ids);
-        store.raise_floor(floor, &numbers)?;
+        if let Err(error) = store.raise_floor(floor, &numbers) {
+            witness.end(&[]);
+            return Err(error.into());
+        }
+        // From the floor on they count no more.
+        witness.end(&ids);
         segments.drain(..numbers.len());
         self.swap(segments);
         drop(changes);
-        while store.remove_below_floor()? > 0 {}
         self.sealed.notify_all();
-        witness.end(&ids);
+        while store.remove_below_floor()? > 0 {}
         Ok((numbers.len(), ids.len()))
     }
 

@@ -232,7 +232,7 @@ fn note<T: Tool>(memory: &Context, caller: &Caller, outcome: Result<&T::Reply, &
     let Changed { count, ids } = changed;
     let deed = Deed { outcome, ..Deed::done(caller, T::NAME, count as u64, ids) };
     let is_erasure = T::ROLES.meet(Roles::of(&[Role::Erase]));
-    if (is_erasure && memory.audit.end_oldest(deed.clone())) || !is_told {
+    if (is_erasure && memory.audit.end_own(deed.clone())) || !is_told {
         return;
     }
     let urgency = match (is_erasure, T::IS_FREQUENT) {
