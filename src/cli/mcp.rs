@@ -236,6 +236,9 @@ impl Bridge {
             }
             let (begins, ends) = (of_line.is_none(), line.ends_with(b"\n"));
             let daemon = of_line.take().unwrap_or_else(|| self.admit(&line));
+            if ends && !begins {
+                self.lock().note_end(&line, &daemon);
+            }
             let picks = begins && ends && !toolsets.is_empty();
             let picked = if picks { with_toolsets(&line, toolsets) } else { None };
             // Where it fails the daemon is gone, and the answering side sees to it; the rest of
@@ -299,14 +302,31 @@ impl State {
             self.awaited.insert(id.to_string(), id);
         }
     }
+
+    /// The id of a long request where it stands behind the params, as both official SDKs write
+    /// it.
+    fn note_end(&mut self, end: &[u8], daemon: &Arc<UnixStream>) {
+        let Some(at) = memchr::memmem::rfind(end, b"\"id\":") else { return };
+        let rest = end.get(at + b"\"id\":".len()..).unwrap_or_default();
+        let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
+        let Some(Ok(id)) = values.next() else { return };
+        let is_last = rest.get(values.byte_offset()..).unwrap_or_default().trim_ascii() == b"}";
+        let is_there = self.daemon.as_ref().is_some_and(|it| Arc::ptr_eq(it, daemon));
+        if is_last && is_there && self.awaited.len() < AWAITED_MAX {
+            self.awaited.insert(id.to_string(), id);
+        }
+    }
 }
 
 /// Of a line, or of the beginning of a long one as far as what it says first.
 fn head_of(line: &[u8]) -> Option<Head> {
     serde_json::from_slice(line).ok().or_else(|| {
+        // What stands within the params is the tool's.
+        let params = memchr::memmem::find(line, b"\"params\":");
+        let own = params.and_then(|at| line.get(..at)).unwrap_or(line);
         let after = |name: &str| {
-            let at = memchr::memmem::find(line, name.as_bytes())?;
-            let rest = line.get(at + name.len()..)?;
+            let at = memchr::memmem::find(own, name.as_bytes())?;
+            let rest = own.get(at + name.len()..)?;
             serde_json::Deserializer::from_slice(rest).into_iter::<Value>().next()?.ok()
         };
         let method = after("\"method\":")?.as_str().map(str::to_owned);
@@ -426,8 +446,11 @@ mod tests {
         let listener = UnixListener::bind(&path).unwrap();
         let greeting = r#"{"id":0,"method":"initialize"}"#;
         let initialized = r#"{"method":"notifications/initialized"}"#;
-        let long =
-            format!(r#"{{"id":7,"method":"tools/call","params":"{}"}}"#, "x".repeat(200_000));
+        // In the order of both official SDKs; an id within the params is the tool's.
+        let image = "x".repeat(200_000);
+        let long = format!(
+            r#"{{"method":"tools/call","params":{{"id":5,"image":"{image}"}},"jsonrpc":"2.0","id":7}}"#
+        );
         let asked = long.clone();
         Builder::new()
             .spawn(move || {

@@ -60,11 +60,12 @@ impl Service {
     }
 }
 
-/// Whether it answers; a refusal is an answer.
+/// Whether it answers; a refusal is an answer. Late is busy: until then it said every few
+/// seconds that it lives, or this were [`ClientError::Hung`].
 fn lives(socket: &std::path::Path, within: Duration) -> bool {
     let asked = Client::connect(socket, ClientOptions::within(Some(within)))
         .and_then(|mut client| client.call(Health::NAME, Map::new()));
-    matches!(asked, Ok(_) | Err(ClientError::Refused { .. }))
+    matches!(asked, Ok(_) | Err(ClientError::Refused { .. } | ClientError::Late(_)))
 }
 
 fn tell(state: NotifyState<'_>) {
