@@ -86,6 +86,8 @@ pub struct SharpestFrames {
     limits: ImageLimits,
     windows: BTreeMap<String, SharpestOfWindow<SourceFrame>>,
     ready: VecDeque<SourceFrame>,
+    /// The newest frame that was there before, of each source.
+    known: BTreeMap<String, Timestamp>,
     passed_over: u64,
 }
 
@@ -102,8 +104,8 @@ impl fmt::Debug for SharpestFrames {
 impl SharpestFrames {
     /// A length of zero passes on every frame.
     pub fn new(source: Box<dyn FrameSource>, length: Duration, limits: ImageLimits) -> Self {
-        let (windows, ready) = (BTreeMap::new(), VecDeque::new());
-        Self { source, length, limits, windows, ready, passed_over: 0 }
+        let (windows, ready, known) = (BTreeMap::new(), VecDeque::new(), BTreeMap::new());
+        Self { source, length, limits, windows, ready, known, passed_over: 0 }
     }
 
     /// Frames that were not the sharpest of their window.
@@ -116,6 +118,11 @@ impl SharpestFrames {
         if frame.caption.is_some() {
             self.ready.extend(self.windows.remove(name).and_then(|mut it| it.finish()));
             self.ready.push_back(frame);
+            return;
+        }
+        // Of the window that the newest known one was chosen from.
+        if self.known.get(name).is_some_and(|it| frame.meta.taken_at.since(*it) < self.length) {
+            self.passed_over += 1;
             return;
         }
         if !self.windows.contains_key(name) && self.windows.len() >= SOURCES_MAX {
@@ -160,6 +167,7 @@ impl FrameSource for SharpestFrames {
     }
 
     fn skip_known(&mut self, newest: &BTreeMap<String, Timestamp>) {
+        self.known.clone_from(newest);
         self.source.skip_known(newest);
     }
 

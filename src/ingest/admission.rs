@@ -172,7 +172,9 @@ impl Admission {
     }
 
     fn is_too_soon(&self, meta: &FrameMeta, keyframe: Option<&Keyframe>) -> bool {
-        keyframe.is_some_and(|it| meta.taken_at.since(it.last_at) < self.interval_min)
+        // A camera keeps its rate about, and not to the microsecond.
+        let least = self.interval_min - self.interval_min / 10;
+        keyframe.is_some_and(|it| meta.taken_at.since(it.last_at) < least)
     }
 
     fn merge(&self, meta: &FrameMeta) -> Result<Observed, ObserveError> {

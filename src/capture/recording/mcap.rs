@@ -1,8 +1,8 @@
 //! Recordings in MCAP.
 //!
 //! By the index where the file has a whole one; from its start where it has none, as when the
-//! robot was switched off, or a damaged one. One chunk is in memory at a time, and a chunk that
-//! is damaged is reported and passed over.
+//! robot was switched off, or a damaged one. One chunk of each reader, of images and of poses, is in
+//! memory at a time, and a chunk that is damaged is reported and passed over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -135,7 +135,9 @@ impl McapFile {
         let Summary { schemas, channels, chunks, statistics } = summary;
         // Messages outside of chunks are in no index.
         let is_all = statistics.as_ref().is_some_and(|it| it.messages == 0) || !chunks.is_empty();
-        if channels.is_empty() || !is_all {
+        // Types may be left out of the index; 0 says that a channel has none.
+        let is_typed = |it: &Channel| it.schema == 0 || schemas.contains_key(&it.schema);
+        if channels.is_empty() || !is_all || !channels.values().all(is_typed) {
             return Ok(false);
         }
         let mut spans = Vec::with_capacity(chunks.len());

@@ -80,8 +80,8 @@ pub enum RecordingError {
     Unknown { path: PathBuf },
     #[error("the recording has no topic of images; it has {topics}: {path:?}")]
     NoImages { path: PathBuf, topics: String },
-    #[error("the recording has no image: {path:?}")]
-    Empty { path: PathBuf },
+    #[error("the recording has no image that can be read: {reason}: {path:?}")]
+    Empty { path: PathBuf, reason: String },
     #[error("--{flag} is {topic:?}, accepted are {accepted}: {path:?}")]
     NoTopic { flag: &'static str, topic: String, accepted: String, path: PathBuf },
     #[error("--source names one camera, and images come from {count} topics; name one by --image")]
@@ -178,7 +178,10 @@ impl Recording {
         }
         if images.is_empty() {
             let shown = topics.iter().map(|it| format!("{} ({})", it.name, it.schema));
-            let topics = join(shown, "no topics");
+            let mut topics = join(shown, "no topics");
+            if let Some(fault) = self.faults().next() {
+                topics = format!("{topics} ({fault})");
+            }
             return Err(RecordingError::NoImages { path: self.path.clone(), topics });
         }
         // A camera that is recorded twice is taken packed.

@@ -4,11 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-use image::RgbImage;
-use image::codecs::jpeg::JpegEncoder;
-
 use crate::base::frame::FrameMeta;
-use crate::base::picture::{Encoding, ImageLimits};
+use crate::base::picture::{self, Encoding, ImageLimits};
 use crate::base::time::Timestamp;
 use crate::capture::pixels::{self, BadPixels, RawImage};
 use crate::capture::recording::messages::{Header, ImageContent, ImageMessage, Stamp};
@@ -19,8 +16,8 @@ use crate::capture::{FrameFault, FrameFaults, FrameSource, SourceFrame};
 
 /// Stamps before the year 2000 are of a simulation, which counts from its start.
 const WALL_CLOCK_FROM: i64 = 946_684_800_000_000_000;
-/// Quality of the JPEG that raw images become.
-const JPEG_QUALITY: u8 = 90;
+/// Nanoseconds that a stamp may be later than its recording.
+const AHEAD_MAX: i64 = 86_400_000_000_000;
 
 /// Images of a recording.
 pub struct RecordingSource {
@@ -115,6 +112,11 @@ impl RecordingSource {
         let Some(taken_at) = self.clock.apply(stamp) else {
             return fault(name, "the stamp is of a simulation and others are not".to_owned());
         };
+        // Of one in the future all later images would count as earlier.
+        let is_wall_time = !self.clock.is_stated && message.log_time.0 >= WALL_CLOCK_FROM;
+        if is_wall_time && stamp.0.saturating_sub(message.log_time.0) > AHEAD_MAX {
+            return fault(name, "its stamp is more than a day later than its recording".to_owned());
+        }
         let camera = self.options.source.as_ref().unwrap_or(topic);
         if self.known_before.get(camera).is_some_and(|newest| taken_at <= *newest) {
             self.known += 1;
@@ -251,14 +253,25 @@ fn shift(
     clock: RecordingClock,
 ) -> Result<Shift, RecordingError> {
     let path = || recording.path.clone();
-    let mut messages = recording.read(&|topic| topics.contains(&topic.name)).flatten();
+    let mut why = recording.faults().next().map(ToString::to_string);
+    let mut messages = recording.read(&|topic| topics.contains(&topic.name));
     let first = messages.find_map(|message| {
-        let stamp = decode::image(&message).ok()?.header.stamp;
-        let log_time = message.log_time;
-        Some((if stamp == Stamp(0) { log_time } else { stamp }, log_time))
+        let read = message.map_err(|fault| fault.to_string()).and_then(|message| {
+            let image = decode::image(&message).map_err(|bad| bad.to_string())?;
+            Ok((image.header.stamp, message.log_time))
+        });
+        match read {
+            Ok((Stamp(0), log_time)) => Some((log_time, log_time)),
+            Ok(both) => Some(both),
+            Err(reason) => {
+                why.get_or_insert(reason);
+                None
+            }
+        }
     });
     let Some((first, log_time)) = first else {
-        return Err(RecordingError::Empty { path: path() });
+        let reason = why.unwrap_or_else(|| "its topics of images have no messages".to_owned());
+        return Err(RecordingError::Empty { path: path(), reason });
     };
     let shift = match clock {
         RecordingClock::Wall => Shift { micros: 0, is_stated: false },
@@ -309,7 +322,7 @@ fn encode(content: ImageContent<'_>, limits: ImageLimits) -> Result<Vec<u8>, Unu
                 Err(BadPixels::Depth(encoding)) => return Err(Unusable::Depth(encoding)),
                 Err(bad) => return Err(Unusable::Bad(bad.to_string())),
             };
-            jpeg(&rgb).map_err(Unusable::Bad)
+            picture::to_jpeg(&rgb).map_err(|bad| Unusable::Bad(bad.to_string()))
         }
     }
 }
@@ -318,11 +331,4 @@ fn encode(content: ImageContent<'_>, limits: ImageLimits) -> Result<Vec<u8>, Unu
 pub(super) fn is_depth(format: &str) -> bool {
     let encoding = format.split(';').next().unwrap_or_default().trim();
     format.contains("compressedDepth") || matches!(encoding, "16UC1" | "32FC1")
-}
-
-fn jpeg(rgb: &RgbImage) -> Result<Vec<u8>, String> {
-    let mut file = Vec::new();
-    let written = JpegEncoder::new_with_quality(&mut file, JPEG_QUALITY).encode_image(rgb);
-    written.map_err(|error| format!("the image cannot be written as JPEG: {error}"))?;
-    Ok(file)
 }
