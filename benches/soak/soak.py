@@ -72,7 +72,7 @@ class Client:
             line = self.lines.readline()
         except OSError:
             line = ""
-        if not line:
+        if not line.endswith("\n"):
             self.close()
             raise ConnectionError("the daemon closed the connection")
         reply = json.loads(line)
@@ -97,7 +97,7 @@ class Ledger:
     forgotten: set[int] = field(default_factory=set)
     doubtful_records: set[int] = field(default_factory=set)
     notes: dict[str, str] = field(default_factory=dict)
-    deleted_notes: set[str] = field(default_factory=set)
+    deleted_notes: dict[str, str] = field(default_factory=dict)
     doubtful_notes: set[str] = field(default_factory=set)
     states: dict[str, object] = field(default_factory=dict)
     doubtful_states: set[str] = field(default_factory=set)
@@ -190,7 +190,7 @@ class Soak:
         number = self.ledger.counts["captions"]
         caption = f"a {chance.choice(COLOURS)} {chance.choice(THINGS)} numbered {number} on a {chance.choice(PLACES)}"
         position = [chance.uniform(0, 20), chance.uniform(0, 20)]
-        source = f"narrator {threading.get_ident() % 7}"
+        source = threading.current_thread().name
         reply = client.call("observe", caption=caption, source=source, position=position, theta=0.0, time=time.time())
         with self.ledger.lock:
             self.ledger.records[reply["id"]] = caption
@@ -217,8 +217,7 @@ class Soak:
             client.call("memory_delete", ids=[note])
             with ledger.lock:
                 ledger.doubtful_notes.discard(note)
-                ledger.notes.pop(note)
-                ledger.deleted_notes.add(note)
+                ledger.deleted_notes[note] = ledger.notes.pop(note)
             ledger.count("notes deleted")
             return
         ledger.count("notes")
@@ -295,7 +294,7 @@ class Soak:
         if self.can_back_up:
             ways.append((self.back_up, 90.0))
         threads = [
-            threading.Thread(target=self.loop, args=(seed, pause, act), name=act.__name__)
+            threading.Thread(target=self.loop, args=(seed, pause, act), name=f"{act.__name__} {seed}")
             for seed, (act, pause) in enumerate(ways)
         ]
         for thread in threads:
@@ -337,6 +336,16 @@ class Soak:
             found = client.call("memory_load", query=text, limit=3, filter=f"n == {number}")["memories"]
             if [(it["id"], it["text"]) for it in found] != [(note, text)]:
                 faults.append(f"note {number} was acknowledged and is {found}")
+        for note, text in ledger.deleted_notes.items():
+            number = text.split(":")[0].split(" ")[1]
+            found = client.call("memory_load", query=text, limit=3, filter=f"n == {number}")["memories"]
+            if any(it["id"] == note for it in found):
+                faults.append(f"note {number} was deleted and is there")
+        if self.can_back_up:
+            if not ledger.counts.get("backups"):
+                faults.append("no backup came to its end")
+            elif self.run_command("restore", str(self.dir / "backup"), "--check").returncode:
+                faults.append("the last backup is not whole")
         for agent, memory in ledger.states.items():
             found = client.call("state_get", agent=agent)["memory"]
             if agent not in ledger.doubtful_states and found != memory:
@@ -349,7 +358,8 @@ class Soak:
         # must all be.
         captioned = client.call("ingest_status")["captioned"]
         expected = sorted(ledger.records.keys() - ledger.forgotten - ledger.doubtful_records)
-        must = set(expected[-max(0, RECORDS_MAX - captioned - 2 * slack) :]) if captioned < RECORDS_MAX else set()
+        count = max(0, RECORDS_MAX - captioned - 2 * slack)
+        must = set(expected[max(0, len(expected) - count) :]) if count else set()
         present = 0
         for at in range(0, len(expected), 8):
             ids = expected[at : at + 8]
