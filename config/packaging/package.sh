@@ -4,6 +4,7 @@
 # ARCHITECTURE is Debian's word (amd64, arm64), GLIBC the oldest that the program runs with. For a program that does not run here, RUN names
 # one of this machine that writes the pages and completions.
 set -eu
+umask 022
 program=$1 architecture=${2:-amd64} out=${3:-target/packages}
 here=$(cd "$(dirname "$0")" && pwd)
 sources=$(cd "$here/../.." && pwd)
