@@ -1,8 +1,8 @@
 //! Types shared by all layers: ids, time, caller, caption, detection, embedding, pose, area, stop,
 //! notify, backoff, shortage, tally.
 //!
-//! Knows no other module, no I/O, and of the outside world only the clock and the
-//! priority of a thread.
+//! Knows no other module, no I/O, and of the outside world only the clock and the priority and
+//! limits of a thread or process.
 
 pub mod area;
 pub mod backoff;
@@ -20,6 +20,7 @@ pub mod pose;
 pub mod priority;
 pub mod score;
 pub mod shortage;
+pub mod step_back;
 pub mod stop;
 pub mod tally;
 pub mod time;

@@ -70,6 +70,11 @@ pub fn heading_of_quaternion([x, y, z, w]: [f64; 4]) -> Option<f64> {
     Some((2.0 * (w * z + x * y)).atan2(w * w + x * x - y * y - z * z))
 }
 
+/// Turn from one heading to another the short way round, in (−π, π].
+pub fn turn_between(from: f64, to: f64) -> f64 {
+    wrap_radians(to - from)
+}
+
 fn wrap_radians(radians: f64) -> f64 {
     use std::f64::consts::{PI, TAU};
     let turned = radians.rem_euclid(TAU);

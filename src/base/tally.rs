@@ -34,13 +34,18 @@ impl<K> Default for Tally<K> {
 impl<K: Ord + Clone> Tally<K> {
     /// Counts one; how many there were since the last line where it is time for one.
     pub fn count(&self, kind: &K, now: Timestamp) -> Option<u64> {
+        self.add(kind, 1, now)
+    }
+
+    /// As [`Tally::count`], of several at once.
+    pub fn add(&self, kind: &K, times: u64, now: Timestamp) -> Option<u64> {
         // A map of whole counts: nothing panics between two changes.
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if !counts.contains_key(kind) && counts.len() >= KINDS_MAX {
             return None;
         }
         let count = counts.entry(kind.clone()).or_insert(Count { all: 0, told: 0, told_at: now });
-        count.all += 1;
+        count.all += times;
         if count.told > 0 && now.since(count.told_at) < PAUSE {
             return None;
         }
@@ -71,7 +76,8 @@ mod tests {
         assert_eq!(tally.count(&"broken", start), Some(1));
         assert_eq!(tally.count(&"full", start.plus(PAUSE)), Some(21));
         assert_eq!(tally.count(&"full", start.plus(PAUSE)), None);
-        assert_eq!(tally.counts(), [("broken", 1), ("full", 23)]);
+        assert_eq!(tally.add(&"broken", 7, start.plus(PAUSE)), Some(7));
+        assert_eq!(tally.counts(), [("broken", 8), ("full", 23)]);
     }
 
     #[test]

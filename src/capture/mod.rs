@@ -4,6 +4,7 @@
 
 pub mod directory;
 pub mod gate;
+pub mod live;
 pub mod pixels;
 pub mod recording;
 pub mod sharpness;

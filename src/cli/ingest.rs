@@ -1,4 +1,4 @@
-//! `engram ingest PATH`: sends recorded frames to the daemon.
+//! `engram ingest PATH`: sends recorded frames to the daemon; [`live`] those of a camera.
 //!
 //! Reads a robot's recording or a directory of frames here and sends each with the `observe` tool, oldest first. Frames that the
 //! daemon already has are skipped, so that an interrupted run is finished by running it again.
@@ -6,6 +6,7 @@
 //! run.
 
 mod list;
+mod live;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, SecondsFormat};
@@ -25,6 +26,7 @@ use serde_json::{Map, Value, json};
 use crate::base::caption::Caption;
 use crate::base::frame::FrameMeta;
 use crate::base::picture::ImageLimits;
+use crate::base::pose::Pose;
 use crate::base::time::{Clock as _, SystemClock, Timestamp, Zone};
 use crate::capture::recording::{self, RecordingClock};
 use crate::capture::window::SharpestFrames;
@@ -39,8 +41,24 @@ use crate::tools::tool::Tool as _;
 /// What to send and what holds for frames that do not say.
 #[derive(Debug, Clone, PartialEq, Args)]
 pub struct Flags {
-    /// Recording of a robot (MCAP, or a directory of such files), or directory of JPEG and PNG frames
-    path: PathBuf,
+    /// Recording of a robot (MCAP, or a directory of such files), or directory of JPEG and PNG frames; - for a camera's stream on standard input: JPEG or PNG files one after the other, or multipart/x-mixed-replace
+    #[arg(required_unless_present = "command")]
+    path: Option<PathBuf>,
+    /// Shell command that writes such a stream, such as "ffmpeg -i rtsp://… -f image2pipe -c:v mjpeg -"; started again when it ends, until Ctrl-C
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["path", "sidecar"])]
+    command: Option<String>,
+    /// Of a camera that does not move: where it stands, metres X,Y or X,Y,Z. Frames without a position get what `engram pose` says
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = live::position)]
+    position: Option<Pose>,
+    /// With --position: where it looks, radians
+    #[arg(long, value_name = "RADIANS", allow_negative_numbers = true, requires = "position")]
+    theta: Option<f64>,
+    /// With --command: it is ended and started again after so many seconds without an image; 0 waits for ever
+    #[arg(long, value_name = "SECONDS", default_value = STALL, value_parser = window)]
+    stall: Duration,
+    /// With --command: MiB of memory that it may take; 0 for no limit
+    #[arg(long, value_name = "MIB", default_value_t = MEMORY_LIMIT_MB)]
+    memory_limit_mb: u64,
     /// Times and poses of the frames: JSONL, or CSV in TUM order (timestamp tx ty tz qx qy qz qw file); found in PATH where absent
     #[arg(long, value_name = "FILE")]
     sidecar: Option<PathBuf>,
@@ -114,6 +132,10 @@ pub struct IngestReport {
 
 /// Seconds of which the sharpest frame is sent.
 const WINDOW: &str = "0.5";
+/// Seconds without an image after which a camera's command is started again.
+const STALL: &str = "30";
+/// MiB that a camera's command may take.
+const MEMORY_LIMIT_MB: u64 = 1024;
 /// Interval of the progress polls.
 const POLL: Duration = Duration::from_millis(200);
 /// Polls without progress, while the daemon says that it does not caption, that end the wait: a
@@ -131,13 +153,22 @@ pub(super) fn run(
     socket: &Path,
     options: ClientOptions,
     flags: &Flags,
+    program: &Path,
 ) -> anyhow::Result<ExitCode> {
-    if flags.list {
-        list::print(&flags.path, &flags.capture()?.recording, flags.json)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut client = Client::connect(socket, options)?;
-    let report = send(&mut client, flags)?;
+    let report = match &flags.path {
+        Some(path) if path != Path::new("-") => {
+            ensure!(flags.position.is_none(), "--position is for cameras, of \"-\" or --command");
+            if flags.list {
+                list::print(path, &flags.capture()?.recording, flags.json)?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            send(&mut Client::connect(socket, options)?, flags)?
+        }
+        _ => {
+            ensure!(!flags.list, "--list is for recordings; a camera's stream holds what comes");
+            live::run(socket, options, flags, program)?
+        }
+    };
     say(report.to_string().trim_end())?;
     Ok(if report.is_failure() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -154,7 +185,12 @@ impl Flags {
     pub fn of(path: PathBuf) -> Self {
         let Defaults { zone: _, source: _, frame_id, map_id } = Defaults::default();
         Self {
-            path,
+            path: Some(path),
+            command: None,
+            position: None,
+            theta: None,
+            stall: window(STALL).unwrap_or_default(),
+            memory_limit_mb: MEMORY_LIMIT_MB,
             sidecar: None,
             source: None,
             frame_id,
@@ -230,6 +266,20 @@ impl IngestReport {
     pub(super) fn is_failure(&self) -> bool {
         self.sent == 0 && self.merged == 0 && self.known == 0 && self.dropped == 0
     }
+
+    fn note_taken(&mut self, reply: &ClientReply) {
+        match reply.structured.get("state").and_then(Value::as_str) {
+            Some("merged") => self.merged += 1,
+            Some("dropped") => self.dropped += 1,
+            _ => self.sent += 1,
+        }
+    }
+
+    fn count(&mut self, before: &Standing, now: &Standing) {
+        self.captioned = now.captioned.saturating_sub(before.captioned);
+        self.failed = now.failed.saturating_sub(before.failed);
+        self.pending = now.pending;
+    }
 }
 
 impl fmt::Display for IngestReport {
@@ -279,7 +329,8 @@ impl<'a> Run<'a> {
     }
 
     fn ingest(mut self, flags: &Flags) -> anyhow::Result<IngestReport> {
-        let (mut source, faults) = capture::open(&flags.path, &flags.capture()?)?;
+        let path = flags.path.as_deref().unwrap_or_else(|| Path::new(""));
+        let (mut source, faults) = capture::open(path, &flags.capture()?)?;
         self.report.refused = faults;
         let before = self.standing()?;
         source.skip_known(&before.newest);
@@ -296,7 +347,7 @@ impl<'a> Run<'a> {
         self.report.passed_over = source.passed_over();
         self.report.notes = source.notes();
         let after = if flags.no_wait { self.standing()? } else { self.wait(&before)? };
-        self.count(&before, &after);
+        self.report.count(&before, &after);
         self.bar.finish_and_clear();
         Ok(self.report)
     }
@@ -313,18 +364,12 @@ impl<'a> Run<'a> {
     }
 
     fn show_standing(&mut self, before: &Standing, now: &Standing) {
-        self.count(before, now);
+        self.report.count(before, now);
         let IngestReport { merged, captioned, failed, .. } = &self.report;
         let refused = self.report.refused.total();
         self.bar.set_message(format!(
             "{merged} merged, {captioned} captioned, {failed} failed, {refused} refused"
         ));
-    }
-
-    fn count(&mut self, before: &Standing, now: &Standing) {
-        self.report.captioned = now.captioned.saturating_sub(before.captioned);
-        self.report.failed = now.failed.saturating_sub(before.failed);
-        self.report.pending = now.pending;
     }
 
     fn send(&mut self, frame: &SourceFrame, before: &Standing) -> anyhow::Result<()> {
@@ -335,7 +380,7 @@ impl<'a> Run<'a> {
             };
             self.errors_in_a_row = 0;
             if !reply.is_error {
-                self.note_taken(&reply);
+                self.report.note_taken(&reply);
             } else if reply.text.contains(TRY_AGAIN) {
                 self.wait_for_room(before, &reply.text)?;
                 continue;
@@ -349,14 +394,6 @@ impl<'a> Run<'a> {
             self.show_standing(before, &now);
         }
         Ok(())
-    }
-
-    fn note_taken(&mut self, reply: &ClientReply) {
-        match reply.structured.get("state").and_then(Value::as_str) {
-            Some("merged") => self.report.merged += 1,
-            Some("dropped") => self.report.dropped += 1,
-            _ => self.report.sent += 1,
-        }
     }
 
     fn refuse(&mut self, frame: &SourceFrame, reason: String) {

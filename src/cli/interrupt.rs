@@ -1,4 +1,5 @@
-//! Ctrl-C ends a measurement between two steps, so that it leaves nothing behind.
+//! Ctrl-C ends a command between two steps, so that a measurement leaves nothing behind and a
+//! camera's last frames are told.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +23,12 @@ impl Interrupt {
         Ok(interrupt)
     }
 
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
     pub fn check(&self) -> anyhow::Result<()> {
-        ensure!(!self.0.load(Ordering::Relaxed), "interrupted; nothing is left behind");
+        ensure!(!self.is_asked(), "interrupted; nothing is left behind");
         Ok(())
     }
 }

@@ -20,6 +20,8 @@ pub mod mcp;
 mod models;
 mod output;
 pub mod own_daemon;
+mod patient_client;
+mod pose;
 mod reindex;
 mod serve;
 mod service;
@@ -80,8 +82,10 @@ enum Command {
     Demo,
     /// Runs the daemon until SIGTERM or Ctrl-C
     Serve,
-    /// Sends a directory of frames with their times and poses to the daemon
-    Ingest(ingest::Flags),
+    /// Sends frames to the daemon: of a recording, of a directory, of a camera as they arrive
+    Ingest(Box<ingest::Flags>),
+    /// Tells the daemon where the robot is, line by line from standard input
+    Pose(pose::Flags),
     /// Captions images, or directories of them, without a daemon
     Caption(caption::Flags),
     /// Finds the object of a request: engram ask "bring me the mug I use the most"
@@ -134,6 +138,9 @@ enum Command {
     /// The captioner's own process; started by the daemon
     #[command(hide = true)]
     CaptionWorker(serve::WorkerFlags),
+    /// A camera's command within its bounds; started for `engram ingest --command`
+    #[command(hide = true)]
+    SourceChild(serve::SourceChildFlags),
 }
 
 #[cfg(feature = "failpoints")]
@@ -177,6 +184,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     if let Command::CaptionWorker(flags) = command {
         return serve::caption_worker(&flags);
     }
+    if let Command::SourceChild(flags) = &command {
+        return serve::source_child(flags);
+    }
     if let Command::Completions(flags) = &command {
         return Ok(manual::completions(flags));
     }
@@ -198,8 +208,10 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Demo => demo::run(&common),
         Command::Serve => serve::run(&config, &places),
         Command::Ingest(flags) => {
-            ingest::run(&socket, options, &flags.with_zone(&config.settings.time.zone))
+            let flags = (*flags).with_zone(&config.settings.time.zone);
+            ingest::run(&socket, options, &flags, &places.program)
         }
+        Command::Pose(flags) => pose::run(&socket, options, &flags),
         Command::Caption(flags) => caption::run(&config, &places, &flags),
         Command::Ask(flags) => ask::run(&socket, options, &flags),
         Command::Call(flags) => call::run(&socket, options, &flags),
@@ -222,9 +234,10 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Config => print_config(&config, &places),
         Command::Bench { bench } => bench::run(&bench, &common),
         Command::DevMemory(flags) => dev_memory::run(&config, &flags),
-        Command::CaptionWorker(_) | Command::Completions(_) | Command::Manual(_) => {
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::CaptionWorker(_)
+        | Command::SourceChild(_)
+        | Command::Completions(_)
+        | Command::Manual(_) => Ok(ExitCode::SUCCESS),
     }
 }
 

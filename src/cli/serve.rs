@@ -1,8 +1,9 @@
 //! `engram serve`, and the worker process that it starts for itself.
 
 use std::io;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -10,6 +11,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::base::picture::ImageLimits;
+use crate::base::step_back::StepBack;
 use crate::cli::log;
 use crate::cli::service::Service;
 use crate::config::{Config, Places};
@@ -70,6 +72,24 @@ pub(super) fn caption_worker(flags: &WorkerFlags) -> anyhow::Result<ExitCode> {
     };
     child::run(&options, &mut io::stdin().lock(), &mut io::stdout().lock())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A camera's command and its bounds.
+#[derive(Debug, Args)]
+pub(super) struct SourceChildFlags {
+    /// Memory that each of its processes may take
+    #[arg(long, value_name = "BYTES")]
+    memory_bytes_max: Option<u64>,
+    /// Line for the shell
+    line: String,
+}
+
+/// Goes on as the shell with the camera's command; returns only if it cannot.
+pub(super) fn source_child(flags: &SourceChildFlags) -> anyhow::Result<ExitCode> {
+    let memory_bytes_max = flags.memory_bytes_max;
+    StepBack { name: "the camera's command", niceness: 5, oom_score: 500, memory_bytes_max }
+        .apply();
+    Err(Command::new("/bin/sh").arg("-c").arg(&flags.line).exec()).context("/bin/sh does not start")
 }
 
 /// Runs the daemon until it is told to end.

@@ -51,6 +51,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("ingest.image_max_megapixels", 1.0, 1_000.0),
     ("ingest.max_ahead_seconds", 0.0, 1e9),
     ("ingest.silent_seconds", 0.0, 1e6),
+    ("ingest.pose_max_age_seconds", 0.0, 3_600.0),
     ("ingest.gate.max_pause_seconds", 0.0, 86_400.0),
     ("ingest.gate.max_span_seconds", 0.0, 86_400.0),
     ("ingest.gate.max_distance_metres", 0.0, 1_000.0),

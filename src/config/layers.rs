@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 use super::{ConfigError, DEFAULTS, ENVIRONMENT_PREFIX, Origin};
@@ -110,6 +111,23 @@ fn lay(values: &mut Values, key: &str, value: Value, origin: Origin) -> Result<(
     values.insert(key.to_owned(), (value, origin));
     Ok(())
 }
+
+/// Refuses the first entry of the list `key` that is no `T`, by its number.
+pub(super) fn check_entries<T: DeserializeOwned>(
+    values: &Values,
+    key: &str,
+) -> Result<(), ConfigError> {
+    let Some((Value::Array(entries), origin)) = values.get(key) else { return Ok(()) };
+    for (n, entry) in entries.iter().enumerate() {
+        if let Err(error) = entry.clone().try_into::<T>() {
+            let accepted = format!("an entry without this: {}", error.message());
+            let (key, origin) = (format!("{key}, the entry of number {},", n + 1), origin.clone());
+            return Err(ConfigError::BadValue { key, found: entry.to_string(), origin, accepted });
+        }
+    }
+    Ok(())
+}
+
 /// Nested tables of the flat keys.
 pub(super) fn nest(values: &Values) -> Table {
     let mut root = Table::new();

@@ -10,6 +10,7 @@ mod models;
 mod options;
 mod places;
 mod settings;
+mod sources;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use layers::Values;
 pub use places::Places;
 pub use settings::*;
+pub use sources::CameraOptions;
 
 /// Every key with its default and a comment, as shipped.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
@@ -74,6 +76,7 @@ impl Config {
             layers::lay_text(&mut values, key, text, Origin::Flag(flag.clone()))?;
         }
         accepted::check(&values)?;
+        layers::check_entries::<SourceSettings>(&values, "sources")?;
         let settings = layers::nest(&values).try_into().map_err(|error: toml::de::Error| {
             ConfigError::BadValue {
                 key: "(the whole)".to_owned(),
@@ -89,6 +92,7 @@ impl Config {
         config.served_captioner()?;
         config.socket_mode()?;
         config.image_roots()?;
+        config.cameras()?;
         Ok(config)
     }
 

@@ -9,6 +9,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
+    pub sources: Vec<SourceSettings>,
     pub store: StoreSettings,
     pub memory: MemorySettings,
     pub socket: SocketSettings,
@@ -27,6 +28,42 @@ pub struct Settings {
     pub tools: ToolsSettings,
     pub agent: AgentSettings,
     pub log: LogSettings,
+}
+
+/// An entry of `[[sources]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceSettings {
+    pub name: String,
+    pub command: String,
+    #[serde(default = "map")]
+    pub frame_id: String,
+    #[serde(default)]
+    pub map_id: String,
+    pub position: Option<Vec<f64>>,
+    pub theta: Option<f64>,
+    #[serde(default = "half_a_second")]
+    pub window_seconds: f64,
+    #[serde(default = "half_a_minute")]
+    pub stall_seconds: f64,
+    #[serde(default = "a_gibibyte")]
+    pub memory_limit_mb: u64,
+}
+
+fn map() -> String {
+    "map".to_owned()
+}
+
+fn half_a_second() -> f64 {
+    0.5
+}
+
+fn half_a_minute() -> f64 {
+    30.0
+}
+
+fn a_gibibyte() -> u64 {
+    1_024
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -124,6 +161,7 @@ pub struct IngestSettings {
     pub image_max_megapixels: u64,
     pub max_ahead_seconds: u64,
     pub silent_seconds: u64,
+    pub pose_max_age_seconds: f64,
     pub gate: GateSettings,
     pub drop: DropSettings,
 }

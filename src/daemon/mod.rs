@@ -4,6 +4,7 @@
 //! socket. A client can connect only when all parts run. Independent parts start in parallel: a
 //! robot's memory is needed as soon as it is switched on.
 
+mod cameras;
 pub mod private;
 mod receipts;
 
@@ -22,6 +23,7 @@ use crate::base::stop::Stop;
 use crate::base::time::{Clock, SystemClock};
 use crate::capture::{gate, sharpness};
 use crate::config::{Config, ConfigError, DropSettings, Places};
+use crate::daemon::cameras::CameraThreads;
 use crate::daemon::private::{NotPrivate, keep_private};
 use crate::daemon::receipts::RetentionReceipts;
 use crate::ingest::{self, Ingest, IngestParts};
@@ -89,6 +91,7 @@ pub struct Daemon {
     store: Store,
     goals: Arc<GoalBoard>,
     audit: Arc<Audit>,
+    cameras: CameraThreads,
     verifying: (Stop, JoinHandle<()>),
 }
 
@@ -168,18 +171,20 @@ impl Daemon {
         let tools = Tools::new(context);
         let agent = Agent::new(tools).with_model(config.model()?);
         let tools = Arc::new(agent.listing(&config.toolsets()?));
-        let server = Server::start(server_options, tools, clock)?;
+        let server = Server::start(server_options, tools, Arc::clone(&clock))?;
+        let cameras = CameraThreads::start(config.cameras()?, places, &ingest, &clock);
+        let cameras = cameras.map_err(DaemonError::Thread)?;
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let records = store.record_count();
         info!(socket:% = server.socket().display(), records, millis; "ready");
         let verifying = verify_beside(store.clone())?;
-        Ok(Self { server, ingest, store, goals, audit: kept_audit, verifying })
+        Ok(Self { server, ingest, store, goals, audit: kept_audit, cameras, verifying })
     }
 
     /// Stops everything, clients first. What was acknowledged is on disk before
     /// this; frames that wait for their caption wait for the next start.
     pub fn stop(self) -> Result<(), DaemonError> {
-        let Self { server, ingest, store, goals, audit, verifying } = self;
+        let Self { server, ingest, store, goals, audit, cameras, verifying } = self;
         let (stop, thread) = verifying;
         stop.ask();
         if thread.join().is_err() {
@@ -188,6 +193,7 @@ impl Daemon {
         // Clients that wait for a goal would delay the server's end.
         goals.close();
         server.stop();
+        cameras.stop();
         ingest.stop();
         audit.flush();
         store.flush()?;
@@ -322,6 +328,7 @@ fn ingest_options(config: &Config) -> Result<ingest::Options, ConfigError> {
         limits: config.image_limits(),
         ahead_max: Duration::from_secs(settings.max_ahead_seconds),
         silent_after: Duration::from_secs(settings.silent_seconds),
+        pose_age_max: Duration::from_secs_f64(settings.pose_max_age_seconds),
         gate: gate::Options {
             pause_max: Duration::from_secs_f64(gate.max_pause_seconds),
             span_max: Duration::from_secs_f64(gate.max_span_seconds),

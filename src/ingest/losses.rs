@@ -22,6 +22,8 @@ pub enum LossReason {
     BadTime,
     /// The store or the memory failed.
     NotKept,
+    /// Its sender dropped it: they come faster than they are taken in.
+    Overrun,
 }
 
 impl LossReason {
@@ -34,6 +36,7 @@ impl LossReason {
             Self::BadName => "bad_name",
             Self::BadTime => "bad_time",
             Self::NotKept => "not_kept",
+            Self::Overrun => "overrun",
         }
     }
 
@@ -117,6 +120,16 @@ impl Losses {
             warn!(reason, times, source; "a frame was refused: {error}");
         }
         Some(format!("a frame of source {source:?} was refused: {error}"))
+    }
+
+    /// Counts frames that their sender dropped; what there is to say of them.
+    pub(super) fn note_overrun(&self, source: &str, frames: u64, now: Timestamp) -> String {
+        let what = "frames came faster than they are taken in, the oldest were dropped";
+        let reason = LossReason::Overrun;
+        if let Some(frames) = self.refused.add(&reason, frames, now) {
+            warn!(reason = reason.name(), frames, source; "{what}");
+        }
+        format!("{frames} frames of source {source:?} are lost: {what}")
     }
 
     /// Counts a frame that was dropped.

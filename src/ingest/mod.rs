@@ -10,9 +10,11 @@
 //! one frame at a time in the captioner, retries by their backoff.
 
 mod admission;
+pub mod cameras;
 mod captioning;
 mod doubt;
 mod losses;
+mod pose_tracks;
 mod progress;
 
 use std::io;
@@ -35,8 +37,10 @@ use crate::capture::gate;
 use crate::capture::pixels::{BadPixels, RawImage};
 use crate::capture::sharpness;
 use crate::ingest::admission::Admission;
+use crate::ingest::cameras::{Camera, CameraState, Cameras};
 use crate::ingest::captioning::Captioning;
 use crate::ingest::losses::Losses;
+use crate::ingest::pose_tracks::PoseTracks;
 use crate::ingest::progress::Progress;
 use crate::memory::episodic::Episodic;
 use crate::model::{Captioner, ModelIdentity};
@@ -54,6 +58,8 @@ pub struct Options {
     /// How far a frame's time may lie ahead of the clock: clocks of robot and
     /// camera differ, and a frame of next year would shut its source for a year.
     pub ahead_max: Duration,
+    /// How far in time a pose of a track may be from the frame that it is given to.
+    pub pose_age_max: Duration,
     /// After how long without a frame a camera that sent some is silent; zero looks for none.
     pub silent_after: Duration,
     /// Time zone of refusals.
@@ -71,6 +77,7 @@ impl Default for Options {
             flaws: sharpness::Options::default(),
             interval_min: Duration::ZERO,
             ahead_max: Duration::from_hours(1),
+            pose_age_max: Duration::from_secs(2),
             silent_after: Duration::from_mins(10),
             zone: Zone::Machine,
             retry_pause_min: Duration::from_secs(1),
@@ -171,6 +178,7 @@ impl From<StoreError> for ObserveError {
 }
 
 pub use crate::ingest::losses::{DropReason, LossReason};
+pub use crate::ingest::pose_tracks::{PoseCounts, PoseError, TrackedPose};
 
 /// Status of ingest.
 #[derive(Debug, Clone, PartialEq)]
@@ -184,10 +192,14 @@ pub struct IngestState {
     pub failed: u64,
     /// Refused at admission since this process started.
     pub refused: u64,
-    /// Of those refused, the frames that are lost, by reason.
+    /// Frames that are lost, by reason: refused, or dropped by their sender.
     pub lost: Vec<(LossReason, u64)>,
     /// Frames dropped since the start, of which nothing was to be seen or too many came.
     pub dropped: Vec<(DropReason, u64)>,
+    /// Poses that came by themselves.
+    pub poses: PoseCounts,
+    /// Live cameras of the daemon.
+    pub cameras: Vec<CameraState>,
     /// Cameras that sent frames and stopped, with the time of the last one.
     pub silent: Vec<(String, Timestamp)>,
     /// Whether pending frames are being captioned.
@@ -215,6 +227,8 @@ pub struct Ingest {
     store: Store,
     episodic: Arc<Episodic>,
     admission: Admission,
+    poses: PoseTracks,
+    cameras: Cameras,
     progress: Arc<Progress>,
     stop: Stop,
     wake: Notify,
@@ -247,7 +261,9 @@ impl Ingest {
         let thread =
             Builder::new().name("captioning".to_owned()).spawn(move || captioning.run())?;
         let thread = Mutex::new(Some(thread));
-        Ok(Self { store, episodic, admission, progress, stop, wake, thread })
+        let poses = PoseTracks::new(options.pose_age_max);
+        let cameras = Cameras::default();
+        Ok(Self { store, episodic, admission, poses, cameras, progress, stop, wake, thread })
     }
 
     /// Accepts a frame. It is on disk when this returns.
@@ -276,7 +292,8 @@ impl Ingest {
         image: FrameImage<'_>,
         caption: Option<&Caption>,
     ) -> Result<Observed, ObserveError> {
-        let observed = self.admission.admit(meta, image, caption);
+        let located = self.poses.locate(meta);
+        let observed = self.admission.admit(located.as_ref().unwrap_or(meta), image, caption);
         match &observed {
             Ok(Observed { state: ObservedState::Pending, .. }) => self.wake.notify(),
             Ok(Observed {
@@ -299,6 +316,29 @@ impl Ingest {
     /// would be kept for ever, and all that came before it.
     pub fn check_clock(&self, taken_at: Timestamp) -> Result<(), ObserveError> {
         self.admission.check_clock(taken_at)
+    }
+
+    /// Takes a pose for the frames of its time that have none.
+    pub fn observe_pose(&self, pose: TrackedPose) -> Result<(), PoseError> {
+        self.poses.add(pose)
+    }
+
+    /// Poses that came by themselves. Cheap.
+    pub fn poses(&self) -> PoseCounts {
+        self.poses.counts()
+    }
+
+    /// Tells of this camera in [`Ingest::status`] from now on.
+    pub fn tell_of(&self, camera: Arc<Camera>) {
+        self.cameras.add(camera);
+    }
+
+    /// Counts frames of a source that their sender dropped.
+    pub fn note_overrun(&self, source: &str, frames: u64) {
+        if frames > 0 {
+            let now = self.admission.now();
+            self.progress.set_error(now, self.progress.losses.note_overrun(source, frames, now));
+        }
     }
 
     /// Frames that wait for a caption. Cheap, unlike the whole of [`Ingest::status`].
@@ -343,6 +383,8 @@ impl Ingest {
             refused: self.progress.refusals(),
             lost: self.progress.losses.refused(),
             dropped: self.progress.losses.dropped(),
+            poses: self.poses.counts(),
+            cameras: self.cameras.states(),
             silent: self.progress.losses.silent(),
             captioning: shown.captioning,
             captioner: shown.captioner,

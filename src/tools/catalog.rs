@@ -8,6 +8,7 @@ use crate::tools::admin::session_delete::SessionDelete;
 use crate::tools::context::Context;
 use crate::tools::ingest::ingest_status::IngestStatus;
 use crate::tools::ingest::observe::Observe;
+use crate::tools::ingest::observe_pose::ObservePose;
 use crate::tools::memos::add::MemoAdd;
 use crate::tools::memos::delete::MemoDelete;
 use crate::tools::memos::expand::MemoExpand;
@@ -70,6 +71,7 @@ pub(crate) const TOOLS: &[&dyn AnyTool<Context>] = &[
     &StateUpdateFromReply,
     &PromptRender,
     &Observe,
+    &ObservePose,
     &IngestStatus,
     &MemoryStats,
     &Health,

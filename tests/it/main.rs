@@ -25,6 +25,7 @@ mod endpoint;
 #[path = "../../benches/home/evaluation/mod.rs"]
 mod evaluation;
 mod exhausted;
+mod ffmpeg;
 mod footprint;
 mod fusion;
 mod gone;
@@ -37,6 +38,7 @@ mod installed;
 mod killed_writer;
 mod last_seen;
 mod literal;
+mod live;
 mod lost;
 mod model_planner;
 mod models;

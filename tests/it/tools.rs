@@ -498,6 +498,7 @@ fn every_tool_refuses_unknown_arguments_and_replies_within_its_schema() {
         }
         "inspect_memory_record" => json!({"record_ids": [1]}),
         "observe" => json!({"caption": "a blue mug"}),
+        "observe_pose" => json!({"position": [1, 2]}),
         "memo_add" => json!({"user_message": "users", "message": "<sql>SELECT 1</sql>"}),
         "memo_delete" => json!({"id": 1}),
         "memo_recall" => json!({"query": "users"}),

@@ -1,15 +1,13 @@
 //! Worker's side: loads the captioner, answers requests on its pipes, and ends when they are
 //! closed.
 
-use std::fs;
 use std::io;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
-use rustix::process::{Resource, Rlimit, Signal};
-
 use crate::base::failpoint::failpoint;
 use crate::base::picture::ImageLimits;
+use crate::base::step_back::StepBack;
 use crate::model::captioner;
 use crate::model::compute::ComputeDevice;
 use crate::model::threads::compute_on_this_thread_only;
@@ -21,7 +19,7 @@ use crate::model::{CaptionError, CaptionTask, Captioner, ModelError};
 const NICENESS: i32 = 10;
 /// OOM score, of 1000: when memory runs out, the kernel ends this process before the daemon,
 /// and a caption is late instead of a recall lost.
-const OOM_SCORE: &str = "800";
+const OOM_SCORE: u16 = 800;
 
 #[derive(Debug, Clone)]
 pub struct ChildOptions {
@@ -52,7 +50,9 @@ pub fn run(
     input: &mut impl Read,
     output: &mut impl Write,
 ) -> Result<(), ChildError> {
-    step_back(options.memory_bytes_max);
+    let memory_bytes_max = options.memory_bytes_max;
+    let name = "the caption worker";
+    StepBack { name, niceness: NICENESS, oom_score: OOM_SCORE, memory_bytes_max }.apply();
     compute_on_this_thread_only();
     match captioner::load(&options.model, options.limits, options.task, options.device) {
         Ok(mut captioner) => serve(captioner.as_mut(), input, output),
@@ -85,29 +85,6 @@ fn serve(
         protocol::write(output, &reply)?;
     }
     Ok(())
-}
-
-/// Lowers the priority of this process, makes it the first to go when memory runs out, and ties
-/// it to its parent. What the system does not allow is skipped: captions come all the same.
-fn step_back(memory_bytes_max: Option<u64>) {
-    warn_of("die with the daemon", set_parent_death_signal());
-    warn_of("lower its priority", rustix::process::nice(NICENESS).map_err(Into::into));
-    warn_of("go first when memory runs out", fs::write("/proc/self/oom_score_adj", OOM_SCORE));
-    if let Some(bytes) = memory_bytes_max {
-        let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-        let limited = rustix::process::setrlimit(Resource::Data, limit);
-        warn_of("limit its memory", limited.map_err(Into::into));
-    }
-}
-
-fn set_parent_death_signal() -> io::Result<()> {
-    Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?)
-}
-
-fn warn_of<T>(what: &str, done: io::Result<T>) {
-    if let Err(error) = done {
-        log::warn!("the caption worker cannot {what}: {error}");
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::base::caller::Roles;
 use crate::base::time::Timestamp;
+use crate::ingest::cameras::CameraState;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::args::{Args, Param};
 use crate::tools::context::Context;
@@ -81,6 +82,9 @@ fn problems(context: &Context, now: Timestamp) -> Vec<String> {
             problems.push(format!("frames lost since the start: {}", lost.join(", ")));
         }
     }
+    problems.extend(status.cameras.into_iter().filter_map(|CameraState { source, status }| {
+        status.down.map(|down| format!("camera {source:?} is down: {down}"))
+    }));
     problems.extend(status.silent.into_iter().map(|(source, since)| {
         let seconds = now.since(since).as_secs();
         format!("source {source:?} is silent: its last frame came {seconds} s ago")

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::base::caller::{Role, Roles};
 use crate::base::time::Zone;
-use crate::ingest;
+use crate::capture::live::LiveStatus;
+use crate::ingest::{self, cameras::CameraState};
 use crate::retrieval::sessions::SessionName;
 use crate::store;
 use crate::tools::args::{Args, Param};
@@ -24,11 +25,15 @@ pub(crate) struct Reply {
     captioned: u64,
     failed: u64,
     refused: u64,
-    /// Of those refused since the start, the frames that are lost.
+    /// Frames lost since the start: refused, or dropped by their sender (overrun).
     lost: Vec<LossReply>,
     /// Frames dropped since the start, on which nothing was to be seen (dark, blurred) or of which
     /// too many came (`too_soon`).
     dropped: Vec<LossReply>,
+    /// Poses that came by `observe_pose`; null where none did.
+    poses: Option<PosesReply>,
+    /// Live cameras that the daemon reads itself.
+    cameras: Vec<CameraReply>,
     /// Cameras that sent frames and stopped.
     silent: Vec<SilentReply>,
     captioning: bool,
@@ -52,6 +57,33 @@ struct SourceReply {
 struct LossReply {
     reason: &'static str,
     frames: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct PosesReply {
+    came: u64,
+    newest: String,
+    /// Frames that got their position from them.
+    located: u64,
+    /// Frames without a position that none of them was near enough to in time.
+    unlocated: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct CameraReply {
+    source: String,
+    /// Whole images that came.
+    frames: u64,
+    /// Not taken in for sharper ones just before or after.
+    passed_over: u64,
+    /// Dropped, as they came faster than they are taken in.
+    lost: u64,
+    /// Cut or damaged in the stream.
+    faults: u64,
+    last_fault: Option<String>,
+    restarts: u64,
+    /// Why no images come at the moment.
+    down: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -126,6 +158,13 @@ impl Reply {
                 .iter()
                 .map(|(reason, frames)| LossReply { reason: reason.name(), frames: *frames })
                 .collect(),
+            poses: status.poses.newest.map(|newest| PosesReply {
+                came: status.poses.came,
+                newest: zone.format(newest),
+                located: status.poses.located,
+                unlocated: status.poses.unlocated,
+            }),
+            cameras: status.cameras.into_iter().map(CameraReply::of).collect(),
             silent: status
                 .silent
                 .into_iter()
@@ -141,6 +180,14 @@ impl Reply {
                 .last_error
                 .map(|(at, error)| LastError { time: zone.format(at), error }),
         }
+    }
+}
+
+impl CameraReply {
+    fn of(state: CameraState) -> Self {
+        let CameraState { source, status } = state;
+        let LiveStatus { frames, passed_over, lost, faults, last_fault, restarts, down } = status;
+        Self { source, frames, passed_over, lost, faults, last_fault, restarts, down }
     }
 }
 

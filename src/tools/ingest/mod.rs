@@ -2,3 +2,4 @@
 
 pub(crate) mod ingest_status;
 pub(crate) mod observe;
+pub(crate) mod observe_pose;

@@ -35,6 +35,8 @@ const NAME: Kind = Kind::Name { bytes_max: NAME_BYTES_MAX };
 pub(crate) struct Request {
     meta: FrameMeta,
     content: Content,
+    /// Frames that its sender dropped before it.
+    lost: u64,
 }
 
 enum Content {
@@ -133,7 +135,11 @@ impl Tool for Observe {
             "What was seen, in words; stored as it is. With an image no captioner is asked.",
         ),
         Param::optional("time", Kind::Time, "When it was seen; now where absent."),
-        Param::optional("position", Kind::Position, "Where the robot stood, metres in frame_id."),
+        Param::optional(
+            "position",
+            Kind::Position,
+            "Where the robot stood, metres in frame_id; where absent, what observe_pose said of that time.",
+        ),
         Param::optional("theta", Kind::Number, "Where the robot looked, radians; needs position."),
         Param::optional(
             "frame_id",
@@ -148,6 +154,12 @@ impl Tool for Observe {
             "How likely a ready caption is right, from 0 to 1; it counts as sure where absent.",
         ),
         Param::optional("layer", NAME, "Kind of a ready caption, such as \"body_status\"."),
+        Param::optional(
+            "lost",
+            Kind::Size { most: u32::MAX },
+            "Frames of this source that its sender dropped since the one before, as they came \
+             faster than they were taken in; health tells of them.",
+        ),
     ];
 
     fn parse(
@@ -165,11 +177,13 @@ impl Tool for Observe {
             source: args.text("source")?.unwrap_or("default").to_owned(),
         };
         meta.check().map_err(|error| argument_error(format!("argument {error}")))?;
-        Ok(Request { meta, content })
+        let lost = args.size("lost")?.map_or(0, u64::from);
+        Ok(Request { meta, content, lost })
     }
 
     fn run(context: &Context, _: SessionName<'_>, request: Request) -> Result<Reply, ToolError> {
-        let Request { meta, content } = request;
+        let Request { meta, content, lost } = request;
+        context.ingest.note_overrun(&meta.source, lost);
         match content {
             Content::Caption { caption, confidence, layer } => {
                 store(context, NewObservation { meta, caption, confidence, layer })

@@ -1,0 +1,244 @@
+//! `engram ingest -` and `engram ingest --command`: a camera's frames, sent as they arrive.
+//!
+//! Runs until the stream or somebody ends it. The daemon may be restarted meanwhile: the newest
+//! frames wait for it, and what does not fit is dropped, the oldest first, and told to the daemon
+//! with the next one.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde_json::{Map, json};
+
+use crate::base::frame::FrameMeta;
+use crate::base::pose::Pose;
+use crate::base::time::SystemClock;
+use crate::capture::live::command::SourceCommand;
+use crate::capture::live::{self, LiveFrame, LiveSource, LiveStatus, NextFrame, Origin};
+use crate::capture::{Defaults, FrameFault, SourceFrame};
+use crate::cli::client::{ClientError, ClientOptions, ClientReply};
+use crate::cli::ingest::{Flags, IngestReport, Standing, arguments};
+use crate::cli::interrupt::Interrupt;
+use crate::cli::output::complain;
+use crate::cli::patient_client::PatientClient;
+use crate::ingest::TRY_AGAIN;
+use crate::tools::ingest::ingest_status::IngestStatus;
+use crate::tools::ingest::observe::Observe;
+use crate::tools::tool::Tool as _;
+
+/// How long a wait for a frame lasts until a signal is looked for.
+const LOOK: Duration = Duration::from_millis(200);
+/// Between two questions whether a full daemon takes frames again, and two attempts to reach one
+/// that is gone.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Sends what arrives until the stream ends or a signal comes.
+pub(super) fn run(
+    socket: &Path,
+    options: ClientOptions,
+    flags: &Flags,
+    program: &Path,
+) -> anyhow::Result<IngestReport> {
+    let interrupt = Interrupt::watch()?;
+    let client = PatientClient::connect(socket, options)?;
+    let origin = match &flags.command {
+        None => Origin::Pipe(Box::new(io::stdin())),
+        Some(line) => {
+            let memory = flags.memory_limit_mb.checked_mul(1 << 20).filter(|bytes| *bytes > 0);
+            Origin::Command(SourceCommand::engram(program, line, memory))
+        }
+    };
+    let name = flags.source.clone().unwrap_or_else(|| Defaults::default().source);
+    let live_options = live::Options {
+        window: flags.window,
+        stalled_after: flags.stall,
+        ..live::Options::default()
+    };
+    let source = LiveSource::start(&name, origin, live_options, Arc::new(SystemClock));
+    let source = source.context("the camera's threads cannot be started")?;
+    complain(&format!("frames of source {name:?} get the time at which they arrive"));
+    let mut run = LiveRun { client, source, name, flags, report: IngestReport::default() };
+    let before = run.wait_for_standing(&interrupt);
+    run.send_until(&interrupt);
+    let after = if interrupt.is_asked() || flags.no_wait {
+        run.standing()
+    } else {
+        run.wait_for_captions(&interrupt)
+    };
+    Ok(run.finish(before.zip(after)))
+}
+
+struct LiveRun<'a> {
+    client: PatientClient,
+    source: LiveSource,
+    name: String,
+    flags: &'a Flags,
+    report: IngestReport,
+}
+
+/// What became of a frame that was sent.
+enum Sent {
+    Done,
+    /// To be sent again, with what was lost before it.
+    NotNow {
+        lost: u64,
+    },
+}
+
+impl LiveRun<'_> {
+    fn send_until(&mut self, interrupt: &Interrupt) {
+        let mut said = LiveStatus::default();
+        while !interrupt.is_asked() {
+            let (frame, lost) = match self.source.next_frame(LOOK) {
+                NextFrame::Frame { frame, lost } => (frame, lost),
+                NextFrame::Nothing => {
+                    self.say_what_is_new(&mut said);
+                    continue;
+                }
+                NextFrame::Ended => return,
+            };
+            match self.send(&frame, lost) {
+                Sent::Done => {}
+                Sent::NotNow { lost } => {
+                    self.source.give_back(frame, lost);
+                    self.wait_for_room(interrupt);
+                }
+            }
+            self.say_what_is_new(&mut said);
+        }
+    }
+
+    /// What a person should know at once: why nothing comes.
+    fn say_what_is_new(&self, said: &mut LiveStatus) {
+        let status = self.source.status();
+        if status.down != said.down
+            && let Some(down) = &status.down
+        {
+            complain(&format!("engram: the camera is down: {down}"));
+        }
+        if said.last_fault.is_none()
+            && let Some(fault) = &status.last_fault
+        {
+            complain(&format!("engram: in the camera's stream {fault}; further ones are counted"));
+        }
+        *said = status;
+    }
+
+    fn send(&mut self, frame: &LiveFrame, lost: u64) -> Sent {
+        let source_frame = self.source_frame(frame);
+        let mut arguments = arguments(&source_frame);
+        if lost > 0 {
+            arguments.insert("lost".to_owned(), json!(lost.min(u64::from(u32::MAX))));
+        }
+        match self.client.call(Observe::NAME, arguments) {
+            None => return Sent::NotNow { lost },
+            Some(Err(error)) => self.refuse(source_frame, &error),
+            Some(Ok(reply)) if reply.is_error && reply.text.contains(TRY_AGAIN) => {
+                // It was refused with what it said of the ones before it taken.
+                return Sent::NotNow { lost: 0 };
+            }
+            Some(Ok(reply)) if reply.is_error => {
+                let reason = reply.text;
+                self.report.refused.push(FrameFault { place: source_frame.name, reason });
+            }
+            Some(Ok(reply)) => self.report.note_taken(&reply),
+        }
+        Sent::Done
+    }
+
+    fn refuse(&mut self, frame: SourceFrame, error: &ClientError) {
+        let reason = error.to_string();
+        self.report.refused.push(FrameFault { place: frame.name, reason });
+    }
+
+    fn source_frame(&self, frame: &LiveFrame) -> SourceFrame {
+        let LiveFrame { arrived_at, image } = frame;
+        let meta = FrameMeta {
+            taken_at: *arrived_at,
+            pose: self
+                .flags
+                .position
+                .map(|Pose { position, heading: _ }| Pose { position, heading: self.flags.theta }),
+            frame_id: self.flags.frame_id.clone(),
+            map_id: self.flags.map_id.clone(),
+            source: self.name.clone(),
+        };
+        let name = format!("{} of {:.3}", self.name, arrived_at.seconds());
+        SourceFrame { name, meta, image: image.clone(), caption: None }
+    }
+
+    /// Until some frame has left the spool, or the daemon is back.
+    fn wait_for_room(&mut self, interrupt: &Interrupt) {
+        let at_first = self.standing().map(|it| it.count_settled());
+        while !interrupt.is_asked() {
+            thread::sleep(PAUSE);
+            let now = self.standing().map(|it| it.count_settled());
+            if now.is_some() && now != at_first {
+                return;
+            }
+        }
+    }
+
+    fn wait_for_standing(&mut self, interrupt: &Interrupt) -> Option<Standing> {
+        loop {
+            match self.standing() {
+                None if !interrupt.is_asked() => thread::sleep(PAUSE),
+                standing => return standing,
+            }
+        }
+    }
+
+    fn wait_for_captions(&mut self, interrupt: &Interrupt) -> Option<Standing> {
+        loop {
+            let now = self.standing()?;
+            if now.pending == 0 || !now.captioning || interrupt.is_asked() {
+                self.report.stuck = (now.pending > 0).then(|| now.complaint());
+                return Some(now);
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+
+    fn standing(&mut self) -> Option<Standing> {
+        let reply: ClientReply = self.client.call(IngestStatus::NAME, Map::new())?.ok()?;
+        Standing::of(&reply.structured)
+    }
+
+    fn finish(self, standing: Option<(Standing, Standing)>) -> IngestReport {
+        let Self { client: _, source, name: _, flags: _, mut report } = self;
+        let LiveStatus { frames, passed_over, lost, faults, last_fault, restarts, down } =
+            source.status();
+        report.passed_over = passed_over;
+        if let Some((before, after)) = standing {
+            report.count(&before, &after);
+        }
+        report.notes.push(format!("{frames} came, each with the time of its arrival"));
+        if lost > 0 {
+            let why = "the daemon takes them in too slowly, or was gone";
+            report.notes.push(format!("{lost} lost: {why}"));
+        }
+        if let Some(fault) = last_fault {
+            report.notes.push(format!("{faults} faults of the stream, the last: {fault}"));
+        }
+        if restarts > 0 {
+            let how = down.map_or_else(String::new, |down| format!(", the last: {down}"));
+            report.notes.push(format!("{restarts} restarts of the command{how}"));
+        }
+        report
+    }
+}
+
+/// `1.5,-2` or `1.5,-2,0`.
+pub(super) fn position(text: &str) -> Result<Pose, String> {
+    let accepted = || "accepted are metres as X,Y or X,Y,Z".to_owned();
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|it| it.trim().parse()).collect();
+    let position = match numbers.map_err(|_unreadable| accepted())?.as_slice() {
+        [x, y] => [*x, *y, 0.0],
+        [x, y, z] => [*x, *y, *z],
+        _ => return Err(accepted()),
+    };
+    Pose::new(position, None).map_err(|error| error.to_string())
+}

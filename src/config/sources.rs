@@ -1,0 +1,144 @@
+//! The live cameras of the settings, `[[sources]]`.
+
+use std::time::Duration;
+
+use super::{Config, ConfigError, SourceSettings};
+use crate::base::frame::FrameMeta;
+use crate::base::picture::ImageLimits;
+use crate::base::pose::Pose;
+use crate::base::time::Timestamp;
+use crate::capture::live;
+
+/// Live camera, as it is set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CameraOptions {
+    /// Line for the shell.
+    pub command: String,
+    pub memory_bytes_max: Option<u64>,
+    pub live: live::Options,
+    /// Its name, coordinate frame, map and place; its time is of no meaning.
+    pub meta: FrameMeta,
+}
+
+/// Cameras of one daemon.
+const SOURCES_MAX: usize = 64;
+const SECONDS_MAX: f64 = 86_400.0;
+
+impl Config {
+    pub fn cameras(&self) -> Result<Vec<CameraOptions>, ConfigError> {
+        let sources = &self.settings.sources;
+        if sources.len() > SOURCES_MAX {
+            return Err(self.refusal("sources", format!("at most {SOURCES_MAX} of them")));
+        }
+        let limits = self.image_limits();
+        let mut cameras: Vec<CameraOptions> = Vec::new();
+        for (n, source) in sources.iter().enumerate() {
+            let camera = camera(source, limits).and_then(|camera| {
+                let name = &camera.meta.source;
+                let is_taken = cameras.iter().any(|it| it.meta.source == *name);
+                if is_taken {
+                    return Err(format!("a name of its own, and {name:?} is another's"));
+                }
+                Ok(camera)
+            });
+            cameras.push(camera.map_err(|accepted| self.bad_source(n, &accepted))?);
+        }
+        Ok(cameras)
+    }
+
+    fn bad_source(&self, n: usize, accepted: &str) -> ConfigError {
+        self.refusal("sources", format!("{accepted} (the entry of number {})", n + 1))
+    }
+}
+
+fn camera(source: &SourceSettings, limits: ImageLimits) -> Result<CameraOptions, String> {
+    let SourceSettings { name, command, frame_id, map_id, position, theta, .. } = source;
+    let SourceSettings { window_seconds, stall_seconds, memory_limit_mb, .. } = source;
+    if command.trim().is_empty() {
+        return Err("a command for the shell that writes JPEG or PNG images".to_owned());
+    }
+    let pose = match (position.as_deref(), theta) {
+        (None, None) => None,
+        (None, Some(_)) => return Err("theta with a position".to_owned()),
+        (Some([x, y]), heading) => Some(([*x, *y, 0.0], *heading)),
+        (Some([x, y, z]), heading) => Some(([*x, *y, *z], *heading)),
+        (Some(_), _) => return Err("a position as [x, y] or [x, y, z]".to_owned()),
+    };
+    let pose = pose.map(|(position, heading)| Pose::new(position, heading)).transpose();
+    let meta = FrameMeta {
+        taken_at: Timestamp::EPOCH,
+        pose: pose.map_err(|bad| bad.to_string())?,
+        frame_id: frame_id.clone(),
+        map_id: map_id.clone(),
+        source: name.clone(),
+    };
+    meta.check().map_err(|bad| bad.to_string())?;
+    let seconds = |name: &str, given: f64| {
+        let is_accepted = (0.0..=SECONDS_MAX).contains(&given);
+        let accepted = || format!("{name} from 0 to {SECONDS_MAX}");
+        is_accepted.then(|| Duration::from_secs_f64(given)).ok_or_else(accepted)
+    };
+    let live = live::Options {
+        window: seconds("window_seconds", *window_seconds)?,
+        stalled_after: seconds("stall_seconds", *stall_seconds)?,
+        limits,
+    };
+    let memory_bytes_max = memory_limit_mb.checked_mul(1 << 20).filter(|bytes| *bytes > 0);
+    Ok(CameraOptions { command: command.clone(), memory_bytes_max, live, meta })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Overrides;
+    use std::fs;
+
+    fn cameras(text: &str) -> Result<Vec<CameraOptions>, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("robot.toml");
+        fs::write(&path, text).unwrap();
+        let overrides = Overrides { file: Some(path), ..Overrides::default() };
+        let config = Config::load(&overrides).map_err(|error| error.to_string())?;
+        config.cameras().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn cameras_have_a_name_and_a_command_and_the_rest_is_known() {
+        assert_eq!(cameras(""), Ok(Vec::new()));
+        let found = cameras(
+            "[[sources]]\nname = \"front\"\ncommand = \"cat /dev/camera\"\n\
+             [[sources]]\nname = \"hall\"\ncommand = \"x\"\nposition = [1, 2.5]\ntheta = 1\n\
+             window_seconds = 0\nmemory_limit_mb = 0\nmap_id = \"home\"",
+        );
+        let found = found.unwrap();
+        let [front, hall] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((front.command.as_str(), front.meta.pose), ("cat /dev/camera", None));
+        assert_eq!(front.live, live::Options { limits: front.live.limits, ..Default::default() });
+        assert_eq!(front.memory_bytes_max, Some(1 << 30));
+        assert_eq!((front.meta.source.as_str(), front.meta.frame_id.as_str()), ("front", "map"));
+        assert_eq!(hall.meta.pose, Some(Pose::new([1.0, 2.5, 0.0], Some(1.0)).unwrap()));
+        assert_eq!((hall.live.window, hall.memory_bytes_max), (Duration::ZERO, None));
+    }
+
+    #[test]
+    fn what_is_wrong_with_one_is_said() {
+        for (text, expect) in [
+            ("name = \"a\"\ncomand = \"x\"", "comand"),
+            ("name = \"a\"", "command"),
+            ("name = \"a\"\ncommand = \" \"", "a command for the shell"),
+            ("name = \"\"\ncommand = \"x\"", "source is empty"),
+            ("name = \"a\"\ncommand = \"x\"\ntheta = 1.0", "theta with a position"),
+            ("name = \"a\"\ncommand = \"x\"\nposition = [1]", "[x, y, z]"),
+            ("name = \"a\"\ncommand = \"x\"\nstall_seconds = -1.0", "stall_seconds from 0"),
+            (
+                "name = \"a\"\ncommand = \"x\"\n[[sources]]\nname = \"a\"\ncommand = \"y\"",
+                "number 2",
+            ),
+        ] {
+            let error = cameras(&format!("[[sources]]\n{text}")).unwrap_err();
+            assert!(error.contains("sources") && error.contains(expect), "{text}: {error}");
+            assert!(error.contains("robot.toml"), "{error}");
+        }
+        assert!(cameras("sources = 7").unwrap_err().contains("sources is 7"));
+    }
+}
