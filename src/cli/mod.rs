@@ -9,6 +9,7 @@ mod bench;
 pub mod call;
 mod caption;
 pub mod client;
+mod client_library;
 mod demo;
 mod dev_memory;
 mod doctor;
@@ -123,6 +124,11 @@ enum Command {
         #[command(subcommand)]
         audit: audit::AuditCommand,
     },
+    /// Writes out a client for your own program: engram client python engram.py
+    Client {
+        #[command(subcommand)]
+        library: client_library::ClientLibrary,
+    },
     /// Prints the settings in force and where each came from
     Config,
     /// Prints completions for a shell: engram completions bash
@@ -187,6 +193,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     if let Command::SourceChild(flags) = &command {
         return serve::source_child(flags);
     }
+    if let Command::Client { library } = &command {
+        return client_library::run(library);
+    }
     if let Command::Completions(flags) = &command {
         return Ok(manual::completions(flags));
     }
@@ -236,6 +245,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::DevMemory(flags) => dev_memory::run(&config, &flags),
         Command::CaptionWorker(_)
         | Command::SourceChild(_)
+        | Command::Client { .. }
         | Command::Completions(_)
         | Command::Manual(_) => Ok(ExitCode::SUCCESS),
     }

@@ -47,6 +47,7 @@ mod notes;
 mod offline;
 mod parse_by_hand;
 mod photographs;
+mod python_client;
 mod raw_frames;
 mod receipts;
 mod remembered;

@@ -99,7 +99,7 @@ fn drive(mut command: Command, script: &str, mode: &str, daemon: &Running) -> Va
 }
 
 /// Where the SDKs lie; `None` where they may be absent and are.
-fn installed() -> Option<PathBuf> {
+pub(crate) fn installed() -> Option<PathBuf> {
     let sdk = root().join("target/sdk");
     if fs::exists(sdk.join("installed")).unwrap() {
         return Some(sdk);
@@ -111,6 +111,6 @@ fn installed() -> Option<PathBuf> {
     None
 }
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -34,12 +34,13 @@ tests_in() {
 if [ -f "$venv/installed" ]; then
     "$venv/bin/ruff" check --no-cache
     "$venv/bin/ruff" format --no-cache --check
+    "$venv/bin/mypy" --strict --cache-dir=/dev/null src/cli/client_library/engram.py
     for folder in benches/home benches/peers models/request-reader/training models/caption-reader/training; do
         tests_in "$venv/bin/python" "$folder"
     done
 else
     not_run="$not_run
-  lint, benches/home, benches/peers: numpy, OpenCV, pytest and ruff could not be installed"
+  lint, types, benches/home, benches/peers: numpy, OpenCV, pytest, ruff and mypy could not be installed"
     (cd models/request-reader/training && python3 -m unittest -q)
 fi
 
