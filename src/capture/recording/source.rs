@@ -257,7 +257,7 @@ fn shift(
     let mut messages = recording.read(&|topic| topics.contains(&topic.name));
     let first = messages.find_map(|message| {
         let read = message.map_err(|fault| fault.to_string()).and_then(|message| {
-            let image = decode::image(&message).map_err(|bad| bad.to_string())?;
+            let image = decode::image(&message)?;
             Ok((image.header.stamp, message.log_time))
         });
         match read {
