@@ -173,7 +173,7 @@ impl Admission {
 
     fn is_too_soon(&self, meta: &FrameMeta, keyframe: Option<&Keyframe>) -> bool {
         // A camera keeps its rate about, and not to the microsecond.
-        let least = self.interval_min - self.interval_min / 10;
+        let least = self.interval_min.saturating_sub(self.interval_min / 10);
         keyframe.is_some_and(|it| meta.taken_at.since(it.last_at) < least)
     }
 

@@ -167,7 +167,8 @@ fn a_full_disk_refuses_a_write_with_the_reason_and_takes_it_when_there_is_room()
     assert_eq!(keep(&mut client, "key", &mut kept), Vec::<String>::new());
     let ballast = state.join("ballast");
     let mut file = fs::File::create(&ballast).unwrap();
-    while file.write_all(&[1; 1 << 16]).is_ok() {}
+    let some = vec![1; 1 << 16];
+    while file.write_all(&some).is_ok() {}
     let refusals = keep(&mut client, "coat", &mut kept);
     assert!(!refusals.is_empty());
     let agent = json!({"agent": "a", "memory": {"step": 1}});

@@ -215,15 +215,14 @@ impl Episodic {
     pub fn forget(&self, ids: &[RecordId]) -> Result<Vec<RecordId>, MemoryError> {
         let mut changes = self.corpus.changes();
         let deleted = self.store.delete_records(ids);
-        match &deleted {
-            Ok(gone) => changes.forget(gone),
+        if let Ok(gone) = &deleted {
+            changes.forget(gone);
+        } else {
             // They may be gone all the same, with their keys still to be erased.
-            Err(_) => {
-                let held = self.store.records(ids)?;
-                let is_held = |id: &RecordId| held.iter().any(|it| it.id == *id);
-                let gone: Vec<RecordId> = ids.iter().copied().filter(|id| !is_held(id)).collect();
-                changes.forget(&gone);
-            }
+            let held = self.store.records(ids)?;
+            let is_held = |id: &RecordId| held.iter().any(|it| it.id == *id);
+            let gone: Vec<RecordId> = ids.iter().copied().filter(|id| !is_held(id)).collect();
+            changes.forget(&gone);
         }
         drop(changes);
         let gone = deleted?;

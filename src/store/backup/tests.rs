@@ -249,7 +249,7 @@ fn what_changes_by_more_than_a_pack_holds_is_in_the_backup() {
     fill(&store, 0..3);
     let note = |n: u32| {
         // No two alike, so that packing makes them no smaller.
-        let text: String = (0..500).map(|it| format!("{:016x}", hash_of(n, it))).collect();
+        let text = (0..500).map(|it| hash_of(n, it).to_string()).collect::<Vec<_>>().concat();
         let id = Uuid::from_u128(u128::from(n) + 10_000);
         let (area, metadata) = (String::new(), "{}".to_owned());
         (Note { id, text, area, metadata, saved_at: at(n), expires_at: None }, vec![vector(n)])
