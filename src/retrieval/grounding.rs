@@ -63,6 +63,8 @@ enum GuessReason {
     NeverSeen,
     /// Seen, but only at places that were searched since, or looked at without it.
     SearchedInVain,
+    /// Seen, but long ago, or not surely it.
+    Unsure,
 }
 
 impl Retrieval {
@@ -112,20 +114,21 @@ impl Retrieval {
         let stays = stay_probability(object, self.now(session));
         let confidence = f64::from(object.confidence) * match_probability(alike.certainty);
         let goals = goal_probabilities(goals, stays, confidence);
-        let goals = self.with_later_looks(goals, object, &alike)?;
-        let goals = self.with_guesses(session, target, goals)?;
+        let (goals, were_missed) = self.with_later_looks(goals, object, &alike)?;
+        let why = if were_missed { GuessReason::SearchedInVain } else { GuessReason::Unsure };
+        let goals = self.with_guesses(session, target, goals, why)?;
         let observations = newest.into_iter().take(OBSERVATIONS_MAX).cloned().collect();
         Ok(Grounding { goals, observations, last_seen, is_guess: false })
     }
 
     /// Lowers the probability of places that the camera saw without the target since it was
-    /// last seen.
+    /// last seen; and whether each of them was.
     fn with_later_looks(
         &self,
         mut goals: Vec<Goal>,
         object: &Instance,
         alike: &Lookalikes,
-    ) -> Result<Vec<Goal>, RetrievalError> {
+    ) -> Result<(Vec<Goal>, bool), RetrievalError> {
         let mut misses = vec![1.0; goals.len()];
         let last_seen = object.last_seen;
         for (at, (goal, miss)) in goals.iter_mut().zip(&mut misses).enumerate() {
@@ -137,7 +140,8 @@ impl Retrieval {
             let looks = quantity(looks.count, "look");
             goal.reason = format!("{}; {looks} there since then did not show it", goal.reason);
         }
-        Ok(weigh_misses(goals, &misses))
+        let were_missed = !misses.is_empty() && misses.iter().all(|it| *it < 1.0);
+        Ok((weigh_misses(goals, &misses), were_missed))
     }
 
     /// Adds guesses after the known places where the target is hardly at one any more.
@@ -146,12 +150,13 @@ impl Retrieval {
         session: &Session,
         target: &Target,
         mut goals: Vec<Goal>,
+        why: GuessReason,
     ) -> Result<Vec<Goal>, RetrievalError> {
         let known: f32 = goals.iter().map(|it| it.probability).sum();
         if known >= GUESSED_BELOW {
             return Ok(goals);
         }
-        let guess = self.guess(session, target, GuessReason::SearchedInVain)?;
+        let guess = self.guess(session, target, why)?;
         let guesses = guess.goals.into_iter().filter(|it| !goals.iter().any(|at| is_near(at, it)));
         let elsewhere = 1.0 - known;
         let guesses: Vec<Goal> =
@@ -343,6 +348,7 @@ fn guessed_goal(place: &LikelyPlace, thing: &str, why: GuessReason) -> Option<Go
     let known = match why {
         GuessReason::NeverSeen => "was never seen",
         GuessReason::SearchedInVain => "is no more where it was seen",
+        GuessReason::Unsure => "may be elsewhere than where it was seen",
     };
     let goal = goal_of(record, format!("a guess: {words}{like}; {thing:?} {known}"))?;
     Some(Goal { is_guess: true, ..goal })
