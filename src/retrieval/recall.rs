@@ -41,10 +41,28 @@ pub(crate) enum RecallOrder {
     NewestFirst {
         certainty: Option<Certainty>,
     },
-    /// Of `total` sightings, the newest.
+    /// Of `total` sightings, the newest; all are equally sure.
     Chronological {
         total: u64,
+        certainty: Option<Certainty>,
     },
+}
+
+impl RecallOrder {
+    /// Whether every sighting was asked for and none is sure.
+    pub(crate) fn is_only_possible(self) -> bool {
+        let is_all = matches!(self, Self::Chronological { .. });
+        is_all && self.certainty().is_some_and(|it| it <= Certainty::Possible)
+    }
+
+    /// How surely the records show what is asked for; `None` where they are ranked by scores, or
+    /// there are none.
+    pub(crate) fn certainty(self) -> Option<Certainty> {
+        match self {
+            Self::BestFirst => None,
+            Self::NewestFirst { certainty } | Self::Chronological { certainty, .. } => certainty,
+        }
+    }
 }
 
 /// How records were found.
@@ -102,6 +120,7 @@ impl Retrieval {
     }
 
     /// Every record that shows an object, in the order of time; of more than `k` the newest.
+    /// Where none does, those that may.
     pub(crate) fn recall_all(
         &self,
         session: SessionName<'_>,
@@ -109,10 +128,11 @@ impl Retrieval {
     ) -> Result<Recall, RetrievalError> {
         let RecallRequest { query, filter, k, explain: _ } = request;
         let SightingList { sightings, total } = self.episodic.list_sightings(query, filter, *k)?;
+        let certainty = sightings.first().map(|it| it.certainty);
         let found = into_recalled(sightings);
         self.remember(session, RecallKind::RecallAll, query, &found)?;
         let is_literal = !self.episodic.reads(query);
-        let order = RecallOrder::Chronological { total };
+        let order = RecallOrder::Chronological { total, certainty };
         Ok(Recall { found, order, explanation: None, is_literal })
     }
 

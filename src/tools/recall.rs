@@ -11,7 +11,7 @@ use crate::tools::ToolError;
 use crate::tools::area;
 use crate::tools::args::{Args, Kind, Param, TimeReading};
 use crate::tools::context::Context;
-use crate::tools::explain::{EXPLAIN, ExplanationReply};
+use crate::tools::explain::{CertaintyReply, EXPLAIN, ExplanationReply};
 use crate::tools::record::RecordReply;
 use crate::tools::reply::{self, LITERAL};
 use crate::tools::text::Text;
@@ -70,6 +70,12 @@ pub(crate) fn request(
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RecallReply {
     pub(crate) records: Vec<RecordReply>,
+    // Records that may show what is asked for, where none shows it for sure.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    possible: Vec<RecordReply>,
+    // How surely all of these show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certainty: Option<CertaintyReply>,
     session: String,
     index: IndexReply,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,8 +105,13 @@ impl RecallReply {
     ) -> Self {
         let zone = context.options.zone;
         let Recall { found, order, explanation, is_literal } = recall;
+        let replies = found.iter().map(|it| RecordReply::of_recalled(it, zone)).collect();
+        let (records, possible) =
+            if order.is_only_possible() { (Vec::new(), replies) } else { (replies, Vec::new()) };
         Self {
-            records: found.iter().map(|it| RecordReply::of_recalled(it, zone)).collect(),
+            records,
+            possible,
+            certainty: order.certainty().map(CertaintyReply::of),
             session: session.to_owned(),
             index: IndexReply {
                 searchable: context.episodic.len(),
@@ -117,15 +128,20 @@ impl RecallReply {
 impl tool::Reply for RecallReply {
     fn write(&self, text: &mut Text) {
         let IndexReply { searchable, pending } = self.index;
+        let waiting =
+            if pending == 0 { String::new() } else { format!(", {pending} frames pending") };
+        let (count, may) = (self.records.len(), self.possible.len());
         if let Some(why) = &self.why_empty {
             text.line(&format!("Nothing found: {why}."));
+        } else if may > 0 {
+            text.line(&format!(
+                "No record shows it for sure; {may} of {searchable} records{waiting} may, {}:",
+                self.order
+            ));
         } else {
-            let count = self.records.len();
-            let waiting =
-                if pending == 0 { String::new() } else { format!(", {pending} frames pending") };
             text.line(&format!("{count} of {searchable} records{waiting}, {}:", self.order));
         }
-        self.records.iter().for_each(|it| text.line(it.line()));
+        self.records.iter().chain(&self.possible).for_each(|it| text.line(it.line()));
         if let Some(notice) = self.notice {
             text.line(&format!("Note: {notice}."));
         }
@@ -146,8 +162,12 @@ fn order_words(order: RecallOrder, found: usize) -> String {
         RecallOrder::NewestFirst {
             certainty: Some(Certainty::Shown | Certainty::InPlace) | None,
         } => "newest first".to_owned(),
-        RecallOrder::Chronological { total } if total > found as u64 => {
-            format!("in the order of time, the newest of {total} sightings")
+        RecallOrder::Chronological { total, .. } if total > found as u64 => {
+            let what = if order.is_only_possible() { "possible ones" } else { "sightings" };
+            format!("in the order of time, the newest of {total} {what}")
+        }
+        RecallOrder::Chronological { .. } if order.is_only_possible() => {
+            "in the order of time: the captions leave out part of it".to_owned()
         }
         RecallOrder::Chronological { .. } => "in the order of time, all sightings".to_owned(),
     }

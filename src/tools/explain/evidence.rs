@@ -22,7 +22,7 @@ pub(crate) struct EvidenceReply {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum CertaintyReply {
+pub(crate) enum CertaintyReply {
     Related,
     Possible,
     Partial,
@@ -90,7 +90,7 @@ impl EvidenceReply {
 }
 
 impl CertaintyReply {
-    fn of(certainty: Certainty) -> Self {
+    pub(crate) fn of(certainty: Certainty) -> Self {
         match certainty {
             Certainty::Related => Self::Related,
             Certainty::Possible => Self::Possible,

@@ -11,6 +11,7 @@ use crate::base::time::{Timestamp, Zone};
 use crate::retrieval::recall::{Explanation, RecallOrder};
 use crate::store::segment_meta::SegmentNumber;
 use crate::tools::args::{Kind, Param};
+pub(crate) use crate::tools::explain::evidence::CertaintyReply;
 use crate::tools::explain::evidence::EvidenceReply;
 use crate::tools::explain::ranking::RankingReply;
 
@@ -34,11 +35,7 @@ impl ExplanationReply {
         match explanation {
             Explanation::Ranking(explained) => Self::Ranking(RankingReply::of(explained, zone)),
             Explanation::Evidence(explained) => {
-                let certainty = match order {
-                    RecallOrder::NewestFirst { certainty } => certainty,
-                    RecallOrder::BestFirst | RecallOrder::Chronological { .. } => None,
-                };
-                Self::Evidence(EvidenceReply::of(explained, certainty, zone))
+                Self::Evidence(EvidenceReply::of(explained, order.certainty(), zone))
             }
         }
     }

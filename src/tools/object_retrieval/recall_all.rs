@@ -19,8 +19,9 @@ impl RecallTool for RecallAll {
     const KIND: RecallKind = RecallKind::RecallAll;
     const TITLE: &'static str = "Recall every sighting of a thing";
     const DESCRIPTION: &'static str = "Finds every record that really shows a described object, in \
-        the order of time; of more than k the newest. For how often and where a thing is seen. The \
-        result becomes the working memory.";
+        the order of time; of more than k the newest. For how often and where a thing is seen. Where \
+        none does for sure, those that may are listed apart, as possible. The result becomes the \
+        working memory.";
     const PARAMS: &'static [Param] = &[
         OBJECT,
         START,
