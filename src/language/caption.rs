@@ -6,6 +6,7 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
 use crate::language::naming;
 use crate::language::place::{PlaceWords, place_of};
@@ -131,9 +132,9 @@ pub fn sentences(caption: &str) -> impl Iterator<Item = &str> {
     parts.map(str::trim).filter(|it| !it.is_empty())
 }
 
-/// Whether it is somebody.
+/// Whether it is somebody: by a word for people, or by a trade.
 pub fn is_person(mention: &Mention) -> bool {
-    is_people(&mention.head_stem)
+    is_people(&mention.head_stem) || lexicon::is_person(&lexicon::singular(&mention.head))
 }
 
 /// Whether a preposition says what a thing stands on or lies in.

@@ -2,6 +2,7 @@
 //!
 //! Pure.
 
+use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind};
 use crate::language::words::{SHADES, share_family};
 
@@ -56,6 +57,7 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
         // How many there are, and what else a thing is called, differ between
         // captions of one thing: neither excludes.
         if matches!(attribute.kind, AttributeKind::Other | AttributeKind::Number) {
+            all &= !tells_which(attribute);
             continue;
         }
         let mut of_kind = seen.iter().filter(|it| it.kind == attribute.kind).peekable();
@@ -76,11 +78,7 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
 fn fit_of_name(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     let is_within = |these: &[Attribute], those: &[Attribute]| {
         let mut words = these.iter().filter(|it| it.kind == AttributeKind::Compound);
-        // What is written on a sign is its name: "a sign that reads exit".
-        let says = |it: &&Attribute, word: &str| {
-            matches!(it.kind, AttributeKind::Compound | AttributeKind::Other) && it.word == word
-        };
-        words.all(|word| those.iter().any(|it| says(&it, &word.word)))
+        words.all(|word| those.iter().any(|it| is_one_part(it, &word.word)))
     };
     if is_within(wanted, seen) {
         return Some(Fit::Full);
@@ -88,6 +86,20 @@ fn fit_of_name(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     let is_bare = !seen.iter().any(|it| it.kind == AttributeKind::Compound);
     let part = if is_bare { Fit::Possible } else { Fit::Partial };
     is_within(seen, wanted).then_some(part)
+}
+
+/// Whether a word tells which one is meant, though it is no noun: "smoking" of the smoking sign.
+fn tells_which(attribute: &Attribute) -> bool {
+    attribute.kind == AttributeKind::Other && attribute.word.ends_with("ing")
+}
+
+/// Whether an attribute is a part of a name, or one that means the same: "elevator" of "lift
+/// door". What is written on a sign is its name: "a sign that reads exit".
+fn is_one_part(attribute: &Attribute, part: &str) -> bool {
+    let is_same = attribute.word == part;
+    let is_alike = || is_same || lexicon::are_synonyms(&attribute.word, part);
+    attribute.kind == AttributeKind::Compound && is_alike()
+        || attribute.kind == AttributeKind::Other && is_same
 }
 
 /// Which of two opposite shades an attribute says: dark of "a dark green mug".
@@ -125,6 +137,7 @@ mod tests {
     fn numbers_and_other_words_exclude_nothing() {
         check("two mugs", "three mugs", Some(Fit::Full));
         check("a cozy mug", "shiny mug", Some(Fit::Full));
+        check("a bowl", "mixing bowl", Some(Fit::Possible));
     }
 
     #[test]
@@ -137,6 +150,8 @@ mod tests {
         check("a bottle", "sunflower oil bottle", Some(Fit::Possible));
         check("an oil bottle", "sunflower oil bottle", Some(Fit::Partial));
         check("a tea mug", "coffee mug", None);
+        check("an elevator door", "lift door", Some(Fit::Full));
+        check("a television stand", "tv stand", Some(Fit::Full));
         check("a box marked fragile", "a box labelled fragile", Some(Fit::Full));
         check("a box", "a box marked fragile", Some(Fit::Possible));
         check("a box marked toys", "a box marked fragile", None);

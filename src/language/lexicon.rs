@@ -15,6 +15,9 @@ use rust_stemmers::{Algorithm, Stemmer};
 /// skillet is a pan, a cooking utensil, a utensil.
 const STEPS_MAX: usize = 4;
 
+/// Most steps from two concepts to one above both that makes them near kinds.
+const NEAR_STEPS_MAX: usize = 2;
+
 /// Letters of the shortest of [`words`].
 pub const WORD_LETTERS_MIN: usize = 4;
 
@@ -47,6 +50,12 @@ pub fn is_word(word: &str) -> bool {
 pub fn synonyms(name: &str) -> impl Iterator<Item = &'static str> {
     let concepts = CONCEPTS.senses(name).filter_map(|at| CONCEPTS.entries.get(at));
     concepts.flat_map(|it| split(it.names)).filter(move |it| *it != name)
+}
+
+/// Whether two names are synonyms of each other, by the concepts or by the household names.
+pub fn are_synonyms(a: &str, b: &str) -> bool {
+    let is_one = |a: &str, b: &str| synonyms(a).any(|it| it == b);
+    household_names(a).contains(&b) || is_one(a, b) || is_one(b, a)
 }
 
 /// Names that may mean what `name` does first, in a further sense of theirs: "lift" of
@@ -85,6 +94,29 @@ pub fn is_kind_of(name: &str, general: &str) -> bool {
         let mut up = std::iter::successors(Some(sense), parent).take(STEPS_MAX + 1);
         up.any(|at| wanted.contains(&at))
     })
+}
+
+/// Whether the first senses of two names are kinds of one thing, a step or two above them: a
+/// forklift and a truck.
+pub fn are_near_kinds(a: &str, b: &str) -> bool {
+    let up = |name: &str| {
+        let parent = |at: &usize| CONCEPTS.entries.get(*at)?.parent;
+        let first = CONCEPTS.by_name.get(name).copied();
+        std::iter::successors(first, parent).take(NEAR_STEPS_MAX + 1).collect::<Vec<_>>()
+    };
+    let (these, those) = (up(a), up(b));
+    these.iter().any(|it| those.contains(it))
+}
+
+/// Whether all that `name` means is somebody: a nurse, and no pitcher.
+pub fn is_person(name: &str) -> bool {
+    let person = CONCEPTS.by_name.get("person").copied();
+    let is_below = |sense: usize| {
+        let parent = |at: &usize| CONCEPTS.entries.get(*at)?.parent;
+        std::iter::successors(Some(sense), parent).any(|at| Some(at) == person)
+    };
+    let mut senses = CONCEPTS.senses(name).peekable();
+    senses.peek().is_some() && senses.all(is_below)
 }
 
 /// The names of the more special concepts that `name` answers for, at most
@@ -256,6 +288,23 @@ mod tests {
         assert!(is_kind_of("wine bottle", "container"));
         assert!(!is_kind_of("mug", "coffee mug"));
         assert!(!is_kind_of("mug", "book"));
+    }
+
+    #[test]
+    fn near_kinds_have_one_more_general_name_close_above_them() {
+        assert!(are_near_kinds("forklift", "truck") && are_near_kinds("sofa", "bed"));
+        assert!(!are_near_kinds("coffee", "table") && !are_near_kinds("wok", "lid"));
+    }
+
+    #[test]
+    fn who_is_called_by_a_trade_or_a_kinship_is_a_person() {
+        for name in ["person", "woman", "nurse", "electrician", "firefighter", "sister", "cyclist"]
+        {
+            assert!(is_person(name), "{name}");
+        }
+        for name in ["mug", "dog", "vacuum cleaner", "monitor", "zorg"] {
+            assert!(!is_person(name), "{name}");
+        }
     }
 
     #[test]

@@ -22,8 +22,10 @@ pub(super) fn name(
     let stem = |word: &str| stemmer.stem(&lexicon::singular(word)).into_owned();
     let (last, before) = words.split_last()?;
     let (mut head, mut head_stem) = ((*last).to_owned(), stem(last));
-    let named =
-        parts.map_or_else(|| name_start(before, last), |parts| before.len().saturating_sub(parts));
+    let named = parts.map_or_else(
+        || name_start(before, last),
+        |parts| before.len().saturating_sub(parts).min(known_name_start(before, last)),
+    );
     let mut rest = before;
     if is_generic(last)
         && let Some((name, others)) = before.split_last()
@@ -61,16 +63,21 @@ fn is_generic(head: &str) -> bool {
 /// From which of the words before the head on they belong to the thing's name: those
 /// that WordNet has as one name with it ("teddy bear"), else the nouns right before it.
 fn name_start(before: &[&str], head: &str) -> usize {
+    let is_noun = |word: &&&str| !lexicon::is_adjective(word) && !is_formed(word);
+    let nouns = before.iter().rev().take_while(is_noun).count();
+    known_name_start(before, head).min(before.len() - nouns)
+}
+
+/// From which of the words before the head on WordNet has them as one name with it: "upright" of
+/// "upright piano".
+fn known_name_start(before: &[&str], head: &str) -> usize {
     let head = lexicon::singular(head);
     let is_whole = |from: &usize| {
         let name = before.get(*from..).unwrap_or_default().join(" ");
         lexicon::is_name(&format!("{name} {head}"))
     };
     let from = before.len().saturating_sub(COMPOUND_MAX);
-    let whole = (from..before.len()).find(is_whole);
-    let is_noun = |word: &&&str| !lexicon::is_adjective(word) && !is_formed(word);
-    let nouns = before.iter().rev().take_while(is_noun).count();
-    whole.unwrap_or(before.len()).min(before.len() - nouns)
+    (from..before.len()).find(is_whole).unwrap_or(before.len())
 }
 
 /// Most words before the head of a name: "washing up liquid bottle".

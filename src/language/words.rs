@@ -60,6 +60,7 @@ classes! {
     PARTS_OF_DAY = "parts_of_day";
     ORDINALS = "ordinals";
     ROOMS = "rooms";
+    PACKAGING = "packaging";
     PEOPLE = "people";
     KEPT = "kept";
     COURTESY = "courtesy";

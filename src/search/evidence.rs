@@ -12,7 +12,7 @@ use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::index::selection::Selection;
 use crate::language::fit::{Certainty, Fit};
 use crate::search::segment::SegmentReader;
-use crate::search::sightings::{self, Around};
+use crate::search::sightings::{self, Context};
 use crate::store::segment_meta::SegmentNumber;
 
 /// Phrases listed of an object, at most; the rest is counted.
@@ -71,11 +71,11 @@ pub(super) fn collect(
     let selections: Vec<Selection> = readers.iter().map(|it| it.select(condition)).collect();
     let things = [&query.target].into_iter().chain(&query.around);
     let segments = readers.iter().zip(&selections);
-    let around = sightings::around_of(readers, query, condition);
+    let context = sightings::context_of(readers, query, condition);
     SightingEvidence {
         things: things.map(|thing| of_object(readers, &selections, thing)).collect(),
         segments: segments
-            .map(|(reader, within)| in_segment(reader, within, query, around))
+            .map(|(reader, within)| in_segment(reader, within, query, context))
             .collect(),
     }
 }
@@ -112,10 +112,13 @@ fn in_segment(
     reader: &SegmentReader<'_>,
     within: &Selection,
     query: &SceneQuery,
-    around: Around,
+    context: Context,
 ) -> SegmentEvidence {
-    let by_certainty = sightings::by_certainty(reader.phrases(), query, around).into_iter();
-    let shown = by_certainty.map(|(certainty, rows)| (certainty, within.of(&rows).len()));
+    let mut shown: BTreeMap<Certainty, u64> = BTreeMap::new();
+    for (rank, rows) in sightings::by_rank(reader.phrases(), query, context) {
+        *shown.entry(rank.certainty).or_default() += within.of(&rows).len();
+    }
+    shown.retain(|_, rows| *rows > 0);
     let ids = reader.ids();
     SegmentEvidence {
         segment: reader.segment,
@@ -123,6 +126,6 @@ fn in_segment(
         span: reader.span(),
         rows: reader.rows(),
         selected: within.count(reader.rows()),
-        shown: shown.filter(|(_, rows)| *rows > 0).collect(),
+        shown,
     }
 }

@@ -7,9 +7,10 @@ use roaring::RoaringBitmap;
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
+use crate::index::Row;
 use crate::index::columns::Condition;
-use crate::index::phrases::{PhraseMatches, Phrases, SceneQuery};
-use crate::language::fit::Certainty;
+use crate::index::phrases::{ObjectQuery, PhraseMatches, Phrases, SceneQuery};
+use crate::language::fit::{Certainty, Fit};
 use crate::search::segment::SegmentReader;
 
 /// Records that show an object.
@@ -20,38 +21,91 @@ pub struct ObjectSightings {
     pub records: Vec<RecordId>,
 }
 
-/// Rows of each segment that show an object, of the highest certainty.
+/// Rows of each segment that show an object, of the highest rank.
 #[derive(Debug)]
 pub(super) struct SightingRows<'a> {
     certainty: Certainty,
     segments: Vec<(&'a SegmentReader<'a>, RoaringBitmap)>,
 }
 
-/// Rows within a condition that match the query; `None` where none does better than
+/// How well rows match a query: how surely they show the target, then, of those that hardly do,
+/// how many of the things around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    pub(super) certainty: Certainty,
+    around: usize,
+}
+
+/// Rows within a condition that match the query best; `None` where none does better than
 /// [`Certainty::Related`].
 pub(super) fn find<'a>(
     readers: &'a [SegmentReader<'a>],
     query: &SceneQuery,
     condition: &Condition<'_>,
 ) -> Option<SightingRows<'a>> {
-    let mut found: BTreeMap<Certainty, Vec<(&SegmentReader<'_>, RoaringBitmap)>> = BTreeMap::new();
-    let around = around_of(readers, query, condition);
+    let mut found: BTreeMap<Rank, Vec<(&SegmentReader<'_>, RoaringBitmap)>> = BTreeMap::new();
+    let context = context_of(readers, query, condition);
     for reader in readers {
         let within = reader.select(condition);
-        for (certainty, rows) in by_certainty(reader.phrases(), query, around) {
+        for (rank, rows) in by_rank(reader.phrases(), query, context) {
             let rows = within.of(&rows);
             if !rows.is_empty() {
-                found.entry(certainty).or_default().push((reader, rows));
+                found.entry(rank).or_default().push((reader, rows));
             }
         }
     }
-    let (certainty, segments) = found.pop_last().filter(|(it, _)| *it > Certainty::Related)?;
+    let (Rank { certainty, .. }, segments) =
+        found.pop_last().filter(|(it, _)| it.certainty > Certainty::Related)?;
     Some(SightingRows { certainty, segments })
+}
+
+/// What all records tell of how one is to be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context {
+    around: Around,
+    /// Whether there is none of its kind but what is asked for: "the grater" is the box grater.
+    is_only_kind: bool,
+}
+
+pub(super) fn context_of(
+    readers: &[SegmentReader<'_>],
+    query: &SceneQuery,
+    condition: &Condition<'_>,
+) -> Context {
+    Context {
+        around: around_of(readers, query, condition),
+        is_only_kind: is_only_kind(readers, &query.target, condition),
+    }
+}
+
+/// Whether the target is seen as it is described, and nothing that has its noun is another: none
+/// that is described otherwise, and none before it that is not described.
+fn is_only_kind(
+    readers: &[SegmentReader<'_>],
+    target: &ObjectQuery,
+    condition: &Condition<'_>,
+) -> bool {
+    let (mut described, mut bare): (Option<RecordId>, Option<RecordId>) = (None, None);
+    for reader in readers {
+        let within = reader.select(condition);
+        for named in reader.phrases().naming(target).filter(|it| it.is_own) {
+            let rows = within.of(named.rows);
+            let first = rows.min().and_then(|row| reader.ids().of(Row(row)));
+            let Some(first) = first else { continue };
+            let earliest = match named.fit {
+                None => return false,
+                Some(Fit::Full) => &mut described,
+                Some(Fit::Partial | Fit::Possible | Fit::Related) => &mut bare,
+            };
+            *earliest = Some(earliest.map_or(first, |it| it.min(first)));
+        }
+    }
+    described.is_some_and(|first| bare.is_some_and(|it| first <= it))
 }
 
 /// What counts as a thing around the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Around {
+enum Around {
     /// One of which something of its description is said.
     Described,
     /// Any that it may be: "a windowsill" for "the grey windowsill".
@@ -59,56 +113,88 @@ pub(super) enum Around {
 }
 
 /// What counts as the things around: those that are described, where such a record is.
-pub(super) fn around_of(
+fn around_of(
     readers: &[SegmentReader<'_>],
     query: &SceneQuery,
     condition: &Condition<'_>,
 ) -> Around {
     let is_described = |reader: &SegmentReader<'_>| {
-        let (rows, _) = in_place(reader.phrases(), query, Around::Described);
+        let full = reader.phrases().matches(&query.target).full;
+        let rows = query
+            .around
+            .iter()
+            .fold(full, |rows, thing| rows & shown(reader.phrases(), thing, Around::Described));
         !reader.select(condition).of(&rows).is_empty()
     };
     let is_any = !query.around.is_empty() && readers.iter().any(is_described);
     if is_any { Around::Described } else { Around::Possible }
 }
 
-/// Rows of a segment that show the target with all that is around it, and all matches of
-/// the target.
-fn in_place(
-    phrases: &Phrases,
-    query: &SceneQuery,
-    around: Around,
-) -> (RoaringBitmap, PhraseMatches) {
-    let target = phrases.matches(&query.target);
-    let mut in_place = target.full.clone();
-    for thing in &query.around {
-        if in_place.is_empty() {
-            break;
-        }
-        let matches = phrases.matches(thing);
-        in_place &= match around {
-            Around::Described => matches.full | matches.partial,
-            Around::Possible => matches.union_named(),
-        };
+/// Rows that show a thing around the target.
+fn shown(phrases: &Phrases, thing: &ObjectQuery, around: Around) -> RoaringBitmap {
+    let matches = phrases.matches(thing);
+    match around {
+        Around::Described => matches.full | matches.partial,
+        Around::Possible => matches.union_named(),
     }
-    (in_place, target)
 }
 
-/// Rows of a segment that match the query, by certainty.
-pub(super) fn by_certainty(
+/// Rows of a segment that match the query, by rank.
+pub(super) fn by_rank(
     phrases: &Phrases,
     query: &SceneQuery,
-    around: Around,
-) -> Vec<(Certainty, RoaringBitmap)> {
-    let (in_place, target) = in_place(phrases, query, around);
-    let shown = target.full - &in_place;
-    vec![
-        (Certainty::InPlace, in_place),
-        (Certainty::Shown, shown),
-        (Certainty::Partial, target.partial),
-        (Certainty::Possible, target.possible),
-        (Certainty::Related, target.related),
-    ]
+    Context { around, is_only_kind }: Context,
+) -> Vec<(Rank, RoaringBitmap)> {
+    let PhraseMatches { mut full, mut partial, mut possible, mut related } =
+        phrases.matches(&query.target);
+    if is_only_kind {
+        let named = phrases.naming(&query.target);
+        let bare = named.filter(|it| it.is_own && it.fit.is_some());
+        bare.for_each(|it| full |= it.rows);
+        for less in [&mut partial, &mut possible, &mut related] {
+            *less -= &full;
+        }
+    }
+    let is_any = !(full.is_empty() && partial.is_empty() && possible.is_empty());
+    let things = query.around.iter().filter(|_| is_any);
+    let shown: Vec<RoaringBitmap> = things.map(|it| shown(phrases, it, around)).collect();
+    let needed = query.around.iter().zip(&shown).filter(|(it, _)| query.needs(it));
+    let told = needed.fold(full.clone(), |rows, (_, shown)| rows & shown);
+    let untold = &full - &told;
+    let mut of_possible = by_count(possible | untold, &shown);
+    if !shown.is_empty() {
+        // "A mug on the desk" says some of "the red mug on the desk".
+        partial |= of_possible.pop().unwrap_or_default();
+    }
+    let mut of_full = by_count(told, &shown);
+    let in_place = of_full.pop().unwrap_or_default();
+    let mut ranks = vec![
+        (Rank { certainty: Certainty::Related, around: 0 }, related),
+        (Rank { certainty: Certainty::InPlace, around: 0 }, in_place),
+    ];
+    let mut add = |certainty, counted: Vec<RoaringBitmap>| {
+        let counted = counted.into_iter().enumerate();
+        ranks.extend(counted.map(|(around, rows)| (Rank { certainty, around }, rows)));
+    };
+    add(Certainty::Possible, of_possible);
+    add(Certainty::Partial, by_count(partial, &shown));
+    // A question says more of what is around than a caption does: the newest counts.
+    add(Certainty::Shown, vec![of_full.into_iter().fold(RoaringBitmap::new(), |all, it| all | it)]);
+    ranks
+}
+
+/// Rows by the number of sets that they are in, from none to all.
+fn by_count(rows: RoaringBitmap, sets: &[RoaringBitmap]) -> Vec<RoaringBitmap> {
+    let mut counted = vec![rows];
+    for set in sets {
+        counted.push(RoaringBitmap::new());
+        for at in (1..counted.len()).rev() {
+            let Some([fewer, more]) = counted.get_mut(at - 1..=at) else { continue };
+            *more |= &*fewer & set;
+            *fewer -= set;
+        }
+    }
+    counted
 }
 
 impl SightingRows<'_> {

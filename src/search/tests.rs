@@ -467,7 +467,8 @@ fn evidence_lists_matching_phrases_and_the_rows_of_each_segment() {
         ObjectQuery::of_stems(mentions(text).remove(0).attributes, stems)
     };
     let target = sought("a red mug", &["mug", "cup"]);
-    let wanted = SceneQuery { target, around: vec![sought("a desk", &["desk"])] };
+    let wanted =
+        SceneQuery { target, around: vec![sought("a desk", &["desk"])], is_told_by_around: false };
     let until = Window::new(None, Some(at(4))).unwrap();
     let filter = Filter { window: until, ..Filter::default() };
     let (seen, evidence) = memory.corpus().explain_last_sightings(&wanted, &filter, 9);
@@ -508,7 +509,7 @@ fn phrases_follow_what_captions_say_after_they_are_read_again() {
     assert_eq!(memory.sealed_rows().iter().sum::<usize>(), 16, "and four are growing");
     let shows = |memory: &Memory, what: &str| {
         let target = ObjectQuery::of_stems(Vec::new(), vec![what.to_owned()]);
-        let wanted = SceneQuery { target, around: Vec::new() };
+        let wanted = SceneQuery { target, around: Vec::new(), is_told_by_around: false };
         memory.corpus().count_sightings(&wanted, &Filter::default())
     };
     assert_eq!((shows(&memory, "mug"), shows(&memory, "tabl")), (20, 20));

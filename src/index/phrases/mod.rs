@@ -14,6 +14,7 @@ use roaring::{MultiOps as _, RoaringBitmap};
 use crate::language::deeds::is_deed;
 use crate::language::fit::{Fit, fit};
 use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::words::is_room;
 
 /// Most distinct phrases of a part: a home has some thousands. Beyond them a new
 /// phrase counts as its bare noun where that is known; else it is left out here,
@@ -95,7 +96,9 @@ impl ObjectName {
         if !self.needed.iter().all(|it| mention.attributes.contains(it)) {
             return None;
         }
-        let fit = fit(&mention.attributes, &self.attributes)?;
+        let is_told = |it: &&Attribute| !self.needed.contains(it);
+        let told: Vec<Attribute> = self.attributes.iter().filter(is_told).cloned().collect();
+        let fit = fit(&mention.attributes, &told)?;
         let has_own_name = || {
             let mut words = mention.attributes.iter();
             words.any(|it| it.kind == AttributeKind::Compound)
@@ -116,6 +119,17 @@ impl ObjectName {
 pub struct SceneQuery {
     pub target: ObjectQuery,
     pub around: Vec<ObjectQuery>,
+    /// Whether the target is told by what is around it, and by no name of its own: "a man with
+    /// a ladder", "somebody lighting candles". Elsewhere a question says more than a caption
+    /// does.
+    pub is_told_by_around: bool,
+}
+
+impl SceneQuery {
+    /// Whether without a thing around it may be another target. Captions leave rooms out.
+    pub fn needs(&self, around: &ObjectQuery) -> bool {
+        self.is_told_by_around && !around.names.iter().any(|it| is_room(&it.stem))
+    }
 }
 
 /// Rows that show a thing; no row is in both.
@@ -144,6 +158,8 @@ pub struct PhraseMatch<'a> {
     pub phrase: &'a str,
     /// `None` where one of its attributes excludes a wanted one.
     pub fit: Option<Fit>,
+    /// Whether it has the very noun that is asked for.
+    pub is_own: bool,
     pub rows: &'a RoaringBitmap,
 }
 
@@ -215,19 +231,17 @@ impl Phrases {
 
     /// The phrases that name a thing, whether or not their attributes fit.
     pub fn naming<'a>(&'a self, sought: &'a ObjectQuery) -> impl Iterator<Item = PhraseMatch<'a>> {
-        let called = |name: &'a ObjectName| {
+        let called = |(number, name): (usize, &'a ObjectName)| {
             let entries = self.by_stem.get(name.stem.as_str()).into_iter().flatten();
-            entries.map(move |at| (*at, name))
+            entries.map(move |at| (*at, name, number == 0))
         };
-        sought.names.iter().flat_map(called).filter_map(|(at, name)| {
+        sought.names.iter().enumerate().flat_map(called).filter_map(|(at, name, is_own)| {
             let Entry { mention, rows } = self.entries.get(at as usize)?;
             let fit = name.fit(mention);
             // What is neither the same nor related says nothing against it.
-            (fit.is_some() || name.relation == Relation::Same).then_some(PhraseMatch {
-                phrase: &mention.phrase,
-                fit,
-                rows,
-            })
+            let is_named = name.relation == Relation::Same && name.needed.is_empty();
+            let phrase = &mention.phrase;
+            (fit.is_some() || is_named).then_some(PhraseMatch { phrase, fit, is_own, rows })
         })
     }
 

@@ -34,6 +34,9 @@ KEPT = {"person", "animal", "food", "plant", "container", "furniture", "clothing
 FURTHER = {"06", "13"}
 # Animals, plants and people that no text of WordNet's corpus names are rare ones.
 RARE = {"05", "18", "20"}
+# But for people of these kinds whose word means nothing else: an electrician.
+TRADES = ("worker", "professional", "merchant", "athlete", "entertainer", "juvenile", "defender")
+PERSON = "18"
 
 
 def main():
@@ -94,12 +97,19 @@ def concepts(folder, uses, counts):
         pointers = record[4 + 2 * int(count, 16) :]
         parents = [pointers[at + 1] for at, it in enumerate(pointers[:-1]) if it in ("@", "@i")]
         synsets[offset] = (lexfile, words, parents)
+    firsts = first_senses(folder, synsets)
+    trades = {firsts[it] for it in TRADES}
+
+    def is_trade(offset):
+        return offset in trades or any(is_trade(it) for it in synsets[offset][2])
+
     chosen, further = defaultdict(list), defaultdict(list)
     for record in records(folder / "index.noun"):
         lemma, pointers = record[0], int(record[3])
         senses = record[6 + pointers :]
         senses = [it for it in senses if it in synsets]
-        seen = senses_of(lemma, senses, synsets, uses)
+        is_known = uses[lemma]["1"] or len(senses) == 1 and is_trade(senses[0])
+        seen = senses_of(lemma, senses, synsets, is_known)
         for at, synset in enumerate(seen):
             is_used = 2 * counts[lemma, synset] >= counts[lemma, seen[0]]
             if at == 0:
@@ -115,7 +125,8 @@ def concepts(folder, uses, counts):
         return depths[offset]
 
     def is_told(offset):
-        return offset in chosen and (depth(offset) > LEAST_DEPTH or KEPT & set(chosen[offset]))
+        is_person = synsets[offset][0] == PERSON
+        return offset in chosen and (is_person or depth(offset) > LEAST_DEPTH or KEPT & set(chosen[offset]))
 
     def parent(offset):
         for above in synsets[offset][2]:
@@ -134,7 +145,14 @@ def names(lemmas):
     return ", ".join(sorted(lemmas))
 
 
-def senses_of(lemma, senses, synsets, uses):
+def first_senses(folder, synsets):
+    firsts = {}
+    for record in records(folder / "index.noun"):
+        firsts[record[0]] = next(it for it in record[6 + int(record[3]) :] if it in synsets)
+    return firsts
+
+
+def senses_of(lemma, senses, synsets, is_known):
     """The senses that a camera can see; none of proper names and of signs."""
     if not lemma.isascii() or not lemma.replace("_", "").replace("-", "").isalpha():
         return []
@@ -143,7 +161,7 @@ def senses_of(lemma, senses, synsets, uses):
         lexfile, words, _parents = synsets[synset]
         if lexfile not in SEEN or (lexfile in FIRST_ONLY and at > 0):
             continue
-        if lexfile in RARE and not uses[lemma]["1"] or lexfile == "18" and "_" in lemma:
+        if lexfile in RARE and not is_known or lexfile == PERSON and "_" in lemma:
             continue
         if lexfile == "03" and not KEPT & set(words):
             continue

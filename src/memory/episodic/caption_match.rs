@@ -25,19 +25,24 @@ pub struct CaptionMatch {
 pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<CaptionMatch> {
     let (target, phrase) = best_fit(caption, &wanted.target)?;
     let mut matched = vec![phrase];
-    let mut all_around = true;
+    let (mut all_around, mut all_needed) = (true, true);
     for thing in &wanted.around {
         match best_fit(caption, thing) {
-            None | Some((Fit::Related, _)) => all_around = false,
+            None | Some((Fit::Related, _)) => {
+                all_around = false;
+                all_needed &= !wanted.needs(thing);
+            }
             Some((_, phrase)) if !matched.contains(&phrase) => matched.push(phrase),
             Some(_) => {}
         }
     }
     let certainty = match target {
         Fit::Related => Certainty::Related,
+        Fit::Possible if all_around && !wanted.around.is_empty() => Certainty::Partial,
         Fit::Possible => Certainty::Possible,
         Fit::Partial => Certainty::Partial,
         Fit::Full if all_around => Certainty::InPlace,
+        Fit::Full if !all_needed => Certainty::Possible,
         Fit::Full => Certainty::Shown,
     };
     Some(CaptionMatch { certainty, matched })
@@ -62,8 +67,10 @@ mod tests {
             ObjectQuery::of_stems(it.attributes, stems)
         };
         let mut things = mentions(wanted).into_iter().map(sought);
-        let wanted_things =
-            things.next().map(|target| SceneQuery { target, around: things.collect() });
+        let wanted_things = things.next().map(|target| {
+            let (around, is_told_by_around) = (things.collect(), false);
+            SceneQuery { target, around, is_told_by_around }
+        });
         let found =
             wanted_things.and_then(|it| match_caption(&ParsedCaption::by_rules(caption), &it));
         let found = found.map(|it| (it.certainty, it.matched));

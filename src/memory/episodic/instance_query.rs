@@ -85,7 +85,7 @@ impl Episodic {
         records: &[Record],
         zone: Zone,
     ) -> Result<Vec<Instance>, MemoryError> {
-        let Some(SceneQuery { target, around: _ }) = self.read_query(thing) else {
+        let Some(SceneQuery { target, .. }) = self.read_query(thing) else {
             return Ok(Vec::new());
         };
         let history = self.place_history(records, &target)?;
@@ -107,7 +107,8 @@ impl Episodic {
         for area in history_filters(records.iter().filter(is_unsure)) {
             ids.extend(self.corpus.newest(&area, OBSERVATIONS_MAX, &[]));
         }
-        let alike = SceneQuery { target: wanted.clone(), around: Vec::new() };
+        let (target, around) = (wanted.clone(), Vec::new());
+        let alike = SceneQuery { target, around, is_told_by_around: false };
         let alike = self.corpus.last_sightings(&alike, &Filter::default(), SIGHTINGS_MAX);
         ids.extend(alike.into_iter().flat_map(|it| it.records));
         ids.extend(records.iter().map(|it| it.id));

@@ -117,7 +117,13 @@ impl Episodic {
                 }
             }
         }
-        self.vocabulary.scene_query(named)
+        let words = query.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+        let has_contents =
+            named.first().is_some_and(|it| words.contains(&format!("{} of ", it.head)));
+        let mut wanted = self.vocabulary.scene_query(named)?;
+        // "a bowl of oranges" is no bowl of soup.
+        wanted.is_told_by_around |= has_contents;
+        Some(wanted)
     }
 
     pub(super) fn sightings(

@@ -3,13 +3,13 @@
 //!
 //! Pure.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::index::phrases::{ObjectName, Relation};
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name, stem_of_noun};
-use crate::language::words::{PEOPLE, is_distinct_room};
+use crate::language::words::{PACKAGING, PEOPLE, is_distinct_room, is_people};
 
 /// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
 /// by its other names. Rooms are alike and yet not the same, and what stands in a room is
@@ -24,12 +24,12 @@ pub(super) fn names(
     like.retain(|it| !is_distinct_room(it));
     let stems = if is_distinct_room(stem) { vec![stem.clone()] } else { like };
     let name = |other: String| {
-        let relation = if other == *stem || !lexicon::is_other_kind(&other, stem) {
-            Relation::Same
-        } else if lexicon::is_other_kind(stem, &other) {
-            Relation::Alike
-        } else {
-            Relation::Likely
+        let is_other = lexicon::is_other_kind(&other, stem) && lexicon::is_other_kind(stem, &other);
+        // A vector alone tells that people speak alike of both.
+        let relation = match () {
+            () if other == *stem => Relation::Same,
+            () if is_other => Relation::Alike,
+            () => Relation::Likely,
         };
         let attributes = mention.attributes.clone();
         ObjectName { stem: other, attributes, relation, needed: Vec::new() }
@@ -44,6 +44,21 @@ pub(super) fn names(
     }
     if !is_distinct_room(stem) {
         add_related(&mut names, &known, &said, is_known);
+    }
+    if let Some(kind) = kind_before_head(mention) {
+        names.extend(object_name(&kind, &said, Relation::Likely));
+    }
+    let is_compound = mention.attributes.iter().any(|it| it.kind == AttributeKind::Compound);
+    if lexicon::is_person(&known) && !is_compound && !is_person(mention) && !is_people(stem) {
+        // Whoever is only called a woman may be the nurse, and not the gentleman.
+        let is_of = |name: &str, sex: &str| name == sex || lexicon::is_kind_of(name, sex);
+        let may_be = |it: &&str| {
+            let is_other = |one, other| is_of(&known, one) && is_of(it, other);
+            !is_other("man", "woman") && !is_other("woman", "man")
+        };
+        let anybody = PEOPLE.words().filter(may_be);
+        let anybody = anybody.filter_map(|it| object_name(it, &said, Relation::Likely));
+        names.extend(anybody.filter(|it| is_known(&it.stem)));
     }
     for other in lexicon::possible_synonyms(&known).chain(lexicon::possible_kinds(&known)) {
         let name = object_name(other, &said, Relation::Likely);
@@ -96,9 +111,12 @@ fn containers<'a>(
     said: &'a [Attribute],
     is_known: &'a dyn Fn(&str) -> bool,
 ) -> impl Iterator<Item = ObjectName> + 'a {
-    static CONTAINERS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    // By stem, with whether what it is named for is in it.
+    static CONTAINERS: LazyLock<BTreeMap<String, Relation>> = LazyLock::new(|| {
         let names = lexicon::kinds("container").filter(|it| !it.contains(' '));
-        names.map(stem_of_noun).collect()
+        let may_hold = names.map(|it| (stem_of_noun(it), Relation::Likely));
+        let holds = PACKAGING.words().map(|it| (stem_of_noun(it), Relation::Same));
+        may_hold.chain(holds).collect()
     });
     let parts = known.split(' ').map(|word| {
         let word = lexicon::singular(word);
@@ -106,11 +124,11 @@ fn containers<'a>(
     });
     let needed: Vec<Attribute> = parts.collect();
     let attributes = [said, &needed].concat();
-    let known = CONTAINERS.iter().filter(move |it| is_known(it));
-    known.map(move |stem| ObjectName {
+    let known = CONTAINERS.iter().filter(move |(it, _)| is_known(it));
+    known.map(move |(stem, relation)| ObjectName {
         stem: stem.clone(),
         attributes: attributes.clone(),
-        relation: Relation::Likely,
+        relation: *relation,
         needed: needed.clone(),
     })
 }
@@ -129,7 +147,10 @@ fn object_name(name: &str, said: &[Attribute], relation: Relation) -> Option<Obj
 /// The longest part of a thing's name that is known to have others: "bedside table" of
 /// "white bedside table"; and all else that is said of it.
 fn known_name(mention: &Mention) -> (String, Vec<Attribute>) {
-    let is_part = |it: &&Attribute| it.kind == AttributeKind::Compound;
+    // "plastic" of "plastic wrap" is a material elsewhere.
+    let is_part = |it: &&Attribute| {
+        matches!(it.kind, AttributeKind::Compound | AttributeKind::Material | AttributeKind::Other)
+    };
     let parts: Vec<&Attribute> = mention.attributes.iter().filter(is_part).collect();
     let head = mention.singular_head();
     for from in 0..parts.len() {
@@ -143,6 +164,13 @@ fn known_name(mention: &Mention) -> (String, Vec<Attribute>) {
         }
     }
     (head, mention.attributes.clone())
+}
+
+/// "forklift" of "forklift truck": the part of a name that names the thing without its head.
+fn kind_before_head(mention: &Mention) -> Option<String> {
+    let mut parts = mention.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
+    let last = parts.next_back()?;
+    lexicon::are_near_kinds(&last.word, &mention.singular_head()).then(|| last.word.clone())
 }
 
 /// Whether anybody is meant.
@@ -220,7 +248,8 @@ mod tests {
         assert_eq!(related("an animal", "dog"), Some(Relation::Same));
         assert_eq!(related("a parrot", "bird"), Some(Relation::MoreGeneral));
         assert_eq!(related("a mug", "container"), Some(Relation::MoreGeneral));
-        assert_eq!(related("milk", "milk carton"), Some(Relation::Likely));
+        assert_eq!(related("milk", "milk carton"), Some(Relation::Same));
+        assert_eq!(related("coffee", "coffee mug"), Some(Relation::Likely));
         assert_eq!(related("a dog", "dog bowl"), None);
         assert_eq!(related("a mug", "book"), None);
         assert_eq!(related("the elevator", "lift"), Some(Relation::Likely));

@@ -12,7 +12,7 @@ use log::warn;
 use crate::base::embedding::Embedding;
 use crate::index::nouns::Nouns;
 use crate::index::phrases::{ObjectQuery, SceneQuery};
-use crate::language::caption::ParsedCaption;
+use crate::language::caption::{ParsedCaption, is_person};
 use crate::language::deeds::is_deed;
 use crate::language::mention::Mention;
 use crate::memory::episodic::synonyms;
@@ -106,8 +106,9 @@ impl Vocabulary {
     /// Query for these things: the first as the target, the others around it. `None` where there
     /// is none.
     pub(super) fn scene_query(&self, named: Vec<Mention>) -> Option<SceneQuery> {
+        let is_told_by_around = named.first().is_some_and(|it| is_deed(it) || is_person(it));
         let mut things = named.into_iter().map(|mention| self.object_query(mention));
-        Some(SceneQuery { target: things.next()?, around: things.collect() })
+        Some(SceneQuery { target: things.next()?, around: things.collect(), is_told_by_around })
     }
 
     fn object_query(&self, mention: Mention) -> ObjectQuery {
