@@ -37,11 +37,13 @@ class Memory:
         return (found[0], seen["explanation"]["certainty"]) if found else (None, None)
 
     def all(self, thing):
+        """What shows it, and what only may, which is listed apart."""
         try:
             found = self.daemon.call("recall_all", query=thing, k=SIGHTINGS_MAX)
         except RuntimeError:
-            return set()
-        return {self.rows[record["id"]] for record in found["records"]}
+            return set(), set()
+        shown, possible = ({self.rows[it["id"]] for it in found.get(name, ())} for name in ("records", "possible"))
+        return shown, possible
 
 
 def bm25_last(words, thing):
@@ -62,16 +64,19 @@ def ask(program, texts, questions, show):
         asked = row["question"]
         lasts = set(row.get("answers", row.get("last")))
         all_right = set(row.get("all", ()))
-        (last, certainty), found = memory.last(asked), {numbers[at] for at in memory.all(asked)}
+        last, certainty = memory.last(asked)
+        found, possible = ({numbers[at] for at in these} for these in memory.all(asked))
         by_words = bm25_last(words, asked)
         outcome = {
             "asked": asked,
             "is_absent": not lasts,
             "last": last is not None and numbers[last] in lasts,
             "claims": certainty in CLAIMS,
+            "certainty": certainty,
             "gives": last is not None,
             "bm25": by_words is not None and numbers[by_words] in lasts,
             "all": (len(found & all_right), len(found), len(all_right)),
+            "all or possible": (len((found | possible) & all_right), len(found | possible), len(all_right)),
         }
         outcomes.append(outcome)
         wrong = outcome["claims"] if outcome["is_absent"] else not outcome["last"]
@@ -82,6 +87,7 @@ def ask(program, texts, questions, show):
                 print(f"    {number}: {texts[numbers.index(number)]['text']}")
             if "all" in row:
                 print(f"    wrongly {sorted(found - all_right)}, missed {sorted(all_right - found)}")
+                print(f"    possible {sorted(possible & all_right)} rightly, {sorted(possible - all_right)} wrongly")
     memory.daemon.close()
     return outcomes
 
@@ -90,6 +96,11 @@ def figures(outcomes):
     there = [it for it in outcomes if not it["is_absent"]]
     absent = [it for it in outcomes if it["is_absent"]]
     hits, given, wanted = map(sum, zip(*(it["all"] for it in outcomes), strict=True))
+    also_hits, also_given, _ = map(sum, zip(*(it["all or possible"] for it in outcomes), strict=True))
+    by_certainty = {}
+    for it in outcomes:
+        right, of = by_certainty.get(str(it["certainty"]), (0, 0))
+        by_certainty[str(it["certainty"])] = (right + it["last"], of + 1)
     return {
         "things": len(there),
         "last right": sum(it["last"] for it in there) / len(there),
@@ -99,6 +110,9 @@ def figures(outcomes):
         "absent, claimed": sum(it["claims"] for it in absent),
         "recall_all precision": hits / given if given and wanted else None,
         "recall_all recall": hits / wanted if wanted else None,
+        "with possible, precision": also_hits / also_given if also_given and wanted else None,
+        "with possible, recall": also_hits / wanted if wanted else None,
+        "last right of those given, by certainty": by_certainty,
     }
 
 
