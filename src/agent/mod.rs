@@ -25,7 +25,9 @@ use crate::retrieval::sessions::SessionName;
 use crate::tools::context::Context;
 use crate::tools::dispatch::Tools;
 use crate::tools::tool::{AnyTool, ToolContext, find};
-use crate::tools::{self, Image, PromptSpec, ToolBox, ToolError, ToolReply, ToolSpec, Toolset};
+use crate::tools::{
+    self, PromptSpec, Resource, ResourcePage, ToolBox, ToolError, ToolReply, ToolSpec, Toolset,
+};
 
 /// The memory's tools and the planners over them.
 #[derive(Debug)]
@@ -118,8 +120,21 @@ impl ToolBox for Agent {
         prompts::get(&self.tools, own, name, &arguments)
     }
 
-    fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Image>, ToolError> {
+    fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Resource>, ToolError> {
         self.tools.resource(caller, uri)
+    }
+
+    fn resources(&self, caller: &Caller, cursor: Option<&str>) -> Result<ResourcePage, ToolError> {
+        self.tools.resources(caller, cursor)
+    }
+
+    fn complete(
+        &self,
+        caller: &Caller,
+        template: &str,
+        prefix: &str,
+    ) -> Result<Vec<String>, ToolError> {
+        self.tools.complete(caller, template, prefix)
     }
 
     fn backup(
@@ -129,6 +144,16 @@ impl ToolBox for Agent {
         question: &[u8],
     ) -> Result<Vec<u8>, ToolError> {
         self.tools.backup(caller, session, question)
+    }
+
+    fn transfer(
+        &self,
+        caller: &Caller,
+        session: &str,
+        step: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ToolReply, ToolError> {
+        self.tools.transfer(caller, session, step, arguments)
     }
 
     fn close_session(&self, caller: &Caller, session: &str) {

@@ -1,17 +1,19 @@
 //! Types shared by all layers: ids, time, caller, caption, detection, embedding, pose, area, stop,
-//! notify, backoff, shortage, tally.
+//! notify, backoff, shortage, tally, calendar, histogram.
 //!
 //! Knows no other module, no I/O, and of the outside world only the clock and the priority and
 //! limits of a thread or process.
 
 pub mod area;
 pub mod backoff;
+pub mod calendar;
 pub mod caller;
 pub mod caption;
 pub mod detection;
 pub mod embedding;
 pub mod failpoint;
 pub mod frame;
+pub mod histogram;
 pub mod notify;
 pub mod panic;
 pub mod picture;

@@ -6,8 +6,8 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{
-    DateTime, Local, LocalResult, NaiveDate, NaiveDateTime, TimeDelta, TimeZone as _,
-    Timelike as _, Utc,
+    DateTime, Local, LocalResult, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta,
+    TimeZone as _, Timelike as _, Utc,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,18 @@ impl Timestamp {
     #[expect(clippy::cast_precision_loss, reason = "exact to a microsecond until the year 2255")]
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e6
+    }
+
+    /// RFC 3339 in UTC, with all its microseconds.
+    pub fn rfc3339(self) -> String {
+        let utc = DateTime::from_timestamp_micros(self.0).unwrap_or_default();
+        utc.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+    }
+
+    /// From what [`Timestamp::rfc3339`] writes, and other times with an offset.
+    pub fn from_rfc3339(text: &str) -> Option<Self> {
+        let utc = DateTime::parse_from_rfc3339(text).ok()?;
+        Self::from_micros(utc.timestamp_micros())
     }
 
     /// Rounded down to a whole `step` since 1970.

@@ -99,6 +99,17 @@ pub struct ReplyImage {
     pub bytes: Vec<u8>,
 }
 
+/// What is behind a resource's address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceContents {
+    pub mime: String,
+    pub bytes: Vec<u8>,
+}
+
+/// How the daemon begins to say that there is no such resource: its code is that of other errors
+/// in the newest revision.
+const NO_RESOURCE: &str = "there is no resource";
+
 /// Connection to a running daemon.
 ///
 /// After [`ClientError::Late`] it can still be used: the late reply is skipped. After any other
@@ -144,6 +155,36 @@ impl Client {
         params.insert("name".to_owned(), Value::String(tool.to_owned()));
         params.insert("arguments".to_owned(), Value::Object(arguments));
         reply(self.request("tools/call", params)?)
+    }
+
+    /// Reads a resource; `None` where there is none of this address.
+    pub fn read_resource(&mut self, uri: &str) -> Result<Option<ResourceContents>, ClientError> {
+        let params = Map::from_iter([("uri".to_owned(), Value::String(uri.to_owned()))]);
+        let result = match self.request("resources/read", params) {
+            Err(ClientError::Refused { message, .. }) if message.starts_with(NO_RESOURCE) => {
+                return Ok(None);
+            }
+            result => result?,
+        };
+        let contents = result.get("contents").and_then(|contents| contents.get(0));
+        let text = |key: &str| contents.and_then(|it| it.get(key)?.as_str());
+        let mime = text("mimeType").unwrap_or_default().to_owned();
+        let bytes = match (text("text"), text("blob")) {
+            (Some(text), _) => text.as_bytes().to_owned(),
+            (None, blob) => BASE64.decode(blob.unwrap_or_default()).map_err(|error| {
+                ClientError::Unreadable(format!("a resource is no base64: {error}"))
+            })?,
+        };
+        Ok(Some(ResourceContents { mime, bytes }))
+    }
+
+    /// Makes a step of an export or an import.
+    pub fn transfer(
+        &mut self,
+        method: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, ClientError> {
+        self.request(method, arguments)
     }
 
     /// Asks a question of a backup and waits for its answer.

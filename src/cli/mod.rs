@@ -13,11 +13,16 @@ mod client_library;
 mod demo;
 mod dev_memory;
 mod doctor;
+mod export;
+mod frame;
+mod import;
 pub mod ingest;
 pub mod interrupt;
 mod log;
+mod logging;
 mod manual;
 pub mod mcp;
+mod metrics;
 mod models;
 mod output;
 pub mod own_daemon;
@@ -29,6 +34,7 @@ mod service;
 mod status;
 mod tools;
 mod watch;
+mod whole_file;
 
 use std::env;
 use std::ffi::OsString;
@@ -100,6 +106,12 @@ enum Command {
         #[command(subcommand)]
         watch: watch::Watch,
     },
+    /// Prints records, and others as they come
+    Log(log::Flags),
+    /// Saves the frame of a record: engram frame 42 -o mug.jpg
+    Frame(frame::Flags),
+    /// Prints the daemon's numbers for Prometheus, or writes them for the node exporter
+    Metrics(metrics::Flags),
     /// Shows what the daemon holds and does
     Status(status::Flags),
     /// Says what is wrong with this installation or its store, and what helps; repairs
@@ -108,6 +120,10 @@ enum Command {
     Backup(backup::BackupFlags),
     /// Makes a store of a backup in a new state directory, or says what is in it
     Restore(backup::RestoreFlags),
+    /// Writes records, notes, memos and states to a file for other programs, or another memory
+    Export(export::Flags),
+    /// Keeps what was exported as jsonl
+    Import(import::Flags),
     /// Embeds every record again with the configured embedder (the daemon must be stopped)
     Reindex,
     /// Shows what a model's reply makes of an agent's memory and of a prompt
@@ -209,7 +225,8 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     let config = common.load()?;
     // It has its progress bar on the same terminal.
     let has_bar = matches!(command, Command::Bench { .. } | Command::Models { .. });
-    log::start(&config.settings.log, if has_bar { LevelFilter::Warn } else { LevelFilter::Trace });
+    let least = if has_bar { LevelFilter::Warn } else { LevelFilter::Trace };
+    logging::start(&config.settings.log, least);
     let places = places()?;
     let socket = config.socket_path(&places);
     let options = ClientOptions::within(common.timeout);
@@ -230,10 +247,15 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Watch { watch } => watch::run(&socket, options, &watch),
+        Command::Log(flags) => log::run(&socket, options, &flags),
+        Command::Frame(flags) => frame::run(&socket, options, &flags),
+        Command::Metrics(flags) => metrics::run(&socket, options, &flags),
         Command::Status(flags) => status::run(&socket, options, &flags),
         Command::Doctor(flags) => doctor::run(&config, &places, (&socket, options), &flags),
         Command::Backup(flags) => backup::back_up(&config, &places, (&socket, options), &flags),
         Command::Restore(flags) => backup::restore(&config, &places, &flags),
+        Command::Export(flags) => export::run(&socket, options, &flags),
+        Command::Import(flags) => import::run(&socket, options, &flags),
         Command::Reindex => reindex::run(&config, &places),
         Command::Tools(flags) => tools::run(&config, &flags),
         Command::Models { models } => models::run(&models, &config, &places, &hub_settings()),

@@ -12,7 +12,7 @@ use signal_hook::iterator::Signals;
 
 use crate::base::picture::ImageLimits;
 use crate::base::step_back::StepBack;
-use crate::cli::log;
+use crate::cli::logging;
 use crate::cli::service::Service;
 use crate::config::{Config, Places};
 use crate::daemon::Daemon;
@@ -105,6 +105,6 @@ pub(super) fn run(config: &Config, places: &Places) -> anyhow::Result<ExitCode> 
     }
     service.end();
     daemon.stop()?;
-    log::finish();
+    logging::finish();
     Ok(ExitCode::SUCCESS)
 }

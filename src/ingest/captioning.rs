@@ -158,8 +158,12 @@ impl<C: Captioner> Captioning<C> {
             return self.set_aside(ticket, "its image is no longer on disk");
         };
         self.store.count_attempt(ticket)?;
+        let begun = self.clock.tick();
         let caption = self.captioner.caption(&image);
         self.progress.set_captioner(&self.captioner);
+        if caption.is_ok() {
+            self.progress.note_caption(begun.elapsed());
+        }
         match caption {
             Ok(caption) => match trim_to_bound(&caption.text) {
                 Some(text) => {

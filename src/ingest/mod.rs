@@ -28,6 +28,7 @@ use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::caption::Caption;
 use crate::base::frame::{BadName, FrameMeta};
+use crate::base::histogram::Histogram;
 use crate::base::notify::Notify;
 use crate::base::picture::{BadImage, ImageLimits};
 use crate::base::shortage::Shortage;
@@ -209,6 +210,8 @@ pub struct IngestState {
     pub captioner_server: Option<String>,
     pub captioner_pid: Option<u32>,
     pub captioner_restarts: u64,
+    /// How long the captioner took for a frame, since the start.
+    pub caption_times: Histogram,
     /// Time of the last frame of each source, by name.
     pub sources: Vec<(String, Timestamp)>,
     /// The newest frames that were set aside, newest first.
@@ -391,6 +394,7 @@ impl Ingest {
             captioner_server: shown.server,
             captioner_pid: shown.pid,
             captioner_restarts: shown.restarts,
+            caption_times: shown.times,
             sources,
             set_aside,
             last_error,

@@ -2,11 +2,17 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use crate::base::histogram::Histogram;
 use crate::base::time::Timestamp;
 use crate::ingest::ObserveError;
 use crate::ingest::losses::Losses;
 use crate::model::{Captioner, ModelIdentity};
+
+/// Bounds of a caption's time, in seconds: from the smallest captioner to the largest on one core.
+const CAPTION_BOUNDS: &[f64] =
+    &[0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0];
 
 #[derive(Debug)]
 pub(super) struct Progress {
@@ -23,6 +29,8 @@ pub(super) struct ProgressSnapshot {
     pub(super) server: Option<String>,
     pub(super) pid: Option<u32>,
     pub(super) restarts: u64,
+    /// Of the frames that were captioned.
+    pub(super) times: Histogram,
     pub(super) last_error: Option<(Timestamp, String)>,
     /// Why the captions are doubted, while they are.
     pub(super) doubt: Option<String>,
@@ -36,6 +44,7 @@ impl Progress {
             server: captioner.server().map(str::to_owned),
             pid: captioner.process_id(),
             restarts: captioner.restarts(),
+            times: Histogram::new(CAPTION_BOUNDS),
             last_error: None,
             doubt: None,
         };
@@ -53,6 +62,11 @@ impl Progress {
         }
         shown.pid = captioner.process_id();
         shown.restarts = captioner.restarts();
+    }
+
+    /// Notes how long a caption took.
+    pub(super) fn note_caption(&self, took: Duration) {
+        self.lock().times.observe(took);
     }
 
     pub(super) fn set_captioning(&self, is_made: bool) {

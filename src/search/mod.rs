@@ -13,6 +13,7 @@ pub mod compactor;
 pub mod evidence;
 mod fuse;
 mod ids;
+pub mod listing;
 pub mod plan;
 pub mod prose;
 pub mod recover;

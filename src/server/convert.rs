@@ -12,17 +12,19 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification, ClientRequest,
-    ContentBlock, CustomRequest, CustomResult, DiscoverRequest, ErrorCode, GetPromptRequest,
-    InitializeRequest, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
-    ListToolsRequest, MetaObject, PingRequest, Prompt, PromptArgument as ArgumentOfPrompt,
-    ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject, ResourceContents, Tool,
-    ToolAnnotations,
+    CompleteRequest, ContentBlock, CustomRequest, CustomResult, DiscoverRequest, ErrorCode,
+    GetPromptRequest, InitializeRequest, ListPromptsRequest, ListResourceTemplatesRequest,
+    ListResourcesRequest, ListToolsRequest, MetaObject, PingRequest, Prompt,
+    PromptArgument as ArgumentOfPrompt, ReadResourceRequest, ReadResourceResult, RequestId,
+    RequestMetaObject, ResourceContents, Tool, ToolAnnotations,
 };
 use serde_json::{Map, Value, json};
 
 use crate::server::message::{self, BadMessage, TakenArguments, VALUES_MAX};
 use crate::server::wide_integer::WideInteger;
-use crate::tools::{Hints, Image, PromptArgument, PromptSpec, ToolReply, ToolSpec, Toolset};
+use crate::tools::{
+    Hints, Image, PromptArgument, PromptSpec, Resource, ResourceSpec, ToolReply, ToolSpec, Toolset,
+};
 
 /// Far beyond any tool's name; errors and the log repeat it.
 const NAME_BYTES_MAX: usize = 256;
@@ -175,6 +177,7 @@ fn request(method: String, params: Option<Value>) -> Result<ClientRequest, Error
         "resources/list" => to_typed::<ListResourcesRequest>(method, params),
         "resources/templates/list" => to_typed::<ListResourceTemplatesRequest>(method, params),
         "resources/read" => to_typed::<ReadResourceRequest>(method, params),
+        "completion/complete" => to_typed::<CompleteRequest>(method, params),
         "prompts/list" => to_typed::<ListPromptsRequest>(method, params),
         "prompts/get" => to_typed::<GetPromptRequest>(method, params),
         "server/discover" => to_typed::<DiscoverRequest>(method, params),
@@ -245,6 +248,27 @@ fn invalid_params(message: impl Into<String>) -> ErrorData {
 /// Method of ours beside MCP's: a question of a backup in base64, answered likewise.
 pub(super) const BACKUP: &str = "engram/backup";
 
+/// The step of an export or an import that a method of ours names.
+pub(super) fn transfer(method: &str) -> Option<&'static str> {
+    match method {
+        "engram/export" => Some("export"),
+        "engram/import" => Some("import"),
+        _ => None,
+    }
+}
+
+/// The arguments of a method of ours.
+pub(super) fn arguments(params: Option<Value>) -> Result<Map<String, Value>, ErrorData> {
+    match params {
+        Some(Value::Object(mut params)) => {
+            params.remove("_meta");
+            Ok(params)
+        }
+        None => Ok(Map::new()),
+        Some(_) => Err(invalid_params("params is no object")),
+    }
+}
+
 /// The bytes of a backup's question.
 pub(super) fn question(params: Option<&Value>) -> Result<Vec<u8>, ErrorData> {
     let question = params.and_then(|params| params.get("question")?.as_str());
@@ -277,7 +301,8 @@ pub(super) fn tool(spec: &ToolSpec) -> Tool {
     meta.insert(TOOLSET_KEY.to_owned(), json!(toolset.name()));
     meta.insert(ROLES_KEY.to_owned(), json!(roles.to_string()));
     let meta = MetaObject(meta);
-    let annotations = ToolAnnotations::with_title(*title)
+    // The title stands beside them already.
+    let annotations = ToolAnnotations::default()
         .read_only(read_only)
         .destructive(destructive)
         .idempotent(idempotent)
@@ -285,9 +310,25 @@ pub(super) fn tool(spec: &ToolSpec) -> Tool {
         .open_world(false);
     Tool::new(*name, *description, Arc::new(input_schema.clone()))
         .with_title(*title)
-        .with_raw_output_schema(Arc::new(output_schema.clone()))
+        .with_raw_output_schema(Arc::new(outline(output_schema)))
         .with_annotations(annotations)
         .with_meta(meta)
+}
+
+/// The keys of a reply with their types, and no more: models read the reply's text, and what
+/// programs read of it has its keys beside it. The whole schemas were half of all that is listed.
+fn outline(schema: &Map<String, Value>) -> Map<String, Value> {
+    let outlined = |of: &Value| match of.get("type") {
+        Some(kind) => json!({ "type": kind }),
+        None => json!({}),
+    };
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let properties = properties.into_iter().flatten().map(|(key, of)| (key.clone(), outlined(of)));
+    let mut listed = Map::new();
+    listed.insert("type".to_owned(), json!("object"));
+    listed.insert("properties".to_owned(), Value::Object(properties.collect()));
+    listed.extend(schema.get("required").map(|it| ("required".to_owned(), it.clone())));
+    listed
 }
 
 /// Where the `_meta` of a listed tool names its toolset.
@@ -349,11 +390,28 @@ pub(super) fn result(reply: ToolReply) -> CallToolResult {
     result
 }
 
-/// The bytes behind a resource.
-pub(super) fn contents(uri: String, image: Image) -> ReadResourceResult {
-    let Image { mime, bytes } = image;
-    let blob = ResourceContents::blob(BASE64.encode(bytes), uri).with_mime_type(mime);
-    ReadResourceResult::new(vec![blob])
+/// What is behind a resource's address.
+pub(super) fn contents(uri: String, resource: Resource) -> ReadResourceResult {
+    let contents = match resource {
+        Resource::Image(Image { mime, bytes }) => {
+            ResourceContents::blob(BASE64.encode(bytes), uri).with_mime_type(mime)
+        }
+        Resource::Text { mime, text } => ResourceContents::text(text, uri).with_mime_type(mime),
+        Resource::Json(json) => {
+            ResourceContents::text(json, uri).with_mime_type("application/json")
+        }
+    };
+    ReadResourceResult::new(vec![contents])
+}
+
+/// A resource as it is listed.
+pub(super) fn resource(spec: ResourceSpec) -> rmcp::model::Resource {
+    let ResourceSpec { uri, name, description, mime } = spec;
+    let listed = rmcp::model::Resource::new(uri, name).with_description(description);
+    match mime {
+        Some(mime) => listed.with_mime_type(mime),
+        None => listed,
+    }
 }
 
 #[cfg(test)]

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use log::error;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-    CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    PromptMessage, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+    CompleteResult, CompletionInfo, ContentBlock, CustomRequest, CustomResult, DiscoverResult,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, Reference, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -23,6 +24,7 @@ use crate::base::caller::{Caller, Roles};
 use crate::server::calls::{Calls, Pace};
 use crate::server::convert;
 use crate::server::fair::Client;
+use crate::server::progress;
 use crate::tools::{self, ToolBox, ToolError, ToolSpec, Toolset};
 
 /// Oldest first. Revisions before these want batches or lack structured results.
@@ -32,6 +34,9 @@ const VERSIONS: &[ProtocolVersion] =
 /// The catalogue stays the same while the daemon runs, and a daemon takes
 /// seconds to replace.
 const LIST_TTL_MILLIS: u64 = 300_000;
+
+/// Records come and go.
+const RECORDS_TTL_MILLIS: u64 = 1_000;
 
 const INSTRUCTIONS: &str = "engram is a robot's memory: captions of what its cameras saw, each \
     with time, place and heading. Ask with recall_best_match (what fits a description), \
@@ -118,6 +123,25 @@ impl Handler {
         }
     }
 
+    /// Runs what is no tool call: what the memory refuses is the request's mistake.
+    async fn answer<T: Send + 'static>(
+        &self,
+        what: &str,
+        context: RequestContext<RoleServer>,
+        work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let cancelled = context.ct.cancelled();
+        let calls = &self.shared.calls;
+        match calls.run(self.session.client, what, Pace::Long, cancelled, work).await? {
+            Ok(answer) => Ok(answer),
+            Err(ToolError::Fault(text)) => Err(self.shared.calls.fault(what, &text)),
+            Err(
+                error
+                @ (ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)),
+            ) => Err(ErrorData::invalid_params(error.to_string(), None)),
+        }
+    }
+
     fn error_of(&self, what: &str, error: ToolError) -> Result<CallToolResult, ErrorData> {
         match error {
             ToolError::UnknownTool(ref name) => {
@@ -141,6 +165,7 @@ impl ServerHandler for Handler {
             .enable_tools()
             .enable_resources()
             .enable_prompts()
+            .enable_completions()
             .build();
         let server = Implementation::new("engram", env!("CARGO_PKG_VERSION"))
             .with_title("engram: a robot's memory");
@@ -214,19 +239,9 @@ impl ServerHandler for Handler {
         let tools = Arc::clone(&self.shared.tools);
         let session = Arc::clone(&self.session);
         let work = move || tools.prompt(&session.caller, &session.name, &name, arguments);
-        let cancelled = context.ct.cancelled();
-        let calls = &self.shared.calls;
-        match calls.run(self.session.client, &what, Pace::Long, cancelled, work).await? {
-            Ok(text) => {
-                let message = PromptMessage::new_text(Role::User, text);
-                Ok(GetPromptResult::new(vec![message]).into())
-            }
-            Err(ToolError::Fault(text)) => Err(self.shared.calls.fault(&what, &text)),
-            Err(
-                error
-                @ (ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)),
-            ) => Err(ErrorData::invalid_params(error.to_string(), None)),
-        }
+        let text = self.answer(&what, context, work).await?;
+        let message = PromptMessage::new_text(Role::User, text);
+        Ok(GetPromptResult::new(vec![message]).into())
     }
 
     async fn call_tool(
@@ -236,6 +251,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.into_owned();
         let what = format!("the call of {name:?}");
+        let shown = convert::shorten(&name).into_owned();
         let arguments = request.arguments.unwrap_or_default();
         let tools = Arc::clone(&self.shared.tools);
         let session = Arc::clone(&self.session);
@@ -246,21 +262,58 @@ impl ServerHandler for Handler {
         };
         let cancelled = context.ct.cancelled();
         let calls = &self.shared.calls;
-        let outcome = calls.run(self.session.client, &what, pace, cancelled, work).await?;
+        let run = calls.run(self.session.client, &what, pace, cancelled, work);
+        let outcome = match context.meta.get_progress_token() {
+            Some(token) => progress::told(&context.peer, token, &shown, run).await?,
+            None => run.await?,
+        };
         let result = outcome.or_else(|error| self.error_of(&what, error))?;
         Ok(CallToolResponse::Complete(result))
     }
 
-    /// Empty: there is a resource for each frame, too many to list.
+    /// Records and their frames, a page at a time.
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        one_page(request)?;
-        Ok(ListResourcesResult::with_all_items(Vec::new())
-            .with_ttl_ms(LIST_TTL_MILLIS)
-            .with_cache_scope(CacheScope::Private))
+        let cursor = request.and_then(|request| request.cursor);
+        let tools = Arc::clone(&self.shared.tools);
+        let session = Arc::clone(&self.session);
+        let work = move || tools.resources(&session.caller, cursor.as_deref());
+        let page = self.answer("listing the resources", context, work).await?;
+        let resources = page.resources.into_iter().map(convert::resource).collect();
+        let mut listed = ListResourcesResult::with_all_items(resources)
+            .with_ttl_ms(RECORDS_TTL_MILLIS)
+            .with_cache_scope(CacheScope::Private);
+        listed.next_cursor = page.next;
+        Ok(listed)
+    }
+
+    /// Ids of records, for the resource templates.
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let CompleteRequestParams { r#ref, argument, .. } = request;
+        let template = match r#ref {
+            Reference::Resource(template) if argument.name == "id" => template.uri,
+            Reference::Resource(_) => {
+                let shown = convert::shorten(&argument.name).into_owned();
+                let text = format!("params.argument.name is {shown:?}; accepted is \"id\"");
+                return Err(ErrorData::invalid_params(text, None));
+            }
+            // What a prompt is filled in with is the user's own words.
+            Reference::Prompt(_) | _ => return Ok(CompleteResult::default()),
+        };
+        let tools = Arc::clone(&self.shared.tools);
+        let session = Arc::clone(&self.session);
+        let work = move || tools.complete(&session.caller, &template, &argument.value);
+        let values = self.answer("a completion", context, work).await?;
+        let completion = CompletionInfo::new(values)
+            .map_err(|error| self.shared.calls.fault("a completion", &error))?;
+        Ok(CompleteResult::new(completion))
     }
 
     async fn list_resource_templates(
@@ -271,8 +324,15 @@ impl ServerHandler for Handler {
         one_page(request)?;
         let frames = ResourceTemplate::new("engram://frames/{id}", "frame")
             .with_title("A stored frame")
-            .with_description("The image behind a record, as the record's `image` names it.");
-        Ok(ListResourceTemplatesResult::with_all_items(vec![frames])
+            .with_description(
+                "The image behind a record, as the record's `image` names it; with ?max_edge=320 \
+                 as a JPEG of at most so many pixels a side.",
+            );
+        let records = ResourceTemplate::new("engram://records/{id}", "record")
+            .with_title("A record")
+            .with_description("All that is kept of a record, with what its caption says.")
+            .with_mime_type("application/json");
+        Ok(ListResourceTemplatesResult::with_all_items(vec![frames, records])
             .with_ttl_ms(LIST_TTL_MILLIS)
             .with_cache_scope(CacheScope::Private))
     }
@@ -288,21 +348,14 @@ impl ServerHandler for Handler {
         let tools = Arc::clone(&self.shared.tools);
         let session = Arc::clone(&self.session);
         let work = move || {
-            let image = tools.resource(&session.caller, &uri)?;
-            Ok(image.map(|image| convert::contents(uri, image)))
+            let resource = tools.resource(&session.caller, &uri)?;
+            Ok(resource.map(|resource| convert::contents(uri, resource)))
         };
-        let cancelled = context.ct.cancelled();
-        let calls = &self.shared.calls;
-        match calls.run(self.session.client, &what, Pace::Long, cancelled, work).await? {
-            Ok(Some(contents)) => Ok(contents.into()),
-            Ok(None) => {
+        match self.answer(&what, context, work).await? {
+            Some(contents) => Ok(contents.into()),
+            None => {
                 Err(ErrorData::resource_not_found(format!("there is no resource {shown:?}"), None))
             }
-            Err(ToolError::Fault(text)) => Err(self.shared.calls.fault(&what, &text)),
-            Err(
-                error
-                @ (ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)),
-            ) => Err(ErrorData::invalid_params(error.to_string(), None)),
         }
     }
 
@@ -313,6 +366,14 @@ impl ServerHandler for Handler {
     ) -> Result<CustomResult, ErrorData> {
         if request.method == convert::BACKUP {
             return self.backup(request, context).await;
+        }
+        if let Some(step) = convert::transfer(&request.method) {
+            let arguments = convert::arguments(request.params)?;
+            let tools = Arc::clone(&self.shared.tools);
+            let session = Arc::clone(&self.session);
+            let work = move || tools.transfer(&session.caller, &session.name, step, arguments);
+            let reply = self.answer(step, context, work).await?;
+            return Ok(CustomResult::new(reply.structured.into()));
         }
         let text = format!("there is no method {:?}", convert::shorten(&request.method));
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))

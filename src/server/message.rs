@@ -15,6 +15,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::server::wide_integer::{self, WideInteger};
 use crate::tools::ToolSpec;
+use crate::tools::args::names_of;
 
 /// Values of one message: some times what the largest state of an agent holds.
 pub(super) const VALUES_MAX: usize = 65_536;
@@ -75,7 +76,8 @@ impl TakenArguments {
         let of_tool = |tool: &ToolSpec| {
             let is_closed = tool.input_schema.get("additionalProperties") == Some(&false.into());
             let names = tool.input_schema.get("properties").and_then(Value::as_object);
-            names.filter(|_| is_closed).map(|it| it.keys().cloned().collect())
+            let every = |name: &String| names_of(name).map(str::to_owned).collect::<Vec<_>>();
+            names.filter(|_| is_closed).map(|it| it.keys().flat_map(every).collect())
         };
         let named = tools.iter().flat_map(|tool| {
             let names = [tool.name].into_iter().chain(tool.aliases.iter().copied());

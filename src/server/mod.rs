@@ -22,6 +22,7 @@
 //! | a user without any role | −32001 with id null, then the end |
 //! | a call that the user has no role for | a result with `isError` |
 //! | `engram/backup`, a method of ours for `engram backup` | −32600 where it is refused |
+//! | `engram/export` and `engram/import`, for the commands of these names | −32602 where refused |
 //! | a blank line, a notification we do not know, a response | nothing |
 //!
 //! The connection goes on after each, but for the client too many, for a user without
@@ -45,6 +46,7 @@ mod message;
 mod peers;
 #[cfg(test)]
 mod polling;
+mod progress;
 mod wide_integer;
 
 use std::fmt;

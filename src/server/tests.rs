@@ -16,7 +16,10 @@ use crate::base::caller::{Caller, Roles};
 use crate::base::stop::Stop;
 use crate::base::time::SystemClock;
 use crate::server::{Options, Server, ServerError};
-use crate::tools::{Hints, Image, ToolBox, ToolError, ToolReply, ToolSpec, Toolset};
+use crate::tools::{
+    Hints, Image, Resource, ResourcePage, ResourceSpec, ToolBox, ToolError, ToolReply, ToolSpec,
+    Toolset,
+};
 
 /// Tools that do what their name says.
 struct Stub {
@@ -102,8 +105,32 @@ impl ToolBox for Stub {
         Ok(reply)
     }
 
-    fn resource(&self, _: &Caller, uri: &str) -> Result<Option<Image>, ToolError> {
-        Ok((uri == "engram://frames/7").then(|| Image { mime: "image/jpeg", bytes: vec![7; 3] }))
+    fn resource(&self, _: &Caller, uri: &str) -> Result<Option<Resource>, ToolError> {
+        Ok(match uri {
+            "engram://frames/7" => {
+                Some(Resource::Image(Image { mime: "image/jpeg", bytes: vec![7; 3] }))
+            }
+            "engram://records/7" => Some(Resource::Json("{\"id\":7}".to_owned())),
+            _ => None,
+        })
+    }
+
+    fn resources(&self, _: &Caller, cursor: Option<&str>) -> Result<ResourcePage, ToolError> {
+        let spec = |id: u32| ResourceSpec {
+            uri: format!("engram://records/{id}"),
+            name: format!("record {id}"),
+            description: "a mug".to_owned(),
+            mime: Some("application/json"),
+        };
+        match cursor {
+            None => Ok(ResourcePage { resources: vec![spec(7)], next: Some("7".to_owned()) }),
+            Some("7") => Ok(ResourcePage { resources: vec![spec(6)], next: None }),
+            Some(other) => Err(ToolError::Argument(format!("params.cursor {other:?} is unknown"))),
+        }
+    }
+
+    fn complete(&self, _: &Caller, template: &str, prefix: &str) -> Result<Vec<String>, ToolError> {
+        Ok(vec![format!("{template} {prefix}7")])
     }
 
     fn close_session(&self, _: &Caller, session: &str) {
@@ -434,7 +461,14 @@ fn images_and_resources() {
 
     let listed = client.request(2, "resources/templates/list", json!({}));
     assert_eq!(listed["result"]["resourceTemplates"][0]["uriTemplate"], "engram://frames/{id}");
-    assert_eq!(client.request(3, "resources/list", json!({}))["result"]["resources"], json!([]));
+    let first = client.request(3, "resources/list", json!({}));
+    assert_eq!(first["result"]["resources"][0]["uri"], "engram://records/7", "{first}");
+    assert_eq!(first["result"]["nextCursor"], "7");
+    let last = client.request(3, "resources/list", json!({ "cursor": "7" }));
+    assert_eq!(last["result"]["resources"][0]["name"], "record 6");
+    assert_eq!(last["result"].get("nextCursor"), None, "{last}");
+    let unknown = client.request(3, "resources/list", json!({ "cursor": "8" }));
+    assert_eq!(code(&unknown), -32602, "{unknown}");
     let read = client.request(4, "resources/read", json!({ "uri": "engram://frames/7" }));
     let contents = &read["result"]["contents"][0];
     assert_eq!(contents["blob"], "BwcH", "{read}");
@@ -442,6 +476,54 @@ fn images_and_resources() {
     assert_eq!(contents["uri"], "engram://frames/7");
     let none = client.request(5, "resources/read", json!({ "uri": "engram://frames/8" }));
     assert_eq!(code(&none), -32602, "{none}");
+    let record = client.request(6, "resources/read", json!({ "uri": "engram://records/7" }));
+    let contents = &record["result"]["contents"][0];
+    assert_eq!(contents["text"], "{\"id\":7}", "{record}");
+    assert_eq!(contents["mimeType"], "application/json");
+    let template = json!({ "type": "ref/resource", "uri": "engram://records/{id}" });
+    let complete = |client: &mut Client, name: &str| {
+        let argument = json!({ "name": name, "value": "1" });
+        client.request(7, "completion/complete", json!({ "ref": template, "argument": argument }))
+    };
+    let completed = complete(&mut client, "id");
+    let values = &completed["result"]["completion"]["values"];
+    assert_eq!(*values, json!(["engram://records/{id} 17"]), "{completed}");
+    assert_eq!(code(&complete(&mut client, "name")), -32602);
+}
+
+#[test]
+fn a_client_that_asks_is_told_that_its_call_goes_on() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let call = |id: u32, tool: &str, token: Option<&str>| {
+        let mut meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        if let Some(token) = token {
+            meta["progressToken"] = json!(token);
+        }
+        let params = json!({"name": tool, "arguments": {}, "_meta": meta});
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        format!("{call}\n")
+    };
+    // One that ends at once has none.
+    client.send(call(1, "echo", Some("a")));
+    assert_eq!(client.line()["id"], 1);
+    client.send(call(2, "wait", Some("b")));
+    for seconds in 1..=2 {
+        let told = client.line();
+        assert_eq!(told["method"], "notifications/progress", "{told}");
+        assert_eq!(told["params"]["progressToken"], "b");
+        assert_eq!(told["params"]["progress"], f64::from(seconds));
+        assert_eq!(told["params"]["message"], format!("wait: {seconds} s"));
+    }
+    bench.stub.release.ask();
+    let mut answer = client.line();
+    while answer["method"] == "notifications/progress" {
+        answer = client.line();
+    }
+    assert_eq!(answer["id"], 2, "{answer}");
 }
 
 #[test]

@@ -131,6 +131,11 @@ pub(super) fn agent_state(agent: &str) -> Vec<u8> {
     [AGENT_STATES, agent.as_bytes()].concat()
 }
 
+/// Agent in the key of a state.
+pub(super) fn agent_name(key: &[u8]) -> Option<&str> {
+    std::str::from_utf8(key.strip_prefix(AGENT_STATES)?).ok()
+}
+
 pub(super) fn noun(generation: u32, stem: &str) -> Vec<u8> {
     [NOUNS, &generation.to_be_bytes(), stem.as_bytes()].concat()
 }

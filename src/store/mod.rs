@@ -26,6 +26,7 @@ mod format;
 mod frames;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+pub mod import;
 pub mod keyring;
 mod keys;
 mod lock;

@@ -27,6 +27,16 @@ impl Store {
         Ok(on_disk.map(|AgentStateOnDisk { memory }| AgentState { memory }))
     }
 
+    /// Names of the agents that have a state.
+    pub fn agents(&self) -> Result<Vec<String>, StoreError> {
+        let mut agents = Vec::new();
+        for entry in self.0.db.entries(keys::AGENT_STATES) {
+            let (key, _sealed) = entry?;
+            agents.extend(keys::agent_name(&key).map(str::to_owned));
+        }
+        Ok(agents)
+    }
+
     /// Agents that have a state.
     pub fn agent_state_count(&self) -> Result<usize, StoreError> {
         self.0.db.count(keys::AGENT_STATES)

@@ -294,7 +294,7 @@ impl Store {
     }
 
     /// Writes an image under a new ticket, which an entry of the same change is to name.
-    fn write_image(
+    pub(super) fn write_image(
         &self,
         state: &WriterState,
         change: &mut Change,
@@ -355,7 +355,11 @@ impl Store {
         Ok(())
     }
 
-    fn check_content(&self, caption: &str, vector: &Embedding) -> Result<(), StoreError> {
+    pub(super) fn check_content(
+        &self,
+        caption: &str,
+        vector: &Embedding,
+    ) -> Result<(), StoreError> {
         check_length("the caption", caption.len(), CAPTION_BYTES_MAX)?;
         let (found, expected) = (vector.dimension(), self.0.space.dimension);
         if found != expected {
@@ -492,14 +496,18 @@ fn promise(writer: &WriterState, newest: Option<(u64, u32)>) -> PromiseOnDisk {
     }
 }
 
-fn check_names(meta: &FrameMeta) -> Result<(), StoreError> {
+pub(super) fn check_names(meta: &FrameMeta) -> Result<(), StoreError> {
     let FrameMeta { taken_at: _, pose: _, frame_id, map_id, source } = meta;
     check_length("source", source.len(), NAME_BYTES_MAX)?;
     check_length("frame_id", frame_id.len(), NAME_BYTES_MAX)?;
     check_length("map_id", map_id.len(), NAME_BYTES_MAX)
 }
 
-fn check_length(field: &'static str, bytes: usize, max: usize) -> Result<(), StoreError> {
+pub(super) fn check_length(
+    field: &'static str,
+    bytes: usize,
+    max: usize,
+) -> Result<(), StoreError> {
     if bytes > max { Err(StoreError::TooLong { field, bytes, max }) } else { Ok(()) }
 }
 

@@ -4,15 +4,14 @@ use serde_json::{Map, Value, json};
 
 use crate::base::area::Area;
 use crate::base::frame::NAME_BYTES_MAX;
-use crate::base::pose::POSITION_LIMIT_METRES;
 use crate::tools::ToolError;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 
 pub(crate) const AREA: Param = Param::optional(
     "area",
     Kind::Area,
-    "Only records that the robot made within radius metres of a place. Without z heights do not \
-     count; frame_id is \"map\" where absent, map_id that of the call.",
+    "Only records made within radius metres of a place. Without z heights do not count; frame_id \
+     is \"map\" where absent.",
 );
 
 pub(super) const ACCEPTED: &str =
@@ -22,17 +21,13 @@ const KEYS: [&str; 6] = ["x", "y", "z", "radius", "frame_id", "map_id"];
 
 /// JSON Schema of the argument.
 pub(super) fn schema() -> Value {
-    let metres = json!({
-        "type": "number", "minimum": -POSITION_LIMIT_METRES, "maximum": POSITION_LIMIT_METRES,
-    });
-    let name = json!({"type": "string", "maxLength": NAME_BYTES_MAX});
+    let metres = json!({"type": "number"});
+    let name = json!({"type": "string"});
     json!({
         "type": "object",
         "properties": {
             "x": metres, "y": metres, "z": metres,
-            "radius": {
-                "type": "number", "exclusiveMinimum": 0, "maximum": POSITION_LIMIT_METRES,
-            },
+            "radius": {"type": "number", "exclusiveMinimum": 0},
             "frame_id": name, "map_id": name,
         },
         "required": ["x", "y", "radius"],

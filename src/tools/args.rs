@@ -71,11 +71,44 @@ impl Param {
 }
 
 /// Every tool takes it.
-pub(crate) const SESSION: Param = Param::optional(
-    "session",
-    Kind::Name { bytes_max: 128 },
-    "Name of a session to go on with; the connection's own where absent.",
-);
+pub(crate) const SESSION: Param =
+    Param::optional("session", Kind::Name { bytes_max: 128 }, "Session to go on with.");
+
+/// Names that the documents which the tools come from give to arguments, and the one name that
+/// every tool has for each. Both are accepted wherever a tool takes the argument.
+const OTHER_NAMES: [(&str, &str); 4] = [
+    ("x", "query"),
+    ("instance_description", "query"),
+    ("search_start_time", "start_time"),
+    ("search_end_time", "end_time"),
+];
+
+/// Every name under which an argument can be given.
+pub(crate) fn names_of(argument: &str) -> impl Iterator<Item = &str> {
+    let others = OTHER_NAMES.iter().filter(move |(_, own)| *own == argument);
+    [argument].into_iter().chain(others.map(|(other, _)| *other))
+}
+
+/// Gives the arguments that came under another name their own one.
+fn rename(params: &[Param], values: &mut Map<String, Value>) -> Result<(), ToolError> {
+    for (other, own) in OTHER_NAMES {
+        let takes = |name: &str| params.iter().any(|it| it.name == name);
+        if takes(other) || !takes(own) {
+            continue;
+        }
+        let Some(value) = values.shift_remove(other) else { continue };
+        match values.get(own) {
+            Some(given) if *given != value => {
+                return Err(argument_error(format!(
+                    "arguments {other:?} and {own:?} are two names of one and say different \
+                     things; accepted is one of them"
+                )));
+            }
+            _ => values.insert(own.to_owned(), value),
+        };
+    }
+    Ok(())
+}
 
 /// JSON Schema of an object with these arguments.
 pub(crate) fn schema(params: &[Param]) -> Map<String, Value> {
@@ -99,9 +132,8 @@ pub(crate) fn schema(params: &[Param]) -> Map<String, Value> {
 
 fn param_schema(param: &Param) -> Value {
     let mut schema = match param.kind {
-        Kind::Text { bytes_max } | Kind::Name { bytes_max } => {
-            json!({"type": "string", "maxLength": bytes_max})
-        }
+        // Their bounds are in refusals: nobody thinks of a text that is too long.
+        Kind::Text { .. } | Kind::Name { .. } => json!({"type": "string"}),
         Kind::Whole { least, most, default } => {
             json!({"type": "integer", "minimum": least, "maximum": most, "default": default})
         }
@@ -130,7 +162,8 @@ fn param_schema(param: &Param) -> Value {
     };
     if let Some(object) = schema.as_object_mut() {
         let is_time = matches!(param.kind, Kind::Time);
-        let forms = if is_time { format!(" Accepted: {TIME_FORMS}.") } else { String::new() };
+        // The instructions of the server and each refusal have all of them.
+        let forms = if is_time { " 'YYYY-MM-DD HH:MM:SS', RFC 3339 or '-2h'." } else { "" };
         let about = format!("{}{forms}", param.about);
         object.insert("description".to_owned(), json!(about));
     }
@@ -159,6 +192,7 @@ impl Args {
         mut values: Map<String, Value>,
     ) -> Result<Self, ToolError> {
         values.retain(|_, value| !value.is_null() && value.as_str() != Some(""));
+        rename(params, &mut values)?;
         let known = |name: &str| name == SESSION.name || params.iter().any(|it| it.name == name);
         if let Some(name) = values.keys().find(|name| !known(name)) {
             let names: Vec<&str> =
@@ -204,6 +238,14 @@ impl Args {
             }
             Some(text) if text.len() <= bytes_max => Ok((!text.trim().is_empty()).then_some(text)),
             _ => Err(wrong_value(name, value, kind)),
+        }
+    }
+
+    /// A name, for which models also write a number.
+    pub(crate) fn name_or_number(&self, name: &str) -> Result<Option<String>, ToolError> {
+        match self.find(name) {
+            Some((_, Value::Number(number))) => Ok(Some(number.to_string())),
+            _ => Ok(self.text(name)?.map(str::to_owned)),
         }
     }
 

@@ -14,6 +14,8 @@ use crate::tools::memos::delete::MemoDelete;
 use crate::tools::memos::expand::MemoExpand;
 use crate::tools::memos::list::MemoList;
 use crate::tools::memos::recall::MemoRecall;
+use crate::tools::moment_retrieval::count_records_by_time::CountRecordsByTime;
+use crate::tools::moment_retrieval::list_records::ListRecords;
 use crate::tools::moment_retrieval::recall_observation_of_instance::RecallObservationOfInstance;
 use crate::tools::moment_retrieval::retrieve_from_text_with_time::RetrieveFromTextWithTime;
 use crate::tools::notes::delete::MemoryDelete;
@@ -55,6 +57,8 @@ pub(crate) const TOOLS: &[&dyn AnyTool<Context>] = &[
     &GetRecordCount,
     &RetrieveFromTextWithTime,
     &RecallObservationOfInstance,
+    &ListRecords,
+    &CountRecordsByTime,
     &MemorySave,
     &MemoryLoad,
     &MemoryUpdate,

@@ -18,6 +18,7 @@ use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::{SessionName, Sessions};
 use crate::tools::args::TimeReading;
 use crate::tools::backup::Backups;
+use crate::tools::metrics::CallMetrics;
 
 /// Everything that a tool may use.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub struct Context {
     pub audit: Arc<Audit>,
     /// Calls that their callers may not make, by user and tool.
     pub(crate) refused_calls: Tally<(u32, String)>,
+    /// Calls and how long they took.
+    pub(crate) calls: CallMetrics,
     /// The backup under way.
     pub(crate) backups: Backups,
     started_at: Timestamp,
@@ -96,6 +99,7 @@ impl Context {
             options,
             audit,
             refused_calls: Tally::default(),
+            calls: CallMetrics::default(),
             backups: Backups::default(),
             started_at,
         }

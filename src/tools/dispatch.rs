@@ -1,11 +1,17 @@
 //! From a name and its arguments to the tool, and from its reply to the caller.
 
+use std::time::Duration;
+
 use crate::base::caller::Caller;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::context::Context;
+use crate::tools::metrics::CallOutcome;
 use crate::tools::tool::{AnyTool, Arguments, find, is_brief_call};
+use crate::tools::transfer::export::Export;
+use crate::tools::transfer::import::Import;
 use crate::tools::{
-    Image, ToolBox, ToolError, ToolReply, ToolSpec, access, backup, catalog, frames,
+    Resource, ResourcePage, ToolBox, ToolError, ToolReply, ToolSpec, access, backup, catalog,
+    metrics, resources,
 };
 
 /// The memory's tools over a running memory.
@@ -37,6 +43,9 @@ impl Tools {
     }
 }
 
+/// Called like tools, and listed nowhere.
+const TRANSFERS: &[&dyn AnyTool<Context>] = &[&Export, &Import];
+
 fn tool_named(name: &str) -> Result<&'static dyn AnyTool<Context>, ToolError> {
     find(catalog::TOOLS, name).ok_or_else(|| ToolError::UnknownTool(name.to_owned()))
 }
@@ -57,12 +66,36 @@ impl ToolBox for Tools {
         tool: &str,
         arguments: Arguments,
     ) -> Result<ToolReply, ToolError> {
-        tool_named(tool)?.call(&self.context, (caller, session), arguments)
+        let found = tool_named(tool).inspect_err(|_unknown| {
+            // Not under its name, of which there are as many as clients think of.
+            self.context.calls.note("", CallOutcome::UnknownTool, Duration::ZERO);
+        })?;
+        found.call(&self.context, (caller, session), arguments)
     }
 
-    fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Image>, ToolError> {
-        access::permit(&self.context, caller, "resources/read", frames::ROLES)?;
-        frames::resource(&self.context, uri)
+    fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Resource>, ToolError> {
+        if uri == metrics::URI {
+            access::permit(&self.context, caller, uri, metrics::ROLES)?;
+            let text = metrics::write(&self.context)?;
+            return Ok(Some(Resource::Text { mime: metrics::MIME, text }));
+        }
+        access::permit(&self.context, caller, "resources/read", resources::ROLES)?;
+        resources::read(&self.context, uri)
+    }
+
+    fn resources(&self, caller: &Caller, cursor: Option<&str>) -> Result<ResourcePage, ToolError> {
+        access::permit(&self.context, caller, "resources/list", resources::ROLES)?;
+        resources::list(&self.context, cursor)
+    }
+
+    fn complete(
+        &self,
+        caller: &Caller,
+        template: &str,
+        prefix: &str,
+    ) -> Result<Vec<String>, ToolError> {
+        access::permit(&self.context, caller, "completion/complete", resources::ROLES)?;
+        resources::complete(&self.context, template, prefix)
     }
 
     fn backup(
@@ -72,6 +105,17 @@ impl ToolBox for Tools {
         question: &[u8],
     ) -> Result<Vec<u8>, ToolError> {
         backup::answer(&self.context, caller, session, question)
+    }
+
+    fn transfer(
+        &self,
+        caller: &Caller,
+        session: &str,
+        step: &str,
+        arguments: Arguments,
+    ) -> Result<ToolReply, ToolError> {
+        let step = find(TRANSFERS, step).ok_or_else(|| ToolError::UnknownTool(step.to_owned()))?;
+        step.call(&self.context, (caller, session), arguments)
     }
 
     fn close_session(&self, caller: &Caller, session: &str) {

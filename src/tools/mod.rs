@@ -13,20 +13,22 @@ pub(crate) mod catalog;
 pub mod context;
 pub mod dispatch;
 mod explain;
-mod frames;
 pub(crate) mod ingest;
 mod memos;
+pub(crate) mod metrics;
 pub(crate) mod moment_retrieval;
 mod notes;
 pub(crate) mod object_retrieval;
 pub(crate) mod recall;
 mod record;
 pub(crate) mod reply;
+mod resources;
 mod rooted;
 mod schema;
 pub(crate) mod state;
 pub(crate) mod text;
 pub(crate) mod tool;
+pub(crate) mod transfer;
 
 use serde_json::{Map, Value};
 
@@ -168,6 +170,36 @@ pub struct Image {
     pub bytes: Vec<u8>,
 }
 
+/// What a resource's address leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resource {
+    Image(Image),
+    /// A JSON object.
+    Json(String),
+    /// Text of some other kind.
+    Text {
+        mime: &'static str,
+        text: String,
+    },
+}
+
+/// A resource as clients see it listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceSpec {
+    pub uri: String,
+    pub name: String,
+    pub description: String,
+    pub mime: Option<&'static str>,
+}
+
+/// Some of the resources.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ResourcePage {
+    pub resources: Vec<ResourceSpec>,
+    /// Cursor of the next page, where there is one.
+    pub next: Option<String>,
+}
+
 /// Why a call gave no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
@@ -244,9 +276,28 @@ pub trait ToolBox: Send + Sync + 'static {
         Err(ToolError::Argument(format!("there is no prompt {name:?}")))
     }
 
-    /// The bytes behind a resource URI such as `engram://frames/1042`; `None`
+    /// What is behind a resource URI such as `engram://frames/1042`; `None`
     /// where there is no such resource.
-    fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Image>, ToolError>;
+    fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Resource>, ToolError>;
+
+    /// A page of the resources: the first, or the one after a cursor.
+    fn resources(
+        &self,
+        _caller: &Caller,
+        _cursor: Option<&str>,
+    ) -> Result<ResourcePage, ToolError> {
+        Ok(ResourcePage::default())
+    }
+
+    /// Values of the `id` of a resource template that begin like this, likeliest first.
+    fn complete(
+        &self,
+        _caller: &Caller,
+        template: &str,
+        _prefix: &str,
+    ) -> Result<Vec<String>, ToolError> {
+        Err(ToolError::Argument(format!("there is no resource template {template:?}")))
+    }
 
     /// Answers a question of a backup (`store::backup`), if the caller may make one. No tool:
     /// no model is offered the memory as a whole.
@@ -257,6 +308,18 @@ pub trait ToolBox: Send + Sync + 'static {
         _question: &[u8],
     ) -> Result<Vec<u8>, ToolError> {
         Err(ToolError::Refused("there is nothing to back up".to_owned()))
+    }
+
+    /// Carries out a step of an export or an import. No tool, as no model is offered the memory
+    /// as a whole.
+    fn transfer(
+        &self,
+        _caller: &Caller,
+        _session: &str,
+        step: &str,
+        _arguments: Map<String, Value>,
+    ) -> Result<ToolReply, ToolError> {
+        Err(ToolError::UnknownTool(step.to_owned()))
     }
 
     /// The connection that owned this session is gone.

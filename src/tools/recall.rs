@@ -28,9 +28,9 @@ pub(crate) const SOURCE: Param = Param::optional(
 pub(crate) const MAP: Param =
     Param::optional("map_id", Kind::Name { bytes_max: 128 }, "Only records made in this map.");
 pub(crate) const START: Param =
-    Param::optional("search_start_time", Kind::Time, "Start of the window, inclusive.");
+    Param::optional("start_time", Kind::Time, "Start of the window, inclusive.");
 pub(crate) const END: Param =
-    Param::optional("search_end_time", Kind::Time, "End of the window, inclusive.");
+    Param::optional("end_time", Kind::Time, "End of the window, inclusive.");
 
 /// Name of the query of the recalls of objects.
 pub(crate) const QUERY: &str = "query";

@@ -15,6 +15,9 @@ pub(crate) fn image_uri(record: &Record) -> String {
 /// What the URI of every stored frame starts with; the record's id follows.
 pub(crate) const FRAME_URI: &str = "engram://frames/";
 
+/// What the URI of every record starts with.
+pub(crate) const RECORD_URI: &str = "engram://records/";
+
 /// Said where a query is in a script that the embedder does not know.
 pub(crate) const LITERAL: &str = "this memory reads English; the words were matched as written";
 

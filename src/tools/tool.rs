@@ -12,6 +12,7 @@ use crate::tools::access;
 use crate::tools::action::Action;
 use crate::tools::args::{self, Args, Param, SESSION};
 use crate::tools::context::Context;
+use crate::tools::metrics::CallOutcome;
 use crate::tools::text::Text;
 use crate::tools::{Hints, Image, ToolError, ToolReply, ToolSpec, Toolset, schema};
 
@@ -203,13 +204,23 @@ impl<T: Tool> AnyTool<T::Context> for T {
         own: OwnSession<'_>,
         values: Arguments,
     ) -> Result<ToolReply, ToolError> {
-        access::permit(context.memory(), own.0, T::NAME, T::ROLES)?;
-        let args = Args::new(T::PARAMS, values)?;
-        let session = args.session(own)?;
-        let request = T::parse(&args, context, session)?;
-        let outcome = T::run(context, session, request);
-        note::<T>(context.memory(), own.0, outcome.as_ref());
-        render(outcome?, context.text_max_chars())
+        let memory = context.memory();
+        let begun = memory.clock.tick();
+        if let Err(refusal) = access::permit(memory, own.0, T::NAME, T::ROLES) {
+            memory.calls.note(T::NAME, CallOutcome::Forbidden, begun.elapsed());
+            return Err(refusal);
+        }
+        let made = || {
+            let args = Args::new(T::PARAMS, values)?;
+            let session = args.session(own)?;
+            let request = T::parse(&args, context, session)?;
+            let outcome = T::run(context, session, request);
+            note::<T>(memory, own.0, outcome.as_ref());
+            render(outcome?, context.text_max_chars())
+        };
+        let result = made();
+        memory.calls.note(T::NAME, CallOutcome::of(&result), begun.elapsed());
+        result
     }
 }
 

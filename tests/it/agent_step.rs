@@ -225,7 +225,7 @@ fn observations_of_an_instance_really_show_it() {
         "none of 3 records shows \"a green mug\"; retrieve_from_text_with_time finds what is similar"
     );
     let Err(ToolError::Argument(sentence)) = observations("where and when") else { panic!() };
-    assert!(sentence.starts_with("argument \"instance_description\": "), "{sentence}");
+    assert!(sentence.starts_with("argument \"query\": "), "{sentence}");
 }
 
 #[test]

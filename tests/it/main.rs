@@ -65,3 +65,5 @@ mod tools;
 mod transcripts;
 mod units;
 mod unsure;
+mod wayout;
+mod without_words;

@@ -32,7 +32,7 @@ use engram::retrieval::sessions::Sessions;
 use engram::store::{Options, Store};
 use engram::tools::context::{self, Context, Domains};
 use engram::tools::dispatch::Tools;
-use engram::tools::{ToolBox as _, ToolError, ToolReply};
+use engram::tools::{Image, Resource, ToolBox as _, ToolError, ToolReply};
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 
@@ -135,7 +135,7 @@ impl Memory {
         Agent::new(Tools::new(context))
     }
 
-    fn call(&self, tool: &str, arguments: Value) -> Result<ToolReply, ToolError> {
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Result<ToolReply, ToolError> {
         let reply = self.tools.call(
             &Caller::daemon(),
             "connection-1",
@@ -146,11 +146,11 @@ impl Memory {
         Ok(reply)
     }
 
-    fn ask(&self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn ask(&self, tool: &str, arguments: Value) -> Value {
         Value::Object(self.call(tool, arguments).unwrap().structured)
     }
 
-    fn refusal(&self, tool: &str, arguments: Value) -> String {
+    pub(crate) fn refusal(&self, tool: &str, arguments: Value) -> String {
         let ToolError::Argument(sentence) = self.call(tool, arguments).unwrap_err() else {
             panic!("{tool} did not refuse")
         };
@@ -158,7 +158,7 @@ impl Memory {
     }
 
     /// Captions at 09:00, 09:01, … of the day.
-    fn observe(&self, captions: &[&str]) {
+    pub(crate) fn observe(&self, captions: &[&str]) {
         for (minute, caption) in captions.iter().enumerate() {
             let time = format!("2025-01-03 09:{minute:02}:00");
             let stored = self.ask(
@@ -171,11 +171,11 @@ impl Memory {
     }
 }
 
-fn ids(reply: &Value) -> Vec<u64> {
+pub(crate) fn ids(reply: &Value) -> Vec<u64> {
     reply["records"].as_array().unwrap().iter().map(|it| it["id"].as_u64().unwrap()).collect()
 }
 
-fn png(level: u8) -> Vec<u8> {
+pub(crate) fn png(level: u8) -> Vec<u8> {
     let mut bytes = Vec::new();
     let image = RgbImage::from_pixel(32, 32, Rgb([level, level, level]));
     image.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).unwrap();
@@ -354,10 +354,9 @@ fn frames_are_stored_merged_and_inspected() {
     assert_eq!(structured["not_found"], json!([9]));
     assert_eq!(structured["records"][0]["image"], "engram://frames/1");
     assert_eq!(structured["records"][0]["end_time"], "2025-01-03 09:00:05");
-    assert_eq!(
-        memory.tools.resource(&Caller::daemon(), "engram://frames/1").unwrap().unwrap().bytes,
-        image
-    );
+    let frame = Resource::Image(Image { mime: "image/png", bytes: image });
+    let kept = memory.tools.resource(&Caller::daemon(), "engram://frames/1").unwrap();
+    assert_eq!(kept, Some(frame));
     assert_eq!(memory.tools.resource(&Caller::daemon(), "engram://frames/2").unwrap(), None);
     assert_eq!(memory.tools.resource(&Caller::daemon(), "file:///etc/passwd").unwrap(), None);
     let text = memory.refusal("inspect_memory_record", json!({"record_ids": [7]}));

@@ -388,6 +388,15 @@ fn prompts_and_toolsets() {
     insta::assert_snapshot!(talk.written);
 }
 
+/// All that a model is shown before it is asked anything.
+#[test]
+fn the_list_of_tools_is_short() {
+    let mut talk = Talk::new(&[]);
+    let listed = talk.request("tools/list", json!({}))["result"]["tools"].to_string();
+    // 38 tools took 100 kB with the whole schemas of their replies.
+    assert!(listed.len() < 53_000, "{} bytes", listed.len());
+}
+
 /// The older era, which begins with `initialize` and has no metadata in requests.
 #[test]
 fn prompts_and_toolsets_after_initialize() {
@@ -413,5 +422,13 @@ fn prompts_and_toolsets_after_initialize() {
         {"_meta": {"engram/toolsets": ["moment-retrieval"]}}}));
     let names: Vec<&str> =
         tools["tools"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["retrieve_from_text_with_time", "recall_observation_of_instance"]);
+    assert_eq!(
+        names,
+        [
+            "retrieve_from_text_with_time",
+            "recall_observation_of_instance",
+            "list_records",
+            "count_records_by_time",
+        ]
+    );
 }

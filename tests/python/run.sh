@@ -1,7 +1,7 @@
 #!/bin/sh
 # Lints what is written in Python (ruff, by pyproject.toml) and runs its tests: the
 # simulated home, the comparison with peers, the grammar of requests, and the
-# captioner's world where there is torch. Needs python3 (3.10 or newer); installs the requirements beside it into
+# captioner's world where there is torch; and reads what the program writes with others' readers. Needs python3 (3.10 or newer); installs the requirements beside it into
 # target/python, once. Where they cannot be installed, what needs none is tested,
 # and the last lines say what was not: a registry that is down fails nothing.
 #
@@ -35,12 +35,13 @@ if [ -f "$venv/installed" ]; then
     "$venv/bin/ruff" check --no-cache
     "$venv/bin/ruff" format --no-cache --check
     "$venv/bin/mypy" --strict --cache-dir=/dev/null src/cli/client_library/engram.py
-    for folder in benches/home benches/peers models/request-reader/training models/caption-reader/training; do
+    # The first reads what the program writes, where one is built.
+    for folder in tests/exports benches/home benches/peers models/request-reader/training models/caption-reader/training; do
         tests_in "$venv/bin/python" "$folder"
     done
 else
     not_run="$not_run
-  lint, types, benches/home, benches/peers: numpy, OpenCV, pytest, ruff and mypy could not be installed"
+  lint, types, tests/exports, benches/home, benches/peers: numpy, OpenCV, pytest, ruff and mypy could not be installed"
     (cd models/request-reader/training && python3 -m unittest -q)
 fi
 

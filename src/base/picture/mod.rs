@@ -3,6 +3,7 @@
 
 mod jpeg;
 mod png;
+pub mod thumbnail;
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -115,6 +116,13 @@ pub fn check(image: &[u8], limits: ImageLimits) -> Result<WholeImage<'_>, BadIma
 /// three channels), upright by EXIF. The size is checked before a pixel is decoded.
 pub fn decode(image: &[u8], limits: ImageLimits) -> Result<RgbImage, BadImage> {
     decode_whole(&check(image, limits)?, limits)
+}
+
+/// Width and height of an image file, upright or not, from its header alone.
+pub fn dimensions(image: &[u8]) -> Result<(u32, u32), BadImage> {
+    let reader = ImageReader::new(Cursor::new(image)).with_guessed_format();
+    let reader = reader.map_err(|error| BadImage::Damaged(error.to_string()))?;
+    reader.into_dimensions().map_err(bad_image)
 }
 
 /// As [`decode`], of an image that was checked.

@@ -85,6 +85,17 @@ impl Labels {
         Selection::Only(RowSet::from_words(words))
     }
 
+    /// Selected rows of each combination of names.
+    pub(super) fn counts(&self, within: &Selection, rows: usize) -> Vec<(Names<'_>, usize)> {
+        let count = |group: &Group| {
+            let words = std::iter::repeat_n(0, group.start).chain(group.words.iter().copied());
+            let marked = Selection::Only(RowSet::from_words(words.collect()));
+            within.and(&marked, rows).count(rows)
+        };
+        let names = |group: &Group| group.key.map(|name| self.name(name?));
+        self.groups.iter().map(|group| (names(group), count(group))).collect()
+    }
+
     pub(super) fn parts(&self) -> (&[Box<str>], &[Group]) {
         (&self.names, &self.groups)
     }

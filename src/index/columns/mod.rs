@@ -145,7 +145,29 @@ impl Columns {
     /// The `n` selected rows seen first, oldest first, the earlier row of equals
     /// first. Looks at the oldest blocks only.
     pub fn oldest(&self, within: &Selection, n: usize) -> Vec<(Timestamp, Row)> {
-        self.times.oldest(n, |row| within.contains(row))
+        self.times.begun_from(Timestamp::EPOCH, n, |_, row| within.contains(row))
+    }
+
+    /// The `n` selected rows whose first moment is the earliest from `from` on, as
+    /// [`Columns::oldest`] orders them, of those that `accepts` takes.
+    pub fn begun_from(
+        &self,
+        (within, from): (&Selection, Timestamp),
+        n: usize,
+        accepts: impl Fn(Timestamp, Row) -> bool,
+    ) -> Vec<(Timestamp, Row)> {
+        self.times.begun_from(from, n, |first, row| within.contains(row) && accepts(first, row))
+    }
+
+    /// The `n` selected rows whose first moment is the latest up to `until`, latest first, the
+    /// later row of equals first, of those that `accepts` takes.
+    pub fn begun_until(
+        &self,
+        (within, until): (&Selection, Timestamp),
+        n: usize,
+        accepts: impl Fn(Timestamp, Row) -> bool,
+    ) -> Vec<(Timestamp, Row)> {
+        self.times.begun_until(until, n, |first, row| within.contains(row) && accepts(first, row))
     }
 
     /// As [`Columns::newest`], of the rows of a bitmap.
@@ -161,6 +183,14 @@ impl Columns {
     pub fn nearest(&self, area: &Area, within: &Selection, n: usize) -> Vec<(f64, Row)> {
         let of_map = self.of_map_of(area).and(within, self.len());
         self.places.nearest(area, &of_map, n)
+    }
+
+    /// How many of the selected rows have each pair of source and map; a pair may come twice.
+    pub fn origins(&self, within: &Selection) -> Vec<(&str, &str, usize)> {
+        let of_labels = self.labels.counts(within, self.len()).into_iter();
+        of_labels
+            .filter_map(|([source, _, map_id, _], rows)| Some((source?, map_id?, rows)))
+            .collect()
     }
 
     /// Bytes of memory held.
@@ -322,7 +352,18 @@ mod tests {
             oldest.sort_unstable();
             oldest.truncate(n);
             assert_eq!(columns.oldest(&selection, n), oldest);
-            assert_eq!(columns.times.oldest(n, |row| bitmap.contains(row.0)), oldest);
+            // From a moment on and up to one, but for every third row.
+            let (bound, third) = (at(start.unwrap_or(9)), |row: Row| row.0.is_multiple_of(3));
+            let others = inside.clone().map(|(row, it)| (at(it.first), Row(row)));
+            let mut begun: Vec<_> = others.filter(|(_, row)| !third(*row)).collect();
+            begun.sort_unstable();
+            let from: Vec<_> =
+                begun.iter().filter(|it| it.0 >= bound).take(n).copied().collect();
+            let within = (&selection, bound);
+            assert_eq!(columns.begun_from(within, n, |_, row| !third(row)), from);
+            let until: Vec<_> =
+                begun.iter().rev().filter(|it| it.0 <= bound).take(n).copied().collect();
+            assert_eq!(columns.begun_until(within, n, |_, row| !third(row)), until);
             if let Some(area) = area {
                 let mut nearest: Vec<(f64, Row)> = inside.map(|(row, it)| {
                     (area.distance_metres(it.position.unwrap()), Row(row))

@@ -128,22 +128,61 @@ impl Times {
         sorted.map(|(Reverse(last), Reverse(row))| (last, row)).collect()
     }
 
-    pub(super) fn oldest(&self, n: usize, contains: impl Fn(Row) -> bool) -> Vec<(Timestamp, Row)> {
+    /// The `n` rows of the earliest first moment from `from` on, earliest first.
+    pub(super) fn begun_from(
+        &self,
+        from: Timestamp,
+        n: usize,
+        contains: impl Fn(Timestamp, Row) -> bool,
+    ) -> Vec<(Timestamp, Row)> {
+        let blocks = self.blocks.iter().zip(0..).filter(|(block, _)| block.first.1 >= from);
         let mut order: Vec<(Timestamp, usize)> =
-            self.blocks.iter().map(|block| block.first.0).zip(0..).collect();
+            blocks.map(|(block, at)| (block.first.0.max(from), at)).collect();
         order.sort_unstable();
         let mut best = LeastK::new(n);
         for (bound, block) in order {
             if best.is_beyond(bound) {
                 break;
             }
-            for row in self.rows(block).filter(|row| contains(*row)) {
-                if let Some(first) = self.first.get(row.at()) {
+            for row in self.rows(block) {
+                if let Some(first) = self.first.get(row.at())
+                    && *first >= from
+                    && contains(*first, row)
+                {
                     best.offer((*first, row));
                 }
             }
         }
         best.into_sorted()
+    }
+
+    /// The `n` rows of the latest first moment up to `until`, latest first.
+    pub(super) fn begun_until(
+        &self,
+        until: Timestamp,
+        n: usize,
+        contains: impl Fn(Timestamp, Row) -> bool,
+    ) -> Vec<(Timestamp, Row)> {
+        let blocks = self.blocks.iter().zip(0..).filter(|(block, _)| block.first.0 <= until);
+        let mut order: Vec<(Timestamp, usize)> =
+            blocks.map(|(block, at)| (block.first.1.min(until), at)).collect();
+        order.sort_unstable_by(|a, b| b.cmp(a));
+        let mut best = LeastK::new(n);
+        for (bound, block) in order {
+            if best.is_beyond(Reverse(bound)) {
+                break;
+            }
+            for row in self.rows(block) {
+                if let Some(first) = self.first.get(row.at())
+                    && *first <= until
+                    && contains(*first, row)
+                {
+                    best.offer((Reverse(*first), Reverse(row)));
+                }
+            }
+        }
+        let sorted = best.into_sorted().into_iter();
+        sorted.map(|(Reverse(first), Reverse(row))| (first, row)).collect()
     }
 
     /// As [`Times::newest`] of few rows, each of which is read.

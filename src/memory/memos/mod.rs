@@ -6,6 +6,7 @@
 //! disk when the call that made it returns.
 
 pub mod block;
+mod importing;
 mod index;
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -6,6 +6,7 @@
 
 mod corpus;
 pub mod filter;
+mod importing;
 mod passages;
 mod search;
 mod topic;

@@ -72,6 +72,11 @@ impl AgentStates {
         })
     }
 
+    /// Names of the agents that have one.
+    pub fn agents(&self) -> Result<Vec<String>, StateError> {
+        Ok(self.store.agents()?)
+    }
+
     /// Replaces the agent's memory; an empty one removes it.
     pub fn set(&self, agent: &str, memory: &Map<String, Value>) -> Result<(), StateError> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);

@@ -63,7 +63,7 @@ impl Tool for Health {
     }
 }
 
-fn problems(context: &Context, now: Timestamp) -> Vec<String> {
+pub(crate) fn problems(context: &Context, now: Timestamp) -> Vec<String> {
     let status = context.ingest.status();
     let mut problems = context.ingest.store_problems();
     if !status.captioning {

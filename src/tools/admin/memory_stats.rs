@@ -9,6 +9,7 @@ use crate::base::caller::{Role, Roles};
 use crate::base::time::Zone;
 use crate::model::ModelIdentity;
 use crate::retrieval::sessions::SessionName;
+use crate::search::listing::OriginCount;
 use crate::search::status;
 use crate::tools::args::{Args, Param};
 use crate::tools::context::Context;
@@ -25,6 +26,8 @@ pub(crate) struct Reply {
     first: Option<String>,
     last: Option<String>,
     pending: usize,
+    /// Which sources made how many records in which maps.
+    origins: Vec<Origin>,
     /// Records whose captions an older reader parsed, until they are read again.
     captions_to_reread: u64,
     captioner: ModelReply,
@@ -36,6 +39,13 @@ pub(crate) struct Reply {
     /// "memory holds …"
     #[serde(skip)]
     holdings: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Origin {
+    source: String,
+    map_id: String,
+    records: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -75,7 +85,7 @@ impl Tool for MemoryStats {
 
     const NAME: &'static str = "memory_stats";
     const TITLE: &'static str = "What the memory holds";
-    const DESCRIPTION: &'static str = "Number of records and the time they span, the models that \
+    const DESCRIPTION: &'static str = "Number of records, the time they span, their sources and maps, the models that \
         made them, and the memory and disk they take.";
     const TOOLSET: Toolset = Toolset::Admin;
     const HINTS: Hints = Hints::READS;
@@ -96,6 +106,7 @@ impl Tool for MemoryStats {
             first: span.map(|(first, _)| zone.format(first)),
             last: span.map(|(_, last)| zone.format(last)),
             pending: status.pending,
+            origins: context.episodic.origins().into_iter().map(Origin::of).collect(),
             captions_to_reread: context.episodic.captions_to_reread(),
             captioner: ModelReply::of(&status.captioner),
             embedder: ModelReply::of(context.episodic.embedder()),
@@ -107,6 +118,13 @@ impl Tool for MemoryStats {
                 .and_then(|pid| resident_bytes(&pid.to_string())),
             holdings: holdings(context),
         })
+    }
+}
+
+impl Origin {
+    fn of(origin: OriginCount) -> Self {
+        let OriginCount { source, map_id, records } = origin;
+        Self { source, map_id, records }
     }
 }
 
@@ -166,7 +184,7 @@ impl tool::Reply for Reply {
 }
 
 /// Resident memory of a process, `None` where it is gone.
-fn resident_bytes(process: &str) -> Option<u64> {
+pub(crate) fn resident_bytes(process: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().ok()?;

@@ -18,8 +18,7 @@ use crate::tools::explain::ranking::RankingReply;
 pub(crate) const EXPLAIN: Param = Param::optional(
     "explain",
     Kind::Flag,
-    "Also say how the records were found: what was done in each piece of the index and why, and what \
-     decided: the parts of each score, or which phrases of captions show the object.",
+    "Also say how the records were found: what each piece of the index did, and what decided.",
 );
 
 // Why these records were found.

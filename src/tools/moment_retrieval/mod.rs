@@ -3,6 +3,8 @@
 //! The same question in one session gets the same answer in a few words, so that a model
 //! notices that it goes in circles.
 
+pub(crate) mod count_records_by_time;
+pub(crate) mod list_records;
 pub(crate) mod recall_observation_of_instance;
 pub(crate) mod retrieve_from_text_with_time;
 
@@ -11,11 +13,13 @@ use serde::Serialize;
 
 use crate::retrieval::moments::{Moments, SIGHTINGS_MAX};
 use crate::retrieval::recall::RecallRequest;
-use crate::tools::args::{Kind, Param};
+use crate::retrieval::sessions::SessionName;
+use crate::search::Filter;
+use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
-use crate::tools::recall::RecallReply;
+use crate::tools::recall::{END, MAP, RecallReply, SOURCE, START};
 use crate::tools::text::Text;
-use crate::tools::tool;
+use crate::tools::{ToolError, area, tool};
 
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
 const K: Param = Param::optional(
@@ -23,6 +27,28 @@ const K: Param = Param::optional(
     Kind::Whole { least: 1, most: SIGHTINGS_MAX as i64, default: 8 },
     "How many moments at most.",
 );
+
+pub(in crate::tools) const LAYER: Param = Param::optional(
+    "layer",
+    Kind::Name { bytes_max: 128 },
+    "Only records of this layer, such as battery.",
+);
+
+/// The filter of a call that needs no description.
+pub(in crate::tools) fn filter(
+    args: &Args,
+    context: &Context,
+    session: SessionName<'_>,
+) -> Result<Filter, ToolError> {
+    let map_id = args.text(MAP.name)?;
+    Ok(Filter {
+        window: args.window(START.name, END.name, context.reading(session))?,
+        source: args.text(SOURCE.name)?.map(str::to_owned),
+        map_id: map_id.map(str::to_owned),
+        layer: args.text(LAYER.name)?.map(str::to_owned),
+        area: area::area(args, map_id)?,
+    })
+}
 
 /// The reply of a recall of moments.
 #[derive(Debug, Serialize, JsonSchema)]

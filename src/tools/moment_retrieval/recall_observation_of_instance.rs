@@ -10,14 +10,12 @@ use crate::tools::args::{Args, Kind, Param};
 use crate::tools::context::Context;
 use crate::tools::moment_retrieval::retrieve_from_text_with_time::RetrieveFromTextWithTime;
 use crate::tools::moment_retrieval::{K, MomentsReply};
-use crate::tools::object_retrieval::refusal::refusal_naming;
-use crate::tools::recall::{MAP, QUERY_BYTES_MAX, SOURCE};
+use crate::tools::object_retrieval::refusal::refusal;
+use crate::tools::recall::{MAP, NAMES, OBJECT, QUERY, SOURCE};
 use crate::tools::tool::Tool;
 use crate::tools::{Hints, ToolError, Toolset, recall};
 
 pub(crate) struct RecallObservationOfInstance;
-
-const INSTANCE: &str = "instance_description";
 
 impl Tool for RecallObservationOfInstance {
     type Context = Context;
@@ -32,13 +30,9 @@ impl Tool for RecallObservationOfInstance {
     const HINTS: Hints = Hints::SETS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
-        Param::required(
-            INSTANCE,
-            Kind::Text { bytes_max: QUERY_BYTES_MAX },
-            "The object, with what tells it apart: 'a red mug'.",
-        ),
-        Param::required("search_start_time", Kind::Time, "Start of the window, inclusive."),
-        Param::required("search_end_time", Kind::Time, "End of the window, inclusive."),
+        OBJECT,
+        Param::required("start_time", Kind::Time, "Start of the window, inclusive."),
+        Param::required("end_time", Kind::Time, "End of the window, inclusive."),
         K,
         SOURCE,
         MAP,
@@ -46,18 +40,14 @@ impl Tool for RecallObservationOfInstance {
     ];
     const IS_BRIEF: bool = true;
     const ACTION: Option<Action> =
-        Some(Action::moment(TextInput::Argument(INSTANCE)).within(SEARCH_WINDOW));
+        Some(Action::moment(TextInput::Argument(QUERY)).within(SEARCH_WINDOW));
 
     fn parse(
         args: &Args,
         context: &Context,
         session: SessionName<'_>,
     ) -> Result<RecallRequest, ToolError> {
-        recall::request(
-            args,
-            context.reading(session),
-            [INSTANCE, "search_start_time", "search_end_time"],
-        )
+        recall::request(args, context.reading(session), NAMES)
     }
 
     fn run(
@@ -66,7 +56,7 @@ impl Tool for RecallObservationOfInstance {
         request: RecallRequest,
     ) -> Result<MomentsReply, ToolError> {
         let moments = context.retrieval.moments_of_instance(session, &request);
-        let moments = moments.map_err(|error| refusal_naming(context, error, INSTANCE))?;
+        let moments = moments.map_err(|error| refusal(context, error))?;
         let why_empty = || match context.episodic.count(&request.filter) {
             0 => recall::why_none(context, &request.filter),
             seen => format!(

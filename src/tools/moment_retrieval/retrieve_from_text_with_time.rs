@@ -11,13 +11,12 @@ use crate::tools::context::Context;
 use crate::tools::explain::EXPLAIN;
 use crate::tools::moment_retrieval::{K, MomentsReply};
 use crate::tools::object_retrieval::refusal::refusal;
-use crate::tools::recall::{MAP, QUERY_BYTES_MAX, SOURCE};
+use crate::tools::recall::{MAP, NAMES, QUERY, QUERY_BYTES_MAX, SOURCE};
 use crate::tools::tool::Tool;
 use crate::tools::{Hints, ToolError, Toolset, recall};
 
 pub(crate) struct RetrieveFromTextWithTime;
 
-const PHRASE: &str = "x";
 const WINDOW: [&str; 2] = ["start_time", "end_time"];
 
 impl Tool for RetrieveFromTextWithTime {
@@ -35,7 +34,7 @@ impl Tool for RetrieveFromTextWithTime {
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::required(
-            PHRASE,
+            QUERY,
             Kind::Text { bytes_max: QUERY_BYTES_MAX },
             "What to look for, in words.",
         ),
@@ -48,14 +47,14 @@ impl Tool for RetrieveFromTextWithTime {
         EXPLAIN,
     ];
     const IS_BRIEF: bool = true;
-    const ACTION: Option<Action> = Some(Action::moment(TextInput::Argument(PHRASE)).within(WINDOW));
+    const ACTION: Option<Action> = Some(Action::moment(TextInput::Argument(QUERY)).within(WINDOW));
 
     fn parse(
         args: &Args,
         context: &Context,
         session: SessionName<'_>,
     ) -> Result<RecallRequest, ToolError> {
-        recall::request(args, context.reading(session), [PHRASE, "start_time", "end_time"])
+        recall::request(args, context.reading(session), NAMES)
     }
 
     fn run(

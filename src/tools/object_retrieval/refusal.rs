@@ -9,17 +9,8 @@ use crate::tools::{ToolError, reply};
 
 /// The refusal of a tool whose description is its argument `query`.
 pub(crate) fn refusal(context: &Context, error: RetrievalError) -> ToolError {
-    refusal_naming(context, error, "query")
-}
-
-/// The refusal of a tool whose description is the argument of this name.
-pub(crate) fn refusal_naming(
-    context: &Context,
-    error: RetrievalError,
-    description: &'static str,
-) -> ToolError {
     match error {
-        RetrievalError::Memory(error) => memory_refusal(&error, description),
+        RetrievalError::Memory(error) => memory_refusal(&error, "query"),
         RetrievalError::Model(_) | RetrievalError::Store(_) => ToolError::of_failure(&error),
         RetrievalError::NoGoal { .. } => {
             ToolError::Refused(format!("{error}: {}", reply::holdings(context)))
