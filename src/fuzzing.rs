@@ -4,13 +4,16 @@
 //! Built for `cargo fuzz` (`tests/fuzz/`) and for the tests alone, which run every corpus.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::{Map, Value, json};
 
 use crate::base::picture::{self, ImageLimits};
-use crate::capture::Defaults;
+use crate::capture::live::splitter::ImageSplitter;
+use crate::capture::recording::{self, RecordingClock, RecordingSource};
 use crate::capture::sidecar;
+use crate::capture::{Defaults, FrameSource as _, SourceFrame};
 use crate::memory::notes::filter::NoteFilter;
 use crate::memory::state::render::{self, KeyPath, RENDERED_BYTES_MAX};
 
@@ -23,14 +26,16 @@ pub use crate::store::fuzzing::value_on_disk;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its corpus.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("agent_reply", agent_reply),
     ("filter", filter),
     ("image", image),
+    ("recording", recording),
     ("request_line", request_line),
     ("segment", segment),
     ("sidecar_jsonl", sidecar_jsonl),
     ("sidecar_tum", sidecar_tum),
+    ("stream", stream),
     ("template", template),
     ("value_on_disk", value_on_disk),
 ];
@@ -56,6 +61,48 @@ pub fn image(bytes: &[u8]) {
     if let Ok(image) = picture::decode(bytes, limits) {
         assert!(u64::from(image.width()) * u64::from(image.height()) <= limits.pixels_max);
     }
+}
+
+/// A robot's recording, MCAP or SQLite, with the messages in it (CDR, Protobuf, JSON, tf): what it
+/// lists can be asked for, and its frames come in the order of time.
+pub fn recording(bytes: &[u8]) {
+    let Ok(dir) = tempfile::tempdir() else { return };
+    let path = dir.path().join("recording");
+    if fs::write(&path, bytes).is_err() {
+        return;
+    }
+    // The stamps of a simulation, too.
+    let clock = RecordingClock::Offset(0);
+    let options = recording::Options { clock, ..recording::Options::default() };
+    let _contents = recording::list(&path, &options);
+    let limits = ImageLimits { bytes_max: 1 << 20, pixels_max: 1 << 18 };
+    let Ok((mut source, _)) = RecordingSource::open(&path, &options, limits) else { return };
+    let mut newest = BTreeMap::new();
+    for _ in 0..10_000 {
+        let Some(next) = source.next_frame() else { return };
+        let Ok(SourceFrame { meta, .. }) = next else { continue };
+        let before = newest.insert(meta.source, meta.taken_at);
+        assert!(before.is_none_or(|before| before < meta.taken_at), "frames go back in time");
+    }
+}
+
+/// A camera's stream: its images do not depend on the pieces in which it comes.
+pub fn stream(bytes: &[u8]) {
+    const BYTES_MAX: usize = 1 << 16;
+    let images = |piece: usize| {
+        let mut splitter = ImageSplitter::new(BYTES_MAX);
+        let mut images = Vec::new();
+        for bytes in bytes.chunks(piece) {
+            splitter.push(bytes);
+            while let Some(image) = splitter.next_image() {
+                images.extend(image);
+            }
+        }
+        images
+    };
+    let (small, large) = (images(7), images(bytes.len().max(1)));
+    assert!(small.iter().all(|image| image.len() <= BYTES_MAX));
+    assert_eq!(small, large);
 }
 
 /// `frames.jsonl` as a robot writes it.

@@ -70,6 +70,16 @@ pub fn heading_of_quaternion([x, y, z, w]: [f64; 4]) -> Option<f64> {
     Some((2.0 * (w * z + x * y)).atan2(w * w + x * x - y * y - z * z))
 }
 
+/// Heading in which a camera looks whose optical frame (z forward, x right, y down, as REP-103
+/// has it) has this unit quaternion (x, y, z, w).
+///
+/// `None` where it looks up or down, to within three degrees.
+pub fn heading_of_optical_frame([x, y, z, w]: [f64; 4]) -> Option<f64> {
+    const LEVEL_MIN: f64 = 0.05;
+    let (forward_x, forward_y) = (2.0 * (x * z + w * y), 2.0 * (y * z - w * x));
+    (forward_x.hypot(forward_y) >= LEVEL_MIN).then(|| forward_y.atan2(forward_x))
+}
+
 /// Turn from one heading to another the short way round, in (−π, π].
 pub fn turn_between(from: f64, to: f64) -> f64 {
     wrap_radians(to - from)
@@ -104,6 +114,14 @@ mod tests {
         ));
         let heading = Pose::new([0.0; 3], Some(f64::INFINITY));
         assert!(matches!(heading, Err(BadPose::Heading { .. })));
+    }
+
+    #[test]
+    fn a_camera_looks_along_its_z_axis() {
+        // From x forward, y left, z up to z forward, x right, y down.
+        let heading = heading_of_optical_frame([-0.5, 0.5, -0.5, 0.5]).unwrap();
+        assert!(heading.abs() < 1e-12);
+        assert_eq!(heading_of_optical_frame([0.0, 0.0, 0.0, 1.0]), None, "it looks up");
     }
 
     #[test]

@@ -25,13 +25,19 @@ pub struct DirectorySource {
     frames: vec::IntoIter<AnnouncedFrame>,
     limits: ImageLimits,
     known: usize,
+    notes: Vec<String>,
 }
 
 impl DirectorySource {
     /// `root` is canonical; frames of equal time keep their order.
     pub fn new(root: PathBuf, mut frames: Vec<AnnouncedFrame>, limits: ImageLimits) -> Self {
         frames.sort_by_key(|frame| frame.meta.taken_at);
-        Self { root, frames: frames.into_iter(), limits, known: 0 }
+        Self { root, frames: frames.into_iter(), limits, known: 0, notes: Vec::new() }
+    }
+
+    /// With what is to be said of its frames.
+    pub(super) fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
     }
 
     /// Images in the directory that `sidecar` does not name.
@@ -120,6 +126,10 @@ impl FrameSource for DirectorySource {
 
     fn known(&self) -> usize {
         self.known
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 }
 

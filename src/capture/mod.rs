@@ -3,13 +3,16 @@
 //! Knows files and pixels; nothing of what becomes of a frame.
 
 pub mod directory;
+mod euroc;
 pub mod gate;
 pub mod live;
+mod photographs;
 pub mod pixels;
 pub mod recording;
 pub mod sharpness;
 pub mod sidecar;
 pub mod signature;
+mod video;
 pub mod window;
 
 use std::collections::BTreeMap;
@@ -21,7 +24,9 @@ use crate::base::frame::FrameMeta;
 use crate::base::picture::ImageLimits;
 use crate::base::time::{Timestamp, Zone};
 use crate::capture::directory::DirectorySource;
+use crate::capture::photographs::Photographs;
 use crate::capture::recording::{RecordingError, RecordingSource};
+use crate::capture::video::VideoSource;
 
 /// Source of frames, one after the other.
 ///
@@ -155,12 +160,14 @@ pub enum CaptureError {
     #[error("no directory of frames at {path:?}: {reason}")]
     NoDirectory { path: PathBuf, reason: String },
     #[error(
-        "{path:?} says nowhere when its frames were taken; accepted is one of {} in it, or a file \
-         named explicitly: JSONL with a line such as {JSONL_EXAMPLE}, or TUM order, that is \
+        "{path:?} holds no JPEG or PNG image, and says nowhere which frames were taken when; \
+         accepted are photographs in it, one of {} in it, or a file named explicitly: JSONL with a line such as {JSONL_EXAMPLE}, or TUM order, that is \
          `timestamp tx ty tz qx qy qz qw file`, separated by spaces or commas",
         sidecar::NAMES.join(", ")
     )]
     NoSidecar { path: PathBuf },
+    #[error("the video cannot be read: {reason}: {path:?}")]
+    Video { path: PathBuf, reason: String },
     #[error("{path:?} is no sidecar; accepted are files that end in .jsonl, .csv or .txt")]
     UnknownSidecar { path: PathBuf },
     #[error("the sidecar cannot be read: {reason}: {path:?}")]
@@ -177,7 +184,7 @@ pub(crate) fn is_image_name(name: &str) -> bool {
 
 const JSONL_EXAMPLE: &str = r#"{"file": "0001.jpg", "time": "2025-01-03T09:14:07Z", "position": [1.2, -0.4, 0], "theta": 1.57}"#;
 
-/// Opens what was recorded at `path`: a robot's recording, or a directory of frames.
+/// Opens what was recorded at `path`: a robot's recording, a video, or a directory of frames.
 ///
 /// What is wrong with some of it is in the second value; only one from which nothing can come is
 /// an error.
@@ -185,6 +192,10 @@ pub fn open(
     path: &Path,
     options: &Options,
 ) -> Result<(Box<dyn FrameSource>, FrameFaults), CaptureError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if path.is_file() && video::is_video_name(&name) {
+        return Ok((Box::new(VideoSource::open(path, options)?), FrameFaults::default()));
+    }
     let has_sidecar = options.sidecar.is_some() || sidecar::find(path).is_ok();
     let is_recording = path.is_file() || (!has_sidecar && recording::is_recording(path));
     if is_recording {
@@ -197,7 +208,8 @@ pub fn open(
 
 /// Opens the frames in `dir` with the sidecar that belongs to them.
 ///
-/// Nothing but the sidecar is read yet. What was wrong in it is in the second
+/// Nothing but the sidecar is read yet; where there is none, the images are photographs, of which
+/// each says itself when it was taken, or its file does. What was wrong in it is in the second
 /// value; only a directory from which nothing can come is an error.
 pub fn open_directory(
     dir: &Path,
@@ -213,8 +225,17 @@ pub fn open_directory(
         return Err(CaptureError::NoDirectory { path: dir.to_owned(), reason });
     }
     let path = match &options.sidecar {
-        Some(path) => path.clone(),
-        None => sidecar::find(&root)?,
+        Some(path) => Ok(path.clone()),
+        None => sidecar::find(&root),
+    };
+    let Ok(path) = path else {
+        if let Some(sensors) = euroc::find(&root) {
+            let (frames, faults, notes) = euroc::list(&root, &sensors, &options.defaults)?;
+            let source = DirectorySource::new(root, frames, options.limits).with_notes(notes);
+            return Ok((source, faults));
+        }
+        let Photographs { frames, faults, notes } = photographs::list(&root, &options.defaults)?;
+        return Ok((DirectorySource::new(root, frames, options.limits).with_notes(notes), faults));
     };
     let listing = sidecar::read(&path, &root, &options.defaults)?;
     let mut faults = listing.faults;

@@ -101,6 +101,50 @@ fn an_rtsp_camera_is_lost_and_comes_back() {
 }
 
 #[test]
+fn a_video_comes_in_by_its_own_times_and_once() {
+    if !runs("ffmpeg", &["-version"]) {
+        return;
+    }
+    let daemon = Running::start();
+    let video = daemon.dir.path().join("clip.mp4");
+    make_video(&video, 2);
+    let video = video.to_str().unwrap();
+    let first = text(&daemon.engram(&["ingest", video, "--window", "0"]));
+    assert!(first.contains("16 frames sent") || first.contains("merged into others"), "{first}");
+    assert!(first.contains("the video began 2026-01-05 09:00:00, as its camera wrote"), "{first}");
+    let status = daemon.ask("ingest_status", json!({}));
+    assert_eq!(status["seen"], 16, "{first}");
+    assert_eq!(status["sources"][0]["newest_timestamp"], 1_767_603_600.0 + 15.0 / 8.0);
+    let again = text(&daemon.engram(&["ingest", video, "--window", "0"]));
+    assert!(again.contains("0 frames sent, 0 merged into others, 16 known already"), "{again}");
+    let moved = ["ingest", video, "--start", "2026-02-01T00:00:00Z", "--window", "0"];
+    let moved = text(&daemon.engram(&moved));
+    assert!(moved.contains("began 2026-02-01 00:00:00, as --start says"), "{moved}");
+    let newest = daemon.ask("ingest_status", json!({}))["sources"][0]["newest"].clone();
+    assert_eq!(newest, "2026-02-01 00:00:01");
+
+    let broken = daemon.dir.path().join("broken.mp4");
+    fs::write(&broken, b"no video").unwrap();
+    let refused = daemon.engram(&["ingest", broken.to_str().unwrap()]);
+    assert!(!refused.status.success());
+    assert!(text(&refused).contains("the video cannot be read: ffprobe: "), "{}", text(&refused));
+    // Half of it: what ffmpeg makes of that comes in, and it is said that there was more.
+    let whole = fs::read(video).unwrap();
+    let faststart = daemon.dir.path().join("cut.mkv");
+    let output = Command::new("ffmpeg")
+        .args(["-nostdin", "-loglevel", "error", "-i", video, "-c", "copy"])
+        .arg(&faststart)
+        .output()
+        .unwrap();
+    assert!(output.status.success() && !whole.is_empty());
+    let bytes = fs::read(&faststart).unwrap();
+    fs::write(&faststart, &bytes[..bytes.len() / 2]).unwrap();
+    let cut = ["ingest", faststart.to_str().unwrap(), "--source", "cut", "--window", "0"];
+    let cut = text(&daemon.engram(&cut));
+    assert!(!cut.contains("0 frames sent, 0 merged"), "{cut}");
+}
+
+#[test]
 fn a_video_through_a_pipe_is_cut_and_sent_again() {
     if !runs("ffmpeg", &["-version"]) {
         return;

@@ -45,7 +45,7 @@ impl SourceCommand {
 
 /// The process group of a running command, for whoever has to end it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Running(Arc<Mutex<Option<Pid>>>);
+pub(in crate::capture) struct Running(Arc<Mutex<Option<Pid>>>);
 
 impl Running {
     /// Ends the command, if it runs.
@@ -65,7 +65,7 @@ impl Running {
 
 /// Command that was started.
 #[derive(Debug)]
-pub(super) struct CommandRun {
+pub(in crate::capture) struct CommandRun {
     child: Child,
     running: Running,
     words: Arc<Mutex<String>>,
@@ -76,7 +76,7 @@ pub(super) struct CommandRun {
 impl CommandRun {
     /// Starts it; its images come from the second value. Call it from a thread that lasts: the
     /// kernel ends the command with the thread that started it.
-    pub(super) fn start(
+    pub(in crate::capture) fn start(
         command: &SourceCommand,
         running: &Running,
     ) -> io::Result<(Self, ChildStdout)> {
@@ -103,7 +103,7 @@ impl CommandRun {
     }
 
     /// Ends the command, if it has not ended, and says how it did.
-    pub(super) fn end(mut self) -> String {
+    pub(in crate::capture) fn end(mut self) -> String {
         self.reap()
     }
 

@@ -186,7 +186,7 @@ impl ImageSplitter {
     fn read_marker(&mut self, at: usize, sure: usize) -> Step {
         let here = State::JpegMarker { at, sure };
         if at > self.bytes_max {
-            return self.too_large();
+            return self.too_large(sure);
         }
         let Some([first, code]) = self.pair(at) else { return self.wait_at(here) };
         match (first, code) {
@@ -219,8 +219,8 @@ impl ImageSplitter {
     fn read_pixels(&mut self, at: usize) -> Step {
         let mut at = at;
         loop {
-            if at > self.bytes_max {
-                return self.too_large();
+            if at > self.bytes_max && self.buffer.len() > self.bytes_max {
+                return self.too_large(self.bytes_max);
             }
             let unread = self.buffer.get(at..).unwrap_or_default();
             let Some(offset) = memchr(0xff, unread) else {
@@ -239,7 +239,7 @@ impl ImageSplitter {
 
     fn read_chunk(&mut self, at: usize, sure: usize) -> Step {
         if at > self.bytes_max {
-            return self.too_large();
+            return self.too_large(sure);
         }
         let head = self.buffer.get(at..at.saturating_add(8));
         let Some(&[a, b, c, d, ref kind @ ..]) = head else {
@@ -255,7 +255,7 @@ impl ImageSplitter {
             return Step::Further(State::PngChunk { at: end, sure: at + 8 });
         }
         if end > self.bytes_max {
-            self.too_large()
+            self.too_large(sure)
         } else if self.buffer.len() < end {
             Step::Wait
         } else {
@@ -272,9 +272,9 @@ impl ImageSplitter {
         Step::Wait
     }
 
-    fn too_large(&self) -> Step {
+    fn too_large(&self, dropped: usize) -> Step {
         let bad = BadStream::TooLarge { max: self.bytes_max };
-        Step::Bad { bad, dropped: self.buffer.len(), next: State::Between }
+        Step::Bad { bad, dropped: dropped.min(self.buffer.len()), next: State::Between }
     }
 
     fn damaged(&self, format: &'static str, at: usize, sure: usize) -> Step {

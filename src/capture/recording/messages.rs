@@ -99,8 +99,17 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// By the type's name, as ROS 2 or ROS 1 writes it.
+    /// By the type's name, as ROS 2, ROS 1 or Foxglove writes it.
     pub fn of_type(name: &str) -> Option<Self> {
+        if let Some(message) = name.strip_prefix("foxglove.") {
+            return Some(match message {
+                "RawImage" => Self::Image,
+                "CompressedImage" => Self::CompressedImage,
+                "FrameTransform" | "FrameTransforms" => Self::Transforms,
+                "PoseInFrame" => Self::Pose,
+                _ => return None,
+            });
+        }
         let (package, message) = name.split_once('/')?;
         let message = message.strip_prefix("msg/").unwrap_or(message);
         Some(match (package, message) {
@@ -132,6 +141,8 @@ mod tests {
         for name in ["sensor_msgs/msg/Image", "sensor_msgs/Image"] {
             assert_eq!(Kind::of_type(name), Some(Kind::Image));
         }
+        assert_eq!(Kind::of_type("foxglove.RawImage"), Some(Kind::Image));
+        assert_eq!(Kind::of_type("foxglove.PointCloud"), None);
         assert_eq!(Kind::of_type("tf/tfMessage"), Some(Kind::Transforms));
         assert_eq!(Kind::of_type("tf2_msgs/msg/TFMessage"), Some(Kind::Transforms));
         for name in ["std_msgs/msg/Image", "Image", "", "sensor_msgs/msg/PointCloud2"] {

@@ -6,10 +6,12 @@
 mod cdr;
 mod contents;
 mod decode;
+mod foxglove;
 mod mcap;
 mod mcap_records;
 pub mod messages;
 mod poses;
+mod rosbag2;
 mod source;
 mod store;
 pub mod tf;
@@ -75,7 +77,8 @@ pub enum RecordingError {
     #[error("the recording cannot be read: {reason}: {path:?}")]
     Unreadable { path: PathBuf, reason: String },
     #[error(
-        "it is no recording; accepted are MCAP files (.mcap), and directories of them: {path:?}"
+        "it is no recording; accepted are MCAP files (.mcap), rosbag2's SQLite files (.db3), and \
+         directories of them: {path:?}"
     )]
     Unknown { path: PathBuf },
     #[error("the recording has no topic of images; it has {topics}: {path:?}")]
@@ -120,6 +123,11 @@ impl Recording {
             match format_of(&file) {
                 Some(Format::Mcap) => {
                     let store = mcap::McapFile::open(&file, name)
+                        .map_err(|bad| unreadable(&file, bad.to_string()))?;
+                    stores.push(Rc::new(store));
+                }
+                Some(Format::Sqlite) => {
+                    let store = rosbag2::Rosbag2File::open(&file, name)
                         .map_err(|bad| unreadable(&file, bad.to_string()))?;
                     stores.push(Rc::new(store));
                 }
@@ -258,6 +266,7 @@ impl Recording {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Mcap,
+    Sqlite,
 }
 
 fn format_of(path: &Path) -> Option<Format> {
@@ -265,9 +274,14 @@ fn format_of(path: &Path) -> Option<Format> {
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }
-    let mut magic = [0; 8];
-    File::open(path).ok()?.read_exact(&mut magic).ok()?;
-    magic.starts_with(b"\x89MCAP").then_some(Format::Mcap)
+    let mut magic = [0; 16];
+    let mut file = File::open(path).ok()?;
+    file.read_exact(&mut magic).ok()?;
+    match magic {
+        [0x89, b'M', b'C', b'A', b'P', ..] => Some(Format::Mcap),
+        _ if magic == *b"SQLite format 3\0" => Some(Format::Sqlite),
+        _ => None,
+    }
 }
 
 /// Recordings in a directory, in the order of their numbers: a recorder begins a new file when
@@ -276,7 +290,7 @@ fn files_in(dir: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let is_named = |path: &PathBuf| {
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        ending == "mcap"
+        ending == "mcap" || ending == "db3"
     };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut files: Vec<PathBuf> =

@@ -6,11 +6,11 @@
 use std::collections::VecDeque;
 use std::iter::Peekable;
 
-use crate::base::pose::{BadPose, Pose, heading_of_quaternion};
+use crate::base::pose::{BadPose, Pose, heading_of_optical_frame, heading_of_quaternion};
 use crate::capture::FrameFault;
 use crate::capture::recording::messages::{Header, PoseMessage, Stamp, Transform};
 use crate::capture::recording::store::{Message, Messages};
-use crate::capture::recording::tf::{NoTransform, TransformBuffer, interpolate, rotate};
+use crate::capture::recording::tf::{NoTransform, TransformBuffer, interpolate};
 use crate::capture::recording::{Recording, decode};
 
 const SECOND: i64 = 1_000_000_000;
@@ -22,9 +22,6 @@ const LEAD_MAX: i64 = 10 * SECOND;
 const KEPT: i64 = 60 * SECOND;
 /// Poses of a topic that are kept: at 1,000 a second, more than a minute and a half.
 const POSES_MAX: usize = 100_000;
-/// Least part of the viewing direction that lies in the map's plane: a camera that looks up or
-/// down within 3 degrees has no heading.
-const LEVEL_MIN: f64 = 0.05;
 
 /// Where poses come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,7 +199,7 @@ impl PoseFinder {
             Known::Nothing(reason) => Err(NoPose::Nowhere(reason.clone())),
             Known::Tree { buffer, map_frame } => {
                 let view = buffer.lookup(map_frame, &header.frame_id, header.stamp)?;
-                let pose = Pose::new(view.translation, viewing_direction(view.rotation))?;
+                let pose = Pose::new(view.translation, heading_of_optical_frame(view.rotation))?;
                 Ok(LocatedPose { pose, frame_id: map_frame.clone() })
             }
             Known::Track(track) => {
@@ -213,12 +210,6 @@ impl PoseFinder {
             }
         }
     }
-}
-
-/// Yaw of an optical frame's z axis, along which a camera looks; `None` where that is up or down.
-fn viewing_direction(rotation: [f64; 4]) -> Option<f64> {
-    let [x, y, _] = rotate(rotation, [0.0, 0.0, 1.0]);
-    (x.hypot(y) >= LEVEL_MIN).then(|| y.atan2(x))
 }
 
 fn pose_between(track: &VecDeque<PoseMessage>, stamp: Stamp) -> Result<PoseMessage, NoPose> {
@@ -241,16 +232,6 @@ fn pose_between(track: &VecDeque<PoseMessage>, stamp: Stamp) -> Result<PoseMessa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::f64::consts::FRAC_PI_2;
-
-    #[test]
-    fn a_camera_looks_along_its_z_axis() {
-        // REP-103: from x forward, y left, z up to z forward, x right, y down.
-        let optical = [-0.5, 0.5, -0.5, 0.5];
-        assert!(viewing_direction(optical).unwrap().abs() < 1e-12);
-        let left = [0.0, 0.0, FRAC_PI_2.sqrt(), 0.0];
-        assert_eq!(viewing_direction(left), None, "it looks up");
-    }
 
     #[test]
     fn poses_of_a_topic_are_interpolated_within_their_frame() {

@@ -35,9 +35,15 @@ impl Topic {
     /// What the messages are, if that is of use and they can be read.
     pub fn kind(&self) -> Option<Kind> {
         match self.wire {
-            Wire::Cdr | Wire::Ros1 => Kind::of_type(&self.schema),
+            Wire::Cdr | Wire::Ros1 => self.kind_of(false),
+            Wire::Protobuf | Wire::Json => self.kind_of(true),
             Wire::Other(_) => None,
         }
+    }
+
+    fn kind_of(&self, is_foxglove: bool) -> Option<Kind> {
+        let is_fitting = self.schema.starts_with("foxglove.") == is_foxglove;
+        Kind::of_type(&self.schema).filter(|_| is_fitting)
     }
 
     /// Transforms that hold at all times.
@@ -51,6 +57,9 @@ impl Topic {
 pub enum Wire {
     Cdr,
     Ros1,
+    /// With Foxglove's schemas.
+    Protobuf,
+    Json,
     Other(String),
 }
 
@@ -60,6 +69,8 @@ impl Wire {
         match name {
             "cdr" => Self::Cdr,
             "ros1" => Self::Ros1,
+            "protobuf" => Self::Protobuf,
+            "json" => Self::Json,
             other => Self::Other(other.to_owned()),
         }
     }

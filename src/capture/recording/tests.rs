@@ -71,6 +71,67 @@ fn images_come_with_what_tf2_says_of_their_camera() {
     }
 }
 
+#[test]
+fn bags_in_sqlite_and_those_of_rosbags_hold_the_same() {
+    let options = Options { map_id: "flat".to_owned(), ..Options::default() };
+    for name in ["drive.db3", "drive-zstd.db3", "drive-rosbags.mcap"] {
+        let (frames, notes) = frames(&fixture(name), &options);
+        assert_eq!(frames.len(), 9, "{name}");
+        check_nine(&frames, "/camera/image_raw");
+        check_poses(&frames);
+        assert_eq!(notes[0], "6 poses: the camera's in \"map\", by tf");
+        assert_eq!(notes[2], "/camera/depth: 9 images are depth (16UC1) and no pictures");
+    }
+    let listed = list(&fixture("drive.db3"), &options).unwrap();
+    let counts: Vec<Option<u64>> = listed.topics.iter().map(|it| it.topic.count).collect();
+    assert_eq!(counts, [Some(9), Some(9), Some(32), Some(1)]);
+}
+
+#[test]
+fn a_damaged_bag_gives_what_comes_before_and_a_fault() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = fs::read(fixture("drive.db3")).unwrap();
+    let path = dir.path().join("bag.db3");
+    // Pages of messages and of the index over their times.
+    for page in 1..whole.len() / 4096 {
+        let mut damaged = whole.clone();
+        damaged[page * 4096..][..64].fill(0xa5);
+        fs::write(&path, &damaged).unwrap();
+        let Ok((mut source, _)) =
+            RecordingSource::open(&path, &Options::default(), ImageLimits::default())
+        else {
+            continue;
+        };
+        let found = all(&mut source);
+        let (frames, faults): (Vec<_>, Vec<_>) = found.into_iter().partition(Result::is_ok);
+        assert!(frames.len() == 9 || !faults.is_empty() || source.notes().len() > 3, "page {page}");
+    }
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    if let Ok((mut source, faults)) =
+        RecordingSource::open(&path, &Options::default(), ImageLimits::default())
+    {
+        let found = all(&mut source);
+        assert!(faults.total() > 0 || found.iter().any(Result::is_err), "{found:?}");
+    }
+    fs::write(&path, b"SQLite format 3\0 and no more").unwrap();
+    assert!(refusal(&path, &Options::default()).contains("the recording cannot be read"));
+}
+
+#[test]
+fn foxglove_s_messages_are_read_as_those_of_ros() {
+    let options = Options { map_id: "flat".to_owned(), ..Options::default() };
+    for name in ["foxglove.mcap", "foxglove-json.mcap"] {
+        let (found, notes) = frames(&fixture(name), &options);
+        assert_eq!(found.len(), 9, "{name}");
+        check_nine(&found, "/camera/image_raw/compressed");
+        check_poses(&found);
+        assert_eq!(notes[0], "6 poses: the camera's in \"map\", by tf");
+    }
+    let raw = Options { images: vec!["/camera/image_raw".to_owned()], ..options };
+    let (found, _) = frames(&fixture("foxglove.mcap"), &raw);
+    check_nine(&found, "/camera/image_raw");
+}
+
 /// The answers of tf2's own buffer; where it refuses, there is no pose.
 fn check_poses(frames: &[SourceFrame]) {
     let answers = fs::read_to_string(fixture("poses.json")).unwrap();

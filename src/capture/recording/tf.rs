@@ -291,7 +291,7 @@ fn slerp(one: [f64; 4], two: [f64; 4], ratio: f64) -> [f64; 4] {
 }
 
 /// First `second`, then `first`.
-fn product(first: Transform, second: Transform) -> Transform {
+pub fn product(first: Transform, second: Transform) -> Transform {
     let mut translation = rotate(first.rotation, second.translation);
     for (part, shift) in translation.iter_mut().zip(first.translation) {
         *part += shift;

@@ -11,6 +11,8 @@
 //! Where no line names a file (the data sets' own `groundtruth.txt`), the frames
 //! are those of `rgb.txt` beside it (`timestamp file`), else the images in the
 //! directory or its `rgb/` whose name is their time (`1305031102.1753.png`).
+//! With `rgb.txt` the poses are those of the camera, as the data sets have them: z forward, so
+//! that the heading is where z points. Else they are the robot's, whose x is forward.
 //! Each gets the pose nearest in time; one with no pose within
 //! [`POSE_GAP_MAX`] is kept without a place, and reported.
 
@@ -19,7 +21,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::base::frame::FrameMeta;
-use crate::base::pose::{Pose, heading_of_quaternion};
+use crate::base::pose::{Pose, heading_of_optical_frame, heading_of_quaternion};
 use crate::base::time::Timestamp;
 use crate::capture::AnnouncedFrame;
 use crate::capture::CaptureError;
@@ -35,6 +37,9 @@ const COLUMNS: [&str; 9] = ["timestamp", "tx", "ty", "tz", "qx", "qy", "qz", "qw
 /// frame at 25 Hz.
 const POSE_GAP_MAX: Duration = Duration::from_millis(20);
 
+/// File of the data sets that says when each image was taken.
+const ASSOCIATION: &str = "rgb.txt";
+
 pub(super) fn read(path: &Path, dir: &Path, defaults: &Defaults) -> Result<Listing, CaptureError> {
     let text = SidecarText::open(path)?;
     let (rows, mut faults) = rows(&text, defaults);
@@ -45,6 +50,7 @@ pub(super) fn read(path: &Path, dir: &Path, defaults: &Defaults) -> Result<Listi
         if files.is_empty() {
             faults.push(no_files(&text));
         }
+        let rows = if dir.join(ASSOCIATION).is_file() { of_camera(rows) } else { rows };
         join_poses(&text, &rows, files, defaults, &mut faults)
     };
     Ok(Listing { frames, faults })
@@ -55,7 +61,15 @@ struct PoseRow {
     line: usize,
     time: Timestamp,
     pose: Pose,
+    /// Where it looks if the pose is a camera's.
+    optical: Option<f64>,
     file: Option<String>,
+}
+
+/// Poses of a camera instead of a robot.
+fn of_camera(rows: Vec<PoseRow>) -> Vec<PoseRow> {
+    let turned = |row: PoseRow| PoseRow { pose: Pose { heading: row.optical, ..row.pose }, ..row };
+    rows.into_iter().map(turned).collect()
 }
 
 fn rows(text: &SidecarText, defaults: &Defaults) -> (Vec<PoseRow>, FrameFaults) {
@@ -102,7 +116,8 @@ fn row(line: usize, text: &str) -> Result<PoseRow, BadLine> {
     let [_, tx, ty, tz, qx, qy, qz, qw] = values;
     let time = time_of(numbers.first().copied().unwrap_or_default())?;
     let pose = Pose::new([tx, ty, tz], Some(heading("qx qy qz qw", [qx, qy, qz, qw])?))?;
-    Ok(PoseRow { line, time, pose, file })
+    let optical = heading_of_optical_frame([qx, qy, qz, qw]);
+    Ok(PoseRow { line, time, pose, optical, file })
 }
 
 /// At most `count_max` columns; the last takes the rest of the line, so that a
@@ -158,7 +173,7 @@ fn with_files(
     faults: &mut FrameFaults,
 ) -> Vec<AnnouncedFrame> {
     let mut frames = Vec::with_capacity(rows.len());
-    for PoseRow { line, time, pose, file } in rows {
+    for PoseRow { line, time, pose, optical: _, file } in rows {
         if let Some(file) = file {
             frames.push(AnnouncedFrame {
                 file,
@@ -189,7 +204,7 @@ fn timed_files(
     defaults: &Defaults,
     faults: &mut FrameFaults,
 ) -> Result<Vec<(Timestamp, String)>, CaptureError> {
-    let association = dir.join("rgb.txt");
+    let association = dir.join(ASSOCIATION);
     if association.is_file() {
         return Ok(associate_files(&SidecarText::open(&association)?, defaults, faults));
     }
@@ -379,6 +394,19 @@ mod tests {
         let reasons = reasons(&listing);
         assert!(reasons[0].starts_with("rgb.txt:5: timestamp is \"x\""), "{reasons:?}");
         assert!(reasons[1].starts_with("rgb/c.png: trajectory.txt has no pose"), "{reasons:?}");
+    }
+
+    /// From the beginning of `rgbd_dataset_freiburg1_xyz`.
+    #[test]
+    fn a_camera_of_the_data_sets_looks_along_its_z_axis() {
+        let trajectory = "# ground truth trajectory\n\
+            1305031102.1758 1.3405 0.6266 1.6575 0.6574 0.6126 -0.2949 -0.3248\n";
+        let association = "1305031102.175304 rgb/1305031102.175304.png\n";
+        let listing = listing(trajectory, &[("rgb.txt", association)]);
+        let heading = listing.frames[0].meta.pose.unwrap().heading.unwrap();
+        // The product q (0, 0, 1) q*, by hand.
+        let (x, y) = (-0.7857, 0.0657);
+        assert!((heading - f64::atan2(y, x)).abs() < 1e-3, "{heading}");
     }
 
     #[test]
