@@ -19,6 +19,11 @@ test:
 python:
     tests/python/run.sh
 
+# The page in Chromium; says what it could not run.
+page *flags:
+    tests/page/install.sh
+    tests/page/run.sh {{flags}}
+
 # Licences, unused dependencies, spelling, the Rust that is promised.
 checks:
     tests/checks/install.sh

@@ -36,6 +36,7 @@ pub mod server;
 pub mod config;
 
 pub mod daemon;
+pub mod page;
 
 pub mod cli;
 

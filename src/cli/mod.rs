@@ -26,6 +26,7 @@ mod metrics;
 mod models;
 mod output;
 pub mod own_daemon;
+mod page;
 mod patient_client;
 mod pose;
 mod reindex;
@@ -112,6 +113,8 @@ enum Command {
     Frame(frame::Flags),
     /// Prints the daemon's numbers for Prometheus, or writes them for the node exporter
     Metrics(metrics::Flags),
+    /// Serves the memory as a page for a browser on this machine
+    Page(page::Flags),
     /// Shows what the daemon holds and does
     Status(status::Flags),
     /// Says what is wrong with this installation or its store, and what helps; repairs
@@ -250,6 +253,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Log(flags) => log::run(&socket, options, &flags),
         Command::Frame(flags) => frame::run(&socket, options, &flags),
         Command::Metrics(flags) => metrics::run(&socket, options, &flags),
+        Command::Page(flags) => page::run(&socket, options, &config.settings.time.zone, &flags),
         Command::Status(flags) => status::run(&socket, options, &flags),
         Command::Doctor(flags) => doctor::run(&config, &places, (&socket, options), &flags),
         Command::Backup(flags) => backup::back_up(&config, &places, (&socket, options), &flags),

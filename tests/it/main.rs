@@ -45,6 +45,7 @@ mod models;
 mod names;
 mod notes;
 mod offline;
+mod page;
 mod parse_by_hand;
 mod photographs;
 mod python_client;

@@ -3,7 +3,7 @@
 pub(super) mod add;
 pub(super) mod delete;
 pub(super) mod expand;
-pub(super) mod list;
+pub(crate) mod list;
 pub(super) mod recall;
 
 use schemars::JsonSchema;

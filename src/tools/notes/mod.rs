@@ -2,8 +2,8 @@
 
 pub(super) mod delete;
 mod expiry;
-pub(super) mod forget;
-pub(super) mod load;
+pub(crate) mod forget;
+pub(crate) mod load;
 pub(super) mod save;
 pub(super) mod update;
 
