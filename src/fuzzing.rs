@@ -63,7 +63,7 @@ pub fn image(bytes: &[u8]) {
     }
 }
 
-/// A robot's recording, MCAP or SQLite, with the messages in it (CDR, Protobuf, JSON, tf): what it
+/// A robot's recording, MCAP or `SQLite`, with the messages in it (CDR, Protobuf, JSON, tf): what it
 /// lists can be asked for, and its frames come in the order of time.
 pub fn recording(bytes: &[u8]) {
     let Ok(dir) = tempfile::tempdir() else { return };

@@ -1,4 +1,4 @@
-//! Data sets laid out as EuRoC's: `mav0/cam0/data.csv` with the images beside it, and the pose of
+//! Data sets laid out as `EuRoC`'s: `mav0/cam0/data.csv` with the images beside it, and the pose of
 //! the body in `mav0/state_groundtruth_estimate0/data.csv`.
 //!
 //! Of the cameras the first. Its pose is the body's by the ground truth, interpolated, and
@@ -42,7 +42,7 @@ pub(super) fn list(
         poses.sort_by_key(|(stamp, _)| *stamp);
     }
     let on_body = camera_on_body(&sensors.join("cam0/sensor.yaml"));
-    let prefix = sensors.strip_prefix(root).unwrap_or(Path::new("")).join("cam0/data");
+    let prefix = sensors.strip_prefix(root).unwrap_or_else(|_| Path::new("")).join("cam0/data");
     let mut frames = Vec::new();
     let mut located = 0;
     for row in &images {
@@ -112,6 +112,7 @@ fn pose_at(poses: &[(i64, Transform)], stamp: i64) -> Option<Transform> {
 }
 
 /// `T_BS` of a `sensor.yaml`: the sixteen numbers of `data`, row by row.
+#[expect(clippy::many_single_char_names, reason = "the elements of a matrix, by rows")]
 fn camera_on_body(path: &Path) -> Option<Transform> {
     let text = fs::read_to_string(path).ok()?;
     let matrix = text.split_once("T_BS")?.1.split_once("data")?.1.split_once('[')?.1;
@@ -123,6 +124,7 @@ fn camera_on_body(path: &Path) -> Option<Transform> {
 }
 
 /// Unit quaternion (x, y, z, w) of a rotation matrix, by its largest part (Shepperd).
+#[expect(clippy::many_single_char_names, reason = "the elements of a matrix, by rows")]
 fn quaternion([[a, b, c], [d, e, f], [g, h, i]]: [[f64; 3]; 3]) -> [f64; 4] {
     let parts = [1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i, 1.0 + a + e + i];
     let largest = parts.iter().copied().fold(f64::MIN, f64::max);

@@ -108,9 +108,9 @@ fn time_in(exif: &Exif, zone: Zone) -> Option<Timestamp> {
         (Tag::DateTimeDigitized, Tag::OffsetTimeDigitized, Tag::SubSecTimeDigitized),
     ];
     ways.into_iter().find_map(|(time, offset, part)| {
-        let text = |tag| match &exif.get_field(tag, In::PRIMARY)?.value {
-            Value::Ascii(lines) => lines.first().cloned(),
-            _ => None,
+        let text = |tag| {
+            let Value::Ascii(lines) = &exif.get_field(tag, In::PRIMARY)?.value else { return None };
+            lines.first().cloned()
         };
         let mut found = DateTime::from_ascii(&text(time)?).ok()?;
         // What is wrong in these leaves the time as it is.

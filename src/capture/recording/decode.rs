@@ -56,7 +56,6 @@ fn unreadable(message: &Message) -> String {
     format!("messages of the type {:?} are not read", message.topic.schema)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "used as a function in `map_err`")]
 fn text(bad: impl std::fmt::Display) -> String {
     bad.to_string()
 }

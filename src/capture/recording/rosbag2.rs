@@ -1,4 +1,4 @@
-//! Recordings in SQLite, as rosbag2's `sqlite3` storage writes them.
+//! Recordings in `SQLite`, as rosbag2's `sqlite3` storage writes them.
 //!
 //! By the time of recording, some messages at a time. A database that is damaged gives what comes
 //! before the damage, and a fault.
@@ -18,7 +18,7 @@ use crate::capture::recording::store::{Message, MessageStore, Messages, Topic, W
 
 /// Messages that are read at once: images of megabytes, or transforms.
 const ROWS: usize = 16;
-/// Longest message; SQLite itself takes a thousand times as much.
+/// Longest message; `SQLite` itself takes a thousand times as much.
 const MESSAGE_BYTES_MAX: i64 = 256 << 20;
 /// How a message that was packed by itself begins; CDR begins otherwise.
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
