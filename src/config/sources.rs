@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn what_is_wrong_with_one_is_said() {
         for (text, expect) in [
-            ("name = \"a\"\ncomand = \"x\"", "comand"),
+            ("name = \"a\"\ncommands = \"x\"", "commands"),
             ("name = \"a\"", "command"),
             ("name = \"a\"\ncommand = \" \"", "a command for the shell"),
             ("name = \"\"\ncommand = \"x\"", "source is empty"),
