@@ -151,7 +151,7 @@ fn the_calls_of_moment_retrieval() {
     );
     let text = r#"{"tool": "retrieve_from_text_with_time", "tool_input": "stairs",
             "start_time": "-1d", "search_end_time": "-1h"}"#;
-    check(text, tool, json!({"x": "stairs", "start_time": "-1d", "end_time": "-1h"}));
+    check(text, tool, json!({"query": "stairs", "start_time": "-1d", "end_time": "-1h"}));
 }
 
 /// The moment-retrieval document's example of an answer, as it stands there.
