@@ -51,7 +51,8 @@ fn a_name_is_matched_by_its_parts_its_kind_and_what_holds_it() {
     for (query, expected) in [
         ("washing up liquid bottle", Some((0, Certainty::InPlace))),
         ("sunflower oil bottle", Some((1, Certainty::InPlace))),
-        ("milk", Some((2, Certainty::Possible))),
+        // Packaging shows what it holds.
+        ("milk", Some((2, Certainty::InPlace))),
         ("milk carton", Some((2, Certainty::InPlace))),
         // Only some of it is said of the yellow one, and nothing of the small one.
         ("the yellow drinks bottle", Some((3, Certainty::Partial))),

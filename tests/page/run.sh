@@ -11,5 +11,6 @@ if [ -z "$chromium" ] || [ ! -f "$page/installed" ]; then
     echo "PAGE TESTS THAT WERE NOT RUN: all of tests/page; chromium or target/page is missing" >&2
     exit 0
 fi
-cargo build
+# As the tests have built it just before.
+cargo build --features failpoints
 exec "$page/python/bin/python" tests/page/look.py --chromium "$chromium" "$@"
