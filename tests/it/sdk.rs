@@ -60,7 +60,7 @@ fn check(seen: &Value, protocol: Option<&str>) {
     for tool in ["observe", "recall_best_match", "recall_last_seen", "inspect_memory_record"] {
         assert!(tools.contains(&json!(tool)), "{tool} is not listed: {seen:#}");
     }
-    assert_eq!(seen["templates"], json!(["engram://frames/{id}"]));
+    assert_eq!(seen["templates"], json!(["engram://frames/{id}", "engram://records/{id}"]));
 
     let [observed, recalled, refused, unknown, absent] = &seen["steps"].as_array().unwrap()[..]
     else {
