@@ -88,6 +88,8 @@ fn add_related(
         }
         let Some(mut name) = object_name(other, said, relation) else { continue };
         name.needed = name.attributes.get(said.len()..).unwrap_or_default().to_vec();
+        // What the lexicon tells is more than that a vector is alike.
+        names.retain(|it| it.relation != Relation::Likely || !it.covers(&name));
         if !names.iter().any(|it| it.covers(&name)) {
             names.push(name);
         }
