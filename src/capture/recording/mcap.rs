@@ -2,13 +2,14 @@
 //!
 //! By the index where the file has a whole one; from its start where it has none, as when the
 //! robot was switched off, or a damaged one. One chunk of each reader, of images and of poses, is in
-//! memory at a time, and a chunk that is damaged is reported and passed over.
+//! memory at a time, and a chunk that is damaged is reported and passed over. A file is open while
+//! it is read: a recording may be split into more files than a process may hold open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use lz4_flex::frame::FrameDecoder as Lz4Decoder;
@@ -36,7 +37,7 @@ const PREFIX: u64 = 9;
 /// An MCAP file and what is known of its content.
 #[derive(Debug)]
 pub(super) struct McapFile {
-    file: File,
+    path: PathBuf,
     name: String,
     spans: Vec<Span>,
     /// Topic of each channel; those of one topic share it.
@@ -97,9 +98,14 @@ impl McapFile {
         if !is_whole || magic != *MAGIC {
             return Err(BadMcap::Magic);
         }
-        let mut this =
-            Self { file, name, spans: Vec::new(), channels: BTreeMap::new(), faults: Vec::new() };
-        match read_summary(&this.file, length) {
+        let mut this = Self {
+            path: path.to_owned(),
+            name,
+            spans: Vec::new(),
+            channels: BTreeMap::new(),
+            faults: Vec::new(),
+        };
+        match read_summary(&file, length) {
             Ok(Some(summary)) => match this.take_summary(summary, length) {
                 Ok(true) => return Ok(this),
                 Ok(false) => {}
@@ -108,8 +114,14 @@ impl McapFile {
             Ok(None) => {}
             Err(bad) => this.note(0, &bad, "; it is read from its start"),
         }
-        this.scan(length)?;
+        this.scan(&file, length)?;
         Ok(this)
+    }
+
+    /// The first channel of such a topic.
+    #[cfg(test)]
+    pub(super) fn channel_of(&self, is_wanted: impl Fn(&Topic) -> bool) -> u16 {
+        *self.channels.iter().find(|(_, topic)| is_wanted(topic)).unwrap().0
     }
 
     /// Offset and length of the `number`th chunk.
@@ -184,12 +196,12 @@ impl McapFile {
 
     /// Finds the chunks and, in them, the channels, from the start of the file to where it is
     /// whole.
-    fn scan(&mut self, length: u64) -> Result<(), BadMcap> {
+    fn scan(&mut self, file: &File, length: u64) -> Result<(), BadMcap> {
         let mut found = Scan::default();
         let (mut offset, mut is_ended) = (8, false);
         while length.saturating_sub(offset) >= PREFIX {
             let mut prefix = [0; 9];
-            self.file.read_exact_at(&mut prefix, offset)?;
+            file.read_exact_at(&mut prefix, offset)?;
             let [opcode, bytes @ ..] = prefix;
             let opcode = Op::of(opcode);
             if matches!(opcode, Op::DataEnd | Op::Footer) {
@@ -207,7 +219,7 @@ impl McapFile {
                 Op::Chunk | Op::Schema | Op::Channel => {
                     let is_chunk = opcode == Op::Chunk;
                     let span = Span { offset, length: record, is_chunk, start: 0, channels: None };
-                    match self.unpack(&span) {
+                    match unpack(file, &span) {
                         Ok(records) => {
                             let seen = found.read(&records);
                             if is_chunk {
@@ -249,22 +261,6 @@ impl McapFile {
         }
         self.spans.push(Span { offset, length, is_chunk: false, start: 0, channels: None });
     }
-
-    /// The records of a span, one after the other.
-    fn unpack(&self, span: &Span) -> Result<Vec<u8>, BadMcap> {
-        if span.length > CHUNK_BYTES_MAX {
-            return Err(BadMcap::TooLarge { bytes: span.length });
-        }
-        let mut bytes = vec![0; usize::try_from(span.length).unwrap_or(usize::MAX)];
-        self.file.read_exact_at(&mut bytes, span.offset)?;
-        if !span.is_chunk {
-            return Ok(bytes);
-        }
-        match first_record(&bytes) {
-            Some((Op::Chunk, body, _)) => decompress(&Chunk::read(body)?),
-            _ => Err(BadMcap::NoChunk),
-        }
-    }
 }
 
 impl MessageStore for McapFile {
@@ -289,13 +285,16 @@ impl MessageStore for McapFile {
             .filter(|(_, topic)| wanted(topic))
             .map(|(id, topic)| (*id, Rc::clone(topic)))
             .collect();
-        Box::new(Cursor { file: self, wanted, next_span: 0, records: Vec::new(), at: 0 })
+        let (records, at) = (Vec::new(), 0);
+        Box::new(Cursor { file: self, open: None, wanted, next_span: 0, records, at })
     }
 }
 
 /// The messages of some channels, chunk by chunk.
 struct Cursor {
     file: Rc<McapFile>,
+    /// `None` until the first message is asked for.
+    open: Option<File>,
     wanted: BTreeMap<u16, Rc<Topic>>,
     next_span: usize,
     /// Of the present span.
@@ -316,12 +315,18 @@ impl Cursor {
                 continue;
             }
             (self.records, self.at) = (Vec::new(), 0);
-            return Some(match self.file.unpack(span) {
+            let offset = span.offset;
+            let file = match self.open.take() {
+                Some(file) => Ok(file),
+                None => File::open(&self.file.path).map_err(BadMcap::from),
+            };
+            let unpacked = file.and_then(|file| unpack(self.open.insert(file), span));
+            return Some(match unpacked {
                 Ok(records) => {
                     self.records = records;
                     Ok(())
                 }
-                Err(bad) => Err(self.fault(span.offset, &bad)),
+                Err(bad) => Err(self.fault(offset, &bad)),
             });
         }
     }
@@ -392,6 +397,22 @@ impl Scan {
             }
         }
         seen
+    }
+}
+
+/// The records of a span, one after the other.
+fn unpack(file: &File, span: &Span) -> Result<Vec<u8>, BadMcap> {
+    if span.length > CHUNK_BYTES_MAX {
+        return Err(BadMcap::TooLarge { bytes: span.length });
+    }
+    let mut bytes = vec![0; usize::try_from(span.length).unwrap_or(usize::MAX)];
+    file.read_exact_at(&mut bytes, span.offset)?;
+    if !span.is_chunk {
+        return Ok(bytes);
+    }
+    match first_record(&bytes) {
+        Some((Op::Chunk, body, _)) => decompress(&Chunk::read(body)?),
+        _ => Err(BadMcap::NoChunk),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Recordings in `SQLite`, as rosbag2's `sqlite3` storage writes them.
 //!
 //! By the time of recording, some messages at a time. A database that is damaged gives what comes
-//! before the damage, and a fault.
+//! before the damage, and a fault. A file is open while it is read, as with MCAP.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rusqlite::types::Value;
@@ -26,7 +26,7 @@ const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 /// A `.db3` file and its topics.
 #[derive(Debug)]
 pub(super) struct Rosbag2File {
-    database: Connection,
+    path: PathBuf,
     name: String,
     topics: BTreeMap<i64, Rc<Topic>>,
     faults: Vec<FrameFault>,
@@ -53,22 +53,7 @@ impl Rosbag2File {
                 topics.insert(id, Rc::new(Topic { name, schema, wire, count }));
             }
         }
-        Ok(Self { database, name, topics, faults })
-    }
-
-    /// Messages of these topics behind the one recorded then, of this number.
-    fn next_rows(&self, ids: &[i64], after: (i64, i64)) -> Result<Vec<BagRow>, rusqlite::Error> {
-        // SQLite's limit of parameters is far beyond the topics of a robot.
-        let marks = vec!["?"; ids.len()].join(", ");
-        let query = format!(
-            "SELECT id, topic_id, timestamp, CASE WHEN length(data) <= {MESSAGE_BYTES_MAX} \
-             THEN data END FROM messages WHERE (timestamp, id) > (?, ?) AND topic_id IN ({marks}) \
-             ORDER BY timestamp, id LIMIT {ROWS}"
-        );
-        let mut rows = self.database.prepare(&query)?;
-        let values = [after.0, after.1].into_iter().chain(ids.iter().copied()).map(Value::Integer);
-        let rows = rows.query_map(params_from_iter(values), BagRow::of)?;
-        rows.collect()
+        Ok(Self { path: path.to_owned(), name, topics, faults })
     }
 
     fn message(&self, row: BagRow) -> Result<Message, FrameFault> {
@@ -95,16 +80,41 @@ impl MessageStore for Rosbag2File {
     fn read(self: Rc<Self>, wanted: &dyn Fn(&Topic) -> bool) -> Messages {
         let ids = self.topics.iter().filter(|(_, topic)| wanted(topic)).map(|(id, _)| *id);
         let (ids, after) = (ids.collect(), Some((i64::MIN, i64::MIN)));
-        Box::new(Reading { file: self, ids, after, ready: VecDeque::new() })
+        Box::new(Reading { file: self, database: None, ids, after, ready: VecDeque::new() })
     }
 }
 
 struct Reading {
     file: Rc<Rosbag2File>,
+    /// `None` until the first message is asked for.
+    database: Option<Connection>,
     ids: Vec<i64>,
     /// Time and number of the last message; `None` at the end.
     after: Option<(i64, i64)>,
     ready: VecDeque<BagRow>,
+}
+
+impl Reading {
+    /// Messages of the topics behind the one recorded then, of this number.
+    fn next_rows(&mut self, after: (i64, i64)) -> Result<Vec<BagRow>, rusqlite::Error> {
+        let database = match self.database.take() {
+            Some(database) => database,
+            None => connect(&self.file.path)?,
+        };
+        let database = self.database.insert(database);
+        // SQLite's limit of parameters is far beyond the topics of a robot.
+        let marks = vec!["?"; self.ids.len()].join(", ");
+        let query = format!(
+            "SELECT id, topic_id, timestamp, CASE WHEN length(data) <= {MESSAGE_BYTES_MAX} \
+             THEN data END FROM messages WHERE (timestamp, id) > (?, ?) AND topic_id IN ({marks}) \
+             ORDER BY timestamp, id LIMIT {ROWS}"
+        );
+        let mut rows = database.prepare(&query)?;
+        let values =
+            [after.0, after.1].into_iter().chain(self.ids.iter().copied()).map(Value::Integer);
+        let rows = rows.query_map(params_from_iter(values), BagRow::of)?;
+        rows.collect()
+    }
 }
 
 impl Iterator for Reading {
@@ -113,7 +123,7 @@ impl Iterator for Reading {
     fn next(&mut self) -> Option<Self::Item> {
         if self.ready.is_empty() && !self.ids.is_empty() {
             let after = self.after.take()?;
-            match self.file.next_rows(&self.ids, after) {
+            match self.next_rows(after) {
                 Ok(rows) => {
                     self.after = rows.last().map(|row| (row.timestamp, row.id));
                     self.ready.extend(rows);

@@ -337,6 +337,65 @@ fn a_damaged_chunk_is_reported_and_the_others_are_read() {
 }
 
 #[test]
+fn a_stamp_of_the_future_hides_no_later_image() {
+    // Nothing is packed in it.
+    let mut bytes = fs::read(fixture("no-chunks.mcap")).unwrap();
+    let path = fixture("no-chunks.mcap");
+    let (mut source, _) = open(&path, &Options::default());
+    let whole = all(&mut source).len();
+    let channel = {
+        let file = mcap::McapFile::open(&path, String::new()).unwrap();
+        file.channel_of(|topic| topic.kind().is_some_and(Kind::is_image))
+    };
+    // The second image's: behind opcode, length, channel, number, two times, and CDR's head.
+    let (mut at, mut images, mut stamp) = (8, 0, None);
+    while let Some((op, body, length)) = mcap_records::first_record(&bytes[at..]) {
+        if op == mcap_records::Op::Message && body[..2] == channel.to_le_bytes() {
+            images += 1;
+            if images == 2 {
+                stamp = Some(at + 9 + 2 + 4 + 8 + 8 + 4);
+            }
+        }
+        at += length;
+    }
+    let stamp = stamp.unwrap();
+    let seconds = u32::from_le_bytes(bytes[stamp..stamp + 4].try_into().unwrap());
+    assert!(f64::from(seconds) - START < 60.0, "{seconds}");
+    bytes[stamp..stamp + 4].copy_from_slice(&(seconds + 10 * 86_400).to_le_bytes());
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ahead.mcap");
+    fs::write(&path, &bytes).unwrap();
+    let (mut source, _) = open(&path, &Options::default());
+    let (frames, bad): (Vec<_>, Vec<_>) = all(&mut source).into_iter().partition(Result::is_ok);
+    assert_eq!((frames.len(), bad.len()), (whole - 1, 1), "{bad:?}");
+    let fault = bad[0].as_ref().unwrap_err().to_string();
+    assert!(fault.contains("more than a day later than its recording"), "{fault}");
+}
+
+#[test]
+fn of_a_split_recording_only_what_is_read_is_open() {
+    for (name, ending) in [("drive.mcap", "mcap"), ("drive.db3", "db3")] {
+        let dir = tempfile::tempdir().unwrap();
+        for part in 0..24 {
+            let to = dir.path().join(format!("drive_{part}.{ending}"));
+            fs::copy(fixture(name), to).unwrap();
+        }
+        let count_open = || {
+            let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+            let names = open.filter_map(|it| fs::read_link(it.path()).ok());
+            names.filter(|it| it.starts_with(dir.path())).count()
+        };
+        let (mut source, _) = open(dir.path(), &Options::default());
+        let mut most = count_open();
+        while source.next_frame().is_some() {
+            most = most.max(count_open());
+        }
+        // One for the images, one for the poses.
+        assert!((1..=2).contains(&most), "{name}: {most} files are open");
+    }
+}
+
+#[test]
 fn no_byte_of_a_file_makes_a_panic_or_takes_much_memory() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("broken.mcap");
