@@ -321,11 +321,14 @@ struct Run<'a> {
     bar: ProgressBar,
     report: IngestReport,
     errors_in_a_row: u32,
+    /// Frames sent since the last look, whatever became of them.
+    unlooked: u64,
 }
 
 impl<'a> Run<'a> {
     fn new(call: &'a mut ToolCaller<'a>, bar: ProgressBar, poll: Duration) -> Self {
-        Self { call, poll, bar, report: IngestReport::default(), errors_in_a_row: 0 }
+        let report = IngestReport::default();
+        Self { call, poll, bar, report, errors_in_a_row: 0, unlooked: 0 }
     }
 
     fn ingest(mut self, flags: &Flags) -> anyhow::Result<IngestReport> {
@@ -389,7 +392,9 @@ impl<'a> Run<'a> {
             }
             break;
         }
-        if (self.report.sent + self.report.merged).is_multiple_of(FRAMES_A_LOOK) {
+        self.unlooked += 1;
+        if self.unlooked >= FRAMES_A_LOOK {
+            self.unlooked = 0;
             let now = self.standing()?;
             self.show_standing(before, &now);
         }

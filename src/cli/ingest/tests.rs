@@ -13,6 +13,7 @@ struct ScriptedDaemon {
     pending: u64,
     captioned: u64,
     is_stuck: bool,
+    looks: usize,
     /// Answers that come before any of its own, to `observe`.
     answers: VecDeque<Result<ClientReply, ClientError>>,
 }
@@ -46,6 +47,7 @@ impl ScriptedDaemon {
     }
 
     fn status(&mut self) -> ClientReply {
+        self.looks += 1;
         if self.pending > 0 && !self.is_stuck {
             self.pending -= 1;
             self.captioned += 1;
@@ -142,6 +144,17 @@ fn merged_frames_are_counted_apart() {
     daemon.answers.push_back(Ok(reply(json!({"frame": 1, "id": 1, "state": "merged"}))));
     let report = daemon.run(&frames(2), true).unwrap();
     assert_eq!((report.sent, report.merged), (1, 1));
+}
+
+#[test]
+fn frames_that_are_dropped_cost_no_look_each() {
+    let mut daemon = ScriptedDaemon::default();
+    let dropped = || Ok(reply(json!({"frame": null, "id": null, "state": "dropped"})));
+    daemon.answers.extend((0..120).map(|_| dropped()));
+    let report = daemon.run(&frames(120), false).unwrap();
+    assert_eq!(report.dropped, 120);
+    // Before the first, after fifty and a hundred, at the end.
+    assert_eq!(daemon.looks, 4);
 }
 
 #[test]
