@@ -63,7 +63,10 @@ impl Service {
 /// Whether it answers; a refusal is an answer. Late is busy: until then it said every few
 /// seconds that it lives, or this were [`ClientError::Hung`].
 fn lives(socket: &std::path::Path, within: Duration) -> bool {
-    let asked = Client::connect(socket, ClientOptions::within(Some(within)))
+    // Asked early enough that one which hangs is not taken for a busy one.
+    let alive_within = ClientOptions::default().alive_within.min(within / 3);
+    let options = ClientOptions { alive_within, ..ClientOptions::within(Some(within)) };
+    let asked = Client::connect(socket, options)
         .and_then(|mut client| client.call(Health::NAME, Map::new()));
     matches!(asked, Ok(_) | Err(ClientError::Refused { .. } | ClientError::Late(_)))
 }
@@ -71,5 +74,39 @@ fn lives(socket: &std::path::Path, within: Duration) -> bool {
 fn tell(state: NotifyState<'_>) {
     if let Err(error) = sd_notify::notify(&[state]) {
         warn!(error:%; "the service manager could not be told");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    const WITHIN: Duration = Duration::from_millis(900);
+
+    #[test]
+    fn a_busy_daemon_lives_and_one_that_hangs_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("s");
+        assert!(!lives(&socket, WITHIN), "there is none");
+        let listener = UnixListener::bind(&socket).unwrap();
+        // The kernel takes connections for it, and nobody else.
+        assert!(!lives(&socket, WITHIN));
+        drop(listener);
+        std::fs::remove_file(&socket).unwrap();
+        let listener = UnixListener::bind(&socket).unwrap();
+        let busy = Builder::new().spawn(move || {
+            let (call, _) = listener.accept().unwrap();
+            // It has no time for the call, and says whenever it is asked that it lives.
+            while let Ok((mut question, _)) = listener.accept() {
+                question.write_all(b"{}\n").unwrap_or_default();
+            }
+            drop(call);
+        });
+        assert!(lives(&socket, WITHIN));
+        // Its thread waits for ever, as a daemon does.
+        drop(busy);
     }
 }
