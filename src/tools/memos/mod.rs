@@ -92,7 +92,7 @@ fn id_list(ids: &[u64]) -> String {
     ids.iter().map(|id| format!("#{id}")).collect::<Vec<String>>().join(", ")
 }
 
-fn refusal(error: &MemosError) -> ToolError {
+pub(super) fn refusal(error: &MemosError) -> ToolError {
     match error {
         MemosError::NothingToKeep(_) => argument_error(format!("argument \"message\" {error}")),
         MemosError::Full | MemosError::QueueFull => ToolError::Refused(error.to_string()),

@@ -20,7 +20,7 @@ fn texts(ids: &[Uuid]) -> Vec<String> {
     ids.iter().map(Uuid::to_string).collect()
 }
 
-fn refusal(error: &NotesError) -> ToolError {
+pub(super) fn refusal(error: &NotesError) -> ToolError {
     match error {
         NotesError::MetadataTooLarge { .. } | NotesError::OwnName(_) => {
             argument_error(format!("argument \"metadata\": {error}"))

@@ -56,7 +56,7 @@ fn agent(args: &Args) -> Result<String, ToolError> {
 }
 
 /// What the caller can mend names the argument that it came from.
-fn refusal_of(argument: &'static str) -> impl Fn(StateError) -> ToolError {
+pub(super) fn refusal_of(argument: &'static str) -> impl Fn(StateError) -> ToolError {
     move |error| match error {
         StateError::TooLarge { .. } | StateError::Reply(_) | StateError::TooLong(_) => {
             argument_error(format!("argument {argument:?}: {error}"))

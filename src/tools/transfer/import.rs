@@ -12,7 +12,9 @@ use crate::base::frame::FrameMeta;
 use crate::base::picture;
 use crate::base::pose::Pose;
 use crate::base::time::Timestamp;
+use crate::memory::episodic::MemoryError;
 use crate::retrieval::sessions::SessionName;
+use crate::store::StoreError;
 use crate::store::import::ImportedRecord;
 use crate::store::memos::Memo;
 use crate::store::notes::Note;
@@ -21,7 +23,7 @@ use crate::tools::context::Context;
 use crate::tools::text::Text;
 use crate::tools::tool::{self, Changed, Tool};
 use crate::tools::transfer::{Item, MemoItem, NoteItem, RecordItem, StateItem};
-use crate::tools::{Hints, ToolError, Toolset};
+use crate::tools::{Hints, ToolError, Toolset, memos, notes, state};
 
 pub(crate) struct Import;
 
@@ -33,6 +35,12 @@ pub(crate) const BYTES_MAX: usize = 24 << 20;
 #[derive(Debug)]
 pub(crate) enum Checked {
     Record(Box<ImportedRecord>),
+    Other(Other),
+}
+
+/// What is kept one by one.
+#[derive(Debug)]
+pub(crate) enum Other {
     Note(Note),
     Memo(Memo),
     State(StateItem),
@@ -80,9 +88,20 @@ impl Tool for Import {
     }
 
     fn run(context: &Context, _: SessionName<'_>, items: Vec<Checked>) -> Result<Reply, ToolError> {
-        let mut reply = Reply::default();
+        let (mut records, mut others) = (Vec::new(), Vec::new());
         for item in items {
-            reply.keep(context, item)?;
+            match item {
+                Checked::Record(record) => records.push(*record),
+                Checked::Other(other) => others.push(other),
+            }
+        }
+        let mut reply = Reply::default();
+        // In one commit: each waits for the disk.
+        let kept = context.episodic.import(&records).map_err(|error| record_refusal(&error))?;
+        reply.records = kept.len();
+        reply.known = records.len() - kept.len();
+        for other in others {
+            reply.keep(context, other)?;
         }
         Ok(reply)
     }
@@ -95,9 +114,9 @@ fn check(context: &Context, line: &str) -> Result<Checked, String> {
     })?;
     Ok(match item {
         Item::Record(record) => Checked::Record(Box::new(record_of(context, *record)?)),
-        Item::Note(note) => Checked::Note(note_of(note)?),
-        Item::Memo(memo) => Checked::Memo(memo_of(memo)?),
-        Item::State(state) => Checked::State(state),
+        Item::Note(note) => Checked::Other(Other::Note(note_of(note)?)),
+        Item::Memo(memo) => Checked::Other(Other::Memo(memo_of(memo)?)),
+        Item::State(state) => Checked::Other(Other::State(state)),
     })
 }
 
@@ -160,27 +179,32 @@ fn memo_of(item: MemoItem) -> Result<Memo, String> {
     Ok(Memo { id, content: memo, created_at, source, user_message, message_ids })
 }
 
+/// What of an item is beyond a bound is the caller's, and no room is nobody's fault.
+fn record_refusal(error: &MemoryError) -> ToolError {
+    let is_refusal = matches!(
+        error,
+        MemoryError::Store(StoreError::TooLong { .. } | StoreError::ImagesFull { .. })
+    );
+    if is_refusal { ToolError::Refused(error.to_string()) } else { ToolError::of_failure(error) }
+}
+
 impl Reply {
-    fn keep(&mut self, context: &Context, item: Checked) -> Result<(), ToolError> {
-        let refused = |error: &dyn std::fmt::Display| ToolError::Refused(error.to_string());
+    fn keep(&mut self, context: &Context, item: Other) -> Result<(), ToolError> {
         let (count, is_new) = match item {
-            Checked::Record(record) => {
-                let kept = context.episodic.import(&record).map_err(|error| refused(&error))?;
-                (&mut self.records, kept.is_some())
+            Other::Note(note) => {
+                let is_new = context.notes.import(note);
+                (&mut self.notes, is_new.map_err(|error| notes::refusal(&error))?)
             }
-            Checked::Note(note) => {
-                let is_new = context.notes.import(note).map_err(|error| refused(&error))?;
-                (&mut self.notes, is_new)
+            Other::Memo(memo) => {
+                let kept = context.memos.import(memo);
+                (&mut self.memos, kept.map_err(|error| memos::refusal(&error))?.is_some())
             }
-            Checked::Memo(memo) => {
-                let kept = context.memos.import(memo).map_err(|error| refused(&error))?;
-                (&mut self.memos, kept.is_some())
-            }
-            Checked::State(StateItem { agent, memory }) => {
-                let held = context.state.get(&agent).map_err(|error| refused(&error))?;
+            Other::State(StateItem { agent, memory }) => {
+                let refusal = state::refusal_of("lines");
+                let held = context.state.get(&agent).map_err(&refusal)?;
                 let is_new = held != memory;
                 if is_new {
-                    context.state.set(&agent, &memory).map_err(|error| refused(&error))?;
+                    context.state.set(&agent, &memory).map_err(&refusal)?;
                 }
                 (&mut self.states, is_new)
             }
