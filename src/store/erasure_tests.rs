@@ -111,7 +111,7 @@ pub(super) fn bytes_below(dir: &Path) -> Vec<u8> {
 /// All that the keys open among the bytes of a directory, with the keys of entries.
 pub(super) fn opened(keyring: &Keyring, bytes: &[u8]) -> Vec<u8> {
     let values = sealed::carve(keyring, bytes);
-    values.flat_map(|(_, it)| [it.entry, it.value].concat()).collect()
+    values.flat_map(|it| [it.opened.entry, it.opened.value].concat()).collect()
 }
 
 fn holds(bytes: &[u8], text: &str) -> bool {

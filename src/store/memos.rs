@@ -9,6 +9,7 @@ use crate::store::Store;
 use crate::store::StoreError;
 use crate::store::keys;
 use crate::store::records::{self, Fault};
+use crate::store::sealed_database::SealedDatabase;
 
 /// A message that a user rated up, as a block for later prompts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -229,6 +230,24 @@ impl Store {
         }
         Ok(recalls)
     }
+}
+
+/// The counters of a database that holds memos and recalls up to these numbers, where those in
+/// it are behind.
+pub(super) fn counters_beyond(
+    db: &SealedDatabase,
+    last_memo: u64,
+    last_recall: u64,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let held = db.read::<MemoCountersOnDisk>(keys::MEMO_COUNTERS)?;
+    let held = held.unwrap_or(MemoCountersOnDisk { next_memo: 1, next_recall: 1 });
+    let counters = MemoCounters {
+        next_memo: held.next_memo.max(last_memo.saturating_add(1)),
+        next_recall: held.next_recall.max(last_recall.saturating_add(1)),
+    };
+    let is_behind =
+        (counters.next_memo, counters.next_recall) != (held.next_memo, held.next_recall);
+    Ok(is_behind.then(|| seal(counters)))
 }
 
 fn seal(counters: MemoCounters) -> Vec<u8> {

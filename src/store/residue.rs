@@ -15,7 +15,7 @@ use crate::store::StoreError;
 use crate::store::keyring::master_key::{KeySource, MasterKey};
 use crate::store::keyring::{KeyClass, KeyId, Keyring};
 use crate::store::keys;
-use crate::store::sealed::{self, Opened};
+use crate::store::sealed::{self, Carved, Opened};
 
 /// Bytes of a file looked through at a time. An image, the largest value, fits.
 const WINDOW_BYTES: usize = 64 << 20;
@@ -111,7 +111,7 @@ fn look_through(
         for text in texts_in(&window, erased) {
             note(format!("{text:?} in plain text"));
         }
-        for (id, opened) in sealed::carve(keyring, &window) {
+        for Carved { id, opened, .. } in sealed::carve(keyring, &window) {
             residue.opened += 1;
             for what in left_in(id, &opened, erased) {
                 note(format!("{what}, in {}", keys::describe(&opened.entry)));

@@ -1,14 +1,17 @@
 //! Salvage: a new database of what is whole among the bytes of a damaged one.
 //!
 //! Sealed values describe themselves ([`sealed`]), so that they are found wherever they lie
-//! in sled's files, whatever sled itself makes of these. Of each entry the version that was
-//! written last counts. What was erased has no key and stays away. The index is made anew
-//! from the records. The damaged store is only read.
+//! in sled's files, whatever sled itself makes of these. Of each entry the version counts that
+//! was written last of those that are whole: where the last one is damaged and the one before
+//! it has not lost its key yet, an older one is saved. The checksums of the witness tell that
+//! of all kinds but those of which sled knows a number in place of the name (states, sessions,
+//! keyframes; of these the one before loses its key within a minute). What was erased has no
+//! key and stays away. The index is made anew from the records. The damaged store is only read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,11 +29,12 @@ use crate::store::keys;
 use crate::store::lock::DirectoryLock;
 use crate::store::losses::Losses;
 use crate::store::manifest::Manifest;
+use crate::store::memos;
 use crate::store::records::{self, PromiseOnDisk, RecordOnDisk, RemovedOnDisk, TallyOnDisk};
-use crate::store::sealed::{self, Opened, Unreadable};
+use crate::store::sealed::{self, Carved, Opened, Unreadable};
 use crate::store::sealed_database::{Batch, SealedDatabase};
 use crate::store::unlock;
-use crate::store::witness::WitnessFile;
+use crate::store::witness::{self, KindSum, WitnessFile};
 
 /// Bytes of a piece of sled's log, over whose ends no value reaches.
 const PIECE_BYTES: usize = 512 << 10;
@@ -62,15 +66,41 @@ const LEFT_BEHIND: [&[u8]; 8] = [
 /// What was saved, and what was not.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SalvageReport {
-    /// By kind: how many there were by the witness (`None` where it cannot be read), and how
-    /// many were saved.
-    pub kinds: Vec<(&'static str, Option<u64>, u64)>,
+    pub kinds: Vec<SavedKind>,
     pub lost_records: Vec<LostRecord>,
     /// Records whose vector is lost.
     pub without_vector: usize,
     pub images: usize,
     /// Frames whose image is damaged.
     pub damaged_images: Vec<FrameTicket>,
+}
+
+/// What was saved of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedKind {
+    pub kind: &'static str,
+    /// How many there were by the witness; `None` where it cannot be read.
+    pub promised: Option<u64>,
+    pub saved: u64,
+    /// All are there, and one at least as it was before it was stored last.
+    pub has_older: bool,
+}
+
+impl SavedKind {
+    /// What is wrong with it, in a sentence.
+    fn loss(&self) -> Option<String> {
+        let Self { kind, promised, saved, has_older } = self;
+        let missing = promised.unwrap_or(0).saturating_sub(*saved);
+        match promised {
+            Some(promised) if missing > 0 => {
+                Some(format!("{kind}: {missing} of {promised} are missing"))
+            }
+            _ if *has_older => {
+                Some(format!("{kind}: {saved} are there, not all as they were last stored"))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A record that was there and cannot be read, with the times of those around it.
@@ -86,9 +116,10 @@ impl SalvageReport {
     pub fn lines(&self, zone: Zone) -> Vec<String> {
         let Self { kinds, lost_records, without_vector, images, damaged_images } = self;
         let mut lines = Vec::new();
-        for (kind, promised, saved) in kinds {
+        for SavedKind { kind, promised, saved, has_older } in kinds {
+            let older = if *has_older { ", not all as they were last stored" } else { "" };
             lines.push(match promised {
-                Some(promised) => format!("{kind}: {saved} of {promised} saved"),
+                Some(promised) => format!("{kind}: {saved} of {promised} saved{older}"),
                 None => format!("{kind}: {saved} saved"),
             });
         }
@@ -166,10 +197,8 @@ pub fn salvage_in_place(options: &Options) -> Result<SalvageReport, StoreError> 
     losses.note(&format!(
         "the database was damaged, and saved into a new one; it is kept in {kept}"
     ))?;
-    for (kind, promised, saved) in &report.kinds {
-        if let Some(promised) = promised.filter(|promised| promised > saved) {
-            losses.note(&format!("{kind}: {} of {promised} are missing", promised - saved))?;
-        }
+    for loss in report.kinds.iter().filter_map(SavedKind::loss) {
+        losses.note(&loss)?;
     }
     for LostRecord { id, .. } in report.lost_records.iter().take(LOST_NAMED) {
         losses.note(&format!("record {id} is lost"))?;
@@ -219,14 +248,15 @@ fn save(
     let mut batch = Batch::default();
     let mut entries = 0_usize;
     let mut put = BTreeSet::new();
-    carve_files(&files, keyring, |opened| {
-        let Opened { write, entry, value } = opened;
+    carve_files(&files, keyring, |carved| {
+        let Carved { opened: Opened { write, entry, value }, sealed, .. } = carved;
         let is_newest = newest.entries.get(&entry) == Some(&write);
         // Copies of a page hold the same value.
         if !is_newest || is_left_behind(&entry) || !put.insert(entry.clone()) {
             return Ok(());
         }
         saved.count(&entry, &value);
+        saved.checksums.insert(entry.clone(), witness::checksum(&entry, sealed));
         batch.insert(entry, value);
         entries += 1;
         if entries.is_multiple_of(PUT_AT_ONCE) {
@@ -252,8 +282,15 @@ fn save(
         keys::KEYFRAMES,
     ] {
         let Some(letter) = kind.first() else { continue };
-        let promised = promised.as_ref().map(|it| it.of_kind(*letter).count);
-        report.kinds.push((keys::kind_name(*letter), promised, found.of_kind(*letter).count));
+        let promised = promised.as_ref().map(|it| it.of_kind(*letter));
+        let saved_count = found.of_kind(*letter).count;
+        let is_other = |it: KindSum| it.count == saved_count && it != saved.sum_of(*letter);
+        report.kinds.push(SavedKind {
+            kind: keys::kind_name(*letter),
+            promised: promised.map(|it| it.count),
+            saved: saved_count,
+            has_older: !keys::is_named(kind) && promised.is_some_and(is_other),
+        });
     }
     Manifest::in_dir(target).write(&saved.to_promise())?;
     Ok(report)
@@ -269,7 +306,7 @@ struct Newest {
 
 fn find_newest(files: &[PathBuf], keyring: &Keyring) -> Result<Newest, StoreError> {
     let mut newest = Newest::default();
-    carve_files(files, keyring, |Opened { write, entry, value }| {
+    carve_files(files, keyring, |Carved { opened: Opened { write, entry, value }, .. }| {
         newest.last_write = newest.last_write.max(write);
         let known = newest.entries.get(&entry).copied();
         if known.is_none_or(|known| known <= write) {
@@ -298,7 +335,7 @@ fn make_database(
     let seal = |key: &[u8], value: &[u8]| sealed::seal(keyring, KeyId::KEPT, next, key, value);
     batch.insert(keys::WRITES, seal(keys::WRITES, &records::encode(keys::WRITES, &(next + 1)))?);
     let mut owed = Vec::new();
-    carve_files(files, keyring, |Opened { entry, value, .. }| {
+    carve_files(files, keyring, |Carved { opened: Opened { entry, value, .. }, .. }| {
         if entry.starts_with(keys::OWED) {
             owed.push((entry, value));
         }
@@ -326,8 +363,12 @@ struct Saved {
     done: BTreeSet<u64>,
     spooled: BTreeSet<u64>,
     tickets_to: u64,
+    last_memo: u64,
+    last_recall: u64,
     removed: Option<RemovedOnDisk>,
     tally: Option<TallyOnDisk>,
+    /// Of each entry as it lay in the damaged database, for its witness.
+    checksums: BTreeMap<Vec<u8>, u64>,
 }
 
 impl Saved {
@@ -355,6 +396,10 @@ impl Saved {
         } else if kind == keys::SET_ASIDE {
             self.done.insert(number);
             self.tickets_to = self.tickets_to.max(number);
+        } else if kind == keys::MEMOS {
+            self.last_memo = self.last_memo.max(number);
+        } else if kind == keys::MEMO_RECALLS {
+            self.last_recall = self.last_recall.max(number);
         } else if entry == keys::REMOVED {
             self.removed = records::decode(entry, value).ok();
         }
@@ -368,16 +413,22 @@ impl Saved {
     ) -> Result<(), StoreError> {
         let floor = self.floor();
         let mut batch = Batch::default();
-        for ticket in self.spooled.intersection(&self.done) {
-            batch.remove(keys::spooled(FrameTicket(*ticket)));
+        let spooled = self.spooled.intersection(&self.done);
+        let mut done: Vec<Vec<u8>> =
+            spooled.map(|ticket| keys::spooled(FrameTicket(*ticket))).collect();
+        let below = self.records.keys().take_while(|id| **id < floor);
+        done.extend(below.map(|id| keys::record(RecordId(*id))));
+        let is_of_none = |id: u64| id < floor || !self.records.contains_key(&id);
+        let vectors = self.vectors.iter().filter(|(_, id)| is_of_none(*id));
+        done.extend(vectors.map(|(generation, id)| keys::vector(*generation, RecordId(*id))));
+        for entry in done {
+            self.checksums.remove(&entry);
+            batch.remove(entry);
         }
-        for id in self.records.keys().take_while(|id| **id < floor) {
-            batch.remove(keys::record(RecordId(*id)));
-        }
-        for (generation, id) in &self.vectors {
-            if *id < floor || !self.records.contains_key(id) {
-                batch.remove(keys::vector(*generation, RecordId(*id)));
-            }
+        // Of the counters an older version may be all that there is: no memo gets the id of
+        // another.
+        if let Some(counters) = memos::counters_beyond(db, self.last_memo, self.last_recall)? {
+            batch.insert(keys::MEMO_COUNTERS, counters);
         }
         self.records.retain(|id, _| *id >= floor);
         let next_record = self.records.keys().next_back().map_or(1, |id| id + 1);
@@ -390,6 +441,11 @@ impl Saved {
         batch.insert(keys::TALLY, records::encode(keys::TALLY, &tally));
         self.tally = Some(tally);
         db.commit(batch)
+    }
+
+    fn sum_of(&self, kind: u8) -> KindSum {
+        let of_kind = self.checksums.range(vec![kind]..vec![kind + 1]);
+        KindSum::of(of_kind.map(|(_, checksum)| *checksum))
     }
 
     fn floor(&self) -> u64 {
@@ -437,7 +493,7 @@ fn list_files(db: &Path) -> Vec<PathBuf> {
 fn carve_files(
     files: &[PathBuf],
     keyring: &Keyring,
-    mut found: impl FnMut(Opened) -> Result<(), StoreError>,
+    mut found: impl FnMut(Carved<'_>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     for path in files {
         let io = |error: &io::Error| StoreError::io("read", path, error);
@@ -448,20 +504,17 @@ fn carve_files(
         };
         let is_log = path.file_name() == Some("db".as_ref());
         let piece = if is_log { PIECE_BYTES as u64 } else { u64::MAX };
-        let (mut at, length) = (0, file.metadata().map_err(|error| io(&error))?.len());
-        while at < length {
+        let length = file.metadata().map_err(|error| io(&error))?.len();
+        for at in (0..length).step_by(usize::try_from(piece).unwrap_or(usize::MAX)) {
             let bytes = read_piece(&file, at, (length - at).min(piece));
-            at += bytes.len() as u64;
-            for (_, opened) in sealed::carve(keyring, &bytes) {
-                found(opened)?;
-            }
+            sealed::carve(keyring, &bytes).try_for_each(&mut found)?;
         }
     }
     Ok(())
 }
 
 /// Some bytes of a file. What the disk does not give is zeros, in which nothing is found.
-fn read_piece(file: &File, at: u64, bytes: u64) -> Vec<u8> {
+fn read_piece(file: &impl FileExt, at: u64, bytes: u64) -> Vec<u8> {
     let mut piece = vec![0; usize::try_from(bytes).unwrap_or(usize::MAX)];
     if file.read_exact_at(&mut piece, at).is_err() {
         for (page, from) in piece.chunks_mut(PAGE_BYTES).zip((at..).step_by(PAGE_BYTES)) {
@@ -509,4 +562,59 @@ fn save_images(from: &Path, to: &Path, keyring: &Keyring) -> io::Result<(usize, 
     }
     damaged.sort_unstable();
     Ok((saved, damaged))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::keyring::master_key::MasterKey;
+
+    /// A disk of which some sectors cannot be read.
+    struct WornDisk {
+        bytes: Vec<u8>,
+        bad: Vec<std::ops::Range<usize>>,
+    }
+
+    impl FileExt for WornDisk {
+        fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
+            let at = usize::try_from(at).unwrap();
+            let end = self.bytes.len().min(at + to.len());
+            if self.bad.iter().any(|bad| bad.start < end && at < bad.end) {
+                return Err(io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error()));
+            }
+            to[..end - at].copy_from_slice(&self.bytes[at..end]);
+            Ok(end - at)
+        }
+
+        fn write_at(&self, _: &[u8], _: u64) -> io::Result<usize> {
+            unreachable!("a salvage only reads")
+        }
+    }
+
+    #[test]
+    fn what_lies_around_sectors_that_cannot_be_read_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let keyring = Keyring::create(dir.path(), &MasterKey::for_tests(1)).unwrap();
+        let mut bytes = Vec::new();
+        let mut places = Vec::new();
+        for n in 0..60_u64 {
+            let (id, note) = (KeyId::new(KeyClass::Version, n), vec![7; 700]);
+            let sealed = sealed::seal(&keyring, id, n, b"n", &note).unwrap();
+            places.push(bytes.len()..bytes.len() + sealed.len());
+            bytes.extend(sealed);
+        }
+        // The second page, and one sector of the fifth.
+        let bad = vec![PAGE_BYTES..2 * PAGE_BYTES, 4 * PAGE_BYTES + 512..4 * PAGE_BYTES + 1_024];
+        let length = bytes.len() as u64;
+        let disk = WornDisk { bytes, bad };
+        let piece = read_piece(&disk, 0, length);
+        let found: Vec<u64> = sealed::carve(&keyring, &piece).map(|it| it.opened.write).collect();
+        let lost_pages = [PAGE_BYTES..2 * PAGE_BYTES, 4 * PAGE_BYTES..5 * PAGE_BYTES];
+        let is_whole = |place: &std::ops::Range<usize>| {
+            !lost_pages.iter().any(|it| it.start < place.end && place.start < it.end)
+        };
+        let whole = (0..60).zip(&places).filter(|(_, place)| is_whole(place)).map(|(n, _)| n);
+        assert_eq!(found, whole.collect::<Vec<u64>>());
+        assert!((40..52).contains(&found.len()), "{}", found.len());
+    }
 }

@@ -91,11 +91,20 @@ pub(super) fn is_sealed(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
+/// A whole sealed value among other bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Carved<'a> {
+    pub(super) id: KeyId,
+    pub(super) opened: Opened,
+    /// As it lies there.
+    pub(super) sealed: &'a [u8],
+}
+
 /// Every whole sealed value among any bytes that a key opens, whatever lies between.
 pub(super) fn carve<'a>(
     keyring: &'a Keyring,
     bytes: &'a [u8],
-) -> impl Iterator<Item = (KeyId, Opened)> + 'a {
+) -> impl Iterator<Item = Carved<'a>> + 'a {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
@@ -107,7 +116,7 @@ pub(super) fn carve<'a>(
             let Some(sealed) = rest.get(..sealed_bytes(head.bytes as usize)) else { continue };
             if let Ok(opened) = open(keyring, sealed) {
                 at += sealed.len() - 1;
-                return Some((head.id, opened));
+                return Some(Carved { id: head.id, opened, sealed });
             }
         }
     })
@@ -243,7 +252,8 @@ mod tests {
                     bytes.extend(part);
                 }
             }
-            let carved: Vec<_> = carve(&keyring, &bytes).collect();
+            let carved = carve(&keyring, &bytes).map(|it| (it.id, it.opened));
+            let carved: Vec<_> = carved.collect();
             prop_assert_eq!(carved, expected);
             prop_assert!(carve(&keyring, &bytes[bytes.len() / 2..]).count() <= bytes.len());
         }

@@ -50,6 +50,14 @@ impl KindSum {
         self.sum = self.sum.wrapping_add(checksum(key, value));
     }
 
+    /// Of entries by their checksums.
+    pub(super) fn of(checksums: impl IntoIterator<Item = u64>) -> Self {
+        checksums.into_iter().fold(Self::default(), |Self { count, sum }, checksum| Self {
+            count: count.wrapping_add(1),
+            sum: sum.wrapping_add(checksum),
+        })
+    }
+
     /// Counts what is under a key now in place of what was.
     pub(super) fn replace(&mut self, key: &[u8], old: Option<&[u8]>, new: Option<&[u8]>) {
         if let Some(old) = old {
@@ -136,7 +144,7 @@ impl std::fmt::Display for Loss {
 }
 
 /// Checksum of an entry, spread over 64 bits so that sums of many differ.
-fn checksum(key: &[u8], value: &[u8]) -> u64 {
+pub(super) fn checksum(key: &[u8], value: &[u8]) -> u64 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&u64::try_from(key.len()).unwrap_or(u64::MAX).to_le_bytes());
     hasher.update(key);
@@ -196,6 +204,11 @@ impl WitnessFile {
             self.synced_at = Some(SystemClock.tick());
         }
         Ok(())
+    }
+
+    /// The next write opens it by its name.
+    pub(super) fn close(&mut self) {
+        (self.file, self.synced_at) = (None, None);
     }
 
     /// Makes durable what was written.
