@@ -14,7 +14,7 @@
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 use crate::store::StoreError;
-use crate::store::keyring::{Key, KeyClass, KeyId, Keyring, random};
+use crate::store::keyring::{KEY_BYTES, KeyClass, KeyId, Keyring, random};
 
 const MAGIC: [u8; 2] = [0xE9, 0x67];
 const VERSION: u8 = 1;
@@ -172,7 +172,7 @@ fn parse_inner(mut plain: Vec<u8>) -> Option<Opened> {
 
 /// Encrypts with AES-256-GCM; the tag stands at the end.
 pub(super) fn encrypt(
-    key: &Key,
+    key: &[u8; KEY_BYTES],
     nonce: [u8; NONCE_LEN],
     authenticated: &[u8],
     mut plain: Vec<u8>,
@@ -187,7 +187,7 @@ pub(super) fn encrypt(
 
 /// Reads what [`encrypt`] made; `None` where a bit of it is another.
 pub(super) fn decrypt(
-    key: &Key,
+    key: &[u8; KEY_BYTES],
     nonce: [u8; NONCE_LEN],
     authenticated: &[u8],
     mut encrypted: Vec<u8>,
@@ -199,7 +199,7 @@ pub(super) fn decrypt(
     Some(encrypted)
 }
 
-fn cipher(key: &Key) -> LessSafeKey {
+fn cipher(key: &[u8; KEY_BYTES]) -> LessSafeKey {
     #[expect(clippy::expect_used, reason = "a key has the length that the cipher asks for")]
     let key = UnboundKey::new(&AES_256_GCM, key).expect("256 bits");
     LessSafeKey::new(key)

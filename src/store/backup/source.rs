@@ -228,7 +228,7 @@ impl BackupSource {
         let mut files = vec![("keyring".to_owned(), keyring.print()?)];
         let own = MasterKey::read(&KeySource::InStore, dir)?;
         if let Some(own) = own.filter(|own| keyring.is_under(own)) {
-            files.push(("key".to_owned(), own.print_own().into_bytes()));
+            files.push(("key".to_owned(), own.print_own().as_bytes().to_vec()));
         }
         let manifest = dir.join("manifest");
         match fs::read(&manifest) {
@@ -256,7 +256,7 @@ impl BackupSource {
 pub(super) fn store_id(keyring: &Keyring) -> Option<StoreId> {
     let mut hash = Sha256::new();
     hash.update(b"engram store ");
-    hash.update(keyring.key(KeyId::KEPT)?);
+    hash.update(keyring.key(KeyId::KEPT)?.as_slice());
     hash.finalize().first_chunk().copied()
 }
 

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 
 use bincode::{Decode, Encode};
 use log::warn;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::base::failpoint::failpoint;
 use crate::store::StoreError;
 use crate::store::durable;
 use crate::store::keyring::master_key::MasterKey;
-use crate::store::keyring::tree::{KeyTree, Node, Seed};
+use crate::store::keyring::tree::{KeyTree, Node, SEED_BYTES};
 use crate::store::keyring::{KeyClass, Trees, random};
 use crate::store::records::VALUE_BYTES_MAX;
 use crate::store::sealed;
@@ -37,7 +38,16 @@ struct NodeOnDisk {
     class: u8,
     first: u64,
     height: u8,
-    seed: Seed,
+    seed: [u8; SEED_BYTES],
+}
+
+/// Bytes of one as it is encoded, at most.
+const NODE_BYTES_MAX: usize = 1 + 9 + 1 + SEED_BYTES;
+
+impl Drop for NodeOnDisk {
+    fn drop(&mut self) {
+        self.seed.zeroize();
+    }
 }
 
 /// What is wrong with one of the files.
@@ -124,11 +134,13 @@ impl KeyringFile {
                 class: class.to_byte(),
                 first,
                 height: node.height,
-                seed: node.seed,
+                seed: *node.seed,
             })
         };
         let nodes: Vec<NodeOnDisk> = KeyClass::ALL.into_iter().flat_map(of_class).collect();
-        let plain = bincode::encode_to_vec(nodes, bincode::config::standard())
+        // Of a vector that grows, the shorter one would stay behind. It is encrypted in place.
+        let mut plain = Vec::with_capacity((nodes.len() + 1) * NODE_BYTES_MAX);
+        bincode::encode_into_std_write(&nodes, &mut plain, bincode::config::standard())
             .map_err(|error| StoreError::Database { reason: error.to_string() })?;
         let head = [MAGIC.as_slice(), &FORMAT.to_le_bytes(), &trees.epoch.to_le_bytes()].concat();
         let nonce = random()?;
@@ -149,6 +161,7 @@ impl KeyringFile {
         let epoch = epoch.first_chunk().map(|it| u64::from_le_bytes(*it)).ok_or(Fault::Foreign)?;
         let (nonce, sealed) = rest.split_first_chunk().ok_or(Fault::Closed)?;
         let plain = sealed::decrypt(self.master.bytes(), *nonce, head, sealed.to_vec())
+            .map(Zeroizing::new)
             .ok_or(Fault::Closed)?;
         let config = bincode::config::standard().with_limit::<VALUE_BYTES_MAX>();
         let (nodes, _): (Vec<NodeOnDisk>, usize) = bincode::decode_from_slice(&plain, config)
@@ -156,7 +169,7 @@ impl KeyringFile {
         let tree = |class: KeyClass| {
             let of_class = nodes.iter().filter(|it| it.class == class.to_byte());
             let nodes = of_class.map(|NodeOnDisk { class: _, first, height, seed }| {
-                (*first, Node { height: *height, seed: *seed })
+                (*first, Node { height: *height, seed: (*seed).into() })
             });
             KeyTree::of_nodes(nodes)
         };
@@ -175,7 +188,7 @@ mod tests {
     }
 
     fn trees(epoch: u64) -> Trees {
-        let mut trees = [1, 2, 3, 4, 5].map(|it| KeyTree::of_root([it; 32]));
+        let mut trees = [1, 2, 3, 4, 5].map(|it| KeyTree::of_root([it; 32].into()));
         trees[1].take_out(epoch, epoch + 3);
         Trees { epoch, trees }
     }

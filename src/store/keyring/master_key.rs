@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use linux_keyutils::{KeyRing, KeyRingIdentifier};
 use sha2::{Digest as _, Sha256};
+use zeroize::Zeroizing;
 
 use crate::store::StoreError;
 use crate::store::durable;
@@ -39,9 +40,9 @@ const NAMES: [&str; 2] = ["key", "key.copy"];
 const MAGIC: &str = "engram-key-1 ";
 const KEY_BYTES: usize = 32;
 
-/// A master key.
+/// A master key, wiped from memory where it is dropped.
 #[derive(Clone)]
-pub(crate) struct MasterKey([u8; KEY_BYTES]);
+pub(crate) struct MasterKey(Zeroizing<[u8; KEY_BYTES]>);
 
 impl MasterKey {
     /// Reads the key; `None` where the store in `dir` has none of its own yet.
@@ -55,7 +56,7 @@ impl MasterKey {
 
     /// Makes the store's own key; durable in `dir` when it returns.
     pub(crate) fn create_own(dir: &Path) -> Result<Self, StoreError> {
-        let key = Self(random()?);
+        let key = Self(random()?.into());
         NAMES.iter().try_for_each(|name| write_own(&dir.join(name), &key))?;
         Ok(key)
     }
@@ -65,13 +66,19 @@ impl MasterKey {
     }
 
     /// The file of the store's own key.
-    pub(crate) fn print_own(&self) -> String {
-        format!("{MAGIC}{} {}\n", hex(&self.0), hex(&checksum(&self.0)))
+    pub(crate) fn print_own(&self) -> Zeroizing<String> {
+        let digits = hex(self.0.as_slice());
+        // Of a text that grows, the shorter one would stay behind.
+        let mut text = Zeroizing::new(String::with_capacity(MAGIC.len() + 2 * KEY_BYTES + 10));
+        for part in [MAGIC, &digits, " ", &hex(&checksum(&self.0)), "\n"] {
+            text.push_str(part);
+        }
+        text
     }
 
     #[cfg(test)]
     pub(crate) fn for_tests(byte: u8) -> Self {
-        Self([byte; KEY_BYTES])
+        Self([byte; KEY_BYTES].into())
     }
 }
 
@@ -87,7 +94,7 @@ fn read_own(dir: &Path) -> Result<Option<MasterKey>, StoreError> {
     let read = NAMES.map(|name| {
         let path = dir.join(name);
         match fs::read_to_string(&path) {
-            Ok(text) => Ok(parse_own(&text)),
+            Ok(text) => Ok(parse_own(&Zeroizing::new(text))),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData) => {
                 Ok(None)
             }
@@ -114,8 +121,8 @@ fn write_own(path: &Path, key: &MasterKey) -> Result<(), StoreError> {
 
 fn parse_own(text: &str) -> Option<MasterKey> {
     let (key, check) = text.strip_prefix(MAGIC)?.trim_end().split_once(' ')?;
-    let key = <[u8; KEY_BYTES]>::try_from(unhex(key)?).ok()?;
-    (unhex(check)? == checksum(&key)).then_some(MasterKey(key))
+    let key = Zeroizing::new(<[u8; KEY_BYTES]>::try_from(unhex(key)?.as_slice()).ok()?);
+    (*unhex(check)? == checksum(&key)).then_some(MasterKey(key))
 }
 
 fn checksum(key: &[u8; KEY_BYTES]) -> [u8; 4] {
@@ -130,7 +137,7 @@ fn read_secret(path: &Path) -> Result<MasterKey, StoreError> {
         let reason = format!("{bytes} bytes are no key, accepted are at most {SECRET_BYTES_MAX}");
         return Err(io(&std::io::Error::other(reason)));
     }
-    let secret = fs::read(path).map_err(|error| io(&error))?;
+    let secret = Zeroizing::new(fs::read(path).map_err(|error| io(&error))?);
     of_secret(&secret).map_err(|reason| io(&std::io::Error::other(reason)))
 }
 
@@ -138,6 +145,7 @@ fn read_secret(path: &Path) -> Result<MasterKey, StoreError> {
 fn read_kept(name: &str) -> Result<MasterKey, StoreError> {
     let kept = [KeyRingIdentifier::Session, KeyRingIdentifier::User]
         .map(|keyring| KeyRing::from_special_id(keyring, false)?.search(name)?.read_to_vec());
+    let kept = kept.map(|it| it.map(Zeroizing::new));
     let secret = match kept {
         [Ok(secret), _] | [_, Ok(secret)] => secret,
         [Err(session), Err(user)] => {
@@ -158,19 +166,26 @@ fn of_secret(secret: &[u8]) -> Result<MasterKey, String> {
     let mut hash = Sha256::new();
     hash.update(b"engram master key ");
     hash.update(secret);
-    Ok(MasterKey(hash.finalize().into()))
+    let mut key = Zeroizing::new([0; KEY_BYTES]);
+    hash.finalize_into(key.as_mut_slice().into());
+    Ok(MasterKey(key))
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> Zeroizing<String> {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xF]);
-    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
+    let mut text = Zeroizing::new(String::with_capacity(2 * bytes.len()));
+    text.extend(digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)));
+    text
 }
 
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> =
-        text.chars().map(|it| it.to_digit(16).and_then(|it| u8::try_from(it).ok())).collect();
-    let (pairs, rest) = digits.as_deref()?.as_chunks::<2>();
-    rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
+fn unhex(text: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let digit = |it: u8| char::from(it).to_digit(16).and_then(|it| u8::try_from(it).ok());
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let mut bytes = Zeroizing::new(Vec::with_capacity(pairs.len()));
+    for [high, low] in pairs {
+        bytes.push(digit(*high)? << 4 | digit(*low)?);
+    }
+    rest.is_empty().then_some(bytes)
 }
 
 #[cfg(test)]
@@ -180,14 +195,14 @@ mod tests {
     use super::*;
 
     fn read(dir: &Path) -> Option<[u8; 32]> {
-        MasterKey::read(&KeySource::InStore, dir).unwrap().map(|key| key.0)
+        MasterKey::read(&KeySource::InStore, dir).unwrap().map(|key| *key.bytes())
     }
 
     #[test]
     fn either_file_of_the_own_key_is_enough_and_both_are_private() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(read(dir.path()), None);
-        let key = MasterKey::create_own(dir.path()).unwrap().0;
+        let key = *MasterKey::create_own(dir.path()).unwrap().bytes();
         for name in NAMES {
             let path = dir.path().join(name);
             let whole = fs::read(&path).unwrap();

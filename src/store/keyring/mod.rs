@@ -8,6 +8,12 @@
 //! ([`file`]), encrypted under a master key ([`master_key`]). Both are written anew as a
 //! whole at each erasure. Promise: once [`Keyring::erase`] returned, no file of the
 //! store's directory holds what those keys can be derived from.
+//!
+//! In memory keys and seeds are wiped where they are dropped (`zeroize`), and so are the master
+//! key and the bytes that it is read from and printed to. That covers neither what the compiler
+//! copies as values move, nor the state of a hash, nor the key schedule of a value that ring is
+//! at work on, nor the key in a backup's answer on its way through the socket, nor what the
+//! kernel swapped out or wrote to a core dump.
 
 mod file;
 pub mod master_key;
@@ -21,7 +27,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use crate::store::StoreError;
 use crate::store::keyring::file::KeyringFile;
 use crate::store::keyring::master_key::MasterKey;
-use crate::store::keyring::tree::{KeyTree, Seed};
+use crate::store::keyring::tree::{KeyTree, SEED_BYTES, Seed};
 
 /// Which tree a key is of: what is numbered alike and lives alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,8 +83,9 @@ impl KeyId {
     }
 }
 
-/// A key of 256 bits.
+/// A key of 256 bits, wiped from memory where it is dropped.
 pub(super) type Key = Seed;
+pub(super) const KEY_BYTES: usize = SEED_BYTES;
 
 /// See the module.
 #[derive(Debug)]
@@ -106,7 +113,7 @@ impl Keyring {
     pub(super) fn create(dir: &Path, master: &MasterKey) -> Result<Self, StoreError> {
         let mut trees = Vec::new();
         for _ in KeyClass::ALL {
-            trees.push(KeyTree::of_root(random()?));
+            trees.push(KeyTree::of_root(random()?.into()));
         }
         let trees = trees.try_into().unwrap_or_default();
         let held = Trees { epoch: 1, trees };
@@ -120,6 +127,25 @@ impl Keyring {
         // Replaced as a whole: a panicking holder leaves no half of it.
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         held.trees.get(id.class.index())?.key(id.number)
+    }
+
+    /// Whether there is such a key.
+    pub(super) fn holds(&self, id: KeyId) -> bool {
+        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        held.trees.get(id.class.index()).is_some_and(|tree| tree.holds(id.number))
+    }
+
+    /// Numbers of a class from 1 to below `end` that have a key and are not among these.
+    pub(super) fn held_but(
+        &self,
+        class: KeyClass,
+        end: u64,
+        is_among: impl Fn(u64) -> bool,
+    ) -> Vec<u64> {
+        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let ranges = held.trees.get(class.index()).into_iter().flat_map(KeyTree::ranges);
+        let numbers = ranges.flat_map(|(first, last)| first.max(1)..(last + 1).min(end));
+        numbers.filter(|number| !is_among(*number)).collect()
     }
 
     /// Destroys keys; durable when it returns. Unknown and erased ones are no error.
