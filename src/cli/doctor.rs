@@ -118,7 +118,7 @@ fn examine(
     let is_whole = store.is_ok();
     findings.push(Finding { part: "store", outcome: store });
     if is_whole && !is_running {
-        findings.extend(check_index(config, places));
+        findings.extend(check_copy(config, places));
     }
     findings.extend(check_backup(dir));
     let losses = Losses::in_dir(dir).read().unwrap_or_default();
@@ -190,16 +190,26 @@ fn check_store(config: &Config, places: &Places, dir: &Path) -> (Result<String, 
     }
 }
 
-/// What is to be said of the index of a store that no process has open: it is read as a start
-/// reads it, from a copy.
-fn check_index(config: &Config, places: &Places) -> Option<Finding> {
-    let options = daemon::store_options(config, places).ok()?;
-    let outcome = match StoreCopy::of(&options) {
-        Ok(None) => return None,
-        Ok(Some(copy)) => describe_index(&IndexFaults::of(copy.store()?)),
+/// What is to be said of the index and the images of a store that no process has open: it is
+/// read as a start reads it, from a copy.
+fn check_copy(config: &Config, places: &Places) -> Vec<Finding> {
+    let Ok(options) = daemon::store_options(config, places) else { return Vec::new() };
+    let index = |outcome| Finding { part: "index", outcome };
+    let copy = match StoreCopy::of(&options) {
+        Ok(None) => return Vec::new(),
+        Ok(Some(copy)) => copy,
+        Err(error) => return vec![index(Err(error.to_string()))],
+    };
+    let Some(store) = copy.store() else { return Vec::new() };
+    let images = match copy.gone_images(&options) {
+        Ok(None) => Ok("those of all records and frames are there".to_owned()),
+        Ok(Some(gone)) => Err(format!("{gone}; what a backup has of them can be put back")),
         Err(error) => Err(error.to_string()),
     };
-    Some(Finding { part: "index", outcome })
+    vec![
+        index(describe_index(&IndexFaults::of(store))),
+        Finding { part: "images", outcome: images },
+    ]
 }
 
 fn describe_index(found: &Result<IndexFaults, StoreError>) -> Result<String, String> {

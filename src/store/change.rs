@@ -174,6 +174,8 @@ pub(super) struct Change {
     pub(super) sources: Vec<(String, Option<Timestamp>)>,
     /// Segments named now, with their records, or (`None`) dropped.
     pub(super) segments: Vec<(SegmentNumber, Option<(RecordId, RecordId)>)>,
+    /// Images that go once the change is on disk.
+    pub(super) images_gone: BTreeSet<u64>,
 }
 
 impl Change {
@@ -190,6 +192,7 @@ impl Change {
             moves: Vec::new(),
             sources: Vec::new(),
             segments: Vec::new(),
+            images_gone: BTreeSet::new(),
         }
     }
 
@@ -248,8 +251,9 @@ impl Change {
         self.sources.push((source.to_owned(), None));
     }
 
-    /// Destroys the key of a frame's image and of what waits for its caption.
+    /// Removes a frame's image, and destroys its key and that of what waits for its caption.
     pub(super) fn erase_frame(&mut self, ticket: FrameTicket) {
         self.batch.erase(KeyId::new(KeyClass::Frame, ticket.0));
+        self.images_gone.insert(ticket.0);
     }
 }

@@ -23,6 +23,7 @@ use crate::store::records::{
 };
 use crate::store::room::Room;
 use crate::store::salvage;
+use crate::store::sealed;
 use crate::store::sealed_database::SealedDatabase;
 use crate::store::trial::{self, Trial};
 use crate::store::unlock;
@@ -41,6 +42,8 @@ pub(super) struct Opened {
     /// Newest record and its [`records::witness`].
     pub(super) newest: Option<(u64, u32)>,
     pub(super) losses: Losses,
+    /// An earlier engram kept it, in plain text.
+    pub(super) was_plain: bool,
 }
 
 /// Kinds of which there may be as many as records: they are counted after the start.
@@ -69,6 +72,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     trial::forget_note(&path).map_err(|error| StoreError::io("open", &path, &error))?;
     let raw = Database::open(&path, options.sled_cache_bytes)
         .map_err(|reason| tried.not_whole(dir, format!("its database does not open, {reason}")))?;
+    let was_plain = raw.get(keys::FORMAT)?.is_some_and(|it| !sealed::is_sealed(&it));
     let db = unlock::unlock(options, raw, promised)?;
     let format = db.read::<FormatOnDisk>(keys::FORMAT).map_err(|error| blame(error, dir))?;
     let tally = db.read::<TallyOnDisk>(keys::TALLY).map_err(|error| blame(error, dir))?;
@@ -95,7 +99,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
         // The witness says from now on what was found.
         db.raw().commit(Batch::default())?;
     }
-    Ok(Opened { lock, manifest, db, format, tally, removed, newest, losses })
+    Ok(Opened { lock, manifest, db, format, tally, removed, newest, losses, was_plain })
 }
 
 /// What an examination found.

@@ -637,6 +637,107 @@ fn what_was_forgotten_or_written_over_does_not_come_back_by_a_repair() {
     assert_eq!(store.commit_observations(&observed).unwrap()[0].id, RecordId(22));
 }
 
+/// Flips a bit in every copy of the last version of an entry.
+fn damage_newest(dir: &Path, entry: &[u8]) {
+    let path = dir.join("db/db");
+    let mut bytes = fs::read(&path).unwrap();
+    let keyring = super::tests::keyring(dir);
+    let places: Vec<(u64, usize)> = super::sealed::carve(&keyring, &bytes)
+        .filter(|it| it.opened.entry == entry)
+        .map(|it| (it.opened.write, it.sealed.as_ptr() as usize - bytes.as_ptr() as usize))
+        .collect();
+    let (newest, _) = *places.iter().max().unwrap();
+    assert!(places.iter().any(|(write, _)| *write < newest), "there is no older version");
+    for (_, at) in places.into_iter().filter(|(write, _)| *write == newest) {
+        bytes[at + 40] ^= 1;
+    }
+    fs::write(&path, bytes).unwrap();
+}
+
+#[test]
+fn a_salvage_that_finds_an_older_version_only_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    fill_all(dir.path());
+    let id = {
+        let store = open(dir.path());
+        let ticket = crate::base::FrameTicket(1);
+        let id = super::tests::commit(&store, ticket, "a red mug", 1).unwrap().id;
+        store.merge_frame("front", at(77)).unwrap();
+        assert_eq!(store.record(id).unwrap().unwrap().end_at, at(77));
+        id
+    };
+    drop(raw(dir.path()));
+    damage_newest(dir.path(), &super::keys::record(id));
+    damage_newest(dir.path(), super::keys::MEMO_COUNTERS);
+    fs::write(dir.path().join("db/conf"), [0; 40]).unwrap();
+    refuse(dir.path());
+    let report = super::salvage::salvage_in_place(&options(dir.path())).unwrap();
+    let older = report.kinds.iter().filter(|it| it.has_older).map(|it| it.kind);
+    assert_eq!(older.collect::<Vec<_>>(), ["records"]);
+    let store = open(dir.path());
+    assert_eq!(store.record(id).unwrap().unwrap().end_at, at(10));
+    // No new memo gets the id of one that is there.
+    assert_eq!(store.memo_counters().unwrap().next_memo, u64::from(EACH) + 1);
+    let losses = super::Losses::in_dir(dir.path()).read().unwrap();
+    let told = "records: 21 are there, not all as they were last stored";
+    assert!(losses.iter().any(|it| it == told), "{losses:?}");
+}
+
+#[test]
+fn images_that_somebody_removed_are_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    fill_all(dir.path());
+    let losses = super::Losses::in_dir(dir.path());
+    let image = |ticket: u64| dir.path().join(format!("frames/0/{ticket}.frame"));
+    let told = |frames| format!("images: {frames}");
+    {
+        let store = open(dir.path());
+        super::tests::commit(&store, crate::base::FrameTicket(1), "a red mug", 1).unwrap();
+        fs::remove_file(image(1)).unwrap();
+        // Whoever asks for it meets it first.
+        assert_eq!(store.image(crate::base::FrameTicket(1)).unwrap(), None);
+    }
+    let first = told("1 are gone from \"frames\", of frames 1");
+    assert_eq!(losses.read().unwrap(), [first.as_str()]);
+    fs::remove_file(image(2)).unwrap();
+    let copy = super::doctor::StoreCopy::of(&options(dir.path())).unwrap().unwrap();
+    let second = told("1 are gone from \"frames\", of frames 2");
+    assert_eq!(copy.gone_images(&options(dir.path())).unwrap(), Some(second.clone()));
+    drop(copy);
+    let store = open(dir.path());
+    assert!(store.problems()[0].contains("images: 1 are gone"), "{:?}", store.problems());
+    assert_eq!(losses.read().unwrap(), [first.as_str(), second.as_str()]);
+    losses.settle().unwrap();
+    // What is forgotten is not missing.
+    super::tests::commit(&store, crate::base::FrameTicket(2), "a blue mug", 2).unwrap();
+    store.delete_records(&[RecordId(21), RecordId(22)]).unwrap();
+    drop(store);
+    drop(open(dir.path()));
+    assert_eq!(losses.read().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn images_without_their_key_go_at_the_next_start() {
+    let dir = tempfile::tempdir().unwrap();
+    fill_all(dir.path());
+    let image = dir.path().join("frames/0/1.frame");
+    let bytes = fs::read(&image).unwrap();
+    open(dir.path()).delete_frames(&[crate::base::FrameTicket(1)]).unwrap();
+    assert!(!image.exists());
+    // As if the kill had come between the commit and the removal.
+    fs::write(&image, bytes).unwrap();
+    // Somebody's own under the name of one.
+    fs::write(dir.path().join("frames/0/2.frame"), "mine").unwrap();
+    let store = open(dir.path());
+    store.delete_frames(&[crate::base::FrameTicket(2)]).unwrap();
+    drop(store);
+    fs::write(dir.path().join("frames/0/2.frame"), "mine").unwrap();
+    let store = open(dir.path());
+    assert!(!image.exists());
+    assert_eq!(fs::read(dir.path().join("frames/0/2.frame")).unwrap(), b"mine");
+    assert_eq!(store.problems(), Vec::<String>::new());
+}
+
 #[test]
 fn a_salvage_goes_on_in_place_keeps_the_damaged_and_is_degraded() {
     let dir = tempfile::tempdir().unwrap();

@@ -67,6 +67,14 @@ impl StoreCopy {
         Ok(Some(copy))
     }
 
+    /// What a start would say of images that somebody else removed.
+    pub fn gone_images(&self, options: &Options) -> Result<Option<String>, StoreError> {
+        let Some(Store(inner)) = &self.store else { return Ok(None) };
+        let writer = inner.lock_writer();
+        let (next, set_aside) = (writer.tally.next_ticket, &writer.set_aside);
+        inner.frames.untold_gone(&options.dir.join("frames"), next, set_aside)
+    }
+
     pub fn store(&self) -> Option<&Store> {
         self.store.as_ref()
     }

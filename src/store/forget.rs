@@ -2,8 +2,8 @@
 //!
 //! Single records are deleted in one batch. A range can be too large for one: then a
 //! *floor* is raised first, below which no record counts, and the records below it are
-//! removed in bounded batches; a start finishes the rest. Images go first, as a record
-//! without its image is whole, and an image without its record would never go.
+//! removed in bounded batches; a start finishes the rest. Images go after the batch: of those
+//! that a kill leaves behind the key is gone, by which the next start knows them.
 
 use crate::base::FrameTicket;
 use crate::base::RecordId;
@@ -79,7 +79,6 @@ impl Store {
                 ];
                 for (held, key, then) in entries {
                     if held.contains(&ticket.0) && !gone.contains(ticket) {
-                        self.0.frames.remove(*ticket)?;
                         change.batch.remove(key);
                         change.erase_frame(*ticket);
                         change.moves.push(then);
@@ -181,7 +180,6 @@ impl Store {
         let sources = self.sources_of(writer, ids)?;
         for id in ids {
             if let Some(image) = self.image_of(*id)? {
-                self.0.frames.remove(image)?;
                 change.erase_frame(image);
             }
             change.remove_record(*id, self.0.generation);

@@ -4,7 +4,8 @@
 //! An image is written before the entry that names it, as `<ticket>.incoming`, and gets its
 //! name when that is on disk. So a start tells what a kill left unanswered, which it removes,
 //! from images of a database that is newer than the one there, which it moves to
-//! `frames.aside/`.
+//! `frames.aside/`. An image is removed after the commit that takes its key away: one that is
+//! not there and has its key was removed by somebody else, which is told ([`GoneImages`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -23,7 +24,8 @@ use crate::store::Record;
 use crate::store::StoreError;
 use crate::store::backup::SentImage;
 use crate::store::durable;
-use crate::store::keyring::Keyring;
+use crate::store::gone_images::GoneImages;
+use crate::store::keyring::{KeyClass, KeyId, Keyring};
 use crate::store::keys;
 use crate::store::losses::Losses;
 use crate::store::records::Fault;
@@ -43,6 +45,7 @@ pub(super) struct Frames {
     keyring: Arc<Keyring>,
     bytes_max: u64,
     held: RwLock<ImageCatalogue>,
+    gone: GoneImages,
 }
 
 /// Catalogue of the images on disk.
@@ -59,8 +62,8 @@ const ENDING: &str = "frame";
 const INCOMING: &str = "incoming";
 
 impl Frames {
-    /// Lists the images in `dir`; removes what a kill left unanswered, moves those aside whose
-    /// ticket was never given out, and notes them as a loss where a kill cannot have left them.
+    /// Lists the images in `dir`; removes what a kill left unanswered and those whose key was
+    /// destroyed, moves those aside whose ticket was never given out, and notes them as a loss where a kill cannot have left them.
     /// Those that earlier versions left in plain are encrypted.
     pub(super) fn open(
         dir: &Path,
@@ -76,9 +79,12 @@ impl Frames {
         }
         fs::create_dir_all(dir)
             .map_err(|error| StoreError::io("make the directory", dir, &error))?;
-        let Listed { sealed, plain, incoming, unanswered, unknown } = list(dir, next_ticket)
+        let Listed { mut sealed, plain, incoming, unanswered, unknown } = list(dir, next_ticket)
             .map_err(|error| StoreError::io("list the images in", dir, &error))?;
-        for path in incoming {
+        sealed
+            .remove_erased(dir, &keyring)
+            .map_err(|error| StoreError::io("remove images from", dir, &error))?;
+        for path in incoming.into_iter().filter(|path| path.exists()) {
             fs::rename(&path, path.with_extension(ENDING))
                 .map_err(|error| StoreError::io("name the image", &path, &error))?;
         }
@@ -99,7 +105,8 @@ impl Frames {
             log::warn!(path:? = path; "an image that no entry names was moved aside");
         }
         let held = RwLock::new(sealed);
-        let frames = Self { dir: dir.to_owned(), keyring, bytes_max, held };
+        let gone = GoneImages::beside(dir, losses.clone());
+        let frames = Self { dir: dir.to_owned(), keyring, bytes_max, held, gone };
         for (ticket, path) in plain {
             let io = |error: io::Error| StoreError::io("encrypt the image", &path, &error);
             frames.put(ticket, &fs::read(&path).map_err(io)?)?;
@@ -161,22 +168,57 @@ impl Frames {
         }
     }
 
+    /// Tells which images are gone although nobody dropped them, of tickets below `next`. Of a
+    /// frame that was set aside it cannot be told.
+    pub(super) fn tell_gone(&self, next: u64, set_aside: &BTreeSet<u64>) -> Result<(), StoreError> {
+        self.gone.tell(&self.find_gone(next, set_aside))
+    }
+
+    /// What [`Frames::tell_gone`] would say of the images in another directory.
+    pub(super) fn untold_gone(
+        &self,
+        dir: &Path,
+        next: u64,
+        set_aside: &BTreeSet<u64>,
+    ) -> Result<Option<String>, StoreError> {
+        let there = match list(dir, next) {
+            Ok(listed) => listed.sealed.images,
+            Err(error) if error.kind() == ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => return Err(StoreError::io("list the images in", dir, &error)),
+        };
+        let is_there = |it| there.contains_key(&it) || set_aside.contains(&it);
+        let gone = self.keyring.held_but(KeyClass::Frame, next, is_there);
+        GoneImages::beside(dir, Losses::in_dir(dir)).untold(&gone)
+    }
+
+    /// Those that an earlier engram dropped without a trace.
+    pub(super) fn forget_gone(&self, next: u64) -> Result<(), StoreError> {
+        let gone = self.find_gone(next, &BTreeSet::new());
+        self.keyring.erase(gone.into_iter().map(|it| KeyId::new(KeyClass::Frame, it)))
+    }
+
+    fn find_gone(&self, next: u64, set_aside: &BTreeSet<u64>) -> Vec<u64> {
+        let held = self.read_held();
+        let is_there = |it| held.images.contains_key(&it) || set_aside.contains(&it);
+        self.keyring.held_but(KeyClass::Frame, next, is_there)
+    }
+
     /// The image; `None` when it was dropped or is missing. A damaged one is an error.
     pub(super) fn read(&self, ticket: FrameTicket) -> Result<Option<Vec<u8>>, StoreError> {
         if !self.read_held().images.contains_key(&ticket.0) {
             return Ok(None);
         }
-        let path = self.path(ticket.0);
-        // It may get its name between the first two.
-        let names = [path.clone(), path.with_extension(INCOMING), path];
-        let mut read = names.iter().map(|path| (path, fs::read(path)));
-        let is_there = |(_, read): &(_, io::Result<Vec<u8>>)| {
-            read.as_ref().err().is_none_or(|error| error.kind() != ErrorKind::NotFound)
-        };
-        let sealed = match read.find(is_there) {
-            Some((_, Ok(sealed))) => sealed,
-            None => return Ok(None),
-            Some((path, Err(error))) => return Err(StoreError::io("read the image", path, &error)),
+        let sealed = match self.look(ticket, |path| fs::read(path)) {
+            Ok(Some(sealed)) => sealed,
+            Ok(None) => {
+                // Else it was dropped just now, or the whole directory is not there.
+                let is_there = self.path(ticket.0).parent().is_some_and(Path::is_dir);
+                if is_there && self.read_held().images.contains_key(&ticket.0) {
+                    self.gone.tell(&[ticket.0])?;
+                }
+                return Ok(None);
+            }
+            Err((path, error)) => return Err(StoreError::io("read the image", &path, &error)),
         };
         let entry = keys::image(ticket);
         match sealed::open(&self.keyring, &sealed) {
@@ -198,34 +240,31 @@ impl Frames {
 
     /// End of an image's file, by which it is told from others; `None` when it is gone.
     pub(super) fn tag(&self, ticket: FrameTicket) -> Result<Option<[u8; 8]>, StoreError> {
-        let path = self.path(ticket.0);
-        let io = |error: &io::Error| StoreError::io("read the image", &path, error);
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io(&error)),
-        };
-        let bytes = file.metadata().map_err(|error| io(&error))?.len();
-        let mut tag = [0; 8];
-        // Of one that is cut shorter it stays as it is: reading the image tells.
-        if let Some(at) = bytes.checked_sub(8) {
-            match file.read_exact_at(&mut tag, at) {
-                // Reading the image tells of that as well.
-                Err(error) if is_unreadable(&error) => {}
-                read => read.map_err(|error| io(&error))?,
+        let read_tag = |path: &Path| {
+            let file = File::open(path)?;
+            let bytes = file.metadata()?.len();
+            let mut tag = [0; 8];
+            // Of one that is cut shorter it stays as it is: reading the image tells.
+            if let Some(at) = bytes.checked_sub(8) {
+                match file.read_exact_at(&mut tag, at) {
+                    // Reading the image tells of that as well.
+                    Err(error) if is_unreadable(&error) => {}
+                    read => read?,
+                }
             }
-        }
-        Ok(Some(tag))
+            Ok(tag)
+        };
+        self.look(ticket, read_tag)
+            .map_err(|(path, error)| StoreError::io("read the image", &path, &error))
     }
 
     /// An image's file as it lies there.
     pub(super) fn read_sealed(&self, ticket: FrameTicket) -> Result<SentImage, StoreError> {
-        let path = self.path(ticket.0);
-        let sealed = match fs::read(&path) {
-            Ok(sealed) => sealed,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(SentImage::Gone),
-            Err(error) if is_unreadable(&error) => return Ok(SentImage::Damaged),
-            Err(error) => return Err(StoreError::io("read the image", &path, &error)),
+        let sealed = match self.look(ticket, |path| fs::read(path)) {
+            Ok(Some(sealed)) => sealed,
+            Ok(None) => return Ok(SentImage::Gone),
+            Err((_, error)) if is_unreadable(&error) => return Ok(SentImage::Damaged),
+            Err((path, error)) => return Err(StoreError::io("read the image", &path, &error)),
         };
         Ok(match sealed::open(&self.keyring, &sealed) {
             Ok(Opened { entry, .. }) if entry == keys::image(ticket) => SentImage::Whole(sealed),
@@ -245,7 +284,7 @@ impl Frames {
         self.read_held().bytes
     }
 
-    /// Removes the oldest images until `bytes` more fit; returns which went.
+    /// The oldest images that must go, besides those that are `going`, so that `bytes` more fit.
     ///
     /// Images of `pending` frames stay. Those of `set_aside` frames go last.
     pub(super) fn make_room(
@@ -253,23 +292,23 @@ impl Frames {
         bytes: u64,
         pending: &BTreeSet<u64>,
         set_aside: &BTreeSet<u64>,
+        going: &BTreeSet<u64>,
     ) -> Result<Vec<u64>, StoreError> {
-        let (victims, kept) = {
-            let held = self.read_held();
-            held.victims((held.bytes + bytes).saturating_sub(self.bytes_max), pending, set_aside)
-        };
+        let held = self.read_held();
+        let (victims, kept) =
+            held.victims((bytes, self.bytes_max), |it| pending.contains(&it), set_aside, going);
         if kept + bytes > self.bytes_max {
             return Err(StoreError::ImagesFull { bytes: kept + bytes, max: self.bytes_max });
-        }
-        for victim in &victims {
-            self.remove(FrameTicket(*victim))?;
         }
         Ok(victims)
     }
 
     /// Removes an image if it is there.
     pub(super) fn remove(&self, ticket: FrameTicket) -> Result<(), StoreError> {
-        let Some(bytes) = self.read_held().images.get(&ticket.0).copied() else { return Ok(()) };
+        // Before its file: a reader that finds none asks here why.
+        if !self.write_held().remove(ticket.0) {
+            return Ok(());
+        }
         let path = self.path(ticket.0);
         for path in [path.with_extension(INCOMING), path] {
             match fs::remove_file(&path) {
@@ -279,16 +318,30 @@ impl Frames {
                 _ => {}
             }
         }
-        let mut held = self.write_held();
-        held.images.remove(&ticket.0);
-        held.bytes -= bytes;
         failpoint!("image.removed");
         Ok(())
     }
 
+    /// What a look at an image's file finds, by whichever name it is there; `None` where it is not.
+    fn look<T>(
+        &self,
+        ticket: FrameTicket,
+        at: impl Fn(&Path) -> io::Result<T>,
+    ) -> Result<Option<T>, (PathBuf, io::Error)> {
+        let path = self.path(ticket.0);
+        // It may get its name between the first two.
+        for path in [path.clone(), path.with_extension(INCOMING), path] {
+            match at(&path) {
+                Ok(found) => return Ok(Some(found)),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err((path, error)),
+            }
+        }
+        Ok(None)
+    }
+
     fn path(&self, ticket: u64) -> PathBuf {
-        let group = (ticket / IMAGES_A_DIRECTORY).to_string();
-        self.dir.join(group).join(format!("{ticket}.{ENDING}"))
+        path_in(&self.dir, ticket)
     }
 
     fn read_held(&self) -> RwLockReadGuard<'_, ImageCatalogue> {
@@ -302,28 +355,59 @@ impl Frames {
 }
 
 impl ImageCatalogue {
-    /// Tickets whose images free `excess` bytes, and the bytes left without them.
+    /// Tickets whose images must go besides those that are `going`, so that `bytes` more are at
+    /// most `bytes_max`, and the bytes left then.
     fn victims(
         &self,
-        excess: u64,
-        pending: &BTreeSet<u64>,
+        (bytes, bytes_max): (u64, u64),
+        is_pending: impl Fn(u64) -> bool,
         set_aside: &BTreeSet<u64>,
+        going: &BTreeSet<u64>,
     ) -> (Vec<u64>, u64) {
-        let captioned = self
-            .images
-            .iter()
-            .filter(|(ticket, _)| !pending.contains(ticket) && !set_aside.contains(ticket));
-        let failed = self.images.iter().filter(|(ticket, _)| set_aside.contains(ticket));
-        let (mut victims, mut freed) = (Vec::new(), 0);
-        for (ticket, bytes) in captioned.chain(failed) {
-            if freed >= excess {
+        let can_go = |it: &(&u64, &u64)| !is_pending(*it.0) && !going.contains(it.0);
+        let is_failed = |it: &(&u64, &u64)| set_aside.contains(it.0);
+        let captioned = self.images.iter().filter(can_go).filter(|it| !is_failed(it));
+        let failed = self.images.iter().filter(can_go).filter(is_failed);
+        let going: u64 = going.iter().filter_map(|it| self.images.get(it)).sum();
+        let (mut victims, mut kept) = (Vec::new(), self.bytes.saturating_sub(going));
+        for (ticket, freed) in captioned.chain(failed) {
+            if kept + bytes <= bytes_max {
                 break;
             }
             victims.push(*ticket);
-            freed += bytes;
+            kept -= freed;
         }
-        (victims, self.bytes - freed)
+        (victims, kept)
     }
+
+    /// Takes an image out; whether it was there.
+    fn remove(&mut self, ticket: u64) -> bool {
+        let bytes = self.images.remove(&ticket);
+        self.bytes -= bytes.unwrap_or(0);
+        bytes.is_some()
+    }
+
+    /// Removes the files of which a kill left only noise: their key was destroyed.
+    fn remove_erased(&mut self, dir: &Path, keyring: &Keyring) -> io::Result<()> {
+        let key = |ticket| KeyId::new(KeyClass::Frame, ticket);
+        let erased = self.images.keys().copied().filter(|it| !keyring.holds(key(*it)));
+        for ticket in erased.collect::<Vec<u64>>() {
+            let path = path_in(dir, ticket);
+            for path in [path.with_extension(INCOMING), path] {
+                // Of what somebody else put there under that name nothing is known.
+                if path.exists() && sealed::key_id(&fs::read(&path)?) == Some(key(ticket)) {
+                    fs::remove_file(&path)?;
+                }
+            }
+            self.remove(ticket);
+        }
+        Ok(())
+    }
+}
+
+fn path_in(dir: &Path, ticket: u64) -> PathBuf {
+    let group = (ticket / IMAGES_A_DIRECTORY).to_string();
+    dir.join(group).join(format!("{ticket}.{ENDING}"))
 }
 
 /// Files in `frames/`.
@@ -557,14 +641,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let frames = fill(dir.path());
         let (pending, aside) = (BTreeSet::from([1]), BTreeSet::from([2]));
-        assert_eq!(frames.make_room(200, &pending, &aside).unwrap(), Vec::<u64>::new());
-        assert_eq!(frames.make_room(300, &pending, &aside).unwrap(), [3]);
-        assert_eq!(list_held(&frames), [1, 2, 4]);
-        assert_eq!(frames.make_room(800, &pending, &aside).unwrap(), [4, 2]);
-        assert_eq!(list_held(&frames), [1]);
-        let full = frames.make_room(1_002, &pending, &aside);
+        let mut going = BTreeSet::new();
+        let make_room = |bytes, going: &_| frames.make_room(bytes, &pending, &aside, going);
+        assert_eq!(make_room(200, &going).unwrap(), Vec::<u64>::new());
+        assert_eq!(make_room(300, &going).unwrap(), [3]);
+        going.insert(3);
+        assert_eq!(make_room(300, &going).unwrap(), Vec::<u64>::new());
+        assert_eq!(make_room(800, &going).unwrap(), [4, 2]);
+        going.extend([4, 2]);
+        let full = make_room(1_002, &going);
         assert_eq!(full, Err(StoreError::ImagesFull { bytes: 1_269, max: 1_268 }));
-        assert_eq!(list_held(&frames), [1]);
+        assert_eq!(list_held(&frames), [1, 2, 3, 4], "until the commit");
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod format;
 mod frames;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+mod gone_images;
 pub mod import;
 pub mod keyring;
 mod keys;
@@ -387,7 +388,10 @@ impl CheckedStore {
         let Self { options, opened } = self;
         let format = format::of_store(&opened, space, &options.dir)?;
         format::remove_leftovers(&opened.db, format.generation)?;
-        Store::assemble(&options, opened, format)
+        let was_plain = opened.was_plain;
+        let store = Store::assemble(&options, opened, format)?;
+        store.tell_gone_images(was_plain)?;
+        Ok(store)
     }
 }
 
@@ -402,8 +406,7 @@ impl Store {
         opened: check::Opened,
         format: format::Format,
     ) -> Result<Self, StoreError> {
-        let check::Opened { lock, manifest, db, format: _, tally, removed, newest, losses } =
-            opened;
+        let check::Opened { lock, manifest, db, tally, removed, newest, losses, .. } = opened;
         let frames = Frames::open(
             &options.dir.join("frames"),
             db.keyring(),
@@ -438,6 +441,17 @@ impl Store {
             while store.remove_below_floor()? > 0 {}
         }
         Ok(store)
+    }
+
+    /// Says which images somebody else removed.
+    fn tell_gone_images(&self, was_plain: bool) -> Result<(), StoreError> {
+        let writer = self.0.lock_writer();
+        let next = writer.tally.next_ticket;
+        // Earlier versions dropped images without a trace.
+        if was_plain {
+            return self.0.frames.forget_gone(next);
+        }
+        self.0.frames.tell_gone(next, &writer.set_aside)
     }
 
     /// Embedder of the vectors.

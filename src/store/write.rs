@@ -238,7 +238,7 @@ impl Store {
     /// Takes a frame out of the spool and keeps it with the reason; its image
     /// stays. At [`SET_ASIDE_MAX`] the oldest is forgotten.
     pub fn set_aside(&self, ticket: FrameTicket, reason: &str) -> Result<(), StoreError> {
-        let forgotten = self.change(|state, change| {
+        self.change(|state, change| {
             state.check_pending(ticket)?;
             change.batch.remove(keys::spooled(ticket));
             change.moves.push(Move::Unspooled(ticket));
@@ -256,16 +256,15 @@ impl Store {
                 Err(error) => return Err(error),
             }
             let oldest = state.set_aside.first().filter(|_| state.set_aside.len() >= SET_ASIDE_MAX);
-            let oldest = oldest.map(|oldest| FrameTicket(*oldest));
-            if let Some(oldest) = oldest {
+            if let Some(oldest) = oldest.map(|oldest| FrameTicket(*oldest)) {
                 change.batch.remove(keys::set_aside(oldest));
                 change.erase_frame(oldest);
                 change.moves.push(Move::Forgotten(oldest));
             }
-            Ok(oldest)
+            Ok(())
         })?;
         failpoint!("frame.set_aside");
-        forgotten.map_or(Ok(()), |oldest| self.0.frames.remove(oldest))
+        Ok(())
     }
 
     /// Brings the manifest up to date. Records need no flush: they are durable
@@ -303,11 +302,16 @@ impl Store {
         let ticket = change.take_ticket();
         let bytes = image.len() as u64;
         self.0.room.check_add(bytes)?;
-        let dropped = self.0.frames.make_room(bytes, &state.pending, &state.set_aside)?;
+        let WriterState { pending, set_aside, .. } = state;
+        let dropped = self.0.frames.make_room(bytes, pending, set_aside, &change.images_gone)?;
         change.counters.images_dropped += dropped.len() as u64;
-        // The key of a frame that was set aside is also that of what is told of it.
-        for ticket in dropped.into_iter().filter(|ticket| !state.set_aside.contains(ticket)) {
-            change.erase_frame(FrameTicket(ticket));
+        for ticket in dropped {
+            // The key of a frame that was set aside is also that of what is told of it.
+            if set_aside.contains(&ticket) {
+                change.images_gone.insert(ticket);
+            } else {
+                change.erase_frame(FrameTicket(ticket));
+            }
         }
         self.0.frames.write(ticket, image)?;
         Ok(ticket)
@@ -392,6 +396,7 @@ impl super::Inner {
             moves,
             sources,
             segments,
+            images_gone,
         } = change;
         let tally = TallyOnDisk::of((next_record, next_ticket), records, counters);
         batch.insert(keys::TALLY, records::encode(keys::TALLY, &tally));
@@ -402,6 +407,11 @@ impl super::Inner {
         let is_erasing = self.db.commit_owing(batch)?;
         for ticket in writer.tally.next_ticket..next_ticket {
             self.frames.keep(FrameTicket(ticket));
+        }
+        for ticket in images_gone {
+            if let Err(error) = self.frames.remove(FrameTicket(ticket)) {
+                log::warn!(ticket, error:%; "an image without its key stays until the next start");
+            }
         }
         writer.tally = tally;
         writer.removed = removed;

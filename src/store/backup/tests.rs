@@ -610,6 +610,21 @@ fn a_damaged_image_is_named_and_the_whole_one_of_before_is_kept() {
 }
 
 #[test]
+fn an_image_that_still_has_the_name_it_came_in_by_is_in_the_backup() {
+    let place = Place::new();
+    let store = place.store();
+    fill(&store, 0..3);
+    let image = place.state().join("frames/0/2.frame");
+    fs::rename(&image, image.with_extension("incoming")).unwrap();
+    let report = back_up(&store, &place.backup()).unwrap();
+    assert_eq!((report.images, report.damaged_images.len()), (3, 0));
+    let there = images(&store);
+    drop(store);
+    let restored = Store::open(&Options::at(place.restore("restored")), &space()).unwrap();
+    assert_eq!(images(&restored), there);
+}
+
+#[test]
 fn another_backup_ends_the_one_before_it() {
     let place = Place::new();
     let store = open(&place.state());
