@@ -19,6 +19,7 @@ use crate::cli::output::say;
 use crate::config::{Config, Places};
 use crate::daemon;
 use crate::store::residue::{self, Erased, Residue};
+use crate::tools::tool;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
@@ -30,7 +31,7 @@ pub(super) enum AuditCommand {
 /// Which receipts, and what else to look for.
 #[derive(Debug, Args)]
 pub(super) struct Flags {
-    /// Records (12, #12 or 12-40) and notes (their UUIDs) that were forgotten; all where absent
+    /// Records (12, #12 or 12-40), notes (their UUIDs) and memos ("memo 7") that were forgotten; all where absent
     ids: Vec<String>,
     /// Only what was forgotten since then, such as "2026-11-22 18:00" or -2h
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -67,10 +68,11 @@ pub(super) fn run(config: &Config, places: &Places, flags: &Flags) -> anyhow::Re
     receipts.retain(|it| is_asked(it, flags, &erased, since));
     for receipt in &receipts {
         let ids = receipt.get("ids").and_then(Value::as_array).into_iter().flatten();
-        // Others are ids of memos, or counts: nothing that could be looked for.
+        // Others are counts, or names that the log does not have: nothing to look for.
         for of_receipt in ids.filter_map(Value::as_str).filter_map(|id| named([id]).ok()) {
             erased.records.extend(of_receipt.records);
             erased.notes.extend(of_receipt.notes);
+            erased.memos.extend(of_receipt.memos);
         }
     }
     if flags.stdin {
@@ -122,11 +124,12 @@ fn with_all_ids(mut entries: Vec<Map<String, Value>>) -> Vec<Map<String, Value>>
 /// cannot.
 fn record(options: audit::Options, erased: &Erased, residue: &Residue) -> Option<String> {
     let written = Audit::open(options, Arc::new(SystemClock)).map(|audit| {
-        let Erased { records, notes, texts } = erased;
+        let Erased { records, notes, memos, texts } = erased;
         let records = records.iter().map(|(first, last)| {
             if first == last { format!("#{first}") } else { format!("#{first}-#{last}") }
         });
-        let ids = notes.iter().map(Uuid::to_string).chain(records).collect();
+        let memos = memos.iter().map(|memo| format!("{MEMO}{memo}"));
+        let ids = notes.iter().map(Uuid::to_string).chain(memos).chain(records).collect();
         let by = Caller::this_process();
         let found = residue.found.len() as u64;
         let mut deed = Deed::done(&by, SEARCH, found, ids);
@@ -164,9 +167,10 @@ fn is_asked(
     let overlaps = |(first, last): (RecordId, RecordId)| {
         asked.records.iter().any(|asked| asked.0 <= last && first <= asked.1)
     };
-    let is_same = |id: &&str| match Uuid::parse_str(id) {
-        Ok(note) => asked.notes.contains(&note),
-        Err(_) => receipts::range(id).is_some_and(overlaps),
+    let is_same = |id: &&str| match (Uuid::parse_str(id), memo(id)) {
+        (Ok(note), _) => asked.notes.contains(&note),
+        (_, Some(memo)) => asked.memos.contains(&memo),
+        _ => receipts::range(id).is_some_and(overlaps),
     };
     let is_named = flags.ids.is_empty() || ids.iter().any(is_same);
     ERASING.iter().any(|deed| is("deed", deed))
@@ -175,20 +179,28 @@ fn is_asked(
         && is_named
 }
 
-/// Records and notes by their ids.
+/// Records, notes and memos by their ids.
 fn named<'a>(ids: impl IntoIterator<Item = &'a str>) -> anyhow::Result<Erased> {
     let mut erased = Erased::default();
     for id in ids {
-        match (Uuid::parse_str(id), receipts::range(id)) {
-            (Ok(note), _) => erased.notes.push(note),
-            (_, Some(records)) => erased.records.push(records),
+        match (Uuid::parse_str(id), memo(id), receipts::range(id)) {
+            (Ok(note), ..) => erased.notes.push(note),
+            (_, Some(memo), _) => erased.memos.push(memo),
+            (.., Some(records)) => erased.records.push(records),
             _ => anyhow::bail!(
                 "{id:?} is no id; accepted are numbers of records, ranges of them such as 12-40, \
-                 and UUIDs of notes"
+                 UUIDs of notes, and memos as \"memo 7\""
             ),
         }
     }
     Ok(erased)
+}
+
+/// Before the number of a memo, as the log has it.
+const MEMO: &str = "memo ";
+
+fn memo(id: &str) -> Option<u64> {
+    id.strip_prefix(MEMO)?.parse().ok()
 }
 
 fn count(records: &[(RecordId, RecordId)]) -> u64 {
@@ -210,13 +222,16 @@ fn describe(receipt: &Map<String, Value>) -> String {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let (at, user, uid) = (text("at"), text("user"), text("uid"));
     let (deed, count) = (text("deed"), text("count"));
-    format!("{at} {user} ({uid}) {deed}: {count} removed: {}{more}", ids.join(", "))
+    let asked = receipt.get("details").and_then(|it| it.get(tool::ASKED_BY)?.as_array());
+    let asked: Vec<&str> = asked.into_iter().flatten().filter_map(Value::as_str).collect();
+    let by = if asked.is_empty() { String::new() } else { format!(" by {}", asked.join(", ")) };
+    format!("{at} {user} ({uid}) {deed}{by}: {count} removed: {}{more}", ids.join(", "))
 }
 
 fn conclude(erased: &Erased, residue: &Residue) -> String {
-    let Erased { records, notes, texts } = erased;
+    let Erased { records, notes, memos, texts } = erased;
     let Residue { files, bytes, opened, found } = residue;
-    let sought = count(records) + (notes.len() + texts.len()) as u64;
+    let sought = count(records) + (notes.len() + memos.len() + texts.len()) as u64;
     let mut lines = vec![format!(
         "looked for {sought} in {bytes} bytes of {files} files and in the {opened} values that the \
          keys open: {} found",
@@ -237,7 +252,8 @@ fn to_json(receipts: &[Map<String, Value>], erased: &Erased, residue: &Residue) 
         found.map(|it| json!({"file": it.file.display().to_string(), "what": it.what})).collect();
     json!({
         "receipts": receipts,
-        "sought": count(&erased.records) + (erased.notes.len() + erased.texts.len()) as u64,
+        "sought": count(&erased.records)
+            + (erased.notes.len() + erased.memos.len() + erased.texts.len()) as u64,
         "files": residue.files,
         "bytes": residue.bytes,
         "values_opened": residue.opened,

@@ -194,7 +194,7 @@ fn what_is_out_cannot_be_read_in_any_file_and_what_is_not_can() {
     let find = |texts: Vec<String>, records: Vec<u32>| {
         let id = |n: &u32| RecordId(u64::from(*n));
         let records = records.iter().map(|n| (id(n), id(n))).collect();
-        let erased = Erased { records, notes: Vec::new(), texts };
+        let erased = Erased { records, texts, ..Erased::default() };
         residue::search(memory.dir.path(), &KeySource::InStore, &erased).unwrap().found
     };
     let old: Vec<u32> = (1..=60).filter(|n| n % 3 != 0).collect();

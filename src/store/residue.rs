@@ -28,6 +28,7 @@ pub struct Erased {
     /// From the first to the last of each.
     pub records: Vec<(RecordId, RecordId)>,
     pub notes: Vec<Uuid>,
+    pub memos: Vec<u64>,
     /// What nothing may say any more; no empty ones.
     pub texts: Vec<String>,
 }
@@ -134,6 +135,9 @@ fn left_in(id: KeyId, opened: &Opened, erased: &Erased) -> Vec<String> {
     }
     let note = keys::uuid(entry).filter(|it| erased.notes.contains(it));
     left.extend(note.map(|note| format!("note {note}")));
+    // What is known of its use goes with it.
+    let of_memo = |it: &&u64| *entry == keys::memo(**it) || *entry == keys::memo_use(**it);
+    left.extend(erased.memos.iter().find(of_memo).map(|memo| format!("memo {memo}")));
     let texts = texts_in(entry, erased).chain(texts_in(value, erased));
     left.extend(texts.map(|text| format!("{text:?}")));
     left
@@ -152,6 +156,7 @@ mod tests {
         Erased {
             records: records.iter().map(|id| (RecordId(*id), RecordId(*id))).collect(),
             notes: Vec::new(),
+            memos: Vec::new(),
             texts: texts.iter().map(|it| (*it).to_owned()).collect(),
         }
     }
@@ -189,16 +194,34 @@ mod tests {
             expires_at: None,
         };
         store.put_notes(&[(note, Vec::new())]).unwrap();
+        let memo = crate::store::memos::Memo {
+            id: 7,
+            content: "a memo".to_owned(),
+            created_at: at(1),
+            source: String::new(),
+            user_message: String::new(),
+            message_ids: Vec::new(),
+        };
+        let counters = crate::store::memos::MemoCounters { next_memo: 8, next_recall: 1 };
+        store.put_memo(&memo, None, counters).unwrap();
         fs::write(dir.path().join("notes.txt"), "4711 is the door code").unwrap();
-        let erased = Erased { notes: vec![id], ..erased(&[], &["4711", "the door code"]) };
+        let erased = Erased {
+            notes: vec![id],
+            memos: vec![6, 7],
+            ..erased(&[], &["4711", "the door code"])
+        };
         let residue = search(dir.path(), &KeySource::InStore, &erased).unwrap();
         let found: Vec<&str> = residue.found.iter().map(|it| it.what.as_str()).collect();
         let own = format!("note {id}, in note {id}");
         let inside = format!("\"the door code\", in note {id}");
-        for expected in [&own, &inside, "\"4711\" in plain text", "\"the door code\" in plain text"]
-        {
+        let plain = ["\"4711\" in plain text", "\"the door code\" in plain text"];
+        for expected in [&own, &inside, "memo 7, in memo 7"].into_iter().chain(plain) {
             assert!(found.contains(&expected), "{expected}: {found:?}");
         }
+        assert!(!found.iter().any(|it| it.starts_with("memo 6")), "{found:?}");
+        store.remove_memos(&[7]).unwrap();
+        let residue = search(dir.path(), &KeySource::InStore, &erased).unwrap();
+        assert!(!residue.found.iter().any(|it| it.what.contains("memo")), "{residue:?}");
     }
 
     #[test]

@@ -206,6 +206,8 @@ impl<T: Tool> AnyTool<T::Context> for T {
     ) -> Result<ToolReply, ToolError> {
         let memory = context.memory();
         let begun = memory.clock.tick();
+        let asked_by =
+            if T::ROLES.meet(Roles::of(&[Role::Erase])) { names(&values) } else { vec![] };
         if let Err(refusal) = access::permit(memory, own.0, T::NAME, T::ROLES) {
             memory.calls.note(T::NAME, CallOutcome::Forbidden, begun.elapsed());
             return Err(refusal);
@@ -215,7 +217,7 @@ impl<T: Tool> AnyTool<T::Context> for T {
             let session = args.session(own)?;
             let request = T::parse(&args, context, session)?;
             let outcome = T::run(context, session, request);
-            note::<T>(memory, own.0, outcome.as_ref());
+            note::<T>(memory, own.0, asked_by, outcome.as_ref());
             render(outcome?, context.text_max_chars())
         };
         let result = made();
@@ -224,8 +226,21 @@ impl<T: Tool> AnyTool<T::Context> for T {
     }
 }
 
+/// In the details of an erasure: which arguments said what was to be erased. Not their values,
+/// which may say what that was.
+pub(crate) const ASKED_BY: &str = "asked_by";
+
+fn names(values: &Arguments) -> Vec<Value> {
+    values.keys().map(|name| Value::from(name.as_str())).collect()
+}
+
 /// Writes what a call changed to the audit log, and that one failed on the way.
-fn note<T: Tool>(memory: &Context, caller: &Caller, outcome: Result<&T::Reply, &ToolError>) {
+fn note<T: Tool>(
+    memory: &Context,
+    caller: &Caller,
+    asked_by: Vec<Value>,
+    outcome: Result<&T::Reply, &ToolError>,
+) {
     if T::ROLES.meet(Roles::of(&[Role::Read])) {
         return;
     }
@@ -241,7 +256,10 @@ fn note<T: Tool>(memory: &Context, caller: &Caller, outcome: Result<&T::Reply, &
         }
     };
     let Changed { count, ids } = changed;
-    let deed = Deed { outcome, ..Deed::done(caller, T::NAME, count as u64, ids) };
+    let mut deed = Deed { outcome, ..Deed::done(caller, T::NAME, count as u64, ids) };
+    if !asked_by.is_empty() {
+        deed.details.insert(ASKED_BY.to_owned(), Value::Array(asked_by));
+    }
     let is_erasure = T::ROLES.meet(Roles::of(&[Role::Erase]));
     if (is_erasure && memory.audit.end_own(deed.clone())) || !is_told {
         return;

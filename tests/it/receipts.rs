@@ -94,3 +94,34 @@ fn what_retention_lets_go_has_receipts() {
     assert!(is_clean, "{said}");
     assert_eq!((&said["sought"], &said["recorded"]), (&json!(40 - held), &json!(true)));
 }
+
+#[test]
+fn calls_at_once_have_a_receipt_each_of_what_they_forgot() {
+    let daemon = Running::start();
+    for number in 1..=32 {
+        daemon.ask("observe", json!({"caption": format!("a red mug number {number}")}));
+    }
+    std::thread::scope(|calls| {
+        for first in 1..=4 {
+            let daemon = &daemon;
+            calls.spawn(move || {
+                for id in (first..=32).step_by(4) {
+                    let forgotten =
+                        daemon.ask("memory_forget", json!({"scope": "episodic", "ids": [id]}));
+                    assert_eq!(forgotten["count"], 1, "{forgotten}");
+                }
+            });
+        }
+    });
+    let (dir, _) = daemon.stop();
+    let state = dir.path().join("state");
+    let begun = audited(&state, "memory_forget", "begun");
+    let done = audited(&state, "memory_forget", "done");
+    assert_eq!((begun.len(), done.len()), (32, 32));
+    assert_eq!(done[0]["details"]["asked_by"], json!(["scope", "ids"]));
+    for receipt in done {
+        let number = &receipt["details"]["begun"];
+        let own = begun.iter().find(|it| it["details"]["begun"] == *number).unwrap();
+        assert_eq!((&own["ids"], &receipt["count"]), (&receipt["ids"], &json!(1)));
+    }
+}
