@@ -57,19 +57,30 @@ impl Files {
             self.turn_to(today, line.len() as u64)?;
             self.prune(now)?;
         }
-        let Some(open) = &mut self.open else { return Err(ErrorKind::NotFound.into()) };
-        let written = open.file.write_all(line.as_bytes());
-        if written.is_err() {
-            // Half a line may be there: the next begins one of its own.
-            self.open = None;
-            return written;
+        if self.write(line).is_ok() {
+            return Ok(());
         }
+        // Half a line may be there: this begins one of its own. And the file system may have
+        // been mounted anew since the file was opened.
+        self.turn_to(today, line.len() as u64)?;
+        self.write(line)
+    }
+
+    fn write(&mut self, line: &str) -> io::Result<()> {
+        let Some(mut open) = self.open.take() else { return Err(ErrorKind::NotFound.into()) };
+        open.file.write_all(line.as_bytes())?;
         open.bytes += line.len() as u64;
+        self.open = Some(open);
         Ok(())
     }
 
     pub(super) fn sync(&mut self) -> io::Result<()> {
         self.open.as_mut().map_or(Ok(()), |open| open.file.sync_data())
+    }
+
+    #[cfg(test)]
+    pub(super) fn replace_handle(&mut self, file: File) {
+        self.open.as_mut().unwrap().file = file;
     }
 
     fn file_bytes_max(&self) -> u64 {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Barrier;
 
 use super::*;
 use crate::base::time::StandingClock;
@@ -167,4 +168,59 @@ fn a_log_that_cannot_be_written_is_a_problem_until_it_can() {
     write(&audit, "b", Urgency::Written);
     assert_eq!(audit.problem(), None);
     assert_eq!(log.deeds(), [("b".to_owned(), 1)]);
+}
+
+#[test]
+fn calls_at_once_end_what_they_began() {
+    let log = Log::new();
+    let audit = log.open(log.options());
+    let [first_began, both_began, first_ended] = [(); 3].map(|()| Barrier::new(2));
+    let begin = |id: &str| audit.begin(&anna(), "memory_forget", vec![id.to_owned()]);
+    let end = |id: &str| {
+        let gone = vec![id.to_owned()];
+        assert!(audit.end_own(Deed::done(&anna(), "memory_forget", 1, gone)));
+    };
+    thread::scope(|calls| {
+        calls.spawn(|| {
+            begin("#1");
+            first_began.wait();
+            both_began.wait();
+            end("#1");
+            first_ended.wait();
+        });
+        calls.spawn(|| {
+            first_began.wait();
+            begin("#2");
+            both_began.wait();
+            first_ended.wait();
+            end("#2");
+        });
+    });
+    let begun_of = |outcome: &str, id: &str| {
+        let entries = log.entries();
+        let found = entries.iter().find(|it| it["outcome"] == outcome && it["ids"][0] == id);
+        receipts::begun(found.unwrap()).unwrap()
+    };
+    for id in ["#1", "#2"] {
+        assert_eq!(begun_of("begun", id), begun_of("done", id), "{id}");
+    }
+    assert_ne!(begun_of("done", "#1"), begun_of("done", "#2"));
+    // Nobody else's.
+    assert!(!audit.end_own(Deed::done(&anna(), "memory_forget", 1, Vec::new())));
+}
+
+#[test]
+fn an_entry_is_written_by_the_files_name_where_its_handle_is_dead() {
+    let log = Log::new();
+    let audit = log.open(log.options());
+    write(&audit, "one", Urgency::OnDisk);
+    // As when the file system was mounted anew: what is open leads nowhere.
+    {
+        let mut state = audit.lock();
+        let dead = fs::File::open("/dev/null").unwrap();
+        state.files.as_mut().unwrap().replace_handle(dead);
+    }
+    write(&audit, "two", Urgency::OnDisk);
+    assert_eq!(audit.problem(), None);
+    assert_eq!(log.deeds(), [("one".to_owned(), 1), ("two".to_owned(), 1)]);
 }

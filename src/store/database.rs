@@ -577,7 +577,11 @@ impl Accounts {
     }
 
     fn write_file(&mut self) {
-        let written = self.file.write(&self.witness);
+        // Once more by its name: the file system may have been mounted anew.
+        let written = self.file.write(&self.witness).or_else(|_error| {
+            self.file.close();
+            self.file.write(&self.witness)
+        });
         if let Err(error) = &written
             && !self.file_failed
         {
