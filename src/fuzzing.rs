@@ -145,12 +145,17 @@ fn sidecar(bytes: &[u8], name: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::time::{Clock as _, SystemClock};
     use std::path::Path;
+    use std::time::Duration;
 
     /// The corpora, which hold what fuzzing found, and each of their files damaged in a few
-    /// ways that stay the same.
+    /// ways that stay the same. With `FUZZ_SECONDS` in others as well, for so long each.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "of who runs the tests, not of the program")]
     fn every_corpus_is_read_without_a_panic() {
+        let seconds = std::env::var("FUZZ_SECONDS").map_or(0, |it| it.parse().unwrap());
+        let clock = SystemClock;
         let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
         for (name, target) in TARGETS {
             let mut files: Vec<_> = fs::read_dir(corpora.join(name))
@@ -159,12 +164,21 @@ mod tests {
                 .collect();
             files.sort();
             assert!(files.len() >= 3, "{name} has {} files", files.len());
-            for file in files {
-                let bytes = fs::read(&file).unwrap();
-                target(&bytes);
+            let corpus: Vec<Vec<u8>> = files.iter().map(|it| fs::read(it).unwrap()).collect();
+            for bytes in &corpus {
+                target(bytes);
                 let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
                 for _ in 0..40 {
-                    target(&damaged(&bytes, &mut seed));
+                    target(&damaged(bytes, &mut seed));
+                }
+            }
+            let mut seed = clock.now().micros().cast_unsigned();
+            // Shown where one of them panics.
+            println!("{name} with the seed {seed}");
+            let end = clock.tick() + Duration::from_secs(seconds);
+            while clock.tick() < end {
+                for bytes in &corpus {
+                    target(&damaged(&damaged(bytes, &mut seed), &mut seed));
                 }
             }
         }
