@@ -47,6 +47,7 @@ pub mod salvage;
 mod scan;
 mod sealed;
 mod sealed_database;
+pub mod sealing_cost;
 pub mod segment_meta;
 pub mod segments;
 pub mod sessions;

@@ -143,6 +143,12 @@ pub(super) struct RecallParts {
     pub(super) search_millis: f64,
     #[serde(serialize_with = "thousandths")]
     pub(super) hydrate_millis: f64,
+    /// Of that, the decryption of the records.
+    #[serde(serialize_with = "thousandths")]
+    pub(super) open_millis: f64,
+    /// Encryption of what one insertion writes.
+    #[serde(serialize_with = "thousandths")]
+    pub(super) seal_millis: f64,
     /// Rest of the recall through the socket.
     #[serde(serialize_with = "thousandths")]
     pub(super) wire_millis: f64,

@@ -297,21 +297,31 @@ impl RecallBench<'_> {
         let space = embedding_space(&embedder);
         let options = daemon::store_options(self.config, self.places)?;
         let store = Store::open(&store::Options { dir: state.to_owned(), ..options }, &space)?;
-        let episodic = Episodic::open(store, embedder.clone())?;
+        let episodic = Episodic::open(store.clone(), embedder.clone())?;
         let filter = Filter::default();
         let [mut embed, mut recall, mut hydrate] = [(); 3].map(|()| Latencies::default());
+        let [mut open, mut seal] = [(); 2].map(|()| Latencies::default());
         for question in self.workload.questions(2).take(self.flags.questions) {
             embed.time(|| embedder.embed(TextRole::Query, &question))?;
             let found = recall.time(|| episodic.recall(&question, &filter, K))?;
             let ids: Vec<_> = found.iter().map(|it| it.record.id).collect();
             hydrate.time(|| episodic.records(&ids))?;
+            let records = store.sealed_records(&ids)?;
+            open.time(|| records.open());
+            if let Some(id) = ids.first() {
+                let commit = store.sealed_commit(*id)?;
+                let values = commit.open();
+                seal.time(|| commit.seal(&values))?;
+            }
         }
-        let [embed, recall, hydrate] =
-            [embed, recall, hydrate].map(|it| it.percentiles().p50_millis);
+        let [embed, recall, hydrate, open, seal] =
+            [embed, recall, hydrate, open, seal].map(|it| it.percentiles().p50_millis);
         Ok(RecallParts {
             embed_millis: embed,
             search_millis: recall - embed - hydrate,
             hydrate_millis: hydrate,
+            open_millis: open,
+            seal_millis: seal,
             wire_millis: whole_millis - recall,
         })
     }

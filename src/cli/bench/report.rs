@@ -47,6 +47,8 @@ pub(super) fn table(report: &RecallReport) -> String {
         row("p50 of embedding", sizes, |it| format!("{:.3}", it.parts.embed_millis)),
         row("p50 of searching", sizes, |it| format!("{:.3}", it.parts.search_millis)),
         row("p50 of reading the records", sizes, |it| format!("{:.3}", it.parts.hydrate_millis)),
+        row("of that p50 of decrypting them", sizes, |it| format!("{:.3}", it.parts.open_millis)),
+        row("p50 of encrypting an insertion", sizes, |it| format!("{:.3}", it.parts.seal_millis)),
         row("p50 of the rest", sizes, |it| format!("{:.3}", it.parts.wire_millis)),
         row("start to first answer, median / slowest", sizes, |it| {
             format!("{:.0} / {:.0}", it.first_answer_millis, it.first_answer_millis_max)
