@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -227,11 +228,7 @@ impl Database {
     pub(super) fn flush(&self) -> Result<(), StoreError> {
         let mut accounts = self.accounts();
         self.recover(&mut accounts)?;
-        let flushed = self.flush_handles(&mut accounts);
-        if let Err(error) = &flushed {
-            accounts.fail(error.to_string(), None);
-        }
-        flushed
+        self.flush_handles(&mut accounts).map_err(|error| accounts.fail(error, None))
     }
 
     /// Applies a batch as a whole, with the witness of it; durable when it returns.
@@ -248,7 +245,7 @@ impl Database {
         let mut undo = Vec::with_capacity(batch.0.len() + 1);
         let mut writes = sled::Batch::default();
         for (key, new) in batch.0 {
-            let old = db.get(&key)?;
+            let old = db.get(&key).map_err(|error| accounts.fail(error.into(), None))?;
             witness.change(&key, old.as_deref(), new.as_deref());
             if let Some(recount) = &mut recount {
                 recount.change(&key, old.as_deref(), new.as_deref());
@@ -269,7 +266,7 @@ impl Database {
         let committed = committed.and_then(|()| accounts.fail_on_purpose(&db, &undo));
         if let Err(error) = committed {
             let unknown = UnknownCommit { commits: witness.commits, undo };
-            return Err(accounts.fail(error.to_string(), Some(unknown)));
+            return Err(accounts.fail(error, Some(unknown)));
         }
         if let Some(changed) = &mut accounts.changed {
             for (key, _) in &undo {
@@ -433,7 +430,7 @@ impl Database {
     fn guard(&self, write: impl FnOnce(&sled::Db) -> sled::Result<()>) -> Result<(), StoreError> {
         let db = self.db()?;
         caught(|| write(&db).map_err(StoreError::from))
-            .map_err(|error| self.accounts().fail(error.to_string(), None))
+            .map_err(|error| self.accounts().fail(error, None))
     }
 
     fn flush_handles(&self, accounts: &mut Accounts) -> Result<(), StoreError> {
@@ -551,7 +548,9 @@ impl Handles {
 }
 
 impl Accounts {
-    fn fail(&mut self, reason: String, unknown: Option<UnknownCommit>) -> StoreError {
+    fn fail(&mut self, error: StoreError, unknown: Option<UnknownCommit>) -> StoreError {
+        let reason =
+            if let StoreError::Stopped { reason } = error { reason } else { error.to_string() };
         // The first failure is the cause; a commit is not tried after it.
         let failure = self.failure.get_or_insert_with(|| {
             log::error!(reason:%; "the store takes no writes");
@@ -635,6 +634,18 @@ pub(super) fn describe(error: &sled::Error) -> String {
             "a part of its log is missing".to_owned()
         }
     }
+}
+
+/// Whether the disk takes no writes; sled keeps the kind of such an error, and not its number.
+pub(super) fn is_shortage(error: &sled::Error) -> bool {
+    let sled::Error::Io(io) = error else { return false };
+    matches!(
+        io.kind(),
+        ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::StorageFull
+            | ErrorKind::QuotaExceeded
+            | ErrorKind::OutOfMemory
+    )
 }
 
 /// Whether sled still holds its own lock on the log.

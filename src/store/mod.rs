@@ -330,7 +330,12 @@ impl Shortage for StoreError {
 
 impl From<sled::Error> for StoreError {
     fn from(error: sled::Error) -> Self {
-        Self::Database { reason: database::describe(&error) }
+        let failed = Self::Database { reason: database::describe(&error) };
+        // After a write that failed in the background sled answers reads with its error.
+        if database::is_shortage(&error) {
+            return Self::Stopped { reason: failed.to_string() };
+        }
+        failed
     }
 }
 
