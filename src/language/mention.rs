@@ -166,6 +166,8 @@ mod tests {
         check("a person can sit there", &["person"]);
         check("Two cups, a laptop and the cat's bowl.", &["two cups", "laptop", "cat bowl"]);
         check("a family dining at a dining table", &["family", "dining table"]);
+        check("a daylily in a neatly painted pot", &["daylily", "painted pot"]);
+        check("gently happily fully folded towels", &["folded towels"]);
     }
 
     #[test]
@@ -177,6 +179,20 @@ mod tests {
         check("bring me something red", &[]);
         check("", &[]);
         check("— ' - …", &[]);
+    }
+
+    #[test]
+    fn a_word_that_ends_like_a_verb_and_comes_of_none_is_part_of_the_name() {
+        for (text, kind) in [
+            ("butterweed plants", AttributeKind::Compound),
+            ("stacked plants", AttributeKind::Other),
+            ("dyed plants", AttributeKind::Other),
+            ("fringed rugs", AttributeKind::Other),
+            ("stripped beds", AttributeKind::Other),
+        ] {
+            let found = mentions(text).remove(0).attributes;
+            assert_eq!(found.iter().map(|it| it.kind).collect::<Vec<_>>(), [kind], "{text}");
+        }
     }
 
     #[test]

@@ -85,9 +85,22 @@ const COMPOUND_MAX: usize = 3;
 
 /// "stacked", "shining", "thick-cut": said of a thing, and no part of its name.
 fn is_formed(word: &str) -> bool {
-    word.ends_with("ed") && !NOUNS_IN_ED.contains(word)
+    word.ends_with("ed") && is_past_form(word) && !NOUNS_IN_ED.contains(word)
         || word.ends_with("ing") && !NOUNS_IN_ING.contains(word) && !MODIFIERS_IN_ING.contains(word)
         || word.ends_with("-shaped")
+}
+
+/// Whether a word in -ed is made of a known one: "stacked", and no "butterweed".
+fn is_past_form(word: &str) -> bool {
+    let known = |it: &str| it.len() < lexicon::WORD_LETTERS_MIN || lexicon::is_word(it);
+    let Some(base) = word.strip_suffix("ed") else { return false };
+    let single = || {
+        base.strip_suffix(|last| base.ends_with([last, last].iter().collect::<String>().as_str()))
+    };
+    let of_y = || base.strip_suffix('i').is_some_and(|it| known(&format!("{it}y")));
+    let is_made =
+        known(base) || known(&format!("{base}e")) || single().is_some_and(known) || of_y();
+    is_made || lexicon::is_adjective(word)
 }
 
 pub(super) fn attribute(word: &str) -> Attribute {

@@ -220,9 +220,14 @@ fn is_past(word: &str, next: Option<&str>) -> bool {
         && !goes_on(next)
 }
 
-/// "a *neatly* folded towel".
+/// "a *neatly* folded towel"; no "daylily", which is made of no word that is known.
 fn is_adverb(word: &str) -> bool {
-    word.ends_with("ly") && word.len() > 4 && !NOUNS_IN_LY.contains(word)
+    let Some(base) = word.strip_suffix("ly").filter(|it| it.len() > 2) else { return false };
+    let known = |it: &str| lexicon::is_adjective(it) || lexicon::is_word(it);
+    let of_y = || base.strip_suffix('i').is_some_and(|it| known(&format!("{it}y")));
+    let is_made =
+        known(base) || known(&format!("{base}l")) || known(&format!("{base}le")) || of_y();
+    is_made && !NOUNS_IN_LY.contains(word)
 }
 
 /// Whether a name goes on with the next word.

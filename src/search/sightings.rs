@@ -10,7 +10,8 @@ use crate::base::time::Timestamp;
 use crate::index::Row;
 use crate::index::columns::Condition;
 use crate::index::phrases::{ObjectQuery, PhraseMatches, Phrases, SceneQuery};
-use crate::language::fit::{Certainty, Fit};
+use crate::language::fit::{Certainty, Fit, fit};
+use crate::language::mention::Attribute;
 use crate::search::segment::SegmentReader;
 
 /// Records that show an object.
@@ -79,28 +80,33 @@ pub(super) fn context_of(
 }
 
 /// Whether the target is seen as it is described, and nothing that has its noun is another: none
-/// that is described otherwise, and none before it that is not described.
+/// that is described otherwise, none before it that is not described, and none that says what
+/// is not said of it, as a white plate where there is a black license plate.
 fn is_only_kind(
     readers: &[SegmentReader<'_>],
     target: &ObjectQuery,
     condition: &Condition<'_>,
 ) -> bool {
-    let (mut described, mut bare): (Option<RecordId>, Option<RecordId>) = (None, None);
+    let (mut described, mut bare) = (Vec::new(), Vec::new());
     for reader in readers {
         let within = reader.select(condition);
         for named in reader.phrases().naming(target).filter(|it| it.is_own) {
             let rows = within.of(named.rows);
             let first = rows.min().and_then(|row| reader.ids().of(Row(row)));
             let Some(first) = first else { continue };
-            let earliest = match named.fit {
+            match named.fit {
                 None => return false,
-                Some(Fit::Full) => &mut described,
-                Some(Fit::Partial | Fit::Possible | Fit::Related) => &mut bare,
-            };
-            *earliest = Some(earliest.map_or(first, |it| it.min(first)));
+                Some(Fit::Full) => described.push((first, named.attributes)),
+                Some(Fit::Partial | Fit::Possible | Fit::Related) => {
+                    bare.push((first, named.attributes));
+                }
+            }
         }
     }
-    described.is_some_and(|first| bare.is_some_and(|it| first <= it))
+    let may_be_described = |(first, attributes): &(RecordId, &[Attribute])| {
+        described.iter().any(|(before, of)| before <= first && fit(attributes, of).is_some())
+    };
+    !bare.is_empty() && bare.iter().all(may_be_described)
 }
 
 /// What counts as a thing around the target.

@@ -450,6 +450,28 @@ fn a_predicate_and_an_area_leave_out_what_they_leave_out() {
 }
 
 #[test]
+fn what_is_not_described_is_the_described_one_where_nothing_tells_otherwise() {
+    let check = |asked: &str, captions: &[&str], expect: &[u64]| {
+        let memory = Memory::new();
+        for (second, caption) in (1..).zip(captions) {
+            memory.remember(&[(observation(second, "front", caption), embedding(&[1]))]);
+        }
+        let wanted = mentions(asked).remove(0);
+        let target = ObjectQuery::of_stems(wanted.attributes, vec![wanted.head_stem]);
+        let wanted = SceneQuery { target, around: Vec::new(), is_told_by_around: false };
+        let seen = memory.corpus().last_sightings(&wanted, &Filter::default(), 9).unwrap();
+        let found: Vec<u64> = seen.records.iter().map(|it| it.0).collect();
+        assert_eq!(found, expect, "{asked} in {captions:?}");
+    };
+    check("the box grater", &["a box grater", "a grater"], &[2, 1]);
+    check("the box grater", &["a box grater", "a grater", "a metal grater"], &[3, 2, 1]);
+    // Before anybody had described it, it may have been another one.
+    check("the box grater", &["a grater", "a box grater"], &[2]);
+    check("the box grater", &["a box grater", "a grater", "a nutmeg grater"], &[1]);
+    check("the license plate", &["a black license plate", "a white plate"], &[1]);
+}
+
+#[test]
 fn evidence_lists_matching_phrases_and_the_rows_of_each_segment() {
     let memory = Memory::new();
     let sights = [

@@ -156,6 +156,8 @@ impl PhraseMatches {
 #[derive(Debug, Clone, Copy)]
 pub struct PhraseMatch<'a> {
     pub phrase: &'a str,
+    /// What it says of the thing.
+    pub attributes: &'a [Attribute],
     /// `None` where one of its attributes excludes a wanted one.
     pub fit: Option<Fit>,
     /// Whether it has the very noun that is asked for.
@@ -240,8 +242,9 @@ impl Phrases {
             let fit = name.fit(mention);
             // What is neither the same nor related says nothing against it.
             let is_named = name.relation == Relation::Same && name.needed.is_empty();
-            let phrase = &mention.phrase;
-            (fit.is_some() || is_named).then_some(PhraseMatch { phrase, fit, is_own, rows })
+            let Mention { phrase, attributes, .. } = mention;
+            let found = PhraseMatch { phrase, attributes, fit, is_own, rows };
+            (fit.is_some() || is_named).then_some(found)
         })
     }
 
