@@ -51,7 +51,7 @@ fn a_photograph_becomes_a_record_with_the_boxes_of_what_it_shows() {
         let inspected = daemon.ask("inspect_memory_record", json!({"record_ids": [1]}));
         let record = &inspected["records"][0];
         assert!(record["caption"].as_str().unwrap().contains("cup"), "{record}");
-        assert!(record["confidence"].as_f64().unwrap() > 0.3, "{record}");
+        assert!(record["confidence"].as_f64().unwrap() > 0.2, "{record}");
         record["detections"].clone()
     };
     let found = boxes(&daemon);

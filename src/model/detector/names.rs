@@ -40,9 +40,10 @@ fn plural(name: &str) -> String {
     if before.is_empty() { noun } else { format!("{before} {noun}") }
 }
 
-/// Whether a colour says something of it: not where clothes, a pattern or food decide.
+/// Whether a colour says something of it: not where clothes, a pattern or food decide, nor where
+/// what is behind it is seen around it or through it.
 pub(super) fn has_colour(name: &str) -> bool {
-    const WITHOUT: [&str; 16] = [
+    const WITHOUT: [&str; 23] = [
         "person",
         "zebra",
         "giraffe",
@@ -59,6 +60,13 @@ pub(super) fn has_colour(name: &str) -> bool {
         "stop sign",
         "traffic light",
         "tv",
+        "bowl",
+        "fork",
+        "knife",
+        "potted plant",
+        "scissors",
+        "spoon",
+        "wine glass",
     ];
     !WITHOUT.contains(&name)
 }
@@ -148,6 +156,14 @@ pub(super) fn stands_on_floor(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_thin_holds_food_or_is_seen_through_has_no_colour() {
+        for name in ["spoon", "bowl", "wine glass", "potted plant"] {
+            assert!(!has_colour(name), "{name}");
+        }
+        assert!(has_colour("cup") && has_colour("couch"));
+    }
 
     #[test]
     fn counts_and_plurals_read_as_english() {
