@@ -349,6 +349,21 @@ fn the_real_all_minilm_is_the_one_that_is_pinned() {
 }
 
 #[test]
+fn the_list_is_also_a_line_of_json_a_model() {
+    let hub = HubServer::new(Served::default());
+    let listed = Machine::new(&hub).models(&["list", "--json"]);
+    let lines: Vec<Value> = listed.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let of_name = |name: &str| lines.iter().find(|it| it["name"] == name).unwrap();
+    assert_eq!(of_name("everyday-detector")["state"], "shipped");
+    let fetched = of_name("all-minilm-l6-v2");
+    assert_eq!(
+        (&fetched["state"], &fetched["licence"]),
+        (&json!("to be fetched"), &json!("Apache-2.0"))
+    );
+    assert!(fetched["bytes"].as_u64().unwrap() > 90_000_000, "{fetched}");
+}
+
+#[test]
 fn what_is_gated_is_explained() {
     for (status, code, set, reasons) in [
         (

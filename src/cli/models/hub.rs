@@ -4,12 +4,14 @@
 //! the hub answers is data: hashes and commits are taken as such and nothing else, redirects are
 //! followed by hand, and the token goes to the hub alone, never where it redirects to.
 
+use std::fs;
 use std::io::Read;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use serde::Deserialize;
 use ureq::http::Response;
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
 use crate::cli::models::blob::BlobName;
@@ -71,6 +73,22 @@ pub(super) struct FileAt<'a> {
     pub(super) path: &'a str,
 }
 
+/// Whom to believe that a hub is the one it says: Mozilla's list, or the operator's own.
+fn roots(settings: &HubSettings) -> anyhow::Result<RootCerts> {
+    let Some(path) = &settings.certificates else { return Ok(RootCerts::WebPki) };
+    let file = path.display();
+    let pem = fs::read(path).with_context(|| format!("SSL_CERT_FILE {file} cannot be read"))?;
+    let mut certificates = Vec::new();
+    for item in parse_pem(&pem) {
+        let item = item.with_context(|| format!("SSL_CERT_FILE {file} is no PEM file"))?;
+        if let PemItem::Certificate(certificate) = item {
+            certificates.push(certificate);
+        }
+    }
+    anyhow::ensure!(!certificates.is_empty(), "SSL_CERT_FILE {file} has no certificate in PEM");
+    Ok(RootCerts::new_with_certs(&certificates))
+}
+
 impl Hub {
     /// Connects to nothing yet.
     pub(super) fn new(settings: &HubSettings, token: Option<String>) -> anyhow::Result<Self> {
@@ -92,6 +110,7 @@ impl Hub {
             .max_response_header_size(64 << 10)
             .accept_encoding("identity")
             .user_agent(concat!("engram/", env!("CARGO_PKG_VERSION")))
+            .tls_config(TlsConfig::builder().root_certs(roots(settings)?).build())
             .build();
         Ok(Self { agent: config.into(), endpoint, token })
     }
@@ -393,6 +412,24 @@ mod tests {
         }
         assert!(Origin::of("http://127.0.0.1:8080/x").unwrap().is_loopback());
         assert!(!Origin::of("http://127.0.0.1.evil.org/x").unwrap().is_loopback());
+    }
+
+    #[test]
+    fn certificates_are_those_of_the_file_that_is_set() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("own.pem");
+        let variable = ("SSL_CERT_FILE".to_owned(), file.display().to_string());
+        let settings = HubSettings::from_environment(&[variable]);
+        let refused = || roots(&settings).err().unwrap().to_string();
+        assert!(refused().contains("cannot be read"));
+        fs::write(&file, "nothing of the kind").unwrap();
+        assert!(refused().contains("has no certificate"));
+        let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        fs::write(&file, pem.repeat(2)).unwrap();
+        let RootCerts::Specific(own) = roots(&settings).unwrap() else { panic!("not its own") };
+        assert_eq!(own.len(), 2);
+        let none = HubSettings::from_environment(&[]);
+        assert!(matches!(roots(&none).unwrap(), RootCerts::WebPki));
     }
 
     #[test]

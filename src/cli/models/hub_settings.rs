@@ -21,6 +21,9 @@ pub(crate) struct HubSettings {
     pub(super) token: Option<String>,
     /// `HF_TOKEN_PATH`: read where no token is set.
     pub(super) token_file: PathBuf,
+    /// `SSL_CERT_FILE`, or what stands for it: certificates in PEM that are trusted in place of
+    /// Mozilla's.
+    pub(super) certificates: Option<PathBuf>,
     /// `HF_HUB_OFFLINE`: the hub is not asked.
     pub(super) offline: bool,
     /// `HF_HUB_DOWNLOAD_TIMEOUT`.
@@ -51,6 +54,7 @@ impl HubSettings {
             cache: cache.unwrap_or_else(|| hf_home.join("hub")),
             token: set("HF_TOKEN").or_else(|| set("HUGGING_FACE_HUB_TOKEN")).map(str::to_owned),
             token_file: path("HF_TOKEN_PATH").unwrap_or_else(|| hf_home.join("token")),
+            certificates: path("SSL_CERT_FILE").or_else(|| path("REQUESTS_CA_BUNDLE")),
             offline: is_on("HF_HUB_OFFLINE") || is_on("TRANSFORMERS_OFFLINE"),
             stall: seconds.filter(|it| *it > 0).map_or(STALL, Duration::from_secs),
         }
@@ -113,6 +117,11 @@ mod tests {
         assert_eq!(found.endpoint, "http://127.0.0.1:9");
         assert_eq!(found.token.as_deref(), Some("hf_secret"));
         assert_eq!(found.token_file, Path::new("/hf/token"));
+        assert_eq!(found.certificates, None);
+        for variable in ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"] {
+            let set = settings(&[(variable, "/etc/ssl/own.pem")]);
+            assert_eq!(set.certificates.as_deref(), Some(Path::new("/etc/ssl/own.pem")));
+        }
         assert_eq!((found.offline, found.stall), (true, Duration::from_secs(7)));
         assert!(!format!("{found:?}").contains("secret"));
         let plain = settings(&[("HF_HUB_OFFLINE", "0"), ("HF_HUB_DOWNLOAD_TIMEOUT", "-")]);

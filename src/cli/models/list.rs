@@ -3,20 +3,32 @@
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::cli::models::shelf::size;
 use crate::cli::output::say;
 use crate::config::{Config, Places};
 use crate::model::hub_cache::HubCache;
 use crate::model::known_models::{KNOWN, KnownModel, ModelKind};
 
-/// A line of the table.
+/// A model.
+#[derive(Debug, Serialize)]
 struct Line {
-    name: String,
-    state: String,
-    bytes: String,
-    memory: String,
-    licence: String,
+    name: &'static str,
+    state: &'static str,
+    bytes: u64,
+    memory_bytes: Option<u64>,
+    licence: &'static str,
     good_for: String,
+}
+
+impl Line {
+    /// As people read it.
+    fn row(self) -> [String; 6] {
+        let memory = self.memory_bytes.map_or_else(|| "-".to_owned(), size);
+        let (name, state) = (self.name.to_owned(), self.state.to_owned());
+        [name, state, size(self.bytes), memory, self.licence.to_owned(), self.good_for]
+    }
 }
 
 /// Shipped models: memory where it was measured, licence, and what each is good for, by their
@@ -39,61 +51,71 @@ const SHIPPED: &[(&str, Option<u64>, &str, &str)] = &[
     ("request-reader", Some(24), "Apache-2.0", "reads requests"),
 ];
 
-pub(super) fn list(cache: &HubCache, config: &Config, places: &Places) -> anyhow::Result<()> {
-    let mut lines = vec![Line {
-        name: "NAME".to_owned(),
-        state: "STATE".to_owned(),
-        bytes: "SIZE".to_owned(),
-        memory: "MEMORY".to_owned(),
-        licence: "LICENCE".to_owned(),
-        good_for: "GOOD FOR".to_owned(),
-    }];
-    let dirs = config.models_dirs(places);
-    for (name, memory, licence, good_for) in SHIPPED {
-        let dir = dirs.iter().map(|dir| dir.join(name)).find(|it| it.join("config.json").is_file());
-        let Some(dir) = dir else { continue };
-        lines.push(Line {
-            name: (*name).to_owned(),
-            state: "shipped".to_owned(),
-            bytes: size(bytes_of(&dir)),
-            memory: memory.map_or_else(|| "-".to_owned(), |it| size(it * 1_000_000)),
-            licence: (*licence).to_owned(),
-            good_for: (*good_for).to_owned(),
-        });
-    }
-    lines.extend(KNOWN.iter().map(|model| line(cache, model)));
-    let mut widths = [0; 5];
-    for line in &lines {
-        let columns = [&line.name, &line.state, &line.bytes, &line.memory, &line.licence];
-        for (width, column) in widths.iter_mut().zip(columns) {
-            *width = (*width).max(column.chars().count());
+pub(super) fn list(
+    cache: &HubCache,
+    config: &Config,
+    places: &Places,
+    as_json: bool,
+) -> anyhow::Result<()> {
+    let lines: Vec<Line> =
+        shipped(config, places).into_iter().chain(KNOWN.iter().map(|it| line(cache, it))).collect();
+    if as_json {
+        for line in &lines {
+            say(&serde_json::to_string(line)?)?;
         }
+        return Ok(());
     }
-    let [name, state, bytes, memory, licence] = widths;
-    for line in lines {
-        say(&format!(
-            "{:name$}  {:state$}  {:>bytes$}  {:>memory$}  {:licence$}  {}",
-            line.name, line.state, line.bytes, line.memory, line.licence, line.good_for
-        ))?;
+    let head = ["NAME", "STATE", "SIZE", "MEMORY", "LICENCE", "GOOD FOR"].map(str::to_owned);
+    let rows: Vec<[String; 6]> =
+        std::iter::once(head).chain(lines.into_iter().map(Line::row)).collect();
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..6).map(widest).collect();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, width))| match at {
+            // Numbers stand under each other; nothing comes after the last.
+            2 | 3 => format!("{cell:>width$}"),
+            5 => cell.clone(),
+            _ => format!("{cell:width$}"),
+        });
+        say(&cells.collect::<Vec<_>>().join("  "))?;
     }
     say(&format!("\ncache: {}", cache.root().display()))?;
     Ok(())
 }
 
+fn shipped(config: &Config, places: &Places) -> Vec<Line> {
+    let dirs = config.models_dirs(places);
+    let found = SHIPPED.iter().filter_map(|(name, memory, licence, good_for)| {
+        let mut dirs = dirs.iter().map(|dir| dir.join(name));
+        let dir = dirs.find(|it| it.join("config.json").is_file())?;
+        Some(Line {
+            name,
+            state: "shipped",
+            bytes: bytes_of(&dir),
+            memory_bytes: memory.map(|it| it * 1_000_000),
+            licence,
+            good_for: (*good_for).to_owned(),
+        })
+    });
+    found.collect()
+}
+
 fn line(cache: &HubCache, model: &KnownModel) -> Line {
     let is_there = model.on_hub().is_some_and(|it| cache.snapshot(&it).is_some());
-    let state = if is_there { "in the cache" } else { "to be fetched" };
     let kind = match model.kind {
         ModelKind::Captioner => "captioner",
         ModelKind::Embedder => "embedder",
     };
     let pinned = if model.is_pinned() { "" } else { "; not pinned in this build" };
     Line {
-        name: model.name.to_owned(),
-        state: state.to_owned(),
-        bytes: size(model.bytes()),
-        memory: size(u64::from(model.memory_mb) * 1_000_000),
-        licence: model.licence.to_owned(),
+        name: model.name,
+        state: if is_there { "in the cache" } else { "to be fetched" },
+        bytes: model.bytes(),
+        memory_bytes: Some(u64::from(model.memory_mb) * 1_000_000),
+        licence: model.licence,
         good_for: format!("{kind}: {}{pinned}", model.good_for),
     }
 }

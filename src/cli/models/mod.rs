@@ -35,7 +35,8 @@ use crate::model::known_models::{KNOWN, KnownModel};
 /// Said after the help of `pull`.
 const ENVIRONMENT: &str = "The environment is that of the hub's own programs: HF_HOME or \
      HF_HUB_CACHE (where the cache is), HF_TOKEN (for models whose licence must be accepted), \
-     HF_ENDPOINT (a mirror), HF_HUB_OFFLINE, HF_HUB_DOWNLOAD_TIMEOUT (seconds without a byte).";
+     HF_ENDPOINT (a mirror), SSL_CERT_FILE (certificates of an authority of your own, in PEM), \
+     HF_HUB_OFFLINE, HF_HUB_DOWNLOAD_TIMEOUT (seconds without a byte).";
 
 const NAME_HELP: &str =
     "One of `engram models list`, or hf:ORGANISATION/NAME[@COMMIT] for any other of the hub";
@@ -44,7 +45,11 @@ const NAME_HELP: &str =
 #[derive(Debug, Subcommand)]
 pub(super) enum Models {
     /// Lists the models that have a name here: where they are, what they need, what they are for
-    List,
+    List {
+        /// Print a line of JSON a model: name, state, bytes, memory, licence, what it is good for
+        #[arg(long)]
+        json: bool,
+    },
     /// Copies the shipped models and prompts to where the program finds them without the source
     /// tree that it was built from
     Install {
@@ -97,7 +102,7 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let cache = HubCache::new(settings.cache.clone());
     match models {
-        Models::List => list::list(&cache, config, places)?,
+        Models::List { json } => list::list(&cache, config, places, *json)?,
         Models::Install { to } => install::install(config, places, to.as_deref())?,
         Models::Pull { name } => pull(&cache, settings, name)?,
         Models::Verify { names } => return verify(&cache, names),
