@@ -13,6 +13,9 @@ use crate::server::access::AccessTable;
 use crate::server::accounts::Accounts;
 use crate::tools::Toolset;
 
+/// Of what a captioning server is asked.
+const PROMPT_CHARACTERS_MAX: usize = 2_000;
+
 impl Config {
     pub fn zone(&self) -> Result<Zone, ConfigError> {
         Zone::from_name(&self.settings.time.zone)
@@ -107,7 +110,20 @@ impl Config {
             .map_err(|error| self.refusal("captioner.endpoint", error.to_string()))?;
         let model = settings.endpoint_model.trim().to_owned();
         let deadline = Duration::from_secs(settings.deadline_seconds);
-        Ok(Some(served::Options { address, model, deadline, limits: self.image_limits() }))
+        let prompt = self.caption_prompt()?;
+        Ok(Some(served::Options { address, model, prompt, deadline, limits: self.image_limits() }))
+    }
+
+    /// What a server is asked of each image.
+    fn caption_prompt(&self) -> Result<String, ConfigError> {
+        let prompt = self.settings.captioner.endpoint_prompt.trim();
+        let characters = prompt.chars().count();
+        if characters > PROMPT_CHARACTERS_MAX {
+            let reason =
+                format!("{characters} characters, accepted are up to {PROMPT_CHARACTERS_MAX}");
+            return Err(self.refusal("captioner.endpoint_prompt", reason));
+        }
+        Ok(if prompt.is_empty() { served::PROMPT } else { prompt }.to_owned())
     }
 
     /// Limits of accepted images.

@@ -119,6 +119,7 @@ pub struct CaptionerSettings {
     pub model: String,
     pub endpoint: String,
     pub endpoint_model: String,
+    pub endpoint_prompt: String,
     pub task: String,
     pub detect: bool,
     pub device: String,

@@ -14,7 +14,7 @@ use engram::base::picture::ImageLimits;
 use engram::base::stop::Stop;
 use engram::base::time::SystemClock;
 use engram::model::endpoint::Address;
-use engram::model::served::{Options, ServedCaptioner};
+use engram::model::served::{Options, PROMPT, ServedCaptioner};
 use engram::model::{CaptionError, Captioner as _, ModelError};
 use serde_json::{Value, json};
 
@@ -36,6 +36,7 @@ fn open(url: &str, model: &str, deadline: Duration) -> Result<ServedCaptioner, M
     let options = Options {
         address: Address::parse(url).unwrap(),
         model: model.to_owned(),
+        prompt: PROMPT.to_owned(),
         deadline,
         limits,
     };
@@ -209,13 +210,36 @@ fn a_stop_does_not_wait_for_the_server() {
     let stop = Stop::default();
     let address = Address::parse(&model.url).unwrap();
     let (deadline, limits) = (Duration::from_hours(1), ImageLimits::default());
-    let options = Options { address, model: String::new(), deadline, limits };
+    let options =
+        Options { address, model: String::new(), prompt: PROMPT.to_owned(), deadline, limits };
     let mut captioner = ServedCaptioner::new(options, Arc::new(SystemClock), stop.clone()).unwrap();
     let captioning = thread::Builder::new().spawn(move || captioner.caption(&image())).unwrap();
     wait_for(|| model.asked().len() == 1);
     stop.ask();
     let stopped = CaptionError::Unavailable("the daemon stops".to_owned());
     assert_eq!(captioning.join().unwrap(), Err(stopped));
+}
+
+#[test]
+fn what_is_asked_can_be_set_and_is_asked_of_each_image() {
+    let answer = || Answers::With("The left door is open.".to_owned());
+    let model = ScriptedModel::new(vec![answer(), answer()]);
+    let prompt = "Which doors are open?";
+    let options = Options {
+        address: Address::parse(&model.url).unwrap(),
+        model: String::new(),
+        prompt: prompt.to_owned(),
+        deadline: LONG,
+        limits: ImageLimits::default(),
+    };
+    let mut captioner =
+        ServedCaptioner::new(options, Arc::new(SystemClock), Stop::default()).unwrap();
+    for _ in 0..2 {
+        captioner.caption(&image()).unwrap();
+    }
+    let asked = model.asked();
+    assert!(asked[0].to_string().contains(prompt), "{}", asked[0]);
+    assert_eq!(asked[0]["messages"], asked[1]["messages"]);
 }
 
 #[test]

@@ -29,8 +29,9 @@ use crate::model::endpoint::{
 use crate::model::served::reply::BadReply;
 use crate::model::{CaptionError, Captioner, Fingerprint, ModelError, ModelIdentity};
 
-/// What the model is asked of each image. It stays the same, so that a server reads it once.
-const PROMPT: &str = "Describe this photograph in one plain English sentence of at most thirty \
+/// What the model is asked of each image where nothing else is set. It stays the same, so that a
+/// server reads it once.
+pub const PROMPT: &str = "Describe this photograph in one plain English sentence of at most thirty \
     words: the things in it with their colours, what is on, in or next to what, which room it is, \
     and what people do. Only what can be seen for sure; no introduction, no mood, no guesses.";
 
@@ -76,6 +77,8 @@ pub struct Options {
     pub address: Address,
     /// As the server lists it; empty where it lists one only.
     pub model: String,
+    /// What the model is asked of each image.
+    pub prompt: String,
     /// From an image to its caption.
     pub deadline: Duration,
     pub limits: ImageLimits,
@@ -180,7 +183,7 @@ impl ServedCaptioner {
         let listed = self.in_thread(move |endpoint| endpoint.models(within));
         let listed = listed.map_err(Absence::NotAsked)?.map_err(Absence::Server)?;
         let model = choose(&listed, &self.options.model).map_err(Absence::NotListed)?;
-        let identity = identity_of(model, &self.server);
+        let identity = identity_of(model, &self.server, &self.options.prompt);
         if identity != self.identity {
             log::info!("captions are made by {}", identity.name);
             self.endpoint = Arc::new(endpoint_of(&self.options, &model.name));
@@ -232,8 +235,8 @@ impl ServedCaptioner {
         image: Arc<[u8]>,
         within: Duration,
     ) -> Result<Result<Answer, EndpointError>, CaptionError> {
+        let user = dialect.prompt(&self.options.prompt);
         self.in_thread(move |endpoint| {
-            let user = dialect.prompt();
             let image = Some((mime, &*image));
             let question = Question { system: None, user: &user, image, form: dialect.form() };
             endpoint.ask(question, within)
@@ -341,10 +344,10 @@ impl Dialect {
         }
     }
 
-    fn prompt(self) -> String {
+    fn prompt(self, set: &str) -> String {
         match self {
-            Self::JsonWithOdds => format!("{PROMPT} {PROMPT_FOR_JSON}"),
-            Self::TextWithOdds | Self::Text => PROMPT.to_owned(),
+            Self::JsonWithOdds => format!("{set} {PROMPT_FOR_JSON}"),
+            Self::TextWithOdds | Self::Text => set.to_owned(),
         }
     }
 }
@@ -408,7 +411,7 @@ impl fmt::Display for Failure {
 }
 
 fn endpoint_of(options: &Options, model: &str) -> Endpoint {
-    let Options { address, model: _, deadline, limits: _ } = options.clone();
+    let Options { address, model: _, prompt: _, deadline, limits: _ } = options.clone();
     Endpoint::new(endpoint::Options { address, model: model.to_owned(), timeout: deadline })
 }
 
@@ -438,10 +441,10 @@ fn choose<'a>(listed: &'a [ListedModel], wanted: &str) -> Result<&'a ListedModel
 
 /// Two models of one fingerprint are asked the same and answer the same, as far as the server
 /// tells them apart.
-fn identity_of(model: &ListedModel, server: &str) -> ModelIdentity {
+fn identity_of(model: &ListedModel, server: &str, prompt: &str) -> ModelIdentity {
     let mut hash = Sha256::new();
     let schema = SCHEMA.to_string();
-    for part in ["engram served 1", &model.name, &model.details, PROMPT, PROMPT_FOR_JSON, &schema] {
+    for part in ["engram served 1", &model.name, &model.details, prompt, PROMPT_FOR_JSON, &schema] {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
@@ -503,17 +506,19 @@ mod tests {
     }
 
     #[test]
-    fn the_name_and_the_details_of_a_model_are_its_identity() {
-        let model = |name: &str, details: &str| {
+    fn the_name_the_details_and_the_question_of_a_model_are_its_identity() {
+        let asked = |name: &str, details: &str, prompt: &str| {
             let model = ListedModel { name: name.to_owned(), details: details.to_owned() };
-            identity_of(&model, "http://127.0.0.1:8080")
+            identity_of(&model, "http://127.0.0.1:8080", prompt)
         };
+        let model = |name: &str, details: &str| asked(name, details, PROMPT);
         let first = model("m", "7");
         assert_eq!(first.name, "m at http://127.0.0.1:8080");
         assert_eq!(first.fingerprint.0.len(), 32);
         assert_eq!(first, model("m", "7"));
         assert_ne!(first.fingerprint, model("n", "7").fingerprint);
         assert_ne!(first.fingerprint, model("m", "8").fingerprint);
+        assert_ne!(first.fingerprint, asked("m", "7", "Which doors are open?").fingerprint);
     }
 
     #[test]
