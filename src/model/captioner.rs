@@ -20,7 +20,7 @@ pub fn load(
     task: CaptionTask,
     device: ComputeDevice,
 ) -> Result<Box<dyn Captioner>, ModelError> {
-    let kind = kind_of(path)?;
+    let kind = kind_for(task, path)?;
     match device {
         ComputeDevice::Cuda => load_on_gpu(kind, path, limits, task),
         ComputeDevice::Auto if cfg!(feature = "cuda") && kind.runs_on_gpu() => {
@@ -68,7 +68,7 @@ fn first_picture() -> ImageResult<Vec<u8>> {
 
 /// Name and fingerprint of the captioner in `path`, without loading it.
 pub fn identity(path: &Path, task: CaptionTask) -> Result<ModelIdentity, ModelError> {
-    match kind_of(path)? {
+    match kind_for(task, path)? {
         CaptionerKind::Blip | CaptionerKind::Detector => weights::identity(path),
         CaptionerKind::Florence2 => florence::identity(path, task),
         CaptionerKind::SmolVlm => smolvlm::identity(path, task),
@@ -99,10 +99,29 @@ impl CaptionerKind {
         }
     }
 
+    /// Whether it finds things with their boxes.
+    fn detects(self) -> bool {
+        matches!(self, Self::Detector | Self::Florence2)
+    }
+
     /// Florence-2 and the detector have operations of their own, in place on the CPU.
     fn runs_on_gpu(self) -> bool {
         matches!(self, Self::Blip | Self::SmolVlm)
     }
+}
+
+/// The kind, if it can do what it is asked for.
+fn kind_for(task: CaptionTask, path: &Path) -> Result<CaptionerKind, ModelError> {
+    let kind = kind_of(path)?;
+    if task.detects && !kind.detects() {
+        return Err(ModelError::Unusable {
+            path: path.display().to_string(),
+            reason: "captioner.detect is true, and BLIP and SmolVLM find no boxes; accepted with \
+                     them is false, and true with a Florence-2 or everyday-detector"
+                .to_owned(),
+        });
+    }
+    Ok(kind)
 }
 
 /// Says what a directory is before anything in it is missed.
@@ -166,6 +185,19 @@ mod tests {
                 text.contains("llama-server, Ollama or vLLM, and set captioner.endpoint"),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn boxes_are_refused_of_a_model_that_finds_none() {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        let task = CaptionTask { detects: true, ..CaptionTask::default() };
+        for (model, is_accepted) in [("blip", false), ("smolvlm", false), ("florence", true)] {
+            let found = identity(&fixtures.join(model), task);
+            assert_eq!(found.is_ok(), is_accepted, "{model}");
+            if let Err(error) = found {
+                assert!(error.to_string().contains("captioner.detect is true"), "{error}");
+            }
         }
     }
 

@@ -106,7 +106,7 @@ fn a_task_reaches_the_model_and_is_part_of_what_it_is() {
         let mut fingerprints = Vec::new();
         for (detail, name) in [Detail::Sentence, Detail::Sentences].into_iter().zip(tasks) {
             let expected = golden.iter().find(|row| row["task"] == name).unwrap();
-            let task = CaptionTask { detail, detects: true };
+            let task = CaptionTask { detail, detects };
             let child = ChildOptions { task, ..child(&model, None) };
             let program = Path::new(env!("CARGO_BIN_EXE_engram"));
             let command = WorkerCommand::engram(program, &child);
