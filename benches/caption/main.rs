@@ -85,12 +85,14 @@ fn ours(model: &Path, frames: &[PathBuf]) -> anyhow::Result<Figures> {
         limits: ImageLimits::default(),
         task: CaptionTask::default(),
         device: ComputeDevice::Cpu,
+        scene_text: None,
         memory_bytes_max: None,
     };
     let options = Options {
         command: WorkerCommand::engram(Path::new(env!("CARGO_BIN_EXE_engram")), &child),
         model: model.to_owned(),
         task: CaptionTask::default(),
+        scene_text: None,
         memory_bytes_max: None,
         start_deadline: Duration::from_mins(5),
         caption_deadline: Duration::from_mins(5),

@@ -38,6 +38,9 @@ pub(super) struct WorkerFlags {
     /// What to compute on: auto, cpu or cuda:0
     #[arg(long, value_parser = device, default_value = "auto")]
     device: ComputeDevice,
+    /// Directory of the networks that read what is written in a picture
+    #[arg(long, value_name = "DIR")]
+    scene_text: Option<PathBuf>,
     /// Some sentences instead of one, where the model can
     #[arg(long)]
     detailed: bool,
@@ -59,6 +62,7 @@ pub(super) fn caption_worker(flags: &WorkerFlags) -> anyhow::Result<ExitCode> {
         image_pixels_max,
         memory_bytes_max,
         device,
+        scene_text,
         detailed,
         detect,
     } = flags;
@@ -68,6 +72,7 @@ pub(super) fn caption_worker(flags: &WorkerFlags) -> anyhow::Result<ExitCode> {
         limits: ImageLimits { bytes_max: *image_bytes_max, pixels_max: *image_pixels_max },
         task: CaptionTask { detail, detects: *detect },
         device: *device,
+        scene_text: scene_text.clone(),
         memory_bytes_max: *memory_bytes_max,
     };
     child::run(&options, &mut io::stdin().lock(), &mut io::stdout().lock())?;

@@ -123,6 +123,7 @@ pub struct CaptionerSettings {
     pub task: String,
     pub detect: bool,
     pub device: String,
+    pub scene_text: PathBuf,
     pub start_deadline_seconds: u64,
     pub deadline_seconds: u64,
     pub memory_limit_mb: u64,

@@ -302,12 +302,15 @@ pub fn worker_options(config: &Config, places: &Places, model: PathBuf) -> worke
         task: CaptionTask { detail, detects: settings.detect },
         // Another word is refused with the settings.
         device: ComputeDevice::of_name(&settings.device).unwrap_or_default(),
+        scene_text: (!settings.scene_text.as_os_str().is_empty())
+            .then(|| settings.scene_text.clone()),
         memory_bytes_max: (memory_limit > 0).then_some(memory_limit),
     };
     worker::Options {
         command: WorkerCommand::engram(&places.program, &child),
         model: child.model,
         task: child.task,
+        scene_text: child.scene_text,
         memory_bytes_max: child.memory_bytes_max,
         start_deadline: Duration::from_secs(settings.start_deadline_seconds),
         caption_deadline: Duration::from_secs(settings.deadline_seconds),

@@ -9,16 +9,32 @@ use crate::base::picture::ImageLimits;
 use crate::model::compute::{Compute, ComputeDevice};
 use crate::model::weights;
 use crate::model::{
-    CaptionTask, Captioner, ModelError, ModelIdentity, blip, detector, florence, smolvlm,
+    CaptionTask, Captioner, ModelError, ModelIdentity, blip, detector, florence, scene_text,
+    smolvlm,
 };
 
 /// Loads the captioner in `path`, by the `model_type` of its `config.json`. It captions in this
-/// process: a daemon wants [`crate::model::worker`].
+/// process: a daemon wants [`crate::model::worker`]. With a directory in `scene_text` it also
+/// says what is written in a picture.
 pub fn load(
     path: &Path,
     limits: ImageLimits,
     task: CaptionTask,
     device: ComputeDevice,
+    scene_text: Option<&Path>,
+) -> Result<Box<dyn Captioner>, ModelError> {
+    let captioner = load_on(device, path, limits, task)?;
+    match scene_text {
+        Some(dir) => scene_text::add_to(captioner, dir, limits),
+        None => Ok(captioner),
+    }
+}
+
+fn load_on(
+    device: ComputeDevice,
+    path: &Path,
+    limits: ImageLimits,
+    task: CaptionTask,
 ) -> Result<Box<dyn Captioner>, ModelError> {
     let kind = kind_for(task, path)?;
     match device {
@@ -67,11 +83,19 @@ fn first_picture() -> ImageResult<Vec<u8>> {
 }
 
 /// Name and fingerprint of the captioner in `path`, without loading it.
-pub fn identity(path: &Path, task: CaptionTask) -> Result<ModelIdentity, ModelError> {
-    match kind_for(task, path)? {
+pub fn identity(
+    path: &Path,
+    task: CaptionTask,
+    scene_text: Option<&Path>,
+) -> Result<ModelIdentity, ModelError> {
+    let own = match kind_for(task, path)? {
         CaptionerKind::Blip | CaptionerKind::Detector => weights::identity(path),
         CaptionerKind::Florence2 => florence::identity(path, task),
         CaptionerKind::SmolVlm => smolvlm::identity(path, task),
+    }?;
+    match scene_text {
+        Some(dir) => scene_text::identity(own, dir),
+        None => Ok(own),
     }
 }
 
@@ -173,7 +197,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("config.json"), r#"{"model_type": "qwen2_vl"}"#).unwrap();
         let task = CaptionTask::default();
-        for refused in [load_on_cpu(dir.path()).err(), identity(dir.path(), task).err()] {
+        for refused in [load_on_cpu(dir.path()).err(), identity(dir.path(), task, None).err()] {
             let text = refused.unwrap().to_string();
             assert!(text.contains("it is a \"qwen2_vl\" model"), "{text}");
             for kind in
@@ -193,7 +217,7 @@ mod tests {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
         let task = CaptionTask { detects: true, ..CaptionTask::default() };
         for (model, is_accepted) in [("blip", false), ("smolvlm", false), ("florence", true)] {
-            let found = identity(&fixtures.join(model), task);
+            let found = identity(&fixtures.join(model), task, None);
             assert_eq!(found.is_ok(), is_accepted, "{model}");
             if let Err(error) = found {
                 assert!(error.to_string().contains("captioner.detect is true"), "{error}");
@@ -202,14 +226,15 @@ mod tests {
     }
 
     fn load_on_cpu(path: &Path) -> Result<Box<dyn Captioner>, ModelError> {
-        load(path, ImageLimits::default(), CaptionTask::default(), ComputeDevice::Cpu)
+        load(path, ImageLimits::default(), CaptionTask::default(), ComputeDevice::Cpu, None)
     }
 
     #[test]
     fn a_gpu_that_cannot_be_used_is_refused_and_any_other_word_than_that_takes_the_cpu() {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
         let load_on = |model: &str, device| {
-            load(&fixtures.join(model), ImageLimits::default(), CaptionTask::default(), device)
+            let task = CaptionTask::default();
+            load(&fixtures.join(model), ImageLimits::default(), task, device, None)
         };
         let refused = |model: &str| load_on(model, ComputeDevice::Cuda).err().unwrap().to_string();
         let text = refused("florence");
@@ -230,10 +255,10 @@ mod tests {
     fn weights_of_a_known_kind_are_missed_by_name() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("config.json"), r#"{"model_type": "nanodet-g"}"#).unwrap();
-        let text = identity(dir.path(), CaptionTask::default()).err().unwrap().to_string();
+        let text = identity(dir.path(), CaptionTask::default(), None).err().unwrap().to_string();
         assert!(text.contains("no model.safetensors"), "{text}");
         fs::write(dir.path().join("config.json"), "{}").unwrap();
-        let text = identity(dir.path(), CaptionTask::default()).err().unwrap().to_string();
+        let text = identity(dir.path(), CaptionTask::default(), None).err().unwrap().to_string();
         assert!(text.contains("it is a \"\" model"), "{text}");
     }
 }

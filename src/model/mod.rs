@@ -30,6 +30,7 @@ pub(crate) mod preprocess;
 pub mod request_reader;
 pub(crate) mod resize;
 mod row_wise;
+mod scene_text;
 pub mod scripted;
 pub(crate) mod sentence;
 pub mod served;

@@ -30,6 +30,7 @@ fn child(model: &Path, memory_bytes_max: Option<u64>) -> ChildOptions {
         limits: ImageLimits::default(),
         task: CaptionTask::default(),
         device: ComputeDevice::default(),
+        scene_text: None,
         memory_bytes_max,
     }
 }
@@ -41,6 +42,7 @@ fn options(memory_bytes_max: Option<u64>) -> Options {
         command: WorkerCommand::engram(program, &child(&model(), memory_bytes_max)),
         model: model(),
         task: CaptionTask::default(),
+        scene_text: None,
         memory_bytes_max,
         start_deadline: Duration::from_mins(1),
         caption_deadline: Duration::from_mins(1),

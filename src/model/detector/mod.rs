@@ -13,6 +13,9 @@ mod network;
 mod parity;
 mod sentence;
 
+#[cfg(feature = "scene-text")]
+pub(super) use crate::model::detector::sentence::NOTHING;
+
 use std::fmt;
 use std::path::Path;
 

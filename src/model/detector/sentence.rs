@@ -10,7 +10,7 @@ use crate::model::detector::names::{
 };
 
 /// The caption of a picture in which there is nothing that the model names.
-pub(super) const NOTHING: &str = "nothing recognised";
+pub(in crate::model) const NOTHING: &str = "nothing recognised";
 
 /// Share of the smaller side that two boxes must have in common to stand side by side or
 /// behind each other.

@@ -27,6 +27,8 @@ pub struct ChildOptions {
     pub limits: ImageLimits,
     pub task: CaptionTask,
     pub device: ComputeDevice,
+    /// Networks that read what is written in a picture.
+    pub scene_text: Option<PathBuf>,
     /// Allocating more ends this process. `None` leaves it to the kernel.
     pub memory_bytes_max: Option<u64>,
 }
@@ -54,7 +56,8 @@ pub fn run(
     let name = "the caption worker";
     StepBack { name, niceness: NICENESS, oom_score: OOM_SCORE, memory_bytes_max }.apply();
     compute_on_this_thread_only();
-    match captioner::load(&options.model, options.limits, options.task, options.device) {
+    let ChildOptions { model, limits, task, device, scene_text, memory_bytes_max: _ } = options;
+    match captioner::load(model, *limits, *task, *device, scene_text.as_deref()) {
         Ok(mut captioner) => serve(captioner.as_mut(), input, output),
         Err(error) => {
             protocol::write(output, &WorkerReply::NoModel { reason: error.to_string() })?;

@@ -40,6 +40,7 @@ pub struct Options {
     /// The model that `command` loads and what it does, for its identity.
     pub model: PathBuf,
     pub task: CaptionTask,
+    pub scene_text: Option<PathBuf>,
     /// Memory that `command` lets the worker have: named where it dies of it.
     pub memory_bytes_max: Option<u64>,
     /// Deadline of loading the model.
@@ -60,7 +61,7 @@ pub enum Start {
 impl WorkerCommand {
     /// `engram caption-worker` of the binary `program`.
     pub fn engram(program: &Path, child: &ChildOptions) -> Self {
-        let ChildOptions { model, limits, task, device, memory_bytes_max } = child;
+        let ChildOptions { model, limits, task, device, scene_text, memory_bytes_max } = child;
         let mut args: Vec<OsString> = vec!["caption-worker".into(), "--model".into(), model.into()];
         let mut flag = |name: &str, value: u64| {
             args.extend([name.into(), value.to_string().into()]);
@@ -78,6 +79,9 @@ impl WorkerCommand {
             args.push("--detect".into());
         }
         args.extend(["--device".into(), device.name().into()]);
+        if let Some(dir) = scene_text {
+            args.extend(["--scene-text".into(), dir.into()]);
+        }
         Self { program: program.to_owned(), args }
     }
 }
@@ -113,7 +117,8 @@ impl WorkerCaptioner {
     /// Fails if there is no model in `options.model`. `stop` ends every wait:
     /// the frame then gets [`CaptionError::Unavailable`].
     pub fn new(options: Options, clock: Arc<dyn Clock>, stop: Stop) -> Result<Self, ModelError> {
-        let identity = captioner::identity(&options.model, options.task)?;
+        let identity =
+            captioner::identity(&options.model, options.task, options.scene_text.as_deref())?;
         let mut captioner = Self {
             options,
             clock,
