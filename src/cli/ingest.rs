@@ -427,7 +427,8 @@ impl<'a> Run<'a> {
             thread::sleep(self.poll);
             let now = self.standing()?;
             self.show_standing(before, &now);
-            if now.count_settled() > at_first {
+            // The last one may have left the spool between the refusal and the first look.
+            if now.pending == 0 || now.count_settled() > at_first {
                 return Ok(());
             }
             if patience.is_over(&now) {

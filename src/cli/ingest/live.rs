@@ -82,10 +82,12 @@ struct LiveRun<'a> {
 /// What became of a frame that was sent.
 enum Sent {
     Done,
-    /// To be sent again, with what was lost before it.
-    NotNow {
+    /// The daemon is gone: to be sent again, with what was lost before it.
+    Gone {
         lost: u64,
     },
+    /// The daemon is full: to be sent again. It knows of what was lost before it.
+    Full,
 }
 
 impl LiveRun<'_> {
@@ -102,8 +104,13 @@ impl LiveRun<'_> {
             };
             match self.send(&frame, lost) {
                 Sent::Done => {}
-                Sent::NotNow { lost } => {
+                Sent::Gone { lost } => {
                     self.source.give_back(frame, lost);
+                    thread::sleep(PAUSE);
+                    self.wait_for_standing(interrupt);
+                }
+                Sent::Full => {
+                    self.source.give_back(frame, 0);
                     self.wait_for_room(interrupt);
                 }
             }
@@ -134,11 +141,10 @@ impl LiveRun<'_> {
             arguments.insert("lost".to_owned(), json!(lost.min(u64::from(u32::MAX))));
         }
         match self.client.call(Observe::NAME, arguments) {
-            None => return Sent::NotNow { lost },
+            None => return Sent::Gone { lost },
             Some(Err(error)) => self.refuse(source_frame, &error),
             Some(Ok(reply)) if reply.is_error && reply.text.contains(TRY_AGAIN) => {
-                // It was refused with what it said of the ones before it taken.
-                return Sent::NotNow { lost: 0 };
+                return Sent::Full;
             }
             Some(Ok(reply)) if reply.is_error => {
                 let reason = reply.text;
@@ -170,13 +176,13 @@ impl LiveRun<'_> {
         SourceFrame { name, meta, image: image.clone(), caption: None }
     }
 
-    /// Until some frame has left the spool, or the daemon is back.
+    /// Until some frame has left the spool, or none is left in it.
     fn wait_for_room(&mut self, interrupt: &Interrupt) {
         let at_first = self.standing().map(|it| it.count_settled());
         while !interrupt.is_asked() {
             thread::sleep(PAUSE);
-            let now = self.standing().map(|it| it.count_settled());
-            if now.is_some() && now != at_first {
+            let has_room = |it: &Standing| it.pending == 0 || Some(it.count_settled()) != at_first;
+            if self.standing().is_some_and(|it| has_room(&it)) {
                 return;
             }
         }
