@@ -46,7 +46,7 @@ def risks(said: np.ndarray, so: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def report(name: str, said: np.ndarray, so: np.ndarray) -> None:
     sure = said >= 0.9
-    print(f"{name}: {len(said)} first goals, said {said.mean():.3f}, so {so.mean():.3f}")
+    print(f"{name}: {len(said)} answers, said {said.mean():.3f}, so {so.mean():.3f}")
     print(f"  Brier score {((said - so) ** 2).mean():.4f}, calibration error {calibration_error(said, so):.3f}")
     print(f"  given with .9 or more: {sure.mean():.3f} of them, of these {so[sure].mean():.3f} so")
     for count, mean, share in bins(said, so):

@@ -4,7 +4,7 @@
     python sightings.py ../../target/release/engram narrations.jsonl narration_questions.jsonl
     python sightings.py ../../target/release/engram long_captions.jsonl long_caption_questions.jsonl
 
-Each group of texts (a session, a building) is a memory of its own. README.md says whence the texts come.
+`--out FILE` writes what `benches/home/reliability.py` draws. Each group of texts (a session, a building) is a memory of its own. README.md says whence the texts come.
 """
 
 import argparse
@@ -28,21 +28,23 @@ class Memory:
             self.rows[seen["id"]] = at
 
     def last(self, thing):
-        """The newest sighting and its certainty; None where none is given."""
+        """The newest sighting, its certainty and its probability; None where none is given."""
         try:
             seen = self.daemon.call("recall_last_seen", query=thing, explain=True)
         except RuntimeError:
-            return None, None
-        found = [self.rows[record["id"]] for record in seen["records"]]
-        return (found[0], seen["explanation"]["certainty"]) if found else (None, None)
+            return None, None, None
+        for first in seen["records"][:1]:
+            return self.rows[first["id"]], seen["explanation"]["certainty"], first["probability"]
+        return None, None, None
 
     def all(self, thing):
-        """What shows it, and what only may, which is listed apart."""
+        """What shows it, and what only may, which is listed apart; each with its probability."""
         try:
             found = self.daemon.call("recall_all", query=thing, k=SIGHTINGS_MAX)
         except RuntimeError:
-            return set(), set()
-        shown, possible = ({self.rows[it["id"]] for it in found.get(name, ())} for name in ("records", "possible"))
+            return {}, {}
+        lists = (found.get(name, ()) for name in ("records", "possible"))
+        shown, possible = ({self.rows[it["id"]]: it["probability"] for it in these} for these in lists)
         return shown, possible
 
 
@@ -64,8 +66,9 @@ def ask(program, texts, questions, show):
         asked = row["question"]
         lasts = set(row.get("answers", row.get("last")))
         all_right = set(row.get("all", ()))
-        last, certainty = memory.last(asked)
-        found, possible = ({numbers[at] for at in these} for these in memory.all(asked))
+        last, certainty, probability = memory.last(asked)
+        given = memory.all(asked)
+        found, possible = ({numbers[at] for at in these} for these in given)
         by_words = bm25_last(words, asked)
         outcome = {
             "asked": asked,
@@ -73,6 +76,10 @@ def ask(program, texts, questions, show):
             "last": last is not None and numbers[last] in lasts,
             "claims": certainty in CLAIMS,
             "certainty": certainty,
+            "claims of all": [
+                (probability, last is not None and numbers[last] in lasts),
+                *((said, numbers[at] in all_right) for these in given for at, said in these.items() if "all" in row),
+            ],
             "gives": last is not None,
             "bm25": by_words is not None and numbers[by_words] in lasts,
             "all": (len(found & all_right), len(found), len(all_right)),
@@ -123,6 +130,7 @@ def main():
     parser.add_argument("questions", type=Path)
     parser.add_argument("--only", help="one group")
     parser.add_argument("--show", action="store_true", help="what is answered wrongly")
+    parser.add_argument("--out", type=Path, help="each answer's probability and whether it is right, to draw")
     args = parser.parse_args()
     texts, questions = (
         [json.loads(line) for line in path.read_text().splitlines()] for path in (args.texts, args.questions)
@@ -134,7 +142,12 @@ def main():
             outcomes[group] = ask(args.engram, *own, args.show)
     for group, own in outcomes.items():
         print(group, json.dumps(figures(own)))
-    print("all", json.dumps(figures([it for own in outcomes.values() for it in own])))
+    everything = [it for own in outcomes.values() for it in own]
+    print("all", json.dumps(figures(everything)))
+    if args.out:
+        claims = (claim for it in everything for claim in it["claims of all"] if claim[0] is not None)
+        lines = (json.dumps({"rank": 1, "probability": said, "there": right}) for said, right in claims)
+        args.out.write_text("".join(f"{line}\n" for line in lines))
 
 
 if __name__ == "__main__":

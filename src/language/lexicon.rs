@@ -88,10 +88,19 @@ pub fn is_other_kind(stem: &str, general: &str) -> bool {
 /// Whether `name` means something that `general` means, too, in any of their senses: a mug is
 /// a vessel.
 pub fn is_kind_of(name: &str, general: &str) -> bool {
+    is_within_steps(name, general, STEPS_MAX)
+}
+
+/// The same, however many steps are between: a pug dog is an organism.
+pub fn descends_from(name: &str, general: &str) -> bool {
+    is_within_steps(name, general, usize::MAX - 1)
+}
+
+fn is_within_steps(name: &str, general: &str, steps_max: usize) -> bool {
     let wanted: Vec<usize> = CONCEPTS.senses(general).collect();
     CONCEPTS.senses(name).any(|sense| {
         let parent = |at: &usize| CONCEPTS.entries.get(*at)?.parent;
-        let mut up = std::iter::successors(Some(sense), parent).take(STEPS_MAX + 1);
+        let mut up = std::iter::successors(Some(sense), parent).take(steps_max + 1);
         up.any(|at| wanted.contains(&at))
     })
 }
@@ -153,8 +162,9 @@ pub fn singular(word: &str) -> String {
         word.strip_suffix("ies").map(|start| format!("{start}y")),
         word.strip_suffix("ves").map(|start| format!("{start}fe")),
         word.strip_suffix("ves").map(|start| format!("{start}f")),
-        word.strip_suffix("es").map(str::to_owned),
+        // "canes" are no cans.
         word.strip_suffix('s').map(str::to_owned),
+        word.strip_suffix("es").map(str::to_owned),
     ];
     if is_name(word) {
         return word.to_owned();
@@ -333,6 +343,9 @@ mod tests {
             ("knives", "knife"),
             ("leaves", "leaf"),
             ("boxes", "box"),
+            ("canes", "cane"),
+            ("tapes", "tape"),
+            ("dishes", "dish"),
             ("glasses", "glasses"),
             ("batteries", "battery"),
             ("bottles", "bottle"),

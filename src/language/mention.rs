@@ -106,6 +106,18 @@ impl Mention {
         self.head_stem.split_once(' ').map(|(_, bare)| bare)
     }
 
+    /// The whole name where the dictionary has it and it is longer than the head: "teddy
+    /// bear" of "an old teddy bear".
+    pub fn known_name(&self) -> Option<String> {
+        let is_part = |it: &&Attribute| it.kind == AttributeKind::Compound;
+        let parts: Vec<&str> =
+            self.attributes.iter().filter(is_part).map(|it| it.word.as_str()).collect();
+        let head = self.singular_head();
+        let mut names = (0..parts.len())
+            .map(|from| format!("{} {head}", parts.get(from..).unwrap_or_default().join(" ")));
+        names.find(|it| lexicon::is_name(it))
+    }
+
     /// The head as one of them is called, for a model to make a vector of.
     pub fn singular_head(&self) -> String {
         let stemmer = Stemmer::create(Algorithm::English);

@@ -8,14 +8,12 @@ use crate::base::RecordId;
 use crate::base::pose::metres_between;
 use crate::base::time::Timestamp;
 use crate::base::wording::quantity;
-use crate::language::fit::Certainty;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instance_query::LikelyPlace;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::noun_phrases::bare_name;
 use crate::retrieval::probability::{
-    goal_probabilities, guess_probabilities, match_probability, stay_began, stay_probability,
-    weigh_misses,
+    goal_probabilities, guess_probabilities, stay_began, stay_probability, weigh_misses,
 };
 use crate::retrieval::session::{Goal, Session, Target};
 use crate::retrieval::target::OBSERVATIONS_MAX;
@@ -53,8 +51,8 @@ struct Lookalikes {
     objects: Vec<Instance>,
     /// All their records.
     records: Vec<Record>,
-    /// How surely captions show what is described; `None` where none does.
-    certainty: Option<Certainty>,
+    /// Probability that captions show what is described, if they are true.
+    match_probability: f32,
 }
 
 /// Why the place of a thing is guessed.
@@ -112,7 +110,7 @@ impl Retrieval {
             return Ok(Grounding { last_seen, ..guess });
         }
         let stays = stay_probability(object, self.now(session));
-        let confidence = f64::from(object.confidence) * match_probability(alike.certainty);
+        let confidence = f64::from(object.confidence * alike.match_probability);
         let goals = goal_probabilities(goals, stays, confidence);
         let (goals, were_missed) = self.with_later_looks(goals, object, &alike)?;
         let why = if were_missed { GuessReason::SearchedInVain } else { GuessReason::Unsure };
@@ -221,7 +219,7 @@ impl Retrieval {
 
     fn lookalikes(&self, session: &Session, target: &Target) -> Result<Lookalikes, RetrievalError> {
         let thing = self.thing_of(session, target)?;
-        let (mut ids, certainty) = self.sightings_of(&thing)?;
+        let (mut ids, match_probability) = self.sightings_of(&thing)?;
         ids.extend(&target.records);
         ids.extend(&session.working_memory);
         let ids: Vec<RecordId> = ids.into_iter().collect();
@@ -237,19 +235,16 @@ impl Retrieval {
         if objects.is_empty() && !target.records.is_empty() {
             objects = self.instances_by_caption(target, &records)?;
         }
-        Ok(Lookalikes { thing, objects, records, certainty })
+        Ok(Lookalikes { thing, objects, records, match_probability })
     }
 
-    fn sightings_of(
-        &self,
-        thing: &str,
-    ) -> Result<(BTreeSet<RecordId>, Option<Certainty>), RetrievalError> {
+    fn sightings_of(&self, thing: &str) -> Result<(BTreeSet<RecordId>, f32), RetrievalError> {
         match self.episodic.last_seen(thing, &Filter::default(), SIGHTINGS_MAX) {
             Ok(seen) => {
-                let certainty = seen.first().map(|it| it.certainty);
-                Ok((seen.iter().map(|it| it.recalled.record.id).collect(), certainty))
+                let likely = seen.first().map_or(1.0, |it| it.match_probability);
+                Ok((seen.iter().map(|it| it.recalled.record.id).collect(), likely))
             }
-            Err(MemoryError::NamesNothing(_)) => Ok((BTreeSet::new(), None)),
+            Err(MemoryError::NamesNothing(_)) => Ok((BTreeSet::new(), 1.0)),
             Err(error) => Err(error.into()),
         }
     }

@@ -6,7 +6,6 @@
 //! (`benches/home/sureness.py`, seeds 11, 21 and 31).
 
 use crate::base::time::Timestamp;
-use crate::language::fit::Certainty;
 use crate::memory::episodic::instances::Instance;
 use crate::retrieval::session::Goal;
 
@@ -19,17 +18,6 @@ const PRIOR_MOVES: f64 = 3.0;
 const PRIOR_HOURS: f64 = 12.0;
 /// Probability that a thing that was never seen is at one of the places guessed.
 const GUESS_SHARE: f64 = 0.5;
-
-/// Probability that what captions show with this certainty is what was described: a caption
-/// that leaves out the colour may speak of another mug.
-pub(super) fn match_probability(certainty: Option<Certainty>) -> f64 {
-    match certainty {
-        Some(Certainty::Related) => 0.3,
-        Some(Certainty::Possible) => 0.5,
-        Some(Certainty::Partial) => 0.8,
-        Some(Certainty::Shown | Certainty::InPlace) | None => 1.0,
-    }
-}
 
 /// Probability that an object is still where it was last seen: the longer ago, and the more
 /// often it was elsewhere when it was seen again, the less.

@@ -35,6 +35,9 @@ pub(crate) struct RecordReply {
     score: Option<Score>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matched: Option<Vec<String>>,
+    /// How likely it shows the thing asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<Score>,
     #[serde(skip_serializing_if = "Option::is_none")]
     detections: Option<Vec<DetectionReply>>,
     #[serde(skip)]
@@ -96,6 +99,7 @@ impl RecordReply {
             image: image.map(|_| reply::image_uri(record)),
             score: None,
             matched: None,
+            probability: None,
             detections: None,
             line: reply::line(record, None, zone),
         }
@@ -106,6 +110,7 @@ impl RecordReply {
         Self {
             score: Some(Score(recalled.score)),
             matched: Some(recalled.matched.clone()),
+            probability: recalled.probability.map(Score),
             line: reply::line(&recalled.record, Some(recalled), zone),
             ..Self::of(&recalled.record, zone)
         }

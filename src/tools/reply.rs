@@ -21,6 +21,9 @@ pub(crate) const RECORD_URI: &str = "engram://records/";
 /// Said where a query is in a script that the embedder does not know.
 pub(crate) const LITERAL: &str = "this memory reads English; the words were matched as written";
 
+/// Below this the text says how likely a record shows the thing.
+const SURE_FROM: f32 = 0.9;
+
 /// Captions below this are more likely wrong than right, and the text says so.
 const UNSURE_BELOW: f32 = 0.5;
 
@@ -44,6 +47,9 @@ pub(crate) fn line(record: &Record, recalled: Option<&Recalled>, zone: Zone) -> 
         let matched = it.matched.join(", ");
         let matched = if matched.is_empty() { matched } else { format!(" {matched}") };
         line.push_str(&format!(" [{:.2}{matched}]", it.score));
+        if let Some(probability) = it.probability.filter(|it| *it < SURE_FROM) {
+            line.push_str(&format!(" (shows it with {:.0} %)", 100.0 * probability));
+        }
     }
     line
 }

@@ -13,6 +13,7 @@ use roaring::{MultiOps as _, RoaringBitmap};
 
 use crate::language::deeds::is_deed;
 use crate::language::fit::{Fit, fit};
+use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::words::is_room;
 
@@ -26,6 +27,8 @@ pub const PHRASES_MAX: usize = 65_536;
 pub struct ObjectQuery {
     /// As the question says them.
     pub attributes: Vec<Attribute>,
+    /// Stem of the noun as the question says it.
+    pub said: String,
     /// What captions may call it.
     pub names: Vec<ObjectName>,
 }
@@ -41,6 +44,8 @@ pub struct ObjectName {
     /// Those of them without which it is the name of another thing: "drafting" of the
     /// drafting table that is a kind of desk.
     pub needed: Vec<Attribute>,
+    /// Where it is one of its kinds, what is asked for: a bear of the animals.
+    pub kind_of: Option<String>,
 }
 
 /// What a name means beside the one that is asked for.
@@ -61,6 +66,7 @@ pub enum Relation {
 impl ObjectQuery {
     /// A thing by the stems of nouns that all go with the same attributes.
     pub fn of_stems(attributes: Vec<Attribute>, stems: Vec<String>) -> Self {
+        let said = stems.first().cloned().unwrap_or_default();
         let names = stems.into_iter();
         let relation = Relation::Same;
         let names = names.map(|stem| ObjectName {
@@ -68,8 +74,15 @@ impl ObjectQuery {
             attributes: attributes.clone(),
             relation,
             needed: Vec::new(),
+            kind_of: None,
         });
-        Self { names: names.collect(), attributes }
+        Self { names: names.collect(), attributes, said }
+    }
+
+    /// Whether a mention has the very words that were asked for, and perhaps more.
+    pub fn is_said_by(&self, mention: &Mention) -> bool {
+        let is_said = |it: &Attribute| mention.attributes.iter().any(|said| said.word == it.word);
+        mention.head_stem == self.said && self.attributes.iter().all(is_said)
     }
 
     /// Whether a mention is of this thing, whatever its attributes.
@@ -91,9 +104,17 @@ impl ObjectName {
     }
 
     /// How well a mention under this name fits. "A toilet seat" is no chair, though a chair
-    /// is a seat: what has a name of its own is not only more general.
+    /// is a seat: what has a name of its own is not only more general. Nor is a teddy bear an
+    /// animal, as a bear is.
     fn fit(&self, mention: &Mention) -> Option<Fit> {
         if !self.needed.iter().all(|it| mention.attributes.contains(it)) {
+            return None;
+        }
+        let is_other = |general: &String| {
+            let name = mention.known_name();
+            name.is_some_and(|name| !lexicon::descends_from(&name, general))
+        };
+        if self.kind_of.as_ref().is_some_and(is_other) {
             return None;
         }
         let is_told = |it: &&Attribute| !self.needed.contains(it);

@@ -8,6 +8,7 @@ use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::language::caption::ParsedCaption;
 use crate::language::deeds::index_mentions;
 use crate::language::fit::{Certainty, Fit};
+use crate::language::mention::Mention;
 
 /// Match of a caption with a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct CaptionMatch {
     pub certainty: Certainty,
     /// The caption's phrases that matched, the target first.
     pub matched: Vec<String>,
+    /// Whether the target's phrase has all words that were asked for.
+    pub is_verbatim: bool,
 }
 
 /// Matches a caption's mentions with a query.
@@ -23,8 +26,9 @@ pub struct CaptionMatch {
 /// more than a caption does ("the book I read on the *train*"). `None` where the
 /// thing is not there, or is there with an attribute that excludes the wanted one.
 pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<CaptionMatch> {
-    let (target, phrase) = best_fit(caption, &wanted.target)?;
-    let mut matched = vec![phrase];
+    let (target, seen) = best_fit(caption, &wanted.target)?;
+    let is_verbatim = wanted.target.is_said_by(&seen);
+    let mut matched = vec![seen.phrase];
     let (mut all_around, mut all_needed) = (true, true);
     for thing in &wanted.around {
         match best_fit(caption, thing) {
@@ -32,7 +36,7 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
                 all_around = false;
                 all_needed &= !wanted.needs(thing);
             }
-            Some((_, phrase)) if !matched.contains(&phrase) => matched.push(phrase),
+            Some((_, seen)) if !matched.contains(&seen.phrase) => matched.push(seen.phrase),
             Some(_) => {}
         }
     }
@@ -45,20 +49,21 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
         Fit::Full if !all_needed => Certainty::Possible,
         Fit::Full => Certainty::Shown,
     };
-    Some(CaptionMatch { certainty, matched })
+    Some(CaptionMatch { certainty, matched, is_verbatim })
 }
 
-fn best_fit(caption: &ParsedCaption, wanted: &ObjectQuery) -> Option<(Fit, String)> {
+fn best_fit(caption: &ParsedCaption, wanted: &ObjectQuery) -> Option<(Fit, Mention)> {
     let shown = index_mentions(caption);
-    let fits = shown.iter().filter_map(|seen| Some((wanted.fit(seen)?, seen.phrase.clone())));
+    let fits = shown.into_iter().filter_map(|seen| Some((wanted.fit(&seen)?, seen)));
+    let rank = |(fit, seen): &(Fit, Mention)| (*fit, wanted.is_said_by(seen));
     // The first of equals: `max_by_key` would take the last.
-    fits.reduce(|best, next| if next.0 > best.0 { next } else { best })
+    fits.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::mention::{Mention, mentions};
+    use crate::language::mention::mentions;
 
     fn check(caption: &str, wanted: &str, expect: Option<(Certainty, &[&str])>) {
         let sought = |it: Mention| {
@@ -84,6 +89,24 @@ mod tests {
         check(caption, "a red mug", None);
         check(caption, "blue mug", Some((Certainty::InPlace, &["blue mug"])));
         check(caption, "mug", Some((Certainty::InPlace, &["blue mug"])));
+    }
+
+    #[test]
+    fn what_is_said_in_other_words_is_less_sure() {
+        let probability = |caption: &str, wanted: &str| {
+            let mention = mentions(wanted).remove(0);
+            let stems = vec![mention.head_stem, "cup".to_owned()];
+            let target = ObjectQuery::of_stems(mention.attributes, stems);
+            let wanted = SceneQuery { target, around: Vec::new(), is_told_by_around: false };
+            let found = match_caption(&ParsedCaption::by_rules(caption), &wanted)?;
+            Some(found.certainty.probability(found.is_verbatim))
+        };
+        let verbatim = probability("a red mug on a desk", "the red mug");
+        let other = probability("a red cup on a desk", "the red mug");
+        let possible = probability("a mug on a desk", "the red mug");
+        assert!(verbatim > other && other > possible && possible.is_some());
+        assert_eq!(probability("a red cup and a red mug", "the red mug"), verbatim);
+        assert_eq!(probability("a blue mug", "the red mug"), None);
     }
 
     #[test]

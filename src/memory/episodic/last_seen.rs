@@ -21,6 +21,8 @@ use crate::store::Record;
 pub struct Sighting {
     pub recalled: Recalled,
     pub certainty: Certainty,
+    /// Probability that it shows the target if its caption is true.
+    pub match_probability: f32,
 }
 
 /// Explanation of the sightings found, or of their absence.
@@ -143,8 +145,12 @@ impl Episodic {
         let sighting = |record: Record| {
             let score = scores.get(&record.id).copied().unwrap_or(0.0);
             let evidence = match_caption(&record.parsed, wanted);
+            let is_verbatim = evidence.as_ref().is_some_and(|it| it.is_verbatim);
+            let match_probability = certainty.probability(is_verbatim);
+            let probability = Some(match_probability * record.confidence.unwrap_or(1.0));
             let matched = evidence.map(|it| it.matched).unwrap_or_default();
-            Sighting { recalled: Recalled { record, score, matched }, certainty }
+            let recalled = Recalled { record, score, matched, probability };
+            Sighting { recalled, certainty, match_probability }
         };
         Ok(self.store.records(&ids)?.into_iter().map(sighting).collect())
     }

@@ -79,6 +79,8 @@ pub struct Recalled {
     pub score: f32,
     /// The caption's phrases that the query shares.
     pub matched: Vec<String>,
+    /// Probability that it shows what is asked for; `None` where not a thing is asked for.
+    pub probability: Option<f32>,
 }
 
 /// Records of what was seen, with the index over them.
@@ -262,7 +264,7 @@ impl Episodic {
         for record in self.store.records(&ids)? {
             let matched = vocabulary::same_noun_phrases(&record.parsed, &query_mentions);
             let score = scores.get(&record.id).copied().unwrap_or(0.0);
-            found.push(Recalled { record, score, matched });
+            found.push(Recalled { record, score, matched, probability: None });
         }
         Ok((found, explained))
     }

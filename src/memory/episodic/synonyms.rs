@@ -32,7 +32,7 @@ pub(super) fn names(
             () => Relation::Likely,
         };
         let attributes = mention.attributes.clone();
-        ObjectName { stem: other, attributes, relation, needed: Vec::new() }
+        ObjectName { stem: other, attributes, relation, needed: Vec::new(), kind_of: None }
     };
     let relation = Relation::Same;
     let mut names: Vec<ObjectName> = stems.into_iter().map(name).collect();
@@ -88,6 +88,8 @@ fn add_related(
         }
         let Some(mut name) = object_name(other, said, relation) else { continue };
         name.needed = name.attributes.get(said.len()..).unwrap_or_default().to_vec();
+        let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
+        name.kind_of = is_kind.then(|| known.to_owned());
         // What the lexicon tells is more than that a vector is alike.
         names.retain(|it| it.relation != Relation::Likely || !it.covers(&name));
         if !names.iter().any(|it| it.covers(&name)) {
@@ -132,6 +134,7 @@ fn containers<'a>(
         attributes: attributes.clone(),
         relation: *relation,
         needed: needed.clone(),
+        kind_of: None,
     })
 }
 
@@ -143,7 +146,7 @@ fn object_name(name: &str, said: &[Attribute], relation: Relation) -> Option<Obj
     let named = mention_of_name(name)?;
     let attributes = [said, &named.attributes].concat();
     let needed = Vec::new();
-    Some(ObjectName { stem: named.head_stem, attributes, relation, needed })
+    Some(ObjectName { stem: named.head_stem, attributes, relation, needed, kind_of: None })
 }
 
 /// The longest part of a thing's name that is known to have others: "bedside table" of
@@ -186,6 +189,8 @@ fn is_person(mention: &Mention) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::phrases::ObjectQuery;
+    use crate::language::fit::Fit;
     use crate::language::mention::mentions;
 
     /// `expect` are nouns' stems, each with the parts of the name before it.
@@ -260,6 +265,20 @@ mod tests {
         let names = names(&truck, vec![truck.head_stem.clone()], &|_| true);
         let lorry = |it: &&ObjectName| it.stem == "lorri" && it.needed.is_empty();
         assert_eq!(names.iter().find(lorry).map(|it| it.relation), Some(Relation::Likely));
+    }
+
+    #[test]
+    fn what_the_dictionary_has_as_a_whole_is_no_kind_by_its_last_word() {
+        let fit = |thing: &str, seen: &str| {
+            let mention = mentions(thing).remove(0);
+            let names = names(&mention, vec![mention.head_stem.clone()], &|_| true);
+            let Mention { attributes, head_stem: said, .. } = mention;
+            ObjectQuery { attributes, said, names }.fit(&mentions(seen).remove(0))
+        };
+        assert_eq!(fit("an animal", "a polar bear"), Some(Fit::Full));
+        assert_eq!(fit("an animal", "an old bear"), Some(Fit::Full));
+        assert_eq!(fit("an animal", "an old teddy bear"), None);
+        assert_eq!(fit("a teddy bear", "an old teddy bear"), Some(Fit::Full));
     }
 
     #[test]

@@ -133,7 +133,8 @@ impl Vocabulary {
         };
         let is_known = |stem: &str| self.read().knows(stem);
         let names = synonyms::names(&mention, stems, &is_known);
-        ObjectQuery { names, attributes: mention.attributes }
+        let Mention { attributes, head_stem: said, .. } = mention;
+        ObjectQuery { attributes, said, names }
     }
 
     fn learn(&self, mentioned: BTreeMap<String, String>) {

@@ -1,8 +1,7 @@
 //! HTTP/1.1 over TCP: a thread for each connection, as many as a few browsers need.
 //!
-//! httparse reads the heads; what is left is small enough to be here, and brings no crate:
-//! hyper turns on features by which half of the models' crates are compiled anew, for a page
-//! that a person looks at. Knows nothing of what is answered.
+//! httparse reads the heads; what is left is small enough to be here, and brings no crate, for
+//! a page that a person looks at. Knows nothing of what is answered.
 
 #![expect(clippy::disallowed_types, reason = "the page's socket; the daemon has none")]
 
