@@ -39,6 +39,23 @@ CLASSES = (
     "refrigerator, book, clock, vase, scissors, teddy bear, hair drier, toothbrush"
 ).split(", ")
 
+# Of the second detector, as its package lists them.
+SECOND_CLASSES = (
+    "Bicycle, Boot, Laptop, Person, Chair, Cattle, Desk, Cat, Computer mouse, Computer monitor, Box, "
+    "Mug, Coffee cup, Stationary bicycle, Table, Bottle, High heels, Vehicle, Footwear, Dog, Book, "
+    "Camera, Car"
+).split(", ")
+
+# What the first detector calls them.
+NAMES = {it: it.lower() for it in SECOND_CLASSES if it.lower() in CLASSES} | {
+    "Cattle": "cow",
+    "Computer mouse": "mouse",
+    "Computer monitor": "tv",
+    "Mug": "cup",
+    "Coffee cup": "cup",
+    "Table": "dining table",
+}
+
 CONFIG = {
     "model_type": "nanodet-g",
     # Of the two views that are compared; the graph was made for the first.
@@ -47,6 +64,13 @@ CONFIG = {
     "image_mean_bgr": [103.53, 116.28, 123.675],
     "image_std_bgr": [57.375, 57.12, 58.395],
     "classes": CLASSES,
+    "second": {
+        "image_size": 300,
+        # Of each colour, in levels of 0 to 255.
+        "image_mean": 127.5,
+        "image_std": 127.5,
+        "names": [NAMES.get(it) for it in SECOND_CLASSES],
+    },
 }
 
 

@@ -36,7 +36,7 @@ impl Line {
 const SHIPPED: &[(&str, Option<u64>, &str, &str)] = &[
     (
         "everyday-detector",
-        Some(59),
+        Some(74),
         "MIT, Apache-2.0",
         "captioner: 80 kinds of everyday things in photographs; the default",
     ),
@@ -120,7 +120,9 @@ fn line(cache: &HubCache, model: &KnownModel) -> Line {
     }
 }
 
-/// Bytes of a shipped model's weights.
+/// Bytes of a shipped model's weights, in whatever number of files.
 fn bytes_of(dir: &Path) -> u64 {
-    fs::metadata(dir.join("model.safetensors")).map_or(0, |it| it.len())
+    let files = fs::read_dir(dir).into_iter().flatten().flatten();
+    let weights = files.filter(|it| it.path().extension().is_some_and(|it| it == "safetensors"));
+    weights.filter_map(|it| it.metadata().ok()).map(|it| it.len()).sum()
 }

@@ -1,4 +1,4 @@
-//! Things that the network's maps show: scores by class, boxes as the expectation of their
+//! Things that the first network's maps show: scores by class, boxes as the expectation of their
 //! sides' distributions, non-maximum suppression. Pure.
 
 use crate::base::detection::BoundingBox;
@@ -108,8 +108,8 @@ pub(super) fn one_name_a_thing(found: &[ScoredBox]) -> impl Iterator<Item = &Sco
     })
 }
 
-/// Leaves out what overlaps with a better one of its class.
-fn suppress_overlaps(found: Vec<ScoredBox>) -> Vec<ScoredBox> {
+/// Leaves out what overlaps with a better one of its class. `found` has the best first.
+pub(super) fn suppress_overlaps(found: Vec<ScoredBox>) -> Vec<ScoredBox> {
     let mut kept: Vec<ScoredBox> = Vec::new();
     for it in found {
         let is_same = |best: &ScoredBox| {

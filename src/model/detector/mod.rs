@@ -1,16 +1,19 @@
 //! Captioner of photographs: a detector of everyday things, and a sentence from its boxes.
 //!
-//! NanoDet-g in a directory as `models/everyday-detector` has it, on one CPU thread.
+//! NanoDet-g and a second detector, whose opinions are joined, in a directory as
+//! `models/everyday-detector` has it, on one CPU thread.
 
 mod boxes;
 mod colour;
 mod confidence;
 mod convolution;
 mod feature_map;
+mod fusion;
 mod names;
 mod network;
 #[cfg(test)]
 mod parity;
+mod second;
 mod sentence;
 
 #[cfg(feature = "scene-text")]
@@ -30,6 +33,7 @@ use crate::model::detector::boxes::ScoredBox;
 use crate::model::detector::confidence::DetectionConfidence;
 use crate::model::detector::feature_map::FeatureMap;
 use crate::model::detector::network::{Network, STRIDES};
+use crate::model::detector::second::{SecondConfig, SecondDetector};
 use crate::model::detector::sentence::Thing;
 use crate::model::resize::{ResizeFilter, square};
 use crate::model::weights::ModelDir;
@@ -48,7 +52,7 @@ const SEEN_FROM: f32 = 0.15;
 const KEPT_MAX: usize = 64;
 
 /// Loads the detector in `path`: `config.json` with model type "nanodet-g", `confidence.json`
-/// and `model.safetensors`.
+/// and the weights of both networks.
 pub fn load(path: &Path, limits: ImageLimits) -> Result<Box<dyn Captioner>, ModelError> {
     Ok(Box::new(DetectorCaptioner::load(path, limits)?))
 }
@@ -59,6 +63,7 @@ struct DetectorCaptioner {
     config: DetectorConfig,
     confidence: DetectionConfidence,
     network: Network,
+    second: SecondDetector,
 }
 
 /// Of `config.json`.
@@ -71,11 +76,12 @@ struct DetectorConfig {
     image_mean_bgr: [f32; 3],
     image_std_bgr: [f32; 3],
     classes: Vec<String>,
+    second: SecondConfig,
 }
 
 impl fmt::Debug for DetectorCaptioner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, limits, config, confidence, network: _ } = self;
+        let Self { identity, limits, config, confidence, network: _, second: _ } = self;
         f.debug_struct("DetectorCaptioner")
             .field("identity", identity)
             .field("limits", limits)
@@ -96,7 +102,9 @@ impl Captioner for DetectorCaptioner {
         let views =
             self.config.image_sizes.map(|side| square(&picture, side, ResizeFilter::Bilinear));
         let [large, small] = &views;
-        let found = boxes::merge_views(&self.look(large)?, &self.look(small)?);
+        let first = boxes::merge_views(&self.look(large)?, &self.look(small)?);
+        let second = self.second.look(&picture).map_err(|it| CaptionError::Died(it.to_string()))?;
+        let found = self.confidence.fusion.join(first, &second, |it| self.second.knows(it));
         Ok(self.caption_of(large, found))
     }
 
@@ -116,9 +124,12 @@ impl DetectorCaptioner {
         let config = DetectorConfig::read(&dir)?;
         let confidence = DetectionConfidence::read(&dir)?;
         let weights = dir.tensors()?.into_builder();
-        let network =
-            Network::load(&weights, config.classes.len()).map_err(|error| dir.unusable(&error))?;
-        Ok(Self { identity, limits, config, confidence, network })
+        let unusable = |error| dir.unusable(&error);
+        let network = Network::load(&weights, config.classes.len()).map_err(unusable)?;
+        let second = config.second.clone();
+        let second = SecondDetector::load(second, &config.classes, &weights.pp("second"));
+        let second = second.map_err(unusable)?;
+        Ok(Self { identity, limits, config, confidence, network, second })
     }
 
     /// All that may be in a view.
@@ -172,6 +183,18 @@ impl DetectorConfig {
         }
         if config.classes.iter().any(|name| name.trim().is_empty()) {
             return Err(unusable("classes: a name is empty".to_owned()));
+        }
+        let SecondConfig { image_size, image_mean: _, image_std, names } = &config.second;
+        if !(1..=SIDE_MAX).contains(image_size) {
+            let accepted = format!("accepted are 1 to {SIDE_MAX}");
+            return Err(unusable(format!("second.image_size: {image_size}, {accepted}")));
+        }
+        if *image_std <= 0.0 {
+            return Err(unusable(format!("second.image_std {image_std} must be above 0")));
+        }
+        let mut named = names.iter().flatten();
+        if let Some(name) = named.find(|name| !config.classes.contains(name)) {
+            return Err(unusable(format!("second.names: {name:?} is none of the classes")));
         }
         Ok(config)
     }
@@ -229,16 +252,26 @@ mod tests {
             let error = DetectorConfig::read(&ModelDir::open(dir.path()).unwrap()).unwrap_err();
             assert!(error.to_string().contains(word), "{error}");
         };
-        let config = |size: &str, std: &str, name: &str| {
+        let whole = |size: &str, std: &str, name: &str, second: &str| {
             format!(
                 r#"{{"model_type": "nanodet-g", "image_sizes": [416, {size}], "classes": ["{name}"],
-                "image_mean_bgr": [0, 0, 0], "image_std_bgr": [1, {std}, 1]}}"#
+                "image_mean_bgr": [0, 0, 0], "image_std_bgr": [1, {std}, 1],
+                "second": {{"image_mean": 0, {second}}}}}"#
             )
         };
+        let second = r#""image_size": 300, "image_std": 1, "names": []"#;
+        let config = |size: &str, std: &str, name: &str| whole(size, std, name, second);
         check(&config("400", "1", "cup"), "multiples of 32 up to 1280");
         check(&config("99999", "1", "cup"), "image_sizes: 99999");
         check(&config("416", "0", "cup"), "image_std_bgr");
         check(&config("416", "1", " "), "classes");
+        let of_second = |second: &str| whole("416", "1", "cup", second);
+        check(&of_second(&second.replace("300", "0")), "second.image_size: 0");
+        check(&of_second(&second.replace("1,", "0,")), "second.image_std");
+        check(
+            &of_second(&second.replace("[]", "[null, \"mug\"]")),
+            "\"mug\" is none of the classes",
+        );
         check(r#"{"model_type": "nanodet-g"}"#, "image_sizes");
         check(r#"{"model_type": "blip"}"#, "accepted is \"nanodet-g\"");
     }
