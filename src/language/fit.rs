@@ -42,8 +42,8 @@ impl Certainty {
     /// caption is true. `is_verbatim`: it has all words that were asked for, and no others
     /// that mean the same.
     ///
-    /// Shares of right answers over four lists of texts: narrations, long captions and
-    /// captions of photographs (`benches/language/README.md`, "How sure").
+    /// Shares of right answers in narrations, long captions and captions of photographs
+    /// (`benches/language/README.md`, "How sure").
     pub fn probability(self, is_verbatim: bool) -> f32 {
         match self {
             Self::Related => 0.2,

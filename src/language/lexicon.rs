@@ -88,19 +88,20 @@ pub fn is_other_kind(stem: &str, general: &str) -> bool {
 /// Whether `name` means something that `general` means, too, in any of their senses: a mug is
 /// a vessel.
 pub fn is_kind_of(name: &str, general: &str) -> bool {
-    is_within_steps(name, general, STEPS_MAX)
+    is_among_first(name, general, STEPS_MAX + 1)
 }
 
 /// The same, however many steps are between: a pug dog is an organism.
 pub fn descends_from(name: &str, general: &str) -> bool {
-    is_within_steps(name, general, usize::MAX - 1)
+    is_among_first(name, general, usize::MAX)
 }
 
-fn is_within_steps(name: &str, general: &str, steps_max: usize) -> bool {
+/// Whether `general` is among the first so many concepts from `name` on upwards.
+fn is_among_first(name: &str, general: &str, concepts_max: usize) -> bool {
     let wanted: Vec<usize> = CONCEPTS.senses(general).collect();
     CONCEPTS.senses(name).any(|sense| {
         let parent = |at: &usize| CONCEPTS.entries.get(*at)?.parent;
-        let mut up = std::iter::successors(Some(sense), parent).take(steps_max + 1);
+        let mut up = std::iter::successors(Some(sense), parent).take(concepts_max);
         up.any(|at| wanted.contains(&at))
     })
 }

@@ -35,7 +35,7 @@ fn lines_are_found_as_onnxruntime_finds_them() {
 }
 
 #[test]
-#[ignore = "as above"]
+#[ignore = "needs target/scene-text, 16 MB that models/scene-text/fetch.sh fetches"]
 fn a_sign_is_read_into_the_caption_with_its_box() {
     let image = std::fs::read(at("tests/fixtures/scene-text/sign.png")).unwrap();
     let Caption { text, confidence, detections } = reading().caption(&image).unwrap();

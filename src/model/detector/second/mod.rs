@@ -1,5 +1,5 @@
-//! Second opinion: a detector of 23 kinds of things from Open Images, fifteen of which the first
-//! one knows, too, by other pictures and another network.
+//! Second opinion: a detector of 23 kinds of things from Open Images, by other pictures and
+//! another network. Fifteen of them are fourteen of the first one's.
 
 mod boxes;
 mod depthwise;
