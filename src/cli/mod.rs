@@ -29,6 +29,8 @@ pub mod own_daemon;
 mod page;
 mod patient_client;
 mod pose;
+mod purge;
+mod record_scope;
 mod reindex;
 mod serve;
 mod service;
@@ -138,6 +140,8 @@ enum Command {
         #[command(subcommand)]
         models: models::Models,
     },
+    /// Forgets for good what is of a source, a time, a place or a topic; lists it first
+    Purge(purge::Flags),
     /// Shows what was forgotten, and proves that it is gone
     Audit {
         #[command(subcommand)]
@@ -260,6 +264,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Restore(flags) => backup::restore(&config, &places, &flags),
         Command::Export(flags) => export::run(&socket, options, &flags),
         Command::Import(flags) => import::run(&socket, options, &flags),
+        Command::Purge(flags) => purge::run(&socket, options, &flags),
         Command::Reindex => reindex::run(&config, &places),
         Command::Tools(flags) => tools::run(&config, &flags),
         Command::Models { models } => models::run(&models, &config, &places, &hub_settings()),

@@ -48,6 +48,7 @@ mod offline;
 mod page;
 mod parse_by_hand;
 mod photographs;
+mod purge;
 mod python_client;
 mod raw_frames;
 mod receipts;

@@ -22,6 +22,7 @@ use crate::cli::client::{Client, ClientOptions};
 use crate::cli::export::recording::RecordingSink;
 use crate::cli::export::table::TableSink;
 use crate::cli::output::complain;
+use crate::cli::record_scope::RecordScope;
 use crate::tools::transfer::export::KINDS;
 use crate::tools::transfer::{Item, RecordItem};
 
@@ -38,21 +39,8 @@ pub(super) struct Flags {
     /// Include the frames
     #[arg(long)]
     frames: bool,
-    /// Only records since a time: "2025-01-03 09:00:00", -2h, -1d
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    since: Option<String>,
-    /// Only records until a time
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    until: Option<String>,
-    /// Only records of this camera or other origin
-    #[arg(long, value_name = "NAME")]
-    source: Option<String>,
-    /// Only records made in this map
-    #[arg(long, value_name = "NAME")]
-    map_id: Option<String>,
-    /// Only records made within metres of a place: "1.5,-3,2" for 2 m around (1.5, -3)
-    #[arg(long, value_name = "X,Y,RADIUS", allow_hyphen_values = true)]
-    area: Option<String>,
+    #[command(flatten)]
+    scope: RecordScope,
     /// Replace a file that is there
     #[arg(long)]
     force: bool,
@@ -156,7 +144,7 @@ fn write_lines(
         "time": SystemClock.now().rfc3339(),
     });
     writeln!(out, "{header}")?;
-    let filter = filter(flags)?;
+    let filter = flags.scope.arguments()?;
     // A window or a place is of records; what was told and not seen goes along with all of them.
     let kinds = if filter.is_empty() { KINDS } else { KINDS.get(..1).unwrap_or_default() };
     for kind in kinds {
@@ -192,7 +180,7 @@ fn write_records(
         }
         Ok(())
     };
-    let filter = filter(flags)?;
+    let filter = flags.scope.arguments()?;
     let vectors = flags.format == Format::Parquet;
     let with = Wanted { kind: "records", filter: &filter, frames: flags.frames, vectors };
     each(client, &with, &mut write)?;
@@ -228,29 +216,6 @@ fn each(
             None => return Ok(()),
         };
     }
-}
-
-/// The arguments that narrow the records.
-fn filter(flags: &Flags) -> anyhow::Result<Map<String, Value>> {
-    let texts = [
-        ("start_time", &flags.since),
-        ("end_time", &flags.until),
-        ("source", &flags.source),
-        ("map_id", &flags.map_id),
-    ];
-    let texts = texts
-        .into_iter()
-        .filter_map(|(name, value)| value.as_ref().map(|value| (name.to_owned(), json!(value))));
-    let mut filter: Map<String, Value> = texts.collect();
-    if let Some(area) = &flags.area {
-        let numbers: Result<Vec<f64>, _> = area.split(',').map(|it| it.trim().parse()).collect();
-        let numbers = numbers.ok();
-        let Some([x, y, radius]) = numbers.as_deref() else {
-            anyhow::bail!("--area is {area:?}; accepted are three numbers of metres: X,Y,RADIUS");
-        };
-        filter.insert("area".to_owned(), json!({"x": x, "y": y, "radius": radius}));
-    }
-    Ok(filter)
 }
 
 /// Microseconds since 1970 of a time in an export.
