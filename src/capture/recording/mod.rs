@@ -7,6 +7,7 @@ mod cdr;
 mod contents;
 mod decode;
 mod foxglove;
+mod known_poses;
 mod mcap;
 mod mcap_records;
 pub mod messages;
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 pub use contents::{Contents, ImageSample, TopicContents, list};
+pub use known_poses::LocatedPose;
 pub use poses::PoseOrigin;
 pub use source::RecordingSource;
 pub use store::{Topic, Wire};
