@@ -9,6 +9,7 @@ pub mod live;
 mod photographs;
 pub mod pixels;
 pub mod recording;
+pub mod ros2;
 pub mod sharpness;
 pub mod sidecar;
 pub mod signature;

@@ -29,6 +29,7 @@ use crate::base::picture::ImageLimits;
 use crate::base::pose::Pose;
 use crate::base::time::{Clock as _, SystemClock, Timestamp, Zone};
 use crate::capture::recording::{self, RecordingClock};
+use crate::capture::ros2;
 use crate::capture::window::SharpestFrames;
 use crate::capture::{self, Defaults, FrameFault, FrameFaults, FrameSource as _, SourceFrame};
 use crate::cli::client::{Client, ClientError, ClientOptions, ClientReply};
@@ -40,23 +41,30 @@ use crate::tools::tool::Tool as _;
 
 /// What to send and what holds for frames that do not say.
 #[derive(Debug, Clone, PartialEq, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Flags {
     /// Recording of a robot (MCAP, or a directory of such files), or directory of JPEG and PNG frames; - for a camera's stream on standard input: JPEG or PNG files one after the other, or multipart/x-mixed-replace
-    #[arg(required_unless_present = "command")]
+    #[arg(required_unless_present_any = ["command", "ros2"])]
     path: Option<PathBuf>,
     /// Shell command that writes such a stream, such as "ffmpeg -i rtsp://… -f image2pipe -c:v mjpeg -"; started again when it ends, until Ctrl-C
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["path", "sidecar"])]
     command: Option<String>,
+    /// A ROS 2 robot's camera, with the stamps of its images and the poses of its tf (or --pose): no ROS needed, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["path", "command", "sidecar", "position", "list", "start", "time_offset"])]
+    ros2: bool,
+    /// With --ros2: number of the domain
+    #[arg(long, value_name = "NUMBER", env = "ROS_DOMAIN_ID", value_parser = clap::value_parser!(u16).range(..=i64::from(ros2::DOMAIN_MAX)))]
+    domain: Option<u16>,
     /// Of a camera that does not move: where it stands, metres X,Y or X,Y,Z. Frames without a position get what `engram pose` says
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = live::position)]
     position: Option<Pose>,
     /// With --position: where it looks, radians
     #[arg(long, value_name = "RADIANS", allow_negative_numbers = true, requires = "position")]
     theta: Option<f64>,
-    /// With --command: it is ended and started again after so many seconds without an image; 0 waits for ever
+    /// With --command or --ros2: it is ended and started again after so many seconds without an image; 0 waits for ever
     #[arg(long, value_name = "SECONDS", default_value = STALL, value_parser = window)]
     stall: Duration,
-    /// With --command: MiB of memory that it may take; 0 for no limit
+    /// With --command or --ros2: MiB of memory that it may take; 0 for no limit
     #[arg(long, value_name = "MIB", default_value_t = MEMORY_LIMIT_MB)]
     memory_limit_mb: u64,
     /// Times and poses of the frames: JSONL, or CSV in TUM order (timestamp tx ty tz qx qy qz qw file); found in PATH where absent
@@ -74,13 +82,13 @@ pub struct Flags {
     /// IANA time zone of times without an offset; the setting time.zone where absent
     #[arg(long, default_value = "", hide_default_value = true)]
     zone: String,
-    /// Topic of images in a recording, may be given several times; all of them where absent
+    /// Topic of images in a recording or of a robot (one, packed where it is published packed, too), may be given several times; all of them where absent
     #[arg(long, value_name = "TOPIC")]
     image: Vec<String>,
-    /// Topic of poses in a recording: tf, odometry, stamped poses; tf where there is one with the map's frame, else odometry
+    /// Topic of poses in a recording or of a robot: tf, odometry, stamped poses; tf where there is one with the map's frame, else odometry
     #[arg(long, value_name = "TOPIC")]
     pose: Option<String>,
-    /// Coordinate frame of the map in a recording's tf
+    /// Coordinate frame of the map in tf
     #[arg(long, value_name = "FRAME", default_value = "map")]
     map_frame: String,
     /// When a recording's first image was taken; for stamps that count from the start of a simulation
@@ -187,6 +195,8 @@ impl Flags {
         Self {
             path: Some(path),
             command: None,
+            ros2: false,
+            domain: None,
             position: None,
             theta: None,
             stall: window(STALL).unwrap_or_default(),

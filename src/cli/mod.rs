@@ -32,6 +32,7 @@ mod pose;
 mod purge;
 mod record_scope;
 mod reindex;
+mod ros2;
 mod serve;
 mod service;
 mod status;
@@ -170,6 +171,9 @@ enum Command {
     /// A camera's command within its bounds; started for `engram ingest --command`
     #[command(hide = true)]
     SourceChild(serve::SourceChildFlags),
+    /// A robot's listener; started for `engram ingest --ros2`
+    #[command(hide = true)]
+    Ros2Child(ros2::ChildFlags),
 }
 
 #[cfg(feature = "failpoints")]
@@ -215,6 +219,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     }
     if let Command::SourceChild(flags) = &command {
         return serve::source_child(flags);
+    }
+    if let Command::Ros2Child(flags) = &command {
+        return ros2::child(flags);
     }
     if let Command::Client { library } = &command {
         return client_library::run(library);
@@ -276,6 +283,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::DevMemory(flags) => dev_memory::run(&config, &flags),
         Command::CaptionWorker(_)
         | Command::SourceChild(_)
+        | Command::Ros2Child(_)
         | Command::Client { .. }
         | Command::Completions(_)
         | Command::Manual(_) => Ok(ExitCode::SUCCESS),

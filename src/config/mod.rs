@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use layers::Values;
 pub use places::Places;
 pub use settings::*;
-pub use sources::CameraOptions;
+pub use sources::{CameraOptions, CameraOrigin};
 
 /// Every key with its default and a comment, as shipped.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");

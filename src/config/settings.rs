@@ -35,7 +35,8 @@ pub struct Settings {
 #[serde(deny_unknown_fields)]
 pub struct SourceSettings {
     pub name: String,
-    pub command: String,
+    pub command: Option<String>,
+    pub ros2: Option<Ros2Settings>,
     #[serde(default = "map")]
     pub frame_id: String,
     #[serde(default)]
@@ -48,6 +49,15 @@ pub struct SourceSettings {
     pub stall_seconds: f64,
     #[serde(default = "a_gibibyte")]
     pub memory_limit_mb: u64,
+}
+
+/// `ros2` of an entry of `[[sources]]`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ros2Settings {
+    pub image: Option<String>,
+    pub pose: Option<String>,
+    pub domain: Option<u16>,
 }
 
 fn map() -> String {

@@ -2,22 +2,30 @@
 
 use std::time::Duration;
 
-use super::{Config, ConfigError, SourceSettings};
+use super::{Config, ConfigError, Ros2Settings, SourceSettings};
 use crate::base::frame::FrameMeta;
 use crate::base::picture::ImageLimits;
 use crate::base::pose::Pose;
 use crate::base::time::Timestamp;
 use crate::capture::live;
+use crate::capture::ros2::{self, DOMAIN_MAX, Ros2Options};
 
 /// Live camera, as it is set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CameraOptions {
-    /// Line for the shell.
-    pub command: String,
+    pub origin: CameraOrigin,
     pub memory_bytes_max: Option<u64>,
     pub live: live::Options,
     /// Its name, coordinate frame, map and place; its time is of no meaning.
     pub meta: FrameMeta,
+}
+
+/// Where a camera's frames come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CameraOrigin {
+    /// Line for the shell.
+    Command(String),
+    Ros2(Ros2Options),
 }
 
 /// Cameras of one daemon.
@@ -52,11 +60,9 @@ impl Config {
 }
 
 fn camera(source: &SourceSettings, limits: ImageLimits) -> Result<CameraOptions, String> {
-    let SourceSettings { name, command, frame_id, map_id, position, theta, .. } = source;
+    let SourceSettings { name, frame_id, map_id, position, theta, .. } = source;
     let SourceSettings { window_seconds, stall_seconds, memory_limit_mb, .. } = source;
-    if command.trim().is_empty() {
-        return Err("a command for the shell that writes JPEG or PNG images".to_owned());
-    }
+    let origin = origin(source)?;
     let pose = match (position.as_deref(), theta) {
         (None, None) => None,
         (None, Some(_)) => return Err("theta with a position".to_owned()),
@@ -84,7 +90,30 @@ fn camera(source: &SourceSettings, limits: ImageLimits) -> Result<CameraOptions,
         limits,
     };
     let memory_bytes_max = memory_limit_mb.checked_mul(1 << 20).filter(|bytes| *bytes > 0);
-    Ok(CameraOptions { command: command.clone(), memory_bytes_max, live, meta })
+    Ok(CameraOptions { origin, memory_bytes_max, live, meta })
+}
+
+fn origin(source: &SourceSettings) -> Result<CameraOrigin, String> {
+    let SourceSettings { command, ros2, frame_id, position, .. } = source;
+    match (command, ros2) {
+        (Some(line), None) if !line.trim().is_empty() => Ok(CameraOrigin::Command(line.clone())),
+        (Some(_), None) => Err("a command for the shell that writes JPEG or PNG images".to_owned()),
+        (None, Some(_)) if !ros2::is_built() => {
+            Err(format!("cameras with a command: {}", ros2::LACKING))
+        }
+        (None, Some(_)) if position.is_some() => {
+            Err("no position beside ros2, which says where the camera is".to_owned())
+        }
+        (None, Some(Ros2Settings { domain: Some(domain), .. })) if *domain > DOMAIN_MAX => {
+            Err(format!("ros2.domain from 0 to {DOMAIN_MAX}"))
+        }
+        (None, Some(Ros2Settings { image, pose, domain })) => {
+            let (image, pose, domain) = (image.clone(), pose.clone(), *domain);
+            let map_frame = frame_id.clone();
+            Ok(CameraOrigin::Ros2(Ros2Options { image, pose, map_frame, domain }))
+        }
+        (None, None) | (Some(_), Some(_)) => Err("either a command or ros2".to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -112,7 +141,8 @@ mod tests {
         );
         let found = found.unwrap();
         let [front, hall] = found.as_slice() else { panic!("{found:?}") };
-        assert_eq!((front.command.as_str(), front.meta.pose), ("cat /dev/camera", None));
+        let command = CameraOrigin::Command("cat /dev/camera".to_owned());
+        assert_eq!((&front.origin, front.meta.pose), (&command, None));
         assert_eq!(front.live, live::Options { limits: front.live.limits, ..Default::default() });
         assert_eq!(front.memory_bytes_max, Some(1 << 30));
         assert_eq!((front.meta.source.as_str(), front.meta.frame_id.as_str()), ("front", "map"));
@@ -124,7 +154,9 @@ mod tests {
     fn what_is_wrong_with_one_is_said() {
         for (text, expect) in [
             ("name = \"a\"\ncommands = \"x\"", "commands"),
-            ("name = \"a\"", "command"),
+            ("name = \"a\"", "either a command or ros2"),
+            ("name = \"a\"\ncommand = \"x\"\nros2 = {}", "either a command or ros2"),
+            ("name = \"a\"\nros2 = { topic = \"x\" }", "topic"),
             ("name = \"a\"\ncommand = \" \"", "a command for the shell"),
             ("name = \"\"\ncommand = \"x\"", "source is empty"),
             ("name = \"a\"\ncommand = \"x\"\ntheta = 1.0", "theta with a position"),

@@ -11,7 +11,7 @@ use crate::base::stop::Stop;
 use crate::base::time::Clock;
 use crate::capture::live::command::SourceCommand;
 use crate::capture::live::{LiveSource, Origin};
-use crate::config::{CameraOptions, Places};
+use crate::config::{CameraOptions, CameraOrigin, Places};
 use crate::ingest::Ingest;
 use crate::ingest::cameras::Camera;
 
@@ -30,11 +30,17 @@ impl CameraThreads {
         clock: &Arc<dyn Clock>,
     ) -> io::Result<Self> {
         let mut threads = Self::default();
-        for CameraOptions { command, memory_bytes_max, live, meta } in options {
+        for CameraOptions { origin, memory_bytes_max, live, meta } in options {
             let FrameMeta { taken_at: _, pose, frame_id, map_id, source: name } = meta;
-            let command = SourceCommand::engram(&places.program, &command, memory_bytes_max);
-            let source =
-                LiveSource::start(&name, Origin::Command(command), live, Arc::clone(clock))?;
+            let origin = match origin {
+                CameraOrigin::Command(line) => {
+                    Origin::Command(SourceCommand::engram(&places.program, &line, memory_bytes_max))
+                }
+                CameraOrigin::Ros2(ros2) => {
+                    Origin::Located(ros2.command(&places.program, memory_bytes_max))
+                }
+            };
+            let source = LiveSource::start(&name, origin, live, Arc::clone(clock))?;
             let camera = Arc::new(Camera { source, name, frame_id, map_id, pose });
             ingest.tell_of(Arc::clone(&camera));
             let (stop, ingest, fed) =

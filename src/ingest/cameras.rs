@@ -7,6 +7,7 @@ use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
 use crate::base::stop::Stop;
 use crate::capture::live::{LiveFrame, LiveSource, LiveStatus, NextFrame};
+use crate::capture::recording::LocatedPose;
 use crate::ingest::{FrameImage, Ingest, ObserveError};
 
 /// How long a wait for a frame lasts until the stop is looked at.
@@ -69,10 +70,14 @@ impl Camera {
     }
 
     fn take_in(&self, ingest: &Ingest, stop: &Stop, frame: LiveFrame) {
+        let (pose, frame_id) = match &frame.located {
+            Some(LocatedPose { pose, frame_id }) => (Some(*pose), frame_id),
+            None => (self.pose, &self.frame_id),
+        };
         let meta = FrameMeta {
-            taken_at: frame.arrived_at,
-            pose: self.pose,
-            frame_id: self.frame_id.clone(),
+            taken_at: frame.taken_at,
+            pose,
+            frame_id: frame_id.clone(),
             map_id: self.map_id.clone(),
             source: self.name.clone(),
         };

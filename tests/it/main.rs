@@ -55,6 +55,8 @@ mod receipts;
 mod remembered;
 mod requests;
 mod rereading;
+#[cfg(feature = "ros2")]
+mod ros2;
 mod running;
 mod schemas;
 mod scripted_model;

@@ -112,7 +112,7 @@ mod tests {
     use crate::base::time::Timestamp;
 
     fn frame(bytes: usize) -> LiveFrame {
-        LiveFrame { arrived_at: Timestamp::EPOCH, image: vec![0; bytes] }
+        LiveFrame { taken_at: Timestamp::EPOCH, image: vec![0; bytes], located: None }
     }
 
     fn lengths(mailbox: &Mailbox) -> Vec<usize> {

@@ -1,16 +1,19 @@
 //! Live cameras: frames as they arrive, from a pipe or from a command that writes one.
 //!
-//! [`splitter`] finds the images in the stream, [`command`] runs what writes it. Two threads a
+//! [`splitter`] finds the images in the stream, [`located`] those of a child that knows when and
+//! where they were taken; [`command`] runs what writes it. Two threads a
 //! camera: one reads, stamps and restarts the command, the other selects the sharpest of each
 //! window; neither waits for whoever takes the frames, and what does not fit is dropped, the
 //! oldest first, and counted. Knows nothing of what becomes of a frame.
 
 pub mod command;
+pub(in crate::capture) mod located;
 mod mailbox;
 pub mod splitter;
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
+use std::process::ChildStdout;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -22,8 +25,10 @@ use crate::base::picture::{self, ImageLimits};
 use crate::base::stop::Stop;
 use crate::base::time::{Clock, Timestamp};
 use crate::capture::live::command::{CommandRun, Running, SourceCommand};
+use crate::capture::live::located::Said;
 use crate::capture::live::mailbox::{Mailbox, Taken};
 use crate::capture::live::splitter::ImageSplitter;
+use crate::capture::recording::LocatedPose;
 use crate::capture::sharpness::Quality;
 use crate::capture::window::{Selection, SharpestOfWindow};
 
@@ -49,6 +54,8 @@ pub enum Origin {
     Pipe(Box<dyn Read + Send>),
     /// As often as it ends.
     Command(SourceCommand),
+    /// The same of a child of this program, which says when and where each frame was taken.
+    Located(SourceCommand),
 }
 
 impl fmt::Debug for Origin {
@@ -56,6 +63,7 @@ impl fmt::Debug for Origin {
         match self {
             Self::Pipe(_) => f.write_str("Pipe"),
             Self::Command(command) => f.debug_tuple("Command").field(command).finish(),
+            Self::Located(command) => f.debug_tuple("Located").field(command).finish(),
         }
     }
 }
@@ -80,16 +88,19 @@ impl Default for Options {
 }
 
 /// Image of a live camera.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LiveFrame {
-    /// When its last byte came; streams say nothing else. Strictly growing while the clock is.
-    pub arrived_at: Timestamp,
+    /// What its source says; where that says nothing, when its last byte came. Strictly growing
+    /// while the clock is.
+    pub taken_at: Timestamp,
     /// As it was encoded; it may be damaged.
     pub image: Vec<u8>,
+    /// Where its source says so.
+    pub located: Option<LocatedPose>,
 }
 
 /// What waiting for a frame gave.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum NextFrame {
     Frame {
         frame: LiveFrame,
@@ -114,6 +125,9 @@ pub struct LiveStatus {
     /// Images that were cut or damaged, by the stream alone.
     pub faults: u64,
     pub last_fault: Option<String>,
+    /// Frames of which a source that knows poses knew none, and why the last of them.
+    pub unlocated: u64,
+    pub unlocated_reason: Option<String>,
     /// Starts of the command after the first.
     pub restarts: u64,
     /// Why there is no stream at the moment.
@@ -162,7 +176,7 @@ impl LiveSource {
             last_image: Mutex::new(clock.tick()),
         });
         let (stop, running) = (Stop::default(), Running::default());
-        let is_command = matches!(origin, Origin::Command(_));
+        let is_command = !matches!(origin, Origin::Pipe(_));
         let reader = Reader {
             images: compared.clone(),
             shared: Arc::clone(&shared),
@@ -206,7 +220,7 @@ impl LiveSource {
             Taken::Nothing => NextFrame::Nothing,
             Taken::Closed => NextFrame::Ended,
             Taken::Frame(frame) => {
-                let age = self.clock.now().since(frame.arrived_at);
+                let age = self.clock.now().since(frame.taken_at);
                 // The stop is for the threads; whoever takes frames stops asking.
                 self.stop.sleep(SETTLE.saturating_sub(age));
                 let lost = std::mem::take(&mut *lock(&self.shared.untold));
@@ -270,12 +284,17 @@ impl Reader {
                 let end = self.read(pipe);
                 self.note_down(end);
             }
-            Origin::Command(command) => self.run_command(&command),
+            Origin::Command(command) => self.run_command(&command, Self::read),
+            Origin::Located(command) => self.run_command(&command, Self::read_located),
         }
         self.images.close();
     }
 
-    fn run_command(&mut self, command: &SourceCommand) {
+    fn run_command(
+        &mut self,
+        command: &SourceCommand,
+        read: impl Fn(&mut Self, ChildStdout) -> String,
+    ) {
         let mut backoff = Backoff::new(RESTART_PAUSE_MIN, RESTART_PAUSE_MAX);
         loop {
             *lock(&self.shared.last_image) = self.clock.tick();
@@ -284,7 +303,7 @@ impl Reader {
                 // Asked to stop before there was anything to kill.
                 Ok((run, _)) if self.stop.is_asked() => return drop(run),
                 Ok((run, output)) => {
-                    let end = self.read(output);
+                    let end = read(self, output);
                     let how = run.end();
                     if end.is_empty() { how } else { format!("{end}; {how}") }
                 }
@@ -321,7 +340,7 @@ impl Reader {
             splitter.push(bytes.get(..read).unwrap_or_default());
             while let Some(image) = splitter.next_image() {
                 match image {
-                    Ok(image) => self.take(image),
+                    Ok(image) => self.take_arrived(image),
                     Err(bad) => self.note_fault(bad.to_string()),
                 }
             }
@@ -340,15 +359,39 @@ impl Reader {
         end
     }
 
-    fn take(&mut self, image: Vec<u8>) {
+    /// The same of a stream that says more of its frames than they do.
+    fn read_located(&mut self, stream: ChildStdout) -> String {
+        let mut stream = BufReader::new(stream);
+        loop {
+            match located::read(&mut stream, self.bytes_max) {
+                Ok(None) => return String::new(),
+                Ok(Some(Said::Frame(frame))) => self.take(frame),
+                Ok(Some(Said::Unlocated(frame, reason))) => {
+                    let mut status = lock(&self.shared.status);
+                    status.unlocated += 1;
+                    status.unlocated_reason = Some(reason);
+                    drop(status);
+                    self.take(frame);
+                }
+                Ok(Some(Said::Fault(fault))) => self.note_fault(fault),
+                Err(error) => return error.to_string(),
+            }
+        }
+    }
+
+    fn take_arrived(&mut self, image: Vec<u8>) {
         const STEP: Duration = Duration::from_micros(1);
         let now = self.clock.now();
         // Two of one microsecond; a clock that was set back stays back.
         let is_tie = now <= self.newest && self.newest.since(now) < Duration::from_millis(1);
-        let arrived_at = if is_tie { self.newest.plus(STEP) } else { now };
-        self.newest = arrived_at;
+        let taken_at = if is_tie { self.newest.plus(STEP) } else { now };
+        self.newest = taken_at;
+        self.take(LiveFrame { taken_at, image, located: None });
+    }
+
+    fn take(&mut self, frame: LiveFrame) {
         *lock(&self.shared.last_image) = self.clock.tick();
-        let dropped = self.images.push(LiveFrame { arrived_at, image });
+        let dropped = self.images.push(frame);
         let mut status = lock(&self.shared.status);
         status.frames += 1;
         status.passed_over += dropped;
@@ -397,7 +440,7 @@ impl Selector {
             match self.images.take(look) {
                 Taken::Frame(frame) if length.is_zero() => self.select(frame),
                 Taken::Frame(frame) => {
-                    let chosen = window.offer(frame.arrived_at, frame, |it| sharpness(it, limits));
+                    let chosen = window.offer(frame.taken_at, frame, |it| sharpness(it, limits));
                     match chosen {
                         Selection::Held => began = Some(self.clock.tick()),
                         Selection::PassedOver(_) => lock(&self.shared.status).passed_over += 1,

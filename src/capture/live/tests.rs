@@ -85,8 +85,8 @@ fn frames_get_the_time_of_their_arrival_in_order() {
         frames.iter().map(|it| &it.image).collect::<Vec<_>>(),
         images.iter().collect::<Vec<_>>()
     );
-    assert!(frames.is_sorted_by(|a, b| a.arrived_at < b.arrived_at));
-    assert!(frames[0].arrived_at >= before && frames[2].arrived_at <= SystemClock.now());
+    assert!(frames.is_sorted_by(|a, b| a.taken_at < b.taken_at));
+    assert!(frames[0].taken_at >= before && frames[2].taken_at <= SystemClock.now());
     assert_eq!(source.status(), LiveStatus { frames: 3, ..LiveStatus::default() });
 }
 

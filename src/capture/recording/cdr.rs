@@ -12,7 +12,7 @@ use crate::capture::recording::messages::{
 
 /// Faults of a message's bytes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum BadMessage {
+pub(in crate::capture) enum BadMessage {
     #[error("the message has {0} bytes, accepted are at least the 4 of CDR's header")]
     Short(usize),
     #[error("the message's encoding is {0:#06x}, accepted is plain CDR (0x0000, 0x0001)")]
@@ -25,7 +25,7 @@ pub(super) enum BadMessage {
 
 /// Reader of the fields of a message.
 #[derive(Debug, Clone)]
-pub(super) struct Fields<'a> {
+pub(in crate::capture) struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
     layout: Layout,
@@ -39,7 +39,7 @@ enum Layout {
 
 impl<'a> Fields<'a> {
     /// Of a message in CDR, which begins with a header that says how it is laid out.
-    pub(super) fn cdr(bytes: &'a [u8]) -> Result<Self, BadMessage> {
+    pub(in crate::capture) fn cdr(bytes: &'a [u8]) -> Result<Self, BadMessage> {
         let (header, bytes) =
             bytes.split_first_chunk::<4>().ok_or(BadMessage::Short(bytes.len()))?;
         let [high, low, ..] = *header;
@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Of a message of ROS 1.
-    pub(super) fn ros1(bytes: &'a [u8]) -> Self {
+    pub(in crate::capture) fn ros1(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, layout: Layout::Ros1 }
     }
 
@@ -131,7 +131,10 @@ impl<'a> Fields<'a> {
 }
 
 /// The image of a `sensor_msgs/Image` or `sensor_msgs/CompressedImage`.
-pub(super) fn image(kind: Kind, mut fields: Fields<'_>) -> Result<ImageMessage<'_>, BadMessage> {
+pub(in crate::capture) fn image(
+    kind: Kind,
+    mut fields: Fields<'_>,
+) -> Result<ImageMessage<'_>, BadMessage> {
     let header = fields.header()?;
     if kind == Kind::CompressedImage {
         let format = fields.text("format")?;
@@ -149,7 +152,9 @@ pub(super) fn image(kind: Kind, mut fields: Fields<'_>) -> Result<ImageMessage<'
 }
 
 /// The transforms of a `tf2_msgs/TFMessage`.
-pub(super) fn transforms(mut fields: Fields<'_>) -> Result<Vec<TransformMessage>, BadMessage> {
+pub(in crate::capture) fn transforms(
+    mut fields: Fields<'_>,
+) -> Result<Vec<TransformMessage>, BadMessage> {
     let mut transforms = Vec::new();
     for _ in 0..fields.u32("transforms")? {
         let header = fields.header()?;
@@ -161,7 +166,10 @@ pub(super) fn transforms(mut fields: Fields<'_>) -> Result<Vec<TransformMessage>
 
 /// The pose of a `nav_msgs/Odometry`, a `geometry_msgs/PoseStamped` or one with its covariance,
 /// which follows the pose.
-pub(super) fn pose(kind: Kind, mut fields: Fields<'_>) -> Result<PoseMessage, BadMessage> {
+pub(in crate::capture) fn pose(
+    kind: Kind,
+    mut fields: Fields<'_>,
+) -> Result<PoseMessage, BadMessage> {
     let header = fields.header()?;
     if kind == Kind::Odometry {
         fields.text("child_frame_id")?;

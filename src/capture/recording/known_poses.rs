@@ -96,6 +96,18 @@ impl KnownPoses {
         }
     }
 
+    /// Whether a tree knows the frame that poses are wanted in.
+    #[cfg(feature = "ros2")]
+    pub(in crate::capture) fn names_map(&self) -> bool {
+        matches!(self, Self::Tree { buffer, map_frame } if buffer.has_frame(map_frame))
+    }
+
+    /// Whether a track has no pose.
+    #[cfg(feature = "ros2")]
+    pub(in crate::capture) fn is_empty(&self) -> bool {
+        matches!(self, Self::Track(track) if track.is_empty())
+    }
+
     /// Pose of the image with this header.
     pub(in crate::capture) fn find(&self, header: &Header) -> Result<LocatedPose, NoPose> {
         match self {

@@ -3,11 +3,11 @@
 //! [`mcap`] reads the files, [`cdr`] the messages, [`tf`] knows where the cameras were. Topics
 //! are found by their types, or named.
 
-mod cdr;
+pub(super) mod cdr;
 mod contents;
 mod decode;
 mod foxglove;
-mod known_poses;
+pub(super) mod known_poses;
 mod mcap;
 mod mcap_records;
 pub mod messages;
@@ -27,6 +27,8 @@ pub use contents::{Contents, ImageSample, TopicContents, list};
 pub use known_poses::LocatedPose;
 pub use poses::PoseOrigin;
 pub use source::RecordingSource;
+#[cfg(feature = "ros2")]
+pub(in crate::capture) use source::{Unusable, WALL_CLOCK_FROM, encode};
 pub use store::{Topic, Wire};
 
 use crate::base::time::Timestamp;

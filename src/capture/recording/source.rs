@@ -15,7 +15,7 @@ use crate::capture::recording::{Options, Recording, RecordingClock, RecordingErr
 use crate::capture::{FrameFault, FrameFaults, FrameSource, SourceFrame};
 
 /// Stamps before the year 2000 are of a simulation, which counts from its start.
-const WALL_CLOCK_FROM: i64 = 946_684_800_000_000_000;
+pub(in crate::capture) const WALL_CLOCK_FROM: i64 = 946_684_800_000_000_000;
 /// Nanoseconds that a stamp may be later than its recording.
 const AHEAD_MAX: i64 = 86_400_000_000_000;
 
@@ -296,13 +296,16 @@ fn shift(
 }
 
 /// Why an image is not used.
-enum Unusable {
+pub(in crate::capture) enum Unusable {
     Depth(String),
     Bad(String),
 }
 
 /// A file that the memory takes: what is packed as it is, what is raw as JPEG.
-fn encode(content: ImageContent<'_>, limits: ImageLimits) -> Result<Vec<u8>, Unusable> {
+pub(in crate::capture) fn encode(
+    content: ImageContent<'_>,
+    limits: ImageLimits,
+) -> Result<Vec<u8>, Unusable> {
     match content {
         ImageContent::Compressed { format, data } => {
             if is_depth(&format) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use serde_json::{Map, json};
 
 use crate::base::frame::FrameMeta;
@@ -18,6 +18,8 @@ use crate::base::pose::Pose;
 use crate::base::time::SystemClock;
 use crate::capture::live::command::SourceCommand;
 use crate::capture::live::{self, LiveFrame, LiveSource, LiveStatus, NextFrame, Origin};
+use crate::capture::recording::LocatedPose;
+use crate::capture::ros2::{self, Ros2Options};
 use crate::capture::{Defaults, FrameFault, SourceFrame};
 use crate::cli::client::{ClientError, ClientOptions, ClientReply};
 use crate::cli::ingest::{Flags, IngestReport, Standing, arguments};
@@ -42,16 +44,12 @@ pub(super) fn run(
     flags: &Flags,
     program: &Path,
 ) -> anyhow::Result<IngestReport> {
+    let origin = origin(flags, program)?;
+    let is_robot = matches!(origin, Origin::Located(_));
     let interrupt = Interrupt::watch()?;
     let client = PatientClient::connect(socket, options)?;
-    let origin = match &flags.command {
-        None => Origin::Pipe(Box::new(io::stdin())),
-        Some(line) => {
-            let memory = flags.memory_limit_mb.checked_mul(1 << 20).filter(|bytes| *bytes > 0);
-            Origin::Command(SourceCommand::engram(program, line, memory))
-        }
-    };
-    let name = flags.source.clone().unwrap_or_else(|| Defaults::default().source);
+    let name = flags.source.clone().or_else(|| flags.image.first().filter(|_| is_robot).cloned());
+    let name = name.unwrap_or_else(|| Defaults::default().source);
     let live_options = live::Options {
         window: flags.window,
         stalled_after: flags.stall,
@@ -59,7 +57,11 @@ pub(super) fn run(
     };
     let source = LiveSource::start(&name, origin, live_options, Arc::new(SystemClock));
     let source = source.context("the camera's threads cannot be started")?;
-    complain(&format!("frames of source {name:?} get the time at which they arrive"));
+    complain(&if is_robot {
+        format!("frames of source {name:?} have the times and poses that the robot says")
+    } else {
+        format!("frames of source {name:?} get the time at which they arrive")
+    });
     let mut run = LiveRun { client, source, name, flags, report: IngestReport::default() };
     let before = run.wait_for_standing(&interrupt);
     run.send_until(&interrupt);
@@ -69,6 +71,22 @@ pub(super) fn run(
         run.wait_for_captions(&interrupt)
     };
     Ok(run.finish(before.zip(after)))
+}
+
+fn origin(flags: &Flags, program: &Path) -> anyhow::Result<Origin> {
+    let memory = flags.memory_limit_mb.checked_mul(1 << 20).filter(|bytes| *bytes > 0);
+    if flags.ros2 {
+        ensure!(ros2::is_built(), ros2::LACKING);
+        ensure!(flags.image.len() <= 1, "--ros2 takes one --image; start one for each camera");
+        let (image, pose) = (flags.image.first().cloned(), flags.pose.clone());
+        let map_frame = flags.map_frame.clone();
+        let options = Ros2Options { image, pose, map_frame, domain: flags.domain };
+        return Ok(Origin::Located(options.command(program, memory)));
+    }
+    Ok(match &flags.command {
+        None => Origin::Pipe(Box::new(io::stdin())),
+        Some(line) => Origin::Command(SourceCommand::engram(program, line, memory)),
+    })
 }
 
 struct LiveRun<'a> {
@@ -161,18 +179,20 @@ impl LiveRun<'_> {
     }
 
     fn source_frame(&self, frame: &LiveFrame) -> SourceFrame {
-        let LiveFrame { arrived_at, image } = frame;
+        let LiveFrame { taken_at, image, located } = frame;
+        let fixed = |Pose { position, heading: _ }| Pose { position, heading: self.flags.theta };
+        let (pose, frame_id) = match located {
+            Some(LocatedPose { pose, frame_id }) => (Some(*pose), frame_id),
+            None => (self.flags.position.map(fixed), &self.flags.frame_id),
+        };
         let meta = FrameMeta {
-            taken_at: *arrived_at,
-            pose: self
-                .flags
-                .position
-                .map(|Pose { position, heading: _ }| Pose { position, heading: self.flags.theta }),
-            frame_id: self.flags.frame_id.clone(),
+            taken_at: *taken_at,
+            pose,
+            frame_id: frame_id.clone(),
             map_id: self.flags.map_id.clone(),
             source: self.name.clone(),
         };
-        let name = format!("{} of {:.3}", self.name, arrived_at.seconds());
+        let name = format!("{} of {:.3}", self.name, taken_at.seconds());
         SourceFrame { name, meta, image: image.clone(), caption: None }
     }
 
@@ -214,14 +234,18 @@ impl LiveRun<'_> {
     }
 
     fn finish(self, standing: Option<(Standing, Standing)>) -> IngestReport {
-        let Self { client: _, source, name: _, flags: _, mut report } = self;
-        let LiveStatus { frames, passed_over, lost, faults, last_fault, restarts, down } =
-            source.status();
+        let Self { client: _, source, name: _, flags, mut report } = self;
+        let LiveStatus { frames, passed_over, lost, faults, last_fault, .. } = source.status();
+        let LiveStatus { unlocated, unlocated_reason, restarts, down, .. } = source.status();
         report.passed_over = passed_over;
         if let Some((before, after)) = standing {
             report.count(&before, &after);
         }
-        report.notes.push(format!("{frames} came, each with the time of its arrival"));
+        let time = if flags.ros2 { "its stamp" } else { "the time of its arrival" };
+        report.notes.push(format!("{frames} came, each with {time}"));
+        if let Some(why) = unlocated_reason {
+            report.notes.push(format!("{unlocated} without a pose, the last: {why}"));
+        }
         if lost > 0 {
             let why = "the daemon takes them in too slowly, or was gone";
             report.notes.push(format!("{lost} lost: {why}"));

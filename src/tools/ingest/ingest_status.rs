@@ -81,6 +81,9 @@ struct CameraReply {
     /// Cut or damaged in the stream.
     faults: u64,
     last_fault: Option<String>,
+    /// Of ROS 2: without a pose, and why the last.
+    unlocated: u64,
+    unlocated_reason: Option<String>,
     restarts: u64,
     /// Why no images come at the moment.
     down: Option<String>,
@@ -186,8 +189,20 @@ impl Reply {
 impl CameraReply {
     fn of(state: CameraState) -> Self {
         let CameraState { source, status } = state;
-        let LiveStatus { frames, passed_over, lost, faults, last_fault, restarts, down } = status;
-        Self { source, frames, passed_over, lost, faults, last_fault, restarts, down }
+        let LiveStatus { frames, passed_over, lost, faults, last_fault, .. } = status;
+        let LiveStatus { unlocated, unlocated_reason, restarts, down, .. } = status;
+        Self {
+            source,
+            frames,
+            passed_over,
+            lost,
+            faults,
+            last_fault,
+            unlocated,
+            unlocated_reason,
+            restarts,
+            down,
+        }
     }
 }
 

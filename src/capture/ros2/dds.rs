@@ -1,0 +1,170 @@
+//! DDS, by `RustDDS`: the domain, subscriptions, and messages as the bytes that they are.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use rustdds::no_key::{Decode, DefaultDecoder, DeserializerAdapter, SimpleDataReader};
+use rustdds::policy::{Durability, History, Reliability, ResourceLimits};
+use rustdds::{
+    DomainParticipant, DomainParticipantBuilder, QosPolicies, QosPolicyBuilder,
+    RepresentationIdentifier, Subscriber, TopicKind,
+};
+
+use crate::capture::ros2::topics::{self, Topic};
+
+/// What a subscription asks of its publishers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// Whatever comes from now on, so many at a time: serves every publisher.
+    Newest(i32),
+    /// Also what was said before; for publishers that keep it.
+    Kept(i32),
+}
+
+/// A participant of a robot's domain.
+pub(super) struct Domain {
+    participant: DomainParticipant,
+    subscriber: Subscriber,
+    poll: Poll,
+    events: Events,
+    readers: usize,
+}
+
+impl fmt::Debug for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Domain").field("readers", &self.readers).finish_non_exhaustive()
+    }
+}
+
+impl Domain {
+    pub(super) fn join(number: u16) -> Result<Self, String> {
+        let cannot = |why: &dyn fmt::Debug| format!("domain {number} is not joined: {why:?}");
+        let participant =
+            DomainParticipantBuilder::new(number).build().map_err(|why| cannot(&why))?;
+        let qos = QosPolicies::qos_none();
+        let subscriber = participant.create_subscriber(&qos).map_err(|why| cannot(&why))?;
+        let poll = Poll::new().map_err(|why| cannot(&why))?;
+        Ok(Self { participant, subscriber, poll, events: Events::with_capacity(16), readers: 0 })
+    }
+
+    /// What others publish, as far as they are known by now.
+    pub(super) fn offered(&self) -> Vec<Topic> {
+        let writers = self.participant.discovered_writers();
+        let data = writers.iter().map(|it| &it.publication_topic_data);
+        let mut offered: Vec<Topic> =
+            data.filter_map(|it| topics::of_wire(&it.topic_name, &it.type_name)).collect();
+        offered.sort();
+        offered.dedup();
+        offered
+    }
+
+    pub(super) fn subscribe(
+        &mut self,
+        topic: &Topic,
+        delivery: Delivery,
+    ) -> Result<Subscription, String> {
+        let cannot = |why: &dyn fmt::Debug| format!("{} is not subscribed: {why:?}", topic.name);
+        let (name, type_name) = topics::to_wire(topic);
+        let (Delivery::Newest(depth) | Delivery::Kept(depth)) = delivery;
+        let depth = usize::try_from(depth).unwrap_or(1);
+        let qos = qos(delivery);
+        let dds_topic = self.participant.create_topic(name, type_name, &qos, TopicKind::NoKey);
+        let dds_topic = dds_topic.map_err(|why| cannot(&why))?;
+        let reader = self.subscriber.create_simple_datareader_no_key(&dds_topic, Some(qos));
+        let mut reader: SimpleDataReader<Vec<u8>, Whole> = reader.map_err(|why| cannot(&why))?;
+        let (token, interest) = (Token(self.readers), Interest::READABLE);
+        self.readers += 1;
+        let registered = self.poll.registry().register(&mut reader, token, interest);
+        registered.map_err(|why| cannot(&why))?;
+        Ok(Subscription { reader, topic: topic.clone(), depth })
+    }
+
+    /// Waits for a message, as long as `patience`.
+    pub(super) fn wait(&mut self, patience: Duration) -> Result<(), String> {
+        match self.poll.poll(&mut self.events, Some(patience)) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error.to_string()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Messages of one topic.
+pub(super) struct Subscription {
+    reader: SimpleDataReader<Vec<u8>, Whole>,
+    depth: usize,
+    pub topic: Topic,
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription").field("topic", &self.topic).finish_non_exhaustive()
+    }
+}
+
+impl Subscription {
+    /// What came, the oldest first, each with the header of its encoding; no more than are kept, as
+    /// others may come faster than they are read.
+    pub(super) fn take(&self) -> impl Iterator<Item = Result<Vec<u8>, String>> + '_ {
+        self.reader.drain_read_notifications();
+        let next = || match self.reader.try_take_one() {
+            Ok(message) => message.map(|it| Ok(it.into_value())),
+            Err(error) => Some(Err(error.to_string())),
+        };
+        std::iter::from_fn(next).take(self.depth)
+    }
+}
+
+/// `RustDDS` keeps 64 messages of a topic where nothing is said: of raw images half a gigabyte.
+fn qos(delivery: Delivery) -> QosPolicies {
+    let reliable = Reliability::Reliable { max_blocking_time: rustdds::Duration::ZERO };
+    let (depth, reliability, durability) = match delivery {
+        Delivery::Newest(depth) => (depth, Reliability::BestEffort, Durability::Volatile),
+        Delivery::Kept(depth) => (depth, reliable, Durability::TransientLocal),
+    };
+    let limits =
+        ResourceLimits { max_samples: depth, max_instances: 1, max_samples_per_instance: depth };
+    QosPolicyBuilder::new()
+        .reliability(reliability)
+        .durability(durability)
+        .history(History::KeepLast { depth })
+        .resource_limits(limits)
+        .build()
+}
+
+/// Messages as they are: the header of CDR that `RustDDS` takes off is put on again.
+struct Whole;
+
+#[derive(Clone)]
+struct Copied;
+
+impl DeserializerAdapter<Vec<u8>> for Whole {
+    type Error = io::Error;
+    type Decoded = Vec<u8>;
+
+    fn supported_encodings() -> &'static [RepresentationIdentifier] {
+        &[RepresentationIdentifier::CDR_LE, RepresentationIdentifier::CDR_BE]
+    }
+
+    fn transform_decoded(decoded: Vec<u8>) -> Vec<u8> {
+        decoded
+    }
+}
+
+impl DefaultDecoder<Vec<u8>> for Whole {
+    type Decoder = Copied;
+    const DECODER: Copied = Copied;
+}
+
+impl Decode<'_, Vec<u8>> for Copied {
+    type Error = io::Error;
+
+    fn decode_bytes(
+        self,
+        bytes: &[u8],
+        encoding: RepresentationIdentifier,
+    ) -> Result<Vec<u8>, io::Error> {
+        let low = u8::from(encoding == RepresentationIdentifier::CDR_LE);
+        Ok([&[0, low, 0, 0], bytes].concat())
+    }
+}

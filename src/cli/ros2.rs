@@ -1,0 +1,46 @@
+//! `engram ros2-child`: the process that speaks with a robot's nodes; started by the daemon and by
+//! `engram ingest --ros2`, which speak no DDS.
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::Args;
+
+use crate::base::step_back::StepBack;
+use crate::base::time::SystemClock;
+use crate::capture::ros2::{self, DOMAIN_MAX, Ros2Options};
+use crate::cli::output::complain;
+
+/// What to take of a robot, and the child's bounds.
+#[derive(Debug, Args)]
+pub(super) struct ChildFlags {
+    /// Memory that it may take
+    #[arg(long, value_name = "BYTES")]
+    memory_bytes_max: Option<u64>,
+    /// Topic of images
+    #[arg(long, value_name = "TOPIC")]
+    image: Option<String>,
+    /// Topic of poses
+    #[arg(long, value_name = "TOPIC")]
+    pose: Option<String>,
+    /// Coordinate frame of the map
+    #[arg(long, value_name = "FRAME", default_value = "map")]
+    map_frame: String,
+    /// Number of the domain
+    #[arg(long, env = "ROS_DOMAIN_ID", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=i64::from(DOMAIN_MAX)))]
+    domain: u16,
+}
+
+/// Writes frames to standard output until it is closed.
+pub(super) fn child(flags: &ChildFlags) -> anyhow::Result<ExitCode> {
+    let ChildFlags { memory_bytes_max, image, pose, map_frame, domain } = flags;
+    let memory_bytes_max = *memory_bytes_max;
+    StepBack { name: "the robot's listener", niceness: 5, oom_score: 500, memory_bytes_max }
+        .apply();
+    let (image, pose, map_frame) = (image.clone(), pose.clone(), map_frame.clone());
+    let options = Ros2Options { image, pose, map_frame, domain: Some(*domain) };
+    ros2::run(&options, &SystemClock, &mut io::stdout().lock(), &complain)
+        .map_err(|why| anyhow!(why))?;
+    Ok(ExitCode::SUCCESS)
+}
