@@ -95,6 +95,8 @@ enum Command {
     Serve,
     /// Sends frames to the daemon: of a recording, of a directory, of a camera as they arrive
     Ingest(Box<ingest::Flags>),
+    /// Puts goals, events and answers on a ROS 2 robot's topics, until Ctrl-C
+    Ros2(ros2::Flags),
     /// Tells the daemon where the robot is, line by line from standard input
     Pose(pose::Flags),
     /// Captions images, or directories of them, without a daemon
@@ -251,6 +253,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             let flags = (*flags).with_zone(&config.settings.time.zone);
             ingest::run(&socket, options, &flags, &places.program)
         }
+        Command::Ros2(flags) => ros2::run(&socket, options, &flags),
         Command::Pose(flags) => pose::run(&socket, options, &flags),
         Command::Caption(flags) => caption::run(&config, &places, &flags),
         Command::Ask(flags) => ask::run(&socket, options, &flags),

@@ -1,7 +1,12 @@
-//! `engram ros2-child`: the process that speaks with a robot's nodes; started by the daemon and by
-//! `engram ingest --ros2`, which speak no DDS.
+//! `engram ros2`: the memory's goals, events and answers on a robot's topics; and `engram
+//! ros2-child`, the process that listens to a robot's camera, started by the daemon and by `engram
+//! ingest --ros2`, which speak no DDS.
+
+#[cfg(feature = "ros2")]
+mod outlet;
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
@@ -10,7 +15,39 @@ use clap::Args;
 use crate::base::step_back::StepBack;
 use crate::base::time::SystemClock;
 use crate::capture::ros2::{self, DOMAIN_MAX, Ros2Options};
+use crate::cli::client::ClientOptions;
 use crate::cli::output::complain;
+
+/// Where to speak.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Below the name: goal (geometry_msgs/PoseStamped), where the robot is sent now; events \
+    (std_msgs/String), what `engram watch goals --json` prints; ask (std_msgs/String), a request in \
+    words; answer (std_msgs/String), what `engram ask --json` prints of it."
+)]
+pub(super) struct Flags {
+    /// Number of the domain
+    #[arg(long, value_name = "NUMBER", env = "ROS_DOMAIN_ID", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=i64::from(DOMAIN_MAX)))]
+    domain: u16,
+    /// Name above the topics
+    #[arg(long, value_name = "NAME", default_value = "/engram")]
+    name: String,
+}
+
+/// Speaks until Ctrl-C.
+#[cfg(feature = "ros2")]
+pub(super) fn run(
+    socket: &Path,
+    options: ClientOptions,
+    flags: &Flags,
+) -> anyhow::Result<ExitCode> {
+    outlet::run(socket, options, flags.domain, &flags.name)
+}
+
+#[cfg(not(feature = "ros2"))]
+pub(super) fn run(_: &Path, _: ClientOptions, _: &Flags) -> anyhow::Result<ExitCode> {
+    Err(anyhow!(ros2::LACKING))
+}
 
 /// What to take of a robot, and the child's bounds.
 #[derive(Debug, Args)]

@@ -17,6 +17,11 @@ fn raw_images_and_odometry_are_remembered_as_well() {
     run("ros2_gate.py", &["--brief", "--raw", "--no-tf"]);
 }
 
+#[test]
+fn nodes_ask_the_memory_and_are_sent_off() {
+    run("ros2_ask.py", &[]);
+}
+
 /// A script of `tests/sources`, in a network of its own.
 fn run(script: &str, flags: &[&str]) {
     let is_able = || {

@@ -177,6 +177,12 @@ pub(in crate::capture) fn pose(
     Ok(PoseMessage { header, pose: fields.transform()? })
 }
 
+/// The text of a `std_msgs/String`.
+#[cfg(feature = "ros2")]
+pub(in crate::capture) fn string(mut fields: Fields<'_>) -> Result<String, BadMessage> {
+    fields.text("data")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,11 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use rustdds::no_key::{Decode, DefaultDecoder, DeserializerAdapter, SimpleDataReader};
+use rustdds::bytes::Bytes;
+use rustdds::mio1::{Events, Interest, Poll, Token};
+use rustdds::no_key::{
+    DataWriter, Decode, DefaultDecoder, DeserializerAdapter, SerializerAdapter, SimpleDataReader,
+};
 use rustdds::policy::{Durability, History, Reliability, ResourceLimits};
 use rustdds::{
     DomainParticipant, DomainParticipantBuilder, QosPolicies, QosPolicyBuilder,
@@ -18,6 +22,8 @@ use crate::capture::ros2::topics::{self, Topic};
 pub(super) enum Delivery {
     /// Whatever comes from now on, so many at a time: serves every publisher.
     Newest(i32),
+    /// Every message from now on, as long as no more wait; serves publishers that repeat them.
+    Every(i32),
     /// Also what was said before; for publishers that keep it.
     Kept(i32),
 }
@@ -66,7 +72,7 @@ impl Domain {
     ) -> Result<Subscription, String> {
         let cannot = |why: &dyn fmt::Debug| format!("{} is not subscribed: {why:?}", topic.name);
         let (name, type_name) = topics::to_wire(topic);
-        let (Delivery::Newest(depth) | Delivery::Kept(depth)) = delivery;
+        let (Delivery::Newest(depth) | Delivery::Every(depth) | Delivery::Kept(depth)) = delivery;
         let depth = usize::try_from(depth).unwrap_or(1);
         let qos = qos(delivery);
         let dds_topic = self.participant.create_topic(name, type_name, &qos, TopicKind::NoKey);
@@ -78,6 +84,19 @@ impl Domain {
         let registered = self.poll.registry().register(&mut reader, token, interest);
         registered.map_err(|why| cannot(&why))?;
         Ok(Subscription { reader, topic: topic.clone(), depth })
+    }
+
+    /// Starts to publish messages that every subscriber gets which is there when they are sent;
+    /// so many wait for one that is slow.
+    pub(super) fn publish(&self, topic: &Topic, depth: i32) -> Result<Publication, String> {
+        let cannot = |why: &dyn fmt::Debug| format!("{} is not published: {why:?}", topic.name);
+        let (name, type_name) = topics::to_wire(topic);
+        let qos = qos(Delivery::Every(depth));
+        let publisher = self.participant.create_publisher(&qos).map_err(|why| cannot(&why))?;
+        let dds_topic = self.participant.create_topic(name, type_name, &qos, TopicKind::NoKey);
+        let dds_topic = dds_topic.map_err(|why| cannot(&why))?;
+        let writer = publisher.create_datawriter_no_key(&dds_topic, Some(qos));
+        Ok(Publication { writer: writer.map_err(|why| cannot(&why))?, topic: topic.clone() })
     }
 
     /// Waits for a message, as long as `patience`.
@@ -115,11 +134,32 @@ impl Subscription {
     }
 }
 
+/// Own messages of one topic.
+pub(super) struct Publication {
+    writer: DataWriter<Vec<u8>, Whole>,
+    topic: Topic,
+}
+
+impl fmt::Debug for Publication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Publication").field("topic", &self.topic).finish_non_exhaustive()
+    }
+}
+
+impl Publication {
+    /// Sends a message in little-endian CDR, with its header.
+    pub(super) fn send(&self, message: Vec<u8>) -> Result<(), String> {
+        let sent = self.writer.write(message, None);
+        sent.map_err(|why| format!("{} is not sent: {why}", self.topic.name))
+    }
+}
+
 /// `RustDDS` keeps 64 messages of a topic where nothing is said: of raw images half a gigabyte.
 fn qos(delivery: Delivery) -> QosPolicies {
     let reliable = Reliability::Reliable { max_blocking_time: rustdds::Duration::ZERO };
     let (depth, reliability, durability) = match delivery {
         Delivery::Newest(depth) => (depth, Reliability::BestEffort, Durability::Volatile),
+        Delivery::Every(depth) => (depth, reliable, Durability::Volatile),
         Delivery::Kept(depth) => (depth, reliable, Durability::TransientLocal),
     };
     let limits =
@@ -148,6 +188,18 @@ impl DeserializerAdapter<Vec<u8>> for Whole {
 
     fn transform_decoded(decoded: Vec<u8>) -> Vec<u8> {
         decoded
+    }
+}
+
+impl SerializerAdapter<Vec<u8>> for Whole {
+    type Error = io::Error;
+
+    fn output_encoding() -> RepresentationIdentifier {
+        RepresentationIdentifier::CDR_LE
+    }
+
+    fn to_bytes(message: &Vec<u8>) -> Result<Bytes, io::Error> {
+        Ok(Bytes::copy_from_slice(message.get(4..).unwrap_or_default()))
     }
 }
 

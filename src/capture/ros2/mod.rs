@@ -3,7 +3,7 @@
 //! A child of this program joins the domain, subscribes to images and poses and writes frames
 //! with their stamps and poses to its pipe ([`crate::capture::live`]); whoever takes them speaks
 //! no DDS. [`dds`] alone names the library and knows its wire, [`topics`] says what to subscribe
-//! to, [`camera`] makes frames of messages. Built with the feature `ros2`; without it whoever asks
+//! to, [`camera`] makes frames of messages. [`outlet`] is what the memory says itself. Built with the feature `ros2`; without it whoever asks
 //! for a robot is told so.
 
 #[cfg(feature = "ros2")]
@@ -13,6 +13,10 @@ mod child;
 #[cfg(feature = "ros2")]
 mod dds;
 #[cfg(feature = "ros2")]
+mod layout;
+#[cfg(feature = "ros2")]
+mod outlet;
+#[cfg(feature = "ros2")]
 mod topics;
 
 use std::ffi::OsString;
@@ -20,6 +24,8 @@ use std::path::Path;
 
 #[cfg(feature = "ros2")]
 pub use child::run;
+#[cfg(feature = "ros2")]
+pub use outlet::Outlet;
 
 use crate::capture::live::command::SourceCommand;
 
@@ -34,6 +40,15 @@ pub struct Ros2Options {
     pub map_frame: String,
     /// Number of the domain; that of the environment, else 0, where `None`.
     pub domain: Option<u16>,
+}
+
+/// Where a robot is to go.
+#[cfg(feature = "ros2")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct Goal {
+    pub position: [f64; 3],
+    pub heading: Option<f64>,
+    pub frame_id: String,
 }
 
 /// Numbers that DDS has ports for.
