@@ -1,7 +1,7 @@
 //! Which topics of a robot are taken, by what its nodes publish.
 //!
 //! Pure. Names are ROS' own (`/camera/image_raw`); how DDS has them is known to
-//! [`of_wire`] and [`wire_name`] alone.
+//! [`of_wire`] and [`to_wire`] alone.
 
 use crate::capture::recording::messages::Kind;
 
