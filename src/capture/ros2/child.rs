@@ -131,7 +131,7 @@ impl Child<'_> {
                 let delivery = if is_static {
                     Delivery::Kept(FIXED_KEPT)
                 } else {
-                    Delivery::Newest(POSES_KEPT)
+                    Delivery::Steady(POSES_KEPT)
                 };
                 let subscription = self.domain.subscribe(&topic, delivery)?;
                 self.poses.push((subscription, is_static));

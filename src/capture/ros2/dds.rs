@@ -22,6 +22,8 @@ use crate::capture::ros2::topics::{self, Topic};
 pub(super) enum Delivery {
     /// Whatever comes from now on, so many at a time: serves every publisher.
     Newest(i32),
+    /// The same, with what got lost repeated where every publisher known by now does that.
+    Steady(i32),
     /// Every message from now on, as long as no more wait; serves publishers that repeat them.
     Every(i32),
     /// Also what was said before; for publishers that keep it.
@@ -72,9 +74,12 @@ impl Domain {
     ) -> Result<Subscription, String> {
         let cannot = |why: &dyn fmt::Debug| format!("{} is not subscribed: {why:?}", topic.name);
         let (name, type_name) = topics::to_wire(topic);
-        let (Delivery::Newest(depth) | Delivery::Every(depth) | Delivery::Kept(depth)) = delivery;
-        let depth = usize::try_from(depth).unwrap_or(1);
-        let qos = qos(delivery);
+        let delivery = match delivery {
+            Delivery::Steady(depth) if self.is_repeated(&name) => Delivery::Every(depth),
+            Delivery::Steady(depth) => Delivery::Newest(depth),
+            Delivery::Newest(_) | Delivery::Every(_) | Delivery::Kept(_) => delivery,
+        };
+        let (qos, depth) = qos(delivery);
         let dds_topic = self.participant.create_topic(name, type_name, &qos, TopicKind::NoKey);
         let dds_topic = dds_topic.map_err(|why| cannot(&why))?;
         let reader = self.subscriber.create_simple_datareader_no_key(&dds_topic, Some(qos));
@@ -86,12 +91,20 @@ impl Domain {
         Ok(Subscription { reader, topic: topic.clone(), depth })
     }
 
+    /// Whether all that publish the topic of this name repeat what somebody did not get.
+    fn is_repeated(&self, name: &str) -> bool {
+        let writers = self.participant.discovered_writers();
+        let data = writers.iter().map(|it| &it.publication_topic_data);
+        let mut own = data.filter(|it| it.topic_name == name);
+        own.all(|it| matches!(it.reliability, Some(Reliability::Reliable { .. })))
+    }
+
     /// Starts to publish messages that every subscriber gets which is there when they are sent;
     /// so many wait for one that is slow.
     pub(super) fn publish(&self, topic: &Topic, depth: i32) -> Result<Publication, String> {
         let cannot = |why: &dyn fmt::Debug| format!("{} is not published: {why:?}", topic.name);
         let (name, type_name) = topics::to_wire(topic);
-        let qos = qos(Delivery::Every(depth));
+        let (qos, _) = qos(Delivery::Every(depth));
         let publisher = self.participant.create_publisher(&qos).map_err(|why| cannot(&why))?;
         let dds_topic = self.participant.create_topic(name, type_name, &qos, TopicKind::NoKey);
         let dds_topic = dds_topic.map_err(|why| cannot(&why))?;
@@ -155,21 +168,24 @@ impl Publication {
 }
 
 /// `RustDDS` keeps 64 messages of a topic where nothing is said: of raw images half a gigabyte.
-fn qos(delivery: Delivery) -> QosPolicies {
+fn qos(delivery: Delivery) -> (QosPolicies, usize) {
     let reliable = Reliability::Reliable { max_blocking_time: rustdds::Duration::ZERO };
     let (depth, reliability, durability) = match delivery {
-        Delivery::Newest(depth) => (depth, Reliability::BestEffort, Durability::Volatile),
+        Delivery::Newest(depth) | Delivery::Steady(depth) => {
+            (depth, Reliability::BestEffort, Durability::Volatile)
+        }
         Delivery::Every(depth) => (depth, reliable, Durability::Volatile),
         Delivery::Kept(depth) => (depth, reliable, Durability::TransientLocal),
     };
     let limits =
         ResourceLimits { max_samples: depth, max_instances: 1, max_samples_per_instance: depth };
-    QosPolicyBuilder::new()
+    let policies = QosPolicyBuilder::new()
         .reliability(reliability)
         .durability(durability)
         .history(History::KeepLast { depth })
         .resource_limits(limits)
-        .build()
+        .build();
+    (policies, usize::try_from(depth).unwrap_or(1))
 }
 
 /// Messages as they are: the header of CDR that `RustDDS` takes off is put on again.
