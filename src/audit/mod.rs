@@ -21,9 +21,10 @@ mod files;
 pub mod receipts;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -111,6 +112,22 @@ impl<'a> Deed<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Begun(u64);
 
+impl Begun {
+    /// By which other entries name it.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// Who looks at what is erased while it is there, and is told when it is not.
+pub trait ErasureWitness: Send + Sync + fmt::Debug {
+    /// These are on disk as begun, and nothing of them is removed before this returns.
+    fn begins(&self, begun: Begun, ids: &[String]);
+
+    /// What could be removed of them is.
+    fn ended(&self, begun: Begun);
+}
+
 /// The thread on which an erasure runs from its begin to its end, and its name.
 type Eraser = (ThreadId, String);
 
@@ -119,6 +136,7 @@ type Eraser = (ThreadId, String);
 pub struct Audit {
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
+    witness: OnceLock<Arc<dyn ErasureWitness>>,
 }
 
 #[derive(Debug)]
@@ -183,12 +201,21 @@ impl Audit {
     /// Opens the log and lets go of what is out of retention.
     pub fn open(options: Options, clock: Arc<dyn Clock>) -> io::Result<Self> {
         let files = Files::open(options, clock.now())?;
-        Ok(Self { clock, state: Mutex::new(State::of(Some(files))) })
+        Ok(Self::of(Some(files), clock))
     }
 
     /// Keeps nothing.
     pub fn none(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, state: Mutex::new(State::of(None)) }
+        Self::of(None, clock)
+    }
+
+    fn of(files: Option<Files>, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, state: Mutex::new(State::of(files)), witness: OnceLock::new() }
+    }
+
+    /// Has erasures witnessed from now on; the first who comes.
+    pub fn show_erasures_to(&self, witness: Arc<dyn ErasureWitness>) {
+        drop(self.witness.set(witness));
     }
 
     /// Notes a deed. What cannot be written is said in the log and in [`Audit::problem`]:
@@ -206,25 +233,36 @@ impl Audit {
     /// Notes that these are about to be erased; on disk when it returns.
     pub fn begin(&self, caller: &Caller, name: &str, ids: Vec<String>) -> Begun {
         let now = self.clock.now();
-        let mut state = self.lock();
-        state.write_due_sums(now);
-        let number = u64::try_from(now.micros()).unwrap_or(0).max(state.last_begun + 1);
-        state.last_begun = number;
-        let begun = Begun(number);
-        state.open.insert(begun, (thread::current().id(), name.to_owned()));
         let count = ids.len() as u64;
         let deed = Deed { outcome: Outcome::Begun, ..Deed::done(caller, name, count, ids) };
-        state.append(&line(&deed.of(begun), now), now, true);
+        let begun = {
+            let mut state = self.lock();
+            state.write_due_sums(now);
+            let number = u64::try_from(now.micros()).unwrap_or(0).max(state.last_begun + 1);
+            state.last_begun = number;
+            let begun = Begun(number);
+            state.open.insert(begun, (thread::current().id(), name.to_owned()));
+            state.append(&line(&deed.clone().of(begun), now), now, true);
+            begun
+        };
+        if let Some(witness) = self.witness.get() {
+            witness.begins(begun, &deed.ids);
+        }
         begun
     }
 
     /// Notes what came of it; on disk when it returns.
     pub fn end(&self, begun: Begun, deed: Deed<'_>) {
         let now = self.clock.now();
-        let mut state = self.lock();
-        state.open.remove(&begun);
-        state.write_due_sums(now);
-        state.append(&line(&deed.of(begun), now), now, true);
+        {
+            let mut state = self.lock();
+            state.open.remove(&begun);
+            state.write_due_sums(now);
+            state.append(&line(&deed.of(begun), now), now, true);
+        }
+        if let Some(witness) = self.witness.get() {
+            witness.ended(begun);
+        }
     }
 
     /// As [`Audit::end`], of the deed of this name that this thread began; `false` where it began

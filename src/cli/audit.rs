@@ -18,6 +18,7 @@ use crate::base::time::{Clock as _, SystemClock, Timestamp};
 use crate::cli::output::say;
 use crate::config::{Config, Places};
 use crate::daemon;
+use crate::daemon::erasure_scan::{self, MEMO, memo};
 use crate::store::residue::{self, Erased, Residue};
 use crate::tools::tool;
 
@@ -54,6 +55,8 @@ const LISTED_MAX: usize = 20;
 /// Deeds of the log that erase.
 const ERASING: [&str; 5] =
     ["memory_forget", "memory_delete", "memo_delete", "session_delete", "retention"];
+/// Under which a receipt has what the daemon's scan found.
+const SCANNED: &str = "scan";
 /// What the log calls a search for what is left.
 const SEARCH: &str = "audit_forget";
 
@@ -64,7 +67,7 @@ pub(super) fn run(config: &Config, places: &Places, flags: &Flags) -> anyhow::Re
     let since = since.transpose()?;
     let mut erased = named(flags.ids.iter().map(String::as_str))?;
     let audit_options = daemon::audit_options(config, places);
-    let mut receipts = with_all_ids(audit::read(&audit_options.dir)?);
+    let mut receipts = with_scans(with_all_ids(audit::read(&audit_options.dir)?));
     receipts.retain(|it| is_asked(it, flags, &erased, since));
     for receipt in &receipts {
         let ids = receipt.get("ids").and_then(Value::as_array).into_iter().flatten();
@@ -120,11 +123,21 @@ fn with_all_ids(mut entries: Vec<Map<String, Value>>) -> Vec<Map<String, Value>>
     entries
 }
 
+/// The entries, those of an erasure with what a scan found of it since.
+fn with_scans(mut entries: Vec<Map<String, Value>>) -> Vec<Map<String, Value>> {
+    let scans: BTreeMap<u64, Value> = erasure_scan::results(&entries);
+    for entry in &mut entries {
+        let scan = receipts::begun(entry).and_then(|begun| scans.get(&begun.number()));
+        entry.extend(scan.map(|scan| (SCANNED.to_owned(), scan.clone())));
+    }
+    entries
+}
+
 /// Writes what was found to the audit log, with no text that was looked for; says why where it
 /// cannot.
 fn record(options: audit::Options, erased: &Erased, residue: &Residue) -> Option<String> {
     let written = Audit::open(options, Arc::new(SystemClock)).map(|audit| {
-        let Erased { records, notes, memos, texts } = erased;
+        let Erased { records, notes, memos, texts, .. } = erased;
         let records = records.iter().map(|(first, last)| {
             if first == last { format!("#{first}") } else { format!("#{first}-#{last}") }
         });
@@ -183,24 +196,13 @@ fn is_asked(
 fn named<'a>(ids: impl IntoIterator<Item = &'a str>) -> anyhow::Result<Erased> {
     let mut erased = Erased::default();
     for id in ids {
-        match (Uuid::parse_str(id), memo(id), receipts::range(id)) {
-            (Ok(note), ..) => erased.notes.push(note),
-            (_, Some(memo), _) => erased.memos.push(memo),
-            (.., Some(records)) => erased.records.push(records),
-            _ => anyhow::bail!(
-                "{id:?} is no id; accepted are numbers of records, ranges of them such as 12-40, \
-                 UUIDs of notes, and memos as \"memo 7\""
-            ),
-        }
+        anyhow::ensure!(
+            erasure_scan::name(id, &mut erased),
+            "{id:?} is no id; accepted are numbers of records, ranges of them such as 12-40, UUIDs \
+             of notes, and memos as \"memo 7\""
+        );
     }
     Ok(erased)
-}
-
-/// Before the number of a memo, as the log has it.
-const MEMO: &str = "memo ";
-
-fn memo(id: &str) -> Option<u64> {
-    id.strip_prefix(MEMO)?.parse().ok()
 }
 
 fn count(records: &[(RecordId, RecordId)]) -> u64 {
@@ -225,11 +227,29 @@ fn describe(receipt: &Map<String, Value>) -> String {
     let asked = receipt.get("details").and_then(|it| it.get(tool::ASKED_BY)?.as_array());
     let asked: Vec<&str> = asked.into_iter().flatten().filter_map(Value::as_str).collect();
     let by = if asked.is_empty() { String::new() } else { format!(" by {}", asked.join(", ")) };
-    format!("{at} {user} ({uid}) {deed}{by}: {count} removed: {}{more}", ids.join(", "))
+    let ids = ids.join(", ");
+    let scan = describe_scan(receipt.get(SCANNED));
+    format!("{at} {user} ({uid}) {deed}{by}: {count} removed: {ids}{more}\n  {scan}")
+}
+
+/// What the daemon found when it looked for it by fingerprints.
+fn describe_scan(scan: Option<&Value>) -> String {
+    let Some(scan) = scan else { return "not scanned by the daemon".to_owned() };
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let of = |key: &str| scan.get(key).map(text).unwrap_or_default();
+    let (at, found, bytes) = (of("at"), of("count"), of("bytes"));
+    let (prints, files) = (of("fingerprinted"), of("files"));
+    let places = scan.get("found").and_then(Value::as_array).into_iter().flatten();
+    let mut lines = vec![format!(
+        "scanned {at}, with what else went: fingerprints of {prints} texts and images looked for in \
+         {bytes} bytes of {files} files: {found} found"
+    )];
+    lines.extend(places.map(|place| format!("    {}", text(place))));
+    lines.join("\n")
 }
 
 fn conclude(erased: &Erased, residue: &Residue) -> String {
-    let Erased { records, notes, memos, texts } = erased;
+    let Erased { records, notes, memos, texts, .. } = erased;
     let Residue { files, bytes, opened, found } = residue;
     let sought = count(records) + (notes.len() + memos.len() + texts.len()) as u64;
     let mut lines = vec![format!(

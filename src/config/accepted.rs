@@ -43,6 +43,7 @@ const RANGES: &[(&str, f64, f64)] = &[
     ("socket.call_deadline_seconds", 1.0, 86_400.0),
     ("audit.retention_days", 0.0, 36_500.0),
     ("audit.max_mb", 1.0, 65_536.0),
+    ("audit.scan_after_seconds", 0.0, 86_400.0),
     ("captioner.start_deadline_seconds", 1.0, 86_400.0),
     ("captioner.deadline_seconds", 1.0, 86_400.0),
     ("captioner.memory_limit_mb", 0.0, 1e6),

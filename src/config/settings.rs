@@ -121,6 +121,7 @@ pub struct AccessSettings {
 pub struct AuditSettings {
     pub retention_days: u64,
     pub max_mb: u64,
+    pub scan_after_seconds: u64,
 }
 
 #[derive(Debug, Clone, Deserialize)]

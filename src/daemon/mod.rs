@@ -5,6 +5,7 @@
 //! robot's memory is needed as soon as it is switched on.
 
 mod cameras;
+pub(crate) mod erasure_scan;
 pub mod private;
 mod receipts;
 
@@ -24,6 +25,7 @@ use crate::base::time::{Clock, SystemClock};
 use crate::capture::{gate, sharpness};
 use crate::config::{Config, ConfigError, DropSettings, Places};
 use crate::daemon::cameras::CameraThreads;
+use crate::daemon::erasure_scan::ErasureScan;
 use crate::daemon::private::{NotPrivate, keep_private};
 use crate::daemon::receipts::RetentionReceipts;
 use crate::ingest::{self, Ingest, IngestParts};
@@ -92,6 +94,7 @@ pub struct Daemon {
     goals: Arc<GoalBoard>,
     audit: Arc<Audit>,
     cameras: CameraThreads,
+    scan: Option<ErasureScan>,
     verifying: (Stop, JoinHandle<()>),
 }
 
@@ -134,6 +137,9 @@ impl Daemon {
         let idle_max = Duration::from_secs(config.settings.sessions.idle_hours * 60 * 60);
         let sessions = Arc::new(Sessions::open(store.clone(), Arc::clone(&clock), idle_max)?);
         receipts::complete(&unfinished, &audit, &store, &sessions)?;
+        let scan_after = Duration::from_secs(config.settings.audit.scan_after_seconds);
+        let start_scan = || ErasureScan::start(&audit, &store, options, scan_after, &clock);
+        let scan = (!scan_after.is_zero()).then(start_scan).transpose()?;
         let (audit_of, sessions_of) = (Arc::clone(&audit), Arc::clone(&sessions));
         let witness = RetentionReceipts { audit: audit_of, sessions: sessions_of };
         let open_episodic = || {
@@ -178,13 +184,13 @@ impl Daemon {
         let records = store.record_count();
         info!(socket:% = server.socket().display(), records, millis; "ready");
         let verifying = verify_beside(store.clone())?;
-        Ok(Self { server, ingest, store, goals, audit: kept_audit, cameras, verifying })
+        Ok(Self { server, ingest, store, goals, audit: kept_audit, cameras, scan, verifying })
     }
 
     /// Stops everything, clients first. What was acknowledged is on disk before
     /// this; frames that wait for their caption wait for the next start.
     pub fn stop(self) -> Result<(), DaemonError> {
-        let Self { server, ingest, store, goals, audit, cameras, verifying } = self;
+        let Self { server, ingest, store, goals, audit, cameras, scan, verifying } = self;
         let (stop, thread) = verifying;
         stop.ask();
         if thread.join().is_err() {
@@ -195,6 +201,9 @@ impl Daemon {
         server.stop();
         cameras.stop();
         ingest.stop();
+        if let Some(scan) = scan {
+            scan.stop();
+        }
         audit.flush();
         store.flush()?;
         info!("stopped");

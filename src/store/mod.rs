@@ -21,6 +21,7 @@ mod copy;
 mod database;
 pub mod doctor;
 mod durable;
+pub mod fingerprints;
 pub mod forget;
 mod format;
 mod frames;

@@ -3,7 +3,12 @@
 //! Looks through every byte of every file: for texts as they stand there, and for whole
 //! encrypted values that a key still opens, in which it looks again. Reads only; the store
 //! may be open in another process, whose newest writes may then be missed.
+//!
+//! What fingerprints find in a value that a key opens counts where it is what the memory made for
+//! itself, of the index or a session, and no other record, note or memo says the same: two records
+//! may have one caption, and only one of them was erased.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -12,25 +17,31 @@ use uuid::Uuid;
 
 use crate::base::RecordId;
 use crate::store::StoreError;
+use crate::store::fingerprints::{Fingerprints, Sorted};
 use crate::store::keyring::master_key::{KeySource, MasterKey};
 use crate::store::keyring::{KeyClass, KeyId, Keyring};
 use crate::store::keys;
 use crate::store::sealed::{self, Carved, Opened};
 
-/// Bytes of a file looked through at a time. An image, the largest value, fits.
-const WINDOW_BYTES: usize = 64 << 20;
+/// Bytes of a file looked through at a time, and of memory that it takes. An image, the largest
+/// value, fits with the settings as they come.
+const WINDOW_BYTES: usize = 32 << 20;
 /// Bytes that two windows share: values of the database are smaller.
 const SHARED_BYTES: usize = 1 << 20;
 
 /// What was erased.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Erased {
     /// From the first to the last of each.
     pub records: Vec<(RecordId, RecordId)>,
     pub notes: Vec<Uuid>,
     pub memos: Vec<u64>,
+    /// Whose images went.
+    pub frames: BTreeSet<u64>,
     /// What nothing may say any more; no empty ones.
     pub texts: Vec<String>,
+    /// Of what was in all of them, where somebody took them before.
+    pub prints: Fingerprints,
 }
 
 /// What was looked through, and what is left.
@@ -52,6 +63,18 @@ pub struct Found {
 
 /// Looks for what was erased in all files of the store in `dir`.
 pub fn search(dir: &Path, key: &KeySource, erased: &Erased) -> Result<Residue, StoreError> {
+    let whole = search_beside(dir, key, erased, &mut || true)?;
+    Ok(whole.unwrap_or_default())
+}
+
+/// As [`search`], asking between any two files or windows of one whether to go on: who is asked
+/// may wait. `None` where not.
+pub fn search_beside(
+    dir: &Path,
+    key: &KeySource,
+    erased: &Erased,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Residue>, StoreError> {
     let master = MasterKey::read(key, dir)?;
     let keyring = match &master {
         Some(master) => Keyring::open(dir, master)?,
@@ -61,68 +84,132 @@ pub fn search(dir: &Path, key: &KeySource, erased: &Erased) -> Result<Residue, S
         path: dir.to_owned(),
         reason: "there is no keyring of engram's".to_owned(),
     })?;
-    let mut residue = Residue::default();
+    let mut search = Search::of(erased, keyring);
     let mut files = vec![dir.to_owned()];
     while let Some(path) = files.pop() {
         let io = |error: std::io::Error| StoreError::io("look through", &path, &error);
-        match look(&path, &mut files, &keyring, erased, &mut residue) {
+        match search.look(&path, &mut files, goes_on) {
             // What went since its directory was listed holds nothing: the daemon may be at work.
             Err(error) if error.kind() == ErrorKind::NotFound && path != dir => {}
-            looked => looked.map_err(io)?,
+            Ok(false) => return Ok(None),
+            looked => drop(looked.map_err(io)?),
         }
     }
-    residue.found.sort_by(|a, b| (&a.file, &a.what).cmp(&(&b.file, &b.what)));
-    residue.found.dedup();
-    Ok(residue)
+    Ok(Some(search.end()))
 }
 
-/// Looks through one file, or lists a directory into `files`.
-fn look(
-    path: &Path,
-    files: &mut Vec<PathBuf>,
-    keyring: &Keyring,
-    erased: &Erased,
-    residue: &mut Residue,
-) -> std::io::Result<()> {
-    let kind = fs::symlink_metadata(path)?.file_type();
-    if kind.is_dir() {
-        for entry in fs::read_dir(path)? {
-            files.push(entry?.path());
-        }
-    } else if kind.is_file() {
-        look_through(path, keyring, erased, residue)?;
-        residue.files += 1;
+/// A search under way.
+struct Search<'a> {
+    erased: &'a Erased,
+    prints: Sorted<'a>,
+    keyring: Keyring,
+    residue: Residue,
+    /// Runs of fingerprints that what is not erased has as well.
+    living: BTreeSet<usize>,
+    /// Runs in what the memory made for itself, and where.
+    derived: Vec<(PathBuf, &'static str, BTreeSet<usize>)>,
+}
+
+impl<'a> Search<'a> {
+    fn of(erased: &'a Erased, keyring: Keyring) -> Self {
+        let prints = erased.prints.sorted();
+        let (living, derived) = (BTreeSet::new(), Vec::new());
+        Self { erased, prints, keyring, residue: Residue::default(), living, derived }
     }
-    Ok(())
-}
 
-fn look_through(
-    path: &Path,
-    keyring: &Keyring,
-    erased: &Erased,
-    residue: &mut Residue,
-) -> std::io::Result<()> {
-    let mut file = File::open(path)?;
-    let mut window = Vec::new();
-    loop {
-        let room = WINDOW_BYTES.saturating_sub(window.len()) as u64;
-        let read = file.by_ref().take(room).read_to_end(&mut window)?;
-        residue.bytes += read as u64;
+    /// Looks through one file, or lists a directory into `files`; `false` where it does not go on.
+    fn look(
+        &mut self,
+        path: &Path,
+        files: &mut Vec<PathBuf>,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> std::io::Result<bool> {
+        let kind = fs::symlink_metadata(path)?.file_type();
+        if kind.is_dir() {
+            for entry in fs::read_dir(path)? {
+                files.push(entry?.path());
+            }
+        } else if kind.is_file() {
+            if !self.look_through(path, goes_on)? {
+                return Ok(false);
+            }
+            self.residue.files += 1;
+        }
+        Ok(true)
+    }
+
+    fn look_through(
+        &mut self,
+        path: &Path,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> std::io::Result<bool> {
+        let mut file = File::open(path)?;
+        let mut window = Vec::new();
+        loop {
+            let room = WINDOW_BYTES.saturating_sub(window.len()) as u64;
+            let read = file.by_ref().take(room).read_to_end(&mut window)?;
+            self.residue.bytes += read as u64;
+            self.look_at(path, &window);
+            if !goes_on() {
+                return Ok(false);
+            }
+            if read == 0 || window.len() < WINDOW_BYTES {
+                return Ok(true);
+            }
+            window.drain(..WINDOW_BYTES - SHARED_BYTES);
+        }
+    }
+
+    fn look_at(&mut self, path: &Path, window: &[u8]) {
+        let Self { erased, prints, keyring, residue, living, derived } = self;
         let mut note = |what: String| residue.found.push(Found { file: path.to_owned(), what });
-        for text in texts_in(&window, erased) {
+        for text in texts_in(window, erased) {
             note(format!("{text:?} in plain text"));
         }
-        for Carved { id, opened, .. } in sealed::carve(keyring, &window) {
+        for thing in prints.things(&prints.in_bytes(window)) {
+            note(format!("{thing} in plain text"));
+        }
+        for Carved { id, opened, .. } in sealed::carve(keyring, window) {
             residue.opened += 1;
-            for what in left_in(id, &opened, erased) {
+            let left = left_in(id, &opened, erased);
+            let is_erased = !left.is_empty();
+            for what in left {
                 note(format!("{what}, in {}", keys::describe(&opened.entry)));
             }
+            let mut runs = prints.in_bytes(&opened.value);
+            runs.extend(prints.in_bytes(&opened.entry));
+            match made_of(&opened.entry) {
+                _ if runs.is_empty() => {}
+                Some(kind) => derived.push((path.to_owned(), kind, runs)),
+                None if is_erased => {}
+                None => living.append(&mut runs),
+            }
         }
-        if read == 0 || window.len() < WINDOW_BYTES {
-            return Ok(());
-        }
-        window.drain(..WINDOW_BYTES - SHARED_BYTES);
     }
+
+    fn end(self) -> Residue {
+        let Self { prints, mut residue, living, derived, .. } = self;
+        for (file, kind, runs) in derived {
+            let runs: BTreeSet<usize> = runs.difference(&living).copied().collect();
+            let things = prints.things(&runs);
+            let found = things.into_iter().map(|thing| format!("{thing}, in {kind}"));
+            residue.found.extend(found.map(|what| Found { file: file.clone(), what }));
+        }
+        residue.found.sort_by(|a, b| (&a.file, &a.what).cmp(&(&b.file, &b.what)));
+        residue.found.dedup();
+        residue
+    }
+}
+
+/// What the memory made for itself of what it was told, without any name in it.
+fn made_of(entry: &[u8]) -> Option<&'static str> {
+    let kinds = [
+        (keys::CHUNKS, "a segment of the index"),
+        (keys::NOUNS, "a noun"),
+        (keys::SESSIONS, "a session"),
+        (keys::MEMO_RECALLS, "a recall of a memo"),
+    ];
+    kinds.into_iter().find(|(kind, _)| entry.starts_with(kind)).map(|(_, name)| name)
 }
 
 /// What an opened value holds of what was erased.
@@ -132,6 +219,9 @@ fn left_in(id: KeyId, opened: &Opened, erased: &Erased) -> Vec<String> {
     let is_erased = |(first, last): &(RecordId, RecordId)| (first.0..=last.0).contains(&id.number);
     if id.class == KeyClass::Record && erased.records.iter().any(is_erased) {
         left.push(format!("record {}", id.number));
+    }
+    if id.class == KeyClass::Frame && erased.frames.contains(&id.number) {
+        left.push(format!("frame {}", id.number));
     }
     let note = keys::uuid(entry).filter(|it| erased.notes.contains(it));
     left.extend(note.map(|note| format!("note {note}")));
@@ -150,14 +240,15 @@ fn texts_in<'a>(bytes: &'a [u8], erased: &'a Erased) -> impl Iterator<Item = &'a
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::tests::{at, fill, open};
+    use crate::store::fingerprints::FingerprintKey;
+    use crate::store::sessions::KeptSession;
+    use crate::store::tests::{at, fill, observation, open, parse};
 
     fn erased(records: &[u64], texts: &[&str]) -> Erased {
         Erased {
             records: records.iter().map(|id| (RecordId(*id), RecordId(*id))).collect(),
-            notes: Vec::new(),
-            memos: Vec::new(),
             texts: texts.iter().map(|it| (*it).to_owned()).collect(),
+            ..Erased::default()
         }
     }
 
@@ -222,6 +313,42 @@ mod tests {
         store.remove_memos(&[7]).unwrap();
         let residue = search(dir.path(), &KeySource::InStore, &erased).unwrap();
         assert!(!residue.found.iter().any(|it| it.what.contains("memo")), "{residue:?}");
+    }
+
+    #[test]
+    fn by_fingerprints_it_is_found_in_plain_and_in_sessions_unless_another_says_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = open(dir.path());
+        let say = |n: u32, caption: &str| {
+            let (mut seen, vector) = observation(n);
+            caption.clone_into(&mut seen.caption);
+            store.commit_observations(&parse(&[(seen, vector)])).unwrap();
+        };
+        say(1, "the key is under the third flowerpot");
+        say(2, "two people eat breakfast in the kitchen");
+        say(3, "two people eat breakfast in the kitchen");
+        let captions =
+            ["the key is under the third flowerpot", "two people eat breakfast in the kitchen"];
+        let session =
+            KeptSession { name: "s".to_owned(), content: captions.join(" and "), used_at: at(1) };
+        store.put_session(&session).unwrap();
+        let mut erased = erased(&[1, 2], &[]);
+        erased.prints = Fingerprints::under(FingerprintKey::random().unwrap(), 0);
+        assert!(erased.prints.take_text("text of #1", captions[0]));
+        assert!(erased.prints.take_text("text of #2", captions[1]));
+        store.delete_records(&[RecordId(1), RecordId(2)]).unwrap();
+        let find = || {
+            let found = search(dir.path(), &KeySource::InStore, &erased).unwrap().found;
+            found.into_iter().map(|it| it.what).collect::<Vec<_>>()
+        };
+        // Of the second, the third record says the same.
+        assert_eq!(find(), ["text of #1, in a session"]);
+        store.remove_sessions(&["s".to_owned()]).unwrap();
+        assert_eq!(find(), [""; 0]);
+        fs::write(dir.path().join("stray.log"), format!("caption={}", captions[1])).unwrap();
+        assert_eq!(find(), ["text of #2 in plain text"]);
+        let stopped = search_beside(dir.path(), &KeySource::InStore, &erased, &mut || false);
+        assert_eq!(stopped, Ok(None));
     }
 
     #[test]

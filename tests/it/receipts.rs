@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::running::{Running, wait_for};
+use crate::running::{Running, flat, wait_for};
 
 fn audited(state: &Path, deed: &str, outcome: &str) -> Vec<Value> {
     let entries = engram::audit::read(&state.join("audit")).unwrap();
@@ -93,6 +93,62 @@ fn what_retention_lets_go_has_receipts() {
     let (said, is_clean) = audit_forget(&state, &["--since", "-1h"]);
     assert!(is_clean, "{said}");
     assert_eq!((&said["sought"], &said["recorded"]), (&json!(40 - held), &json!(true)));
+}
+
+#[test]
+fn what_was_erased_is_looked_for_by_fingerprints_and_the_receipt_says_where_it_is() {
+    let flags = ["--set", "audit.scan_after_seconds=1"];
+    let daemon = Running::start_in(tempfile::tempdir().unwrap(), &flags);
+    let state = daemon.dir.path().join("state");
+    let frame = flat().into_iter().next().unwrap();
+    let image = fs::read(frame["image_path"].as_str().unwrap()).unwrap();
+    let mut with_image = frame;
+    with_image["caption"] = json!("a grey cat asleep on the window sill");
+    daemon.ask("observe", with_image);
+    daemon.ask("observe", json!({"caption": "the key is under the third flowerpot"}));
+    daemon.ask("observe", json!({"caption": "two people eat breakfast"}));
+    let note = daemon.ask("memory_save", json!({"text": "the door code of the shed is 4711"}));
+    let note = note["id"].as_str().unwrap().to_owned();
+    let scans = || audited(&state, "erasure_scan", "done");
+
+    // Copies that others made.
+    fs::write(state.join("stray.log"), "INFO caption=the key is under the third flowerpot")
+        .unwrap();
+    fs::write(state.join("thumb.part"), &image[..image.len() * 3 / 4]).unwrap();
+    daemon.ask("memory_forget", json!({"scope": "episodic", "ids": [1, 2]}));
+    daemon.ask("memory_delete", json!({"ids": [note]}));
+    wait_for(|| {
+        scans().iter().map(|it| it["details"]["of"].as_array().unwrap().len()).sum::<usize>() == 2
+    });
+    let found: Vec<Value> = scans()
+        .iter()
+        .filter_map(|it| it["details"]["found"].as_array().cloned())
+        .flatten()
+        .collect();
+    let left = ["stray.log: text of #2 in plain text", "thumb.part: image of #1 in plain text"];
+    assert_eq!(found, left);
+
+    for copy in ["stray.log", "thumb.part"] {
+        fs::remove_file(state.join(copy)).unwrap();
+    }
+    let before = scans().len();
+    daemon.ask("memory_forget", json!({"scope": "episodic", "ids": [3]}));
+    wait_for(|| scans().len() > before);
+    let last = scans().pop().unwrap();
+    assert_eq!((&last["count"], &last["details"]["fingerprinted"]), (&json!(0), &json!(1)));
+
+    // Too soon after an erasure for a scan.
+    let daemon = Running::start_in(daemon.stop().0, &[]);
+    daemon.ask("observe", json!({"caption": "a bowl of lemons on the table"}));
+    daemon.ask("memory_forget", json!({"scope": "episodic", "ids": [4]}));
+    let _dir = daemon.kill();
+    let (said, is_clean) = audit_forget(&state, &[]);
+    assert!(is_clean, "{said}");
+    let counts: Vec<&Value> =
+        said["receipts"].as_array().unwrap().iter().map(|it| &it["scan"]["count"]).collect();
+    assert_eq!(counts.last(), Some(&&Value::Null), "not scanned before the kill");
+    assert_eq!(counts[2], &json!(0));
+    assert!(counts[0].as_u64().unwrap() > 0, "{counts:?}");
 }
 
 #[test]
