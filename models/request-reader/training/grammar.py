@@ -212,8 +212,11 @@ class Filler:
         elif key in ("doing", "did", "do"):
             form = {"doing": "ing", "did": "past", "do": "infinitive"}[key]
             request.add(capital(words.pick(rng, "deeds")[form]), "deed")
-        elif key == "person":
-            request.add(capital(words.pick(rng, "persons")))
+        elif key in ("acting", "acted", "act"):
+            form = {"acting": "ing", "acted": "past", "act": "infinitive"}[key]
+            request.add(capital(words.pick(rng, "acts")[form]), "deed")
+        elif key in ("person", "anyone"):
+            request.add(capital(words.pick(rng, "persons" if key == "person" else key)))
         elif key == "aside":
             request.add(capital(words.pick(rng, "asides")))
         else:

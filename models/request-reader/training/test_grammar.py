@@ -34,6 +34,10 @@ class Slots(unittest.TestCase):
         request = self.filled("the [attr:broken] {thing} I [deed:use], not {aside}")
         self.assertEqual([role for role, _ in request.spans()], ["attribute", "thing", "deed"])
 
+    def test_a_deed_without_a_thing_has_its_role_and_whoever_does_it_none(self):
+        request = self.filled("did {anyone} {act} or {person} {acted}")
+        self.assertEqual([role for role, _ in request.spans()], ["deed", "deed"])
+
     def test_an_unknown_slot_is_refused(self):
         with self.assertRaisesRegex(ValueError, "thingy"):
             self.filled("the {thingy}")
