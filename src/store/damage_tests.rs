@@ -256,6 +256,28 @@ fn a_commit_that_failed_is_taken_back_and_writing_goes_on() {
 }
 
 #[test]
+fn a_database_that_is_removed_while_it_is_open_takes_no_more() {
+    for gone in ["db", ""] {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("state");
+        fill_all(&state);
+        let store = open(&state);
+        fs::remove_dir_all(state.join(gone)).unwrap();
+        for n in 50..53 {
+            let observed = super::tests::parse(&[super::tests::observation(n)]);
+            let refused = store.commit_observations(&observed).unwrap_err().to_string();
+            assert!(refused.contains("removed") || refused.contains("No such file"), "{refused}");
+            let problems = store.problems();
+            assert!(
+                problems[0].contains("removed") || problems[0].contains("No such"),
+                "{problems:?}"
+            );
+        }
+        assert!(!state.join("db").exists(), "nothing is made in its place");
+    }
+}
+
+#[test]
 fn a_database_that_is_gone_is_not_made_anew_beside_its_images() {
     let dir = tempfile::tempdir().unwrap();
     fill_all(dir.path());
@@ -428,20 +450,59 @@ fn sled_runs_out_of_room_on(disk: &SmallDisk) -> bool {
     failed.is_some()
 }
 
-/// What a start, or a repair where that is refused, makes of a damaged file.
-fn outcome(dir: &Path) -> (&'static str, usize, usize, usize) {
-    let count = |store: &Store| {
+/// What can still be read, of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Kept {
+    records: usize,
+    notes: usize,
+    memos: usize,
+    states: usize,
+    sessions: usize,
+    images: usize,
+}
+
+/// All of what [`fill_all`] keeps.
+const WHOLE: Kept = Kept { records: 20, notes: 20, memos: 20, states: 20, sessions: 20, images: 3 };
+
+impl Kept {
+    /// And whether all that is missing is said: by the store's problems, or by who reads it.
+    fn of(store: &Store) -> (Self, bool) {
         store.verify(|| false).unwrap();
-        let readable = store.scan().flatten().count();
-        let notes = store.notes().flatten().count();
-        (readable, notes, store.agent_state_count().unwrap())
-    };
+        let images = (1..=3).map(|ticket| store.image(crate::base::FrameTicket(ticket)));
+        let images: Vec<_> = images.collect();
+        let is_right = |it: &&Result<_, _>| **it == Ok(Some(jpeg(1)));
+        let kept = Self {
+            records: store.scan().flatten().count(),
+            notes: store.notes().flatten().count(),
+            memos: (1..=u64::from(EACH)).filter_map(|id| store.memo(id).ok().flatten()).count(),
+            states: store.agent_state_count().unwrap(),
+            sessions: store.sessions().unwrap().len(),
+            images: images.iter().filter(is_right).count(),
+        };
+        let is_refused = images.iter().any(Result::is_err);
+        (kept, is_refused || !store.problems().is_empty())
+    }
+
+    fn all(self) -> usize {
+        let Self { records, notes, memos, states, sessions, images } = self;
+        records + notes + memos + states + sessions + images
+    }
+}
+
+impl std::fmt::Display for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { records, notes, memos, states, sessions, images } = self;
+        write!(f, "{records:>7} {notes:>5} {memos:>5} {states:>6} {sessions:>8} {images:>6}")
+    }
+}
+
+/// What a start, or a repair where that is refused, makes of a damaged file.
+fn outcome(dir: &Path) -> (&'static str, Kept) {
     let found = read_all(dir);
     match Store::open(&options(dir), &space()) {
         Ok(store) => {
-            let (records, notes, states) = count(&store);
-            let says = if store.problems().is_empty() { "whole" } else { "degraded" };
-            (says, records, notes, states)
+            let (kept, is_told) = Kept::of(&store);
+            (if is_told { "degraded" } else { "whole" }, kept)
         }
         Err(error) => {
             let text = error.to_string();
@@ -454,10 +515,9 @@ fn outcome(dir: &Path) -> (&'static str, usize, usize, usize) {
             match super::salvage::repair(&options(dir), target.path()) {
                 Ok(_) => {
                     assert_eq!(read_all(dir), found, "the original stays");
-                    let (records, notes, states) = count(&open(target.path()));
-                    ("repaired", records, notes, states)
+                    ("repaired", Kept::of(&open(target.path())).0)
                 }
-                Err(_) => ("refused", 0, 0, 0),
+                Err(_) => ("refused", Kept::default()),
             }
         }
     }
@@ -529,32 +589,24 @@ fn every_damage_of_every_file_is_noticed_and_the_rest_saved() {
         let mut bytes = fs::read(dir.path().join("db/db")).unwrap();
         bytes[at] ^= 4;
         fs::write(dir.path().join("db/db"), bytes).unwrap();
-        let (says, records, notes, states) = outcome(dir.path());
-        let is_whole = (records, notes, states) == (20, 20, 20);
-        table.push(format!(
-            "{:<22} {:<12} {says:<9} {records:>3} {notes:>3} {states:>3}",
-            "db/db",
-            format!("bit of {at}")
-        ));
-        assert!(is_whole || says != "whole", "silent loss:\n{}", table.join("\n"));
+        let (says, kept) = outcome(dir.path());
+        table.push(format!("{:<22} {:<12} {says:<9} {kept}", "db/db", format!("bit of {at}")));
+        assert!(kept == WHOLE || says != "whole", "silent loss:\n{}", table.join("\n"));
         // At most the entry that was hit; of one that was written over, an older one stays.
-        assert!(records + notes + states >= 59, "{}", table.join("\n"));
+        assert!(kept.all() + 1 >= WHOLE.all(), "{}", table.join("\n"));
     }
     for name in files_of(whole.path()) {
         for (damage, apply) in DAMAGES {
             let dir = tempfile::tempdir().unwrap();
             super::copy::copy_tree(whole.path(), dir.path()).unwrap();
             apply(&dir.path().join(&name));
-            let (says, records, notes, states) = outcome(dir.path());
-            let is_whole = (records, notes, states) == (20, 20, 20);
-            table.push(format!(
-                "{:<22} {damage:<12} {says:<9} {records:>3} {notes:>3} {states:>3}",
-                name.display()
-            ));
-            assert!(is_whole || says != "whole", "silent loss:\n{}", table.join("\n"));
+            let (says, kept) = outcome(dir.path());
+            table.push(format!("{:<22} {damage:<12} {says:<9} {kept}", name.display()));
+            assert!(kept == WHOLE || says != "whole", "silent loss:\n{}", table.join("\n"));
         }
     }
-    eprintln!("file                   damage       outcome   records notes states (of 20)");
+    let kinds = "records notes memos states sessions images";
+    eprintln!("{:<22} {:<12} {:<9} {kinds}\n{:<45} {WHOLE}", "file", "damage", "outcome", "whole");
     eprintln!("{}", table.join("\n"));
 }
 
@@ -587,10 +639,9 @@ fn damage_pairs(share: impl Fn(usize) -> bool) {
         }
         one.1(&dir.path().join(first));
         other.1(&dir.path().join(second));
-        let (says, records, notes, states) = outcome(dir.path());
+        let (says, kept) = outcome(dir.path());
         let what = format!("{first:?} {}, {second:?} {}", one.0, other.0);
-        let is_whole = (records, notes, states) == (20, 20, 20);
-        assert!(is_whole || says != "whole", "silent loss: {what}: {records} {notes} {states}");
+        assert!(kept == WHOLE || says != "whole", "silent loss: {what}: {kept}");
         for name in foreign {
             assert_eq!(fs::read(dir.path().join(name)).unwrap(), b"theirs", "{what}");
         }
@@ -622,7 +673,7 @@ fn settings_of_the_database_that_are_gone_are_written_anew_and_nothing_is_lost()
     let whole = fs::read(&conf).unwrap();
     for left in [&[0; 4][..], b"", &[0; 8]] {
         fs::write(&conf, left).unwrap();
-        assert_eq!(outcome(dir.path()), ("whole", 20, 20, 20));
+        assert_eq!(outcome(dir.path()), ("whole", WHOLE));
         assert_eq!(fs::read(&conf).unwrap(), whole);
     }
     fs::write(&conf, [0; 9]).unwrap();
@@ -722,10 +773,12 @@ fn images_that_somebody_removed_are_told_once() {
         assert_eq!(store.image(crate::base::FrameTicket(1)).unwrap(), None);
     }
     let first = told("1 are gone from \"frames\", of frames 1");
+    // It was set aside, and has no caption.
+    fs::remove_file(image(3)).unwrap();
     assert_eq!(losses.read().unwrap(), [first.as_str()]);
     fs::remove_file(image(2)).unwrap();
     let copy = super::doctor::StoreCopy::of(&options(dir.path())).unwrap().unwrap();
-    let second = told("1 are gone from \"frames\", of frames 2");
+    let second = told("2 are gone from \"frames\", of frames 2-3");
     assert_eq!(copy.gone_images(&options(dir.path())).unwrap(), Some(second.clone()));
     drop(copy);
     let store = open(dir.path());

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -440,7 +441,19 @@ impl Database {
         failpoint!("log.flushed");
         let io = |error| StoreError::io("sync the log", &self.0.path, &error);
         accounts.blobs.sync().map_err(io)?;
-        log.sync_data().map_err(io)
+        log.sync_data().map_err(io)?;
+        // What was written is in no directory, and gone with this process.
+        let is_removed = log.metadata().map_err(io)?.nlink() == 0;
+        if is_removed { Err(self.removed()) } else { Ok(()) }
+    }
+
+    fn removed(&self) -> StoreError {
+        let path = self.0.path.display();
+        let reason = format!(
+            "{path} was removed while it is open, and with it what was stored; stop the daemon, and \
+             restore a backup or begin anew"
+        );
+        StoreError::Database { reason }
     }
 
     /// Opens the database again after a failure, once the disk takes writes again, and takes
@@ -452,6 +465,10 @@ impl Database {
             return Err(stopped(&failure.reason));
         }
         failure.tried_at = Some(SystemClock.tick());
+        // A database is not made anew in the place of one that was removed.
+        if !self.0.path.join("db").exists() {
+            return Err(stopped(&failure.reason));
+        }
         let dir = self.0.path.parent().unwrap_or(&self.0.path);
         room::probe(dir).map_err(|_error| stopped(&failure.reason))?;
         let unknown = failure.unknown.as_ref();

@@ -70,9 +70,8 @@ impl StoreCopy {
     /// What a start would say of images that somebody else removed.
     pub fn gone_images(&self, options: &Options) -> Result<Option<String>, StoreError> {
         let Some(Store(inner)) = &self.store else { return Ok(None) };
-        let writer = inner.lock_writer();
-        let (next, set_aside) = (writer.tally.next_ticket, &writer.set_aside);
-        inner.frames.untold_gone(&options.dir.join("frames"), next, set_aside)
+        let next = inner.lock_writer().tally.next_ticket;
+        inner.frames.untold_gone(&options.dir.join("frames"), next)
     }
 
     pub fn store(&self) -> Option<&Store> {

@@ -168,39 +168,36 @@ impl Frames {
         }
     }
 
-    /// Tells which images are gone although nobody dropped them, of tickets below `next`. Of a
-    /// frame that was set aside it cannot be told.
-    pub(super) fn tell_gone(&self, next: u64, set_aside: &BTreeSet<u64>) -> Result<(), StoreError> {
-        self.gone.tell(&self.find_gone(next, set_aside))
+    /// Tells which images are gone although nobody dropped them, of tickets below `next`.
+    pub(super) fn tell_gone(&self, next: u64) -> Result<(), StoreError> {
+        self.gone.tell(&self.find_gone(next))
+    }
+
+    /// An image that is dropped while its key stays is not to be told.
+    pub(super) fn excuse(&self, ticket: u64) -> Result<(), StoreError> {
+        self.gone.excuse(ticket)
     }
 
     /// What [`Frames::tell_gone`] would say of the images in another directory.
-    pub(super) fn untold_gone(
-        &self,
-        dir: &Path,
-        next: u64,
-        set_aside: &BTreeSet<u64>,
-    ) -> Result<Option<String>, StoreError> {
+    pub(super) fn untold_gone(&self, dir: &Path, next: u64) -> Result<Option<String>, StoreError> {
         let there = match list(dir, next) {
             Ok(listed) => listed.sealed.images,
             Err(error) if error.kind() == ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(StoreError::io("list the images in", dir, &error)),
         };
-        let is_there = |it| there.contains_key(&it) || set_aside.contains(&it);
-        let gone = self.keyring.held_but(KeyClass::Frame, next, is_there);
+        let gone = self.keyring.held_but(KeyClass::Frame, next, |it| there.contains_key(&it));
         GoneImages::beside(dir, Losses::in_dir(dir)).untold(&gone)
     }
 
     /// Those that an earlier engram dropped without a trace.
     pub(super) fn forget_gone(&self, next: u64) -> Result<(), StoreError> {
-        let gone = self.find_gone(next, &BTreeSet::new());
+        let gone = self.find_gone(next);
         self.keyring.erase(gone.into_iter().map(|it| KeyId::new(KeyClass::Frame, it)))
     }
 
-    fn find_gone(&self, next: u64, set_aside: &BTreeSet<u64>) -> Vec<u64> {
+    fn find_gone(&self, next: u64) -> Vec<u64> {
         let held = self.read_held();
-        let is_there = |it| held.images.contains_key(&it) || set_aside.contains(&it);
-        self.keyring.held_but(KeyClass::Frame, next, is_there)
+        self.keyring.held_but(KeyClass::Frame, next, |it| held.images.contains_key(&it))
     }
 
     /// The image; `None` when it was dropped or is missing. A damaged one is an error.

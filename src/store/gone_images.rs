@@ -33,8 +33,19 @@ impl GoneImages {
         }
         self.losses.note(&describe(&new))?;
         told.extend(new);
+        self.write(&told)
+    }
+
+    /// One that goes on purpose, and is no loss, counts as told.
+    pub(super) fn excuse(&self, ticket: u64) -> Result<(), StoreError> {
+        let (mut told, _) = self.compare(&[])?;
+        told.insert(ticket);
+        self.write(&told)
+    }
+
+    fn write(&self, told: &BTreeSet<u64>) -> Result<(), StoreError> {
         let mut lines = String::new();
-        for ticket in &told {
+        for ticket in told {
             lines.push_str(&format!("{ticket}\n"));
         }
         durable::replace(&self.path, lines.as_bytes())

@@ -452,13 +452,12 @@ impl Store {
 
     /// Says which images somebody else removed.
     fn tell_gone_images(&self, was_plain: bool) -> Result<(), StoreError> {
-        let writer = self.0.lock_writer();
-        let next = writer.tally.next_ticket;
+        let next = self.0.lock_writer().tally.next_ticket;
         // Earlier versions dropped images without a trace.
         if was_plain {
             return self.0.frames.forget_gone(next);
         }
-        self.0.frames.tell_gone(next, &writer.set_aside)
+        self.0.frames.tell_gone(next)
     }
 
     /// Embedder of the vectors.

@@ -281,6 +281,9 @@ fn a_frame_that_was_set_aside_is_still_told_of_without_its_image() {
     store.erase_owed().unwrap();
     let told = store.set_asides(9).unwrap();
     assert_eq!((told.len(), told[0].ticket, told[0].reason.as_str()), (1, ticket, "broken"));
+    drop(store);
+    let store = Store::open(&options, &space()).unwrap();
+    assert_eq!(store.problems(), Vec::<String>::new(), "nobody removed it");
 }
 
 #[test]

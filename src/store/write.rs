@@ -308,6 +308,7 @@ impl Store {
         for ticket in dropped {
             // The key of a frame that was set aside is also that of what is told of it.
             if set_aside.contains(&ticket) {
+                self.0.frames.excuse(ticket)?;
                 change.images_gone.insert(ticket);
             } else {
                 change.erase_frame(FrameTicket(ticket));
