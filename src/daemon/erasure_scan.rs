@@ -29,10 +29,11 @@ const SCAN: &str = "erasure_scan";
 /// In its details: which erasures it was of.
 const SCANNED: &str = "of";
 
-/// Images of one erasure whose fingerprints are taken: each is read, and who erases waits.
-const IMAGES_MAX: usize = 256;
-/// Records of one erasure that are looked up, for the same reason.
-const RECORDS_MAX: usize = 10_000;
+/// Images of one erasure whose fingerprints are taken: each is read, and who erases waits; of
+/// retention, whoever inserts.
+const IMAGES_MAX: usize = 64;
+/// Records of one erasure that are looked up, for the same reason; as many as retention's.
+const RECORDS_MAX: usize = 4_096;
 /// Erasures that wait for one scan.
 const WAITING_MAX: usize = 1_000;
 /// Places that the entry of a scan names.
