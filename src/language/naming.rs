@@ -95,7 +95,8 @@ fn is_past_form(word: &str) -> bool {
     let known = |it: &str| it.len() < lexicon::WORD_LETTERS_MIN || lexicon::is_word(it);
     let Some(base) = word.strip_suffix("ed") else { return false };
     let single = || {
-        base.strip_suffix(|last| base.ends_with([last, last].iter().collect::<String>().as_str()))
+        let last = base.chars().next_back()?;
+        base.strip_suffix(last).filter(|it| it.ends_with(last))
     };
     let of_y = || base.strip_suffix('i').is_some_and(|it| known(&format!("{it}y")));
     let is_made =
