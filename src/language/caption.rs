@@ -12,7 +12,7 @@ use crate::language::naming;
 use crate::language::place::{PlaceWords, place_of};
 use crate::language::tagged::{TaggedWord, WordRole};
 use crate::language::verbs;
-use crate::language::words::{PREPOSITIONS, is_people};
+use crate::language::words::{DETERMINERS, PREPOSITIONS, is_people};
 
 /// The reader that knows rules only.
 pub const BY_RULES: u32 = 0;
@@ -24,8 +24,7 @@ pub struct ParsedCaption {
     pub reader: u32,
     /// In the order in which they are named.
     pub things: Vec<ParsedThing>,
-    /// What somebody does, each in its form in -ing: "reading".
-    pub deeds: Vec<String>,
+    pub deeds: Vec<ParsedDeed>,
     /// Where all that is, as far as it is said.
     pub place: Option<PlaceWords>,
 }
@@ -41,6 +40,15 @@ pub struct ParsedThing {
     /// Number of the thing that it is in, where the caption says so at once: the pot of
     /// "a plant in a pot".
     pub inside: Option<usize>,
+}
+
+/// What somebody does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParsedDeed {
+    /// In its form in -ing: "reading".
+    pub verb: String,
+    /// Numbers of the things that do it, none where the caption does not say.
+    pub who: Vec<usize>,
 }
 
 /// Whether a thing is there.
@@ -76,7 +84,8 @@ impl ParsedCaption {
         }
         let lower = caption.to_lowercase();
         let words = lower.split(|c: char| !c.is_alphanumeric());
-        let deeds = words.filter(|it| it.ends_with("ing")).map(str::to_owned).collect();
+        let verbs = words.filter(|it| it.ends_with("ing")).map(str::to_owned);
+        let deeds = verbs.map(|verb| ParsedDeed { verb, who: Vec::new() }).collect();
         Self { reader: BY_RULES, things, deeds, place: place_of(caption) }
     }
 
@@ -172,15 +181,19 @@ impl Tagged<'_> {
             });
         }
         self.add_place(&stemmer, &heads, parsed);
-        let deeds = (0..self.words.len()).filter(|at| self.role(*at) == WordRole::Deed);
-        let verbs = deeds
-            .filter(|at| !self.governor(*at).is_some_and(|it| self.role(it) == WordRole::Deed));
-        parsed.deeds.extend(verbs.filter_map(|at| verbs::activity(&self.word(at))));
-        // "a man is asleep" is sleeping.
-        let states = (0..self.words.len()).filter(|at| self.role(*at) == WordRole::Attribute);
-        let of_person = states
-            .filter(|at| self.governor(*at).is_some_and(|it| self.role(it) == WordRole::Person));
-        parsed.deeds.extend(of_person.filter_map(|at| verbs::activity_of_state(&self.word(at))));
+        parsed.deeds.extend((0..self.words.len()).filter_map(|at| {
+            let (said, of) = (self.word(at), self.governor(at));
+            let role_of = of.map(|it| self.role(it));
+            // What belongs to a verb is its particle.
+            let is_verb = self.role(at) == WordRole::Deed && role_of != Some(WordRole::Deed);
+            // "a man is asleep" is sleeping.
+            let is_state =
+                self.role(at) == WordRole::Attribute && role_of == Some(WordRole::Person);
+            let verb = is_verb.then(|| verbs::activity(&said)).flatten();
+            let verb = verb.or_else(|| verbs::activity_of_state(&said).filter(|_| is_state))?;
+            let who = of.map(|it| self.joined(it)).unwrap_or_default();
+            Some(ParsedDeed { verb, who: who.into_iter().filter_map(number).collect() })
+        }));
     }
 
     /// The last room, and the last thing that another one is on or in.
@@ -236,6 +249,27 @@ impl Tagged<'_> {
         let by = self.governor(head).filter(|it| self.role(*it) == WordRole::Relation)?;
         let run = (0..=by).rev().take_while(|it| self.role(*it) == WordRole::Relation);
         run.last()
+    }
+
+    /// Who does what is said of a head: all of "a man, a boy and a woman dancing".
+    fn joined(&self, head: usize) -> Vec<usize> {
+        let mut all = vec![head];
+        let mut is_joined = false;
+        for at in (0..head).rev() {
+            let (role, word) = (self.role(at), self.word(at));
+            if role == WordRole::Person && is_joined {
+                all.push(at);
+                is_joined = false;
+            } else if word == "and" || word == "," && all.len() > 1 {
+                is_joined = true;
+            } else if !matches!(role, WordRole::Part | WordRole::Attribute | WordRole::Count)
+                && !DETERMINERS.contains(&word)
+            {
+                break;
+            }
+        }
+        all.sort_unstable();
+        all
     }
 
     /// The last of the attributes that one belongs to; a count is its own.
@@ -374,8 +408,22 @@ mod tests {
              plant/thing in/relation/7 a pot/thing/8",
         );
         assert!(parsed.has_person());
-        assert_eq!(parsed.deeds, ["cutting"]);
+        assert_eq!(parsed.deeds, [ParsedDeed { verb: "cutting".to_owned(), who: vec![0] }]);
         let inside = parsed.things.iter().find(|it| it.mention.head == "plant").unwrap().inside;
         assert_eq!(inside.map(|at| parsed.things[at].mention.head.as_str()), Some("pot"));
+    }
+    #[test]
+    fn those_who_are_joined_do_it_together_and_others_do_not() {
+        let who =
+            |words: &str| parsed(words).deeds.into_iter().map(|it| it.who).collect::<Vec<_>>();
+        let all = "a man/person , an old/attribute/5 boy/person and two/count/8 \
+                   women/person dancing/deed/8";
+        assert_eq!(who(all), [[0, 1, 2]]);
+        let each = "a woman/person cooking/deed/1 and a man/person sleeping/deed/5";
+        assert_eq!(who(each), [[0], [1]]);
+        let one = "with/relation a man/person , a woman/person cooking/deed/5";
+        assert_eq!(who(one), [[1]]);
+        let other = "a man/person is here and a woman/person cooking/deed/6";
+        assert_eq!(who(other), [[1]]);
     }
 }

@@ -7,7 +7,7 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-use crate::language::caption::{ParsedCaption, Presence, is_person};
+use crate::language::caption::{ParsedCaption, ParsedDeed, ParsedThing, Presence, is_person};
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::language::sentence::is_verb;
@@ -20,17 +20,34 @@ const SIGN: char = '~';
 /// What a caption shows with what somebody does in it: all that is indexed of it.
 pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
     let mut indexed: Vec<Mention> = caption.shown_mentions().cloned().collect();
-    let people = caption.things.iter();
-    let people = people
-        .filter(|it| it.presence != Presence::Absent && (it.is_person || is_person(&it.mention)));
-    let mut people = people.map(|it| &it.mention);
-    if let Some(first) = people.next() {
-        // Of several who are not alike it is not known who does it.
-        let is_one = people.all(|it| attributes(it) == attributes(first));
-        let who = is_one.then_some(first);
-        indexed.extend(caption.deeds.iter().map(|deed| deed_mention(who, deed)));
+    let is_there = |it: &&ParsedThing| it.presence != Presence::Absent && is_somebody_there(it);
+    let mut people = caption.things.iter().filter(is_there).map(|it| &it.mention);
+    let Some(first) = people.next() else { return indexed };
+    // Where it is not said, of several who are not alike it is not known who does it.
+    let is_one = people.all(|it| attributes(it) == attributes(first));
+    let anybody = is_one.then_some(first);
+    for ParsedDeed { verb, who } in &caption.deeds {
+        let doers: Vec<&ParsedThing> =
+            who.iter().filter_map(|it| caption.things.get(*it)).collect();
+        let (there, others): (Vec<&ParsedThing>, Vec<&ParsedThing>) =
+            doers.into_iter().partition(is_there);
+        indexed.extend(there.iter().map(|it| deed_mention(Some(&it.mention), verb)));
+        // "a dog sleeping", "no man sleeping"
+        let is_no_person =
+            |it: &&ParsedThing| it.presence == Presence::Absent || is_animal(&it.mention);
+        if there.is_empty() && !others.iter().any(is_no_person) {
+            indexed.push(deed_mention(anybody, verb));
+        }
     }
     indexed
+}
+
+fn is_somebody_there(thing: &ParsedThing) -> bool {
+    thing.is_person || is_person(&thing.mention)
+}
+
+fn is_animal(mention: &Mention) -> bool {
+    lexicon::descends_from(&lexicon::singular(&mention.head), "animal")
 }
 
 /// The things that a description names, the wanted one first. Where it tells what somebody
@@ -88,8 +105,8 @@ fn sex_and_age(person: &Mention) -> Vec<Attribute> {
     let (man, woman) = (|| of("male", AttributeKind::State), || of("female", AttributeKind::State));
     let young = || of("young", AttributeKind::Pattern);
     match person.head_stem.as_str() {
-        "man" | "men" | "guy" | "gentleman" => vec![man()],
-        "woman" | "women" | "ladi" => vec![woman()],
+        "man" | "men" | "guy" | "gentleman" | "he" | "him" => vec![man()],
+        "woman" | "women" | "ladi" | "she" | "her" => vec![woman()],
         "boy" => vec![man(), young()],
         "girl" => vec![woman(), young()],
         "child" | "children" | "kid" | "toddler" | "babi" => vec![young()],
@@ -194,9 +211,9 @@ mod tests {
     }
 
     /// How well a caption shows the first thing of a description.
-    fn shown(description: &str, caption: &str) -> Option<Fit> {
+    fn shown(description: &str, caption: &ParsedCaption) -> Option<Fit> {
         let wanted = query_mentions(description).remove(0);
-        let shown = index_mentions(&ParsedCaption::by_rules(caption));
+        let shown = index_mentions(caption);
         let named = shown.iter().filter(|it| it.is_named_as(&wanted));
         named.filter_map(|it| fit(&it.attributes, &wanted.attributes)).max()
     }
@@ -248,9 +265,29 @@ mod tests {
             ("a nurse reading", "a plumber reading a book", None),
             ("a person kneeling", "a plumber kneeling at a sink", Some(Fit::Full)),
         ] {
-            let found = shown(description, caption);
+            let found = shown(description, &ParsedCaption::by_rules(caption));
             let found = found.map(|it| if it == Fit::Full { it } else { Fit::Possible });
             assert_eq!(found, expect, "{description} in {caption}");
+        }
+    }
+    #[test]
+    fn who_is_said_to_do_it_does_it_and_nobody_else() {
+        let full = Some(Fit::Full);
+        for (description, caption, who, expect) in [
+            ("a man cooking", "a woman cooking and a man sleeping", &[&[0][..], &[1]][..], None),
+            ("a man sleeping", "a woman cooking and a man sleeping", &[&[0], &[1]], full),
+            ("somebody sleeping", "a woman cooking and a man sleeping", &[&[0], &[1]], full),
+            ("a woman sleeping", "a woman reading and a dog sleeping", &[&[0], &[1]], None),
+            ("a woman reading", "a woman reading and a dog sleeping", &[&[0], &[1]], full),
+            ("a woman cooking", "a woman next to a man cooking", &[&[1]], None),
+            ("a man dancing", "a man and a woman dancing", &[&[0, 1]], full),
+            ("a man sleeping", "a man next to a bed for sleeping", &[&[1]], full),
+        ] {
+            let mut caption = ParsedCaption::by_rules(caption);
+            for (deed, who) in caption.deeds.iter_mut().zip(who) {
+                deed.who = who.to_vec();
+            }
+            assert_eq!(shown(description, &caption), expect, "{description}");
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use bincode::{Decode, Encode};
 
-use crate::language::caption::{ParsedCaption, ParsedThing, Presence};
+use crate::language::caption::{ParsedCaption, ParsedDeed, ParsedThing, Presence};
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::place::{PlaceWords, Spot};
 use crate::store::records::Fault;
@@ -14,6 +14,8 @@ use crate::store::records::Fault;
 pub(super) struct ParsedOnDisk {
     reader: u32,
     things: Vec<ThingOnDisk>,
+    /// A verb each, and the numbers of those who do it, each after a blank: they were not kept
+    /// at first.
     deeds: Vec<String>,
     surface: Option<SpotOnDisk>,
     room: Option<SpotOnDisk>,
@@ -52,7 +54,8 @@ impl ParsedOnDisk {
                 (surface.as_ref().map(SpotOnDisk::of), room.as_ref().map(SpotOnDisk::of))
             });
         let things = things.iter().map(ThingOnDisk::of).collect();
-        Self { reader: *reader, things, deeds: deeds.clone(), surface, room }
+        let deeds = deeds.iter().map(deed_on_disk).collect();
+        Self { reader: *reader, things, deeds, surface, room }
     }
 
     pub(super) fn into_parsed(self) -> Result<ParsedCaption, Fault> {
@@ -62,7 +65,8 @@ impl ParsedOnDisk {
         let spot = |it: Option<SpotOnDisk>| it.map(SpotOnDisk::into_spot).transpose();
         let place = PlaceWords { surface: spot(surface)?, room: spot(room)? };
         let place = (place != PlaceWords::default()).then_some(place);
-        Ok(ParsedCaption { reader, things: things?, deeds, place })
+        let deeds: Result<Vec<ParsedDeed>, Fault> = deeds.iter().map(|it| deed_of(it)).collect();
+        Ok(ParsedCaption { reader, things: things?, deeds: deeds?, place })
     }
 }
 
@@ -122,6 +126,20 @@ fn attributes_of(attributes: Vec<AttributeOnDisk>) -> Result<Vec<Attribute>, Fau
     attributes.into_iter().map(attribute).collect()
 }
 
+fn deed_on_disk(deed: &ParsedDeed) -> String {
+    let ParsedDeed { verb, who } = deed;
+    let who = who.iter().map(|it| format!(" {it}"));
+    std::iter::once(verb.clone()).chain(who).collect()
+}
+
+fn deed_of(on_disk: &str) -> Result<ParsedDeed, Fault> {
+    let mut words = on_disk.split(' ');
+    let verb = words.next().unwrap_or_default().to_owned();
+    let who: Result<Vec<usize>, _> = words.map(str::parse).collect();
+    let who = who.map_err(|error| Fault::Content(format!("deed {on_disk:?}, {error}")))?;
+    Ok(ParsedDeed { verb, who })
+}
+
 /// Their place is their number on disk.
 const PRESENCES: [Presence; 3] = [Presence::Shown, Presence::Landmark, Presence::Absent];
 
@@ -154,6 +172,7 @@ mod tests {
         parsed.things[1].presence = Presence::Absent;
         assert!(parsed.things.iter().any(|it| it.inside.is_some()));
         assert!(parsed.place.is_some() && !parsed.deeds.is_empty());
+        parsed.deeds.push(ParsedDeed { verb: "sitting".to_owned(), who: vec![0, 12] });
         assert_eq!(ParsedOnDisk::of(&parsed).into_parsed().unwrap(), parsed);
     }
 
@@ -161,6 +180,9 @@ mod tests {
     fn an_unknown_number_is_a_fault() {
         let mut on_disk = ParsedOnDisk::of(&ParsedCaption::by_rules("a mug"));
         on_disk.things[0].presence = 9;
+        on_disk.into_parsed().unwrap_err();
+        let mut on_disk = ParsedOnDisk::of(&ParsedCaption::by_rules("a man reading"));
+        on_disk.deeds[0].push_str(" he");
         on_disk.into_parsed().unwrap_err();
     }
 }

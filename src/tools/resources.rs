@@ -117,7 +117,7 @@ impl ParsedReply {
         let phrase = |spot: &Spot| spot.phrase.clone();
         Self {
             things: parsed.things.iter().map(ThingReply::of).collect(),
-            deeds: parsed.deeds.clone(),
+            deeds: parsed.deeds.iter().map(|it| it.verb.clone()).collect(),
             surface: place.and_then(|it| it.surface.as_ref()).map(phrase),
             room: place.and_then(|it| it.room.as_ref()).map(phrase),
         }

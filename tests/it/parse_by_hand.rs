@@ -98,7 +98,7 @@ fn of_parse(parsed: &ParsedCaption) -> Answers {
         let attributes = said.map(|it| format!("{} {name}", plain(&it.word)));
         answers.entry("attributes").or_default().extend(attributes);
     }
-    answers.entry("deeds").or_default().extend(parsed.deeds.clone());
+    answers.entry("deeds").or_default().extend(parsed.deeds.iter().map(|it| it.verb.clone()));
     answers
 }
 

@@ -107,7 +107,7 @@ impl RecordFeatures {
         let is_done = criteria.doing.as_deref().is_some_and(|doing| {
             let stem = verb_stem(doing);
             let deeds = &record.parsed.deeds;
-            !stem.is_empty() && deeds.iter().any(|it| verb_stem(it) == stem)
+            !stem.is_empty() && deeds.iter().any(|it| verb_stem(&it.verb) == stem)
         });
         Self { around: around.sum(), has_person, is_done }
     }
