@@ -30,24 +30,30 @@ const CAPTIONS: &[&str] = &[
     "A table without a teapot.",
 ];
 
-fn last_seen(episodic: &Episodic, query: &str) -> Option<(usize, Certainty)> {
+/// A memory of these captions, below `state`, as the model reads them.
+fn read(state: &Path, captions: &[&str]) -> Episodic {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let embedder = EmbedderHandle::new(bert::load(&models.join("caption-embedder")).unwrap());
+    let reader = caption_reader::load(&models.join("caption-reader")).unwrap();
+    let store = Store::open(&Options::at(state.join("s")), &embedding_space(&embedder)).unwrap();
+    let read = (embedder, CaptionReader::new(reader));
+    let options = (compaction::Options::default(), Arc::new(Unwitnessed) as _);
+    let episodic = Episodic::open_keeping(store, read, options, Arc::new(SystemClock)).unwrap();
+    episodic.remember_observations(observations(captions)).unwrap();
+    episodic
+}
+
+/// The number of the caption.
+fn last_seen(episodic: &Episodic, captions: &[&str], query: &str) -> Option<(usize, Certainty)> {
     let found = episodic.last_seen(query, &Filter::default(), 1).unwrap().into_iter().next()?;
     let caption = &found.recalled.record.caption;
-    Some((CAPTIONS.iter().position(|it| it == caption).unwrap(), found.certainty))
+    Some((captions.iter().position(|it| it == caption).unwrap(), found.certainty))
 }
 
 #[test]
 fn a_name_is_matched_by_its_parts_its_kind_and_what_holds_it() {
     let state = tempfile::tempdir().unwrap();
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
-    let embedder = EmbedderHandle::new(bert::load(&models.join("caption-embedder")).unwrap());
-    let reader = caption_reader::load(&models.join("caption-reader")).unwrap();
-    let options = Options::at(state.path().join("s"));
-    let store = Store::open(&options, &embedding_space(&embedder)).unwrap();
-    let read = (embedder, CaptionReader::new(reader));
-    let options = (compaction::Options::default(), Arc::new(Unwitnessed) as _);
-    let episodic = Episodic::open_keeping(store, read, options, Arc::new(SystemClock)).unwrap();
-    episodic.remember_observations(observations(CAPTIONS)).unwrap();
+    let episodic = read(state.path(), CAPTIONS);
     for (query, expected) in [
         ("washing up liquid bottle", Some((0, Certainty::InPlace))),
         ("sunflower oil bottle", Some((1, Certainty::InPlace))),
@@ -64,6 +70,34 @@ fn a_name_is_matched_by_its_parts_its_kind_and_what_holds_it() {
         ("a cat", None),
         ("the armchair", Some((7, Certainty::Possible))),
     ] {
-        assert_eq!(last_seen(&episodic, query), expected, "{query}");
+        assert_eq!(last_seen(&episodic, CAPTIONS, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn what_is_no_longer_there_or_done_by_somebody_else_is_no_sighting() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = [
+        "a woman cooking and a man sleeping on the sofa",
+        "the umbrella stands in the corner",
+        "the umbrella is not in the stand any longer",
+        "the keys are no longer on the hook",
+        "the bicycle no longer stands against the wall",
+        "the bowl is out of apples",
+        "the lamp is no longer lit",
+    ];
+    let episodic = read(state.path(), &captions);
+    for (query, expected) in [
+        ("a man sleeping", Some(0)),
+        ("a man cooking", None),
+        ("the umbrella", Some(1)),
+        ("my keys", None),
+        ("a bicycle", None),
+        ("an apple", None),
+        ("the bowl", Some(5)),
+        ("the lamp", Some(6)),
+    ] {
+        let found = last_seen(&episodic, &captions, query).map(|it| it.0);
+        assert_eq!(found, expected, "{query}");
     }
 }

@@ -2,6 +2,7 @@
 
 python evaluate.py --gold ../../../benches/language/parse_200.jsonl --nouns WORDNET
 python evaluate.py --gold ../../../benches/language/parse_200.jsonl --model .. --request-reader ../../request-reader
+python evaluate.py --presence lists/longer.txt --model ..
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import argparse
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from labels import Caption, Parse, parse
@@ -93,6 +94,15 @@ def scored(read: Read, rows: list[dict], show: bool) -> dict[str, Score]:
     return scores
 
 
+def presence(read: Read, rows: list[tuple[str, str]]) -> Iterator[tuple[str, str, bool]]:
+    """Of each thing of a list of captions: its caption, its sign and whether it is read as that says."""
+    for text, things in rows:
+        names = [it for part in _SENTENCE.split(text) for it in parse(read(part)).names]
+        for sign, thing in ((it[0], it[1:]) for it in things.split()):
+            is_shown = any(it.role != "absent" and it.name.split()[-1] == thing for it in names)
+            yield text, sign, is_shown == (sign == "+")
+
+
 def teacher_reader(nouns: Path) -> Read:
     from lexicon import Lexicon
     from teacher import Teacher
@@ -117,13 +127,24 @@ def model_reader(folder: Path, request_reader: Path) -> Read:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--gold", type=Path, required=True)
+    parser.add_argument("--gold", type=Path)
+    parser.add_argument("--presence", type=Path, help="captions, each with what is there and what is not")
     parser.add_argument("--nouns", type=Path, help="folder of WordNet's data.noun: measures the teacher")
     parser.add_argument("--model", type=Path, help="folder of the reader")
     parser.add_argument("--request-reader", type=Path, default=Path("../../request-reader"))
     parser.add_argument("--show", action="store_true", help="what is wrong")
     args = parser.parse_args()
     read = model_reader(args.model, args.request_reader) if args.model else teacher_reader(args.nouns)
+    if args.presence:
+        lines = [line.strip().split(" | ") for line in args.presence.open() if not line.startswith("#")]
+        found = list(presence(read, lines))
+        for sign, said in (("+", "there"), ("-", "not there")):
+            of = [is_right for _, its, is_right in found if its == sign]
+            print(f"{said}: {sum(of)} of {len(of)} things right")
+        wrong = {text for text, _, is_right in found if not is_right}
+        print(f"{len(lines) - len(wrong)} of {len(lines)} captions right in all")
+    if not args.gold:
+        return
     rows = [json.loads(line) for line in args.gold.open()]
     for kind in [None, *dict.fromkeys(row["kind"] for row in rows)]:
         some = [row for row in rows if kind in (None, row["kind"])]
