@@ -2,8 +2,8 @@
 //! witnessed, and a life after a write that failed.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::ErrorKind;
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -442,9 +442,15 @@ impl Database {
         let io = |error| StoreError::io("sync the log", &self.0.path, &error);
         accounts.blobs.sync().map_err(io)?;
         log.sync_data().map_err(io)?;
-        // What was written is in no directory, and gone with this process.
-        let is_removed = log.metadata().map_err(io)?.nlink() == 0;
-        if is_removed { Err(self.removed()) } else { Ok(()) }
+        if self.is_removed(log).map_err(io)? { Err(self.removed()) } else { Ok(()) }
+    }
+
+    /// Whether what is written is in no directory, and gone with this process.
+    fn is_removed(&self, log: &File) -> io::Result<bool> {
+        let held = log.metadata()?;
+        // Some file systems count no names: then the one that it should have is looked at.
+        let is_named = |named: Metadata| (named.dev(), named.ino()) == (held.dev(), held.ino());
+        Ok(held.nlink() == 0 && !fs::metadata(self.0.path.join("db")).is_ok_and(is_named))
     }
 
     fn removed(&self) -> StoreError {
