@@ -55,6 +55,9 @@ pub struct Flags {
     /// With --ros2: number of the domain
     #[arg(long, value_name = "NUMBER", env = "ROS_DOMAIN_ID", value_parser = clap::value_parser!(u16).range(..=i64::from(ros2::DOMAIN_MAX)))]
     domain: Option<u16>,
+    /// With --ros2: its nodes speak Zenoh instead of DDS, through the router at tcp/HOST:PORT
+    #[arg(long, value_name = "ENDPOINT", requires = "ros2", num_args = 0..=1, default_missing_value = ros2::ZENOH_ROUTER, value_parser = ros2::zenoh_endpoint)]
+    zenoh: Option<String>,
     /// Of a camera that does not move: where it stands, metres X,Y or X,Y,Z. Frames without a position get what `engram pose` says
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = live::position)]
     position: Option<Pose>,
@@ -197,6 +200,7 @@ impl Flags {
             command: None,
             ros2: false,
             domain: None,
+            zenoh: None,
             position: None,
             theta: None,
             stall: window(STALL).unwrap_or_default(),

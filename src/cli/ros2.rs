@@ -67,16 +67,20 @@ pub(super) struct ChildFlags {
     /// Number of the domain
     #[arg(long, env = "ROS_DOMAIN_ID", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=i64::from(DOMAIN_MAX)))]
     domain: u16,
+    /// Router of nodes that speak Zenoh
+    #[arg(long, value_name = "ENDPOINT")]
+    zenoh: Option<String>,
 }
 
 /// Writes frames to standard output until it is closed.
 pub(super) fn child(flags: &ChildFlags) -> anyhow::Result<ExitCode> {
-    let ChildFlags { memory_bytes_max, image, pose, map_frame, domain } = flags;
+    let ChildFlags { memory_bytes_max, image, pose, map_frame, domain, zenoh } = flags;
     let memory_bytes_max = *memory_bytes_max;
     StepBack { name: "the robot's listener", niceness: 5, oom_score: 500, memory_bytes_max }
         .apply();
     let (image, pose, map_frame) = (image.clone(), pose.clone(), map_frame.clone());
-    let options = Ros2Options { image, pose, map_frame, domain: Some(*domain) };
+    let (domain, zenoh) = (Some(*domain), zenoh.clone());
+    let options = Ros2Options { image, pose, map_frame, domain, zenoh };
     ros2::run(&options, &SystemClock, &mut io::stdout().lock(), &complain)
         .map_err(|why| anyhow!(why))?;
     Ok(ExitCode::SUCCESS)

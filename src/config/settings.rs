@@ -58,6 +58,7 @@ pub struct Ros2Settings {
     pub image: Option<String>,
     pub pose: Option<String>,
     pub domain: Option<u16>,
+    pub zenoh: Option<String>,
 }
 
 fn map() -> String {

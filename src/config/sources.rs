@@ -98,22 +98,33 @@ fn origin(source: &SourceSettings) -> Result<CameraOrigin, String> {
     match (command, ros2) {
         (Some(line), None) if !line.trim().is_empty() => Ok(CameraOrigin::Command(line.clone())),
         (Some(_), None) => Err("a command for the shell that writes JPEG or PNG images".to_owned()),
-        (None, Some(_)) if !ros2::is_built() => {
-            Err(format!("cameras with a command: {}", ros2::LACKING))
-        }
-        (None, Some(_)) if position.is_some() => {
-            Err("no position beside ros2, which says where the camera is".to_owned())
-        }
-        (None, Some(Ros2Settings { domain: Some(domain), .. })) if *domain > DOMAIN_MAX => {
-            Err(format!("ros2.domain from 0 to {DOMAIN_MAX}"))
-        }
-        (None, Some(Ros2Settings { image, pose, domain })) => {
-            let (image, pose, domain) = (image.clone(), pose.clone(), *domain);
-            let map_frame = frame_id.clone();
-            Ok(CameraOrigin::Ros2(Ros2Options { image, pose, map_frame, domain }))
+        (None, Some(settings)) => {
+            let options = robot(settings, frame_id)?;
+            match options.lacking() {
+                Some(lacking) => Err(format!("cameras with a command: {lacking}")),
+                None if position.is_some() => {
+                    Err("no position beside ros2, which says where the camera is".to_owned())
+                }
+                None => Ok(CameraOrigin::Ros2(options)),
+            }
         }
         (None, None) | (Some(_), Some(_)) => Err("either a command or ros2".to_owned()),
     }
+}
+
+fn robot(settings: &Ros2Settings, map_frame: &str) -> Result<Ros2Options, String> {
+    let Ros2Settings { image, pose, domain, zenoh } = settings;
+    if domain.is_some_and(|number| number > DOMAIN_MAX) {
+        return Err(format!("ros2.domain from 0 to {DOMAIN_MAX}"));
+    }
+    let zenoh = zenoh.as_deref().map(ros2::zenoh_endpoint).transpose();
+    Ok(Ros2Options {
+        image: image.clone(),
+        pose: pose.clone(),
+        map_frame: map_frame.to_owned(),
+        domain: *domain,
+        zenoh: zenoh.map_err(|accepted| format!("ros2.zenoh: {accepted}"))?,
+    })
 }
 
 #[cfg(test)]
@@ -157,6 +168,8 @@ mod tests {
             ("name = \"a\"", "either a command or ros2"),
             ("name = \"a\"\ncommand = \"x\"\nros2 = {}", "either a command or ros2"),
             ("name = \"a\"\nros2 = { topic = \"x\" }", "topic"),
+            ("name = \"a\"\nros2 = { domain = 233 }", "ros2.domain from 0 to 232"),
+            ("name = \"a\"\nros2 = { zenoh = \"localhost\" }", "ros2.zenoh: accepted is tcp/"),
             ("name = \"a\"\ncommand = \" \"", "a command for the shell"),
             ("name = \"\"\ncommand = \"x\"", "source is empty"),
             ("name = \"a\"\ncommand = \"x\"\ntheta = 1.0", "theta with a position"),

@@ -1,4 +1,4 @@
-//! A robot's real nodes, Fast DDS' and Cyclone DDS', where `tests/sources/install_ros2.sh` could
+//! A robot's real nodes, over Fast DDS, Cyclone DDS and Zenoh, where `tests/sources/install_ros2.sh` could
 //! install them and a network of its own can be made; elsewhere these tests say so and pass.
 //! `tests/sources/ros2_gate.py` is also the long run.
 
@@ -15,6 +15,12 @@ fn what_a_robot_publishes_is_remembered_with_its_poses() {
 #[test]
 fn raw_images_and_odometry_are_remembered_as_well() {
     run("ros2_gate.py", &["--brief", "--raw", "--no-tf"]);
+}
+
+#[cfg(feature = "zenoh")]
+#[test]
+fn what_a_robot_publishes_over_zenoh_is_remembered_as_well() {
+    run("ros2_gate.py", &["--brief", "--zenoh"]);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 """A ROS 2 robot against a daemon of engram, in a network of their own: what was published is remembered, with its pose.
 
-unshare -rn target/ros2/venv/bin/python tests/sources/ros2_gate.py ENGRAM [--seconds 120] [--raw] [--no-tf] [--brief]: the
+unshare -rn target/ros2/venv/bin/python tests/sources/ros2_gate.py ENGRAM [--seconds 120] [--zenoh] [--raw] [--no-tf] [--brief]: the
 robot (ros2_peer.py) drives in a circle; on the way its camera is lost, its nodes are killed and started again, then engram's
-listener, then the daemon. At the end every record must be of a published image's stamp and lie where the camera was,
+listener, then the daemon; with --zenoh the router, too, together with the robot's nodes. At the end every record must be of a published image's stamp and lie where the camera was,
 and no half second in which all ran may be without one. Prints the figures and exits 1 where one of these is not so.
 --brief waits for some records before and after the nodes are killed instead, and times nothing: for a machine that does
 other things as well.
@@ -30,6 +30,7 @@ METRES, RADIANS = 0.001, 0.001  # from what tf says of the transforms that were 
 SETTLING = 6.0  # seconds from a start until frames come
 GAP = 1.6  # seconds between two records: two half seconds, each with its sharpest, and what is spare
 PATIENCE = 120.0
+ROUTER = "tcp/localhost:7447"
 STARTED = []  # processes, which are ended at the latest with this one
 
 
@@ -70,6 +71,23 @@ class Captioner(BaseHTTPRequestHandler):
         server = ThreadingHTTPServer(("127.0.0.1", 0), cls)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         return f"http://127.0.0.1:{server.server_port}"
+
+
+class Router:
+    """A Zenoh router, which a robot with rmw_zenoh has."""
+
+    def __init__(self):
+        self.start()
+
+    def start(self):
+        command = [sys.executable, str(PEER.with_name("ros2_router.py")), ROUTER]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        STARTED.append(self.process)
+
+    def restart(self):
+        self.process.kill()
+        self.process.wait()
+        self.start()
 
 
 class Robot:
@@ -146,6 +164,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("engram")
     parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--zenoh", action="store_true")
     parser.add_argument("--raw", action="store_true")
     parser.add_argument("--no-tf", action="store_true")
     parser.add_argument("--brief", action="store_true")
@@ -162,9 +181,12 @@ def main():
 
 def run(options, directory):
     log = directory / "published"
-    flags = [flag for flag, is_on in (("--raw", options.raw), ("--no-tf", options.no_tf)) if is_on]
-    daemon = Daemon(options.engram, directory, '{ image = "/camera/image_raw" }')
+    said = (("--zenoh", options.zenoh), ("--raw", options.raw), ("--no-tf", options.no_tf))
+    flags = [flag for flag, is_on in said if is_on]
+    by = f', zenoh = "{ROUTER}"' if options.zenoh else ""
+    daemon = Daemon(options.engram, directory, f'{{ image = "/camera/image_raw"{by} }}')
     daemon.start()
+    router = Router() if options.zenoh else None
     robot = Robot(log, flags)
     ups = []  # from when to when all ran
     step = options.seconds / 5
@@ -185,6 +207,8 @@ def run(options, directory):
         wait_for_more(4)
         robot.process.kill()
         robot.process.wait()
+        if router:
+            router.restart()
         robot = Robot(log, flags)
         wait_for_more(4)
         return finish(options, daemon, robot, log, ups)
@@ -195,6 +219,8 @@ def run(options, directory):
     go_on(time.time())
     robot.process.kill()
     robot.process.wait()
+    if router:
+        router.restart()
     time.sleep(2)
     robot = Robot(log, flags)
     go_on(robot.since)

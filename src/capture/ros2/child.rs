@@ -7,10 +7,10 @@ use crate::base::picture::ImageLimits;
 use crate::base::time::Clock;
 use crate::capture::live::located::{self, Said};
 use crate::capture::recording::messages::Kind;
-use crate::capture::ros2::Ros2Options;
 use crate::capture::ros2::camera::RobotCamera;
-use crate::capture::ros2::dds::{Delivery, Domain, Subscription};
+use crate::capture::ros2::network::{Delivery, Network, Subscription};
 use crate::capture::ros2::topics::{self, PoseTopics, Topic};
+use crate::capture::ros2::{self, Ros2Options};
 
 /// How long a wait for messages lasts until it is looked which images have waited enough.
 const LOOK: Duration = Duration::from_millis(20);
@@ -39,13 +39,13 @@ pub fn run(
     to: &mut dyn Write,
     complain: &dyn Fn(&str),
 ) -> Result<(), String> {
-    let domain = Domain::join(options.domain.unwrap_or(0))?;
+    let network = ros2::join(options)?;
     let camera = RobotCamera::new(&options.map_frame, ImageLimits::default());
     let now = clock.tick();
     let mut child = Child {
         options,
         clock,
-        domain,
+        network,
         camera,
         offered: Vec::new(),
         changed_at: now,
@@ -56,7 +56,7 @@ pub fn run(
         is_quiet_said: false,
     };
     loop {
-        child.domain.wait(LOOK)?;
+        child.network.wait(LOOK)?;
         child.subscribe()?;
         let mut to = &mut *to;
         for said in child.take_all() {
@@ -73,7 +73,7 @@ pub fn run(
 struct Child<'a> {
     options: &'a Ros2Options,
     clock: &'a dyn Clock,
-    domain: Domain,
+    network: Box<dyn Network>,
     camera: RobotCamera,
     /// What others publish, and since when that is all.
     offered: Vec<Topic>,
@@ -93,7 +93,7 @@ impl Child<'_> {
             return Ok(());
         }
         self.asked_at = Some(now);
-        let offered = self.domain.offered();
+        let offered = self.network.offered();
         if offered != self.offered {
             (self.offered, self.changed_at) = (offered, now);
         }
@@ -103,7 +103,7 @@ impl Child<'_> {
         if self.image.is_none()
             && let Ok(topic) = topics::choose_image(&self.offered, self.options.image.as_deref())
         {
-            self.image = Some(self.domain.subscribe(&topic, Delivery::Newest(IMAGES_KEPT))?);
+            self.image = Some(self.network.subscribe(&topic, Delivery::Newest(IMAGES_KEPT))?);
         }
         let Ok(chosen) = topics::choose_poses(&self.offered, self.options.pose.as_deref()) else {
             return Ok(());
@@ -133,7 +133,7 @@ impl Child<'_> {
                 } else {
                     Delivery::Steady(POSES_KEPT)
                 };
-                let subscription = self.domain.subscribe(&topic, delivery)?;
+                let subscription = self.network.subscribe(&topic, delivery)?;
                 self.poses.push((subscription, is_static));
             }
         }
@@ -149,7 +149,7 @@ impl Child<'_> {
             self.poses.iter().map(|(it, is_static)| (it, *is_static)).chain(images)
         {
             let Some(kind) = subscription.topic.kind() else { continue };
-            for message in subscription.take() {
+            for message in subscription.messages.take() {
                 if kind.is_image() {
                     self.last_image = now.1;
                     self.is_quiet_said = false;

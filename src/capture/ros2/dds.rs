@@ -15,20 +15,8 @@ use rustdds::{
     RepresentationIdentifier, Subscriber, TopicKind,
 };
 
+use crate::capture::ros2::network::{Delivery, Messages, Network, Subscription};
 use crate::capture::ros2::topics::{self, Topic};
-
-/// What a subscription asks of its publishers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Delivery {
-    /// Whatever comes from now on, so many at a time: serves every publisher.
-    Newest(i32),
-    /// The same, with what got lost repeated where every publisher known by now does that.
-    Steady(i32),
-    /// Every message from now on, as long as no more wait; serves publishers that repeat them.
-    Every(i32),
-    /// Also what was said before; for publishers that keep it.
-    Kept(i32),
-}
 
 /// A participant of a robot's domain.
 pub(super) struct Domain {
@@ -56,41 +44,6 @@ impl Domain {
         Ok(Self { participant, subscriber, poll, events: Events::with_capacity(16), readers: 0 })
     }
 
-    /// What others publish, as far as they are known by now.
-    pub(super) fn offered(&self) -> Vec<Topic> {
-        let writers = self.participant.discovered_writers();
-        let data = writers.iter().map(|it| &it.publication_topic_data);
-        let mut offered: Vec<Topic> =
-            data.filter_map(|it| topics::of_wire(&it.topic_name, &it.type_name)).collect();
-        offered.sort();
-        offered.dedup();
-        offered
-    }
-
-    pub(super) fn subscribe(
-        &mut self,
-        topic: &Topic,
-        delivery: Delivery,
-    ) -> Result<Subscription, String> {
-        let cannot = |why: &dyn fmt::Debug| format!("{} is not subscribed: {why:?}", topic.name);
-        let (name, type_name) = topics::to_wire(topic);
-        let delivery = match delivery {
-            Delivery::Steady(depth) if self.is_repeated(&name) => Delivery::Every(depth),
-            Delivery::Steady(depth) => Delivery::Newest(depth),
-            Delivery::Newest(_) | Delivery::Every(_) | Delivery::Kept(_) => delivery,
-        };
-        let (qos, depth) = qos(delivery);
-        let dds_topic = self.participant.create_topic(name, type_name, &qos, TopicKind::NoKey);
-        let dds_topic = dds_topic.map_err(|why| cannot(&why))?;
-        let reader = self.subscriber.create_simple_datareader_no_key(&dds_topic, Some(qos));
-        let mut reader: SimpleDataReader<Vec<u8>, Whole> = reader.map_err(|why| cannot(&why))?;
-        let (token, interest) = (Token(self.readers), Interest::READABLE);
-        self.readers += 1;
-        let registered = self.poll.registry().register(&mut reader, token, interest);
-        registered.map_err(|why| cannot(&why))?;
-        Ok(Subscription { reader, topic: topic.clone(), depth })
-    }
-
     /// Whether all that publish the topic of this name repeat what somebody did not get.
     fn is_repeated(&self, name: &str) -> bool {
         let writers = self.participant.discovered_writers();
@@ -104,16 +57,48 @@ impl Domain {
     pub(super) fn publish(&self, topic: &Topic, depth: i32) -> Result<Publication, String> {
         let cannot = |why: &dyn fmt::Debug| format!("{} is not published: {why:?}", topic.name);
         let (name, type_name) = topics::to_wire(topic);
-        let (qos, _) = qos(Delivery::Every(depth));
+        let qos = qos(Delivery::Every(depth));
         let publisher = self.participant.create_publisher(&qos).map_err(|why| cannot(&why))?;
         let dds_topic = self.participant.create_topic(name, type_name, &qos, TopicKind::NoKey);
         let dds_topic = dds_topic.map_err(|why| cannot(&why))?;
         let writer = publisher.create_datawriter_no_key(&dds_topic, Some(qos));
         Ok(Publication { writer: writer.map_err(|why| cannot(&why))?, topic: topic.clone() })
     }
+}
 
-    /// Waits for a message, as long as `patience`.
-    pub(super) fn wait(&mut self, patience: Duration) -> Result<(), String> {
+impl Network for Domain {
+    fn offered(&self) -> Vec<Topic> {
+        let writers = self.participant.discovered_writers();
+        let data = writers.iter().map(|it| &it.publication_topic_data);
+        let mut offered: Vec<Topic> =
+            data.filter_map(|it| topics::of_wire(&it.topic_name, &it.type_name)).collect();
+        offered.sort();
+        offered.dedup();
+        offered
+    }
+
+    fn subscribe(&mut self, topic: &Topic, delivery: Delivery) -> Result<Subscription, String> {
+        let cannot = |why: &dyn fmt::Debug| format!("{} is not subscribed: {why:?}", topic.name);
+        let (name, type_name) = topics::to_wire(topic);
+        let delivery = match delivery {
+            Delivery::Steady(depth) if self.is_repeated(&name) => Delivery::Every(depth),
+            Delivery::Steady(depth) => Delivery::Newest(depth),
+            Delivery::Newest(_) | Delivery::Every(_) | Delivery::Kept(_) => delivery,
+        };
+        let qos = qos(delivery);
+        let dds_topic = self.participant.create_topic(name, type_name, &qos, TopicKind::NoKey);
+        let dds_topic = dds_topic.map_err(|why| cannot(&why))?;
+        let reader = self.subscriber.create_simple_datareader_no_key(&dds_topic, Some(qos));
+        let mut reader: SimpleDataReader<Vec<u8>, Whole> = reader.map_err(|why| cannot(&why))?;
+        let (token, interest) = (Token(self.readers), Interest::READABLE);
+        self.readers += 1;
+        let registered = self.poll.registry().register(&mut reader, token, interest);
+        registered.map_err(|why| cannot(&why))?;
+        let messages = Box::new(Reader { reader, depth: delivery.depth() });
+        Ok(Subscription { topic: topic.clone(), messages })
+    }
+
+    fn wait(&mut self, patience: Duration) -> Result<(), String> {
         match self.poll.poll(&mut self.events, Some(patience)) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error.to_string()),
             _ => Ok(()),
@@ -121,29 +106,26 @@ impl Domain {
     }
 }
 
-/// Messages of one topic.
-pub(super) struct Subscription {
+/// What came of one topic.
+struct Reader {
     reader: SimpleDataReader<Vec<u8>, Whole>,
     depth: usize,
-    pub topic: Topic,
 }
 
-impl fmt::Debug for Subscription {
+impl fmt::Debug for Reader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscription").field("topic", &self.topic).finish_non_exhaustive()
+        f.debug_struct("Reader").field("depth", &self.depth).finish_non_exhaustive()
     }
 }
 
-impl Subscription {
-    /// What came, the oldest first, each with the header of its encoding; no more than are kept, as
-    /// others may come faster than they are read.
-    pub(super) fn take(&self) -> impl Iterator<Item = Result<Vec<u8>, String>> + '_ {
+impl Messages for Reader {
+    fn take(&self) -> Vec<Result<Vec<u8>, String>> {
         self.reader.drain_read_notifications();
         let next = || match self.reader.try_take_one() {
             Ok(message) => message.map(|it| Ok(it.into_value())),
             Err(error) => Some(Err(error.to_string())),
         };
-        std::iter::from_fn(next).take(self.depth)
+        std::iter::from_fn(next).take(self.depth).collect()
     }
 }
 
@@ -168,7 +150,7 @@ impl Publication {
 }
 
 /// `RustDDS` keeps 64 messages of a topic where nothing is said: of raw images half a gigabyte.
-fn qos(delivery: Delivery) -> (QosPolicies, usize) {
+fn qos(delivery: Delivery) -> QosPolicies {
     let reliable = Reliability::Reliable { max_blocking_time: rustdds::Duration::ZERO };
     let (depth, reliability, durability) = match delivery {
         Delivery::Newest(depth) | Delivery::Steady(depth) => {
@@ -179,13 +161,12 @@ fn qos(delivery: Delivery) -> (QosPolicies, usize) {
     };
     let limits =
         ResourceLimits { max_samples: depth, max_instances: 1, max_samples_per_instance: depth };
-    let policies = QosPolicyBuilder::new()
+    QosPolicyBuilder::new()
         .reliability(reliability)
         .durability(durability)
         .history(History::KeepLast { depth })
         .resource_limits(limits)
-        .build();
-    (policies, usize::try_from(depth).unwrap_or(1))
+        .build()
 }
 
 /// Messages as they are: the header of CDR that `RustDDS` takes off is put on again.

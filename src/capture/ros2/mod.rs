@@ -1,9 +1,10 @@
-//! A ROS 2 robot's camera, without a ROS installation: DDS, as the robot's own nodes speak it.
+//! A ROS 2 robot's camera, without a ROS installation: DDS or Zenoh, as the robot's own nodes speak.
 //!
 //! A child of this program joins the domain, subscribes to images and poses and writes frames
 //! with their stamps and poses to its pipe ([`crate::capture::live`]); whoever takes them speaks
-//! no DDS. [`dds`] alone names the library and knows its wire, [`topics`] says what to subscribe
-//! to, [`camera`] makes frames of messages. [`outlet`] is what the memory says itself. Built with the feature `ros2`; without it whoever asks
+//! neither. [`dds`] and [`zenoh`] alone name their library and know its wire, behind [`network`];
+//! [`topics`] says what to subscribe to, [`camera`] makes frames of messages. [`outlet`] is what the
+//! memory says itself, over DDS. Built with the features `ros2` and `zenoh`; without them whoever asks
 //! for a robot is told so.
 
 #[cfg(feature = "ros2")]
@@ -15,9 +16,13 @@ mod dds;
 #[cfg(feature = "ros2")]
 mod layout;
 #[cfg(feature = "ros2")]
+mod network;
+#[cfg(feature = "ros2")]
 mod outlet;
 #[cfg(feature = "ros2")]
 mod topics;
+#[cfg(feature = "zenoh")]
+mod zenoh;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -40,6 +45,8 @@ pub struct Ros2Options {
     pub map_frame: String,
     /// Number of the domain; that of the environment, else 0, where `None`.
     pub domain: Option<u16>,
+    /// Router whose nodes speak Zenoh, such as `tcp/localhost:7447`; DDS where `None`.
+    pub zenoh: Option<String>,
 }
 
 /// Where a robot is to go.
@@ -54,19 +61,43 @@ pub struct Goal {
 /// Numbers that DDS has ports for.
 pub const DOMAIN_MAX: u16 = 232;
 
+/// Where a robot's Zenoh router listens, if nothing else is said.
+pub const ZENOH_ROUTER: &str = "tcp/localhost:7447";
+
 /// What is said where this build cannot.
 pub const LACKING: &str = "this build of engram has no ROS 2; one that has is made by \
     `cargo install --path . --features ros2`";
 
-/// Whether this build can.
-pub const fn is_built() -> bool {
-    cfg!(feature = "ros2")
+const LACKING_ZENOH: &str = "this build of engram has no Zenoh; one that has is made by \
+    `cargo install --path . --features zenoh`";
+
+/// The router's endpoint, if it is one.
+pub fn zenoh_endpoint(text: &str) -> Result<String, String> {
+    let address = text.strip_prefix("tcp/").and_then(|it| it.rsplit_once(':'));
+    let is_one =
+        address.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if is_one {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("accepted is tcp/HOST:PORT, such as {ZENOH_ROUTER}"))
+    }
 }
 
 impl Ros2Options {
+    /// Why this build cannot take that; `None` where it can.
+    pub fn lacking(&self) -> Option<&'static str> {
+        if !cfg!(feature = "ros2") {
+            Some(LACKING)
+        } else if self.zenoh.is_some() && !cfg!(feature = "zenoh") {
+            Some(LACKING_ZENOH)
+        } else {
+            None
+        }
+    }
+
     /// What starts the child, by the binary `program`.
     pub fn command(&self, program: &Path, memory_bytes_max: Option<u64>) -> SourceCommand {
-        let Self { image, pose, map_frame, domain } = self;
+        let Self { image, pose, map_frame, domain, zenoh } = self;
         let bytes = memory_bytes_max.map(|bytes| bytes.to_string());
         let domain = domain.map(|number| number.to_string());
         let mut args: Vec<OsString> = vec!["ros2-child".into()];
@@ -76,6 +107,7 @@ impl Ros2Options {
             ("--pose", pose),
             ("--map-frame", &Some(map_frame.clone())),
             ("--domain", &domain),
+            ("--zenoh", zenoh),
         ] {
             if let Some(value) = value {
                 // In one word: a value may begin with a dash.
@@ -83,6 +115,19 @@ impl Ros2Options {
             }
         }
         SourceCommand { program: program.to_owned(), args }
+    }
+}
+
+/// The network that the robot's nodes speak.
+#[cfg(feature = "ros2")]
+fn join(options: &Ros2Options) -> Result<Box<dyn network::Network>, String> {
+    let domain = options.domain.unwrap_or(0);
+    match &options.zenoh {
+        None => Ok(Box::new(dds::Domain::join(domain)?)),
+        #[cfg(feature = "zenoh")]
+        Some(endpoint) => Ok(Box::new(zenoh::Client::connect(endpoint, domain)?)),
+        #[cfg(not(feature = "zenoh"))]
+        Some(_) => Err(LACKING_ZENOH.to_owned()),
     }
 }
 

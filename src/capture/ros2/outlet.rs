@@ -5,8 +5,9 @@ use std::time::Duration;
 use crate::base::time::Timestamp;
 use crate::capture::recording::cdr::{self, Fields};
 use crate::capture::ros2::Goal;
-use crate::capture::ros2::dds::{Delivery, Domain, Publication, Subscription};
+use crate::capture::ros2::dds::{Domain, Publication};
 use crate::capture::ros2::layout;
+use crate::capture::ros2::network::{Delivery, Network as _, Subscription};
 use crate::capture::ros2::topics::Topic;
 
 /// Messages of each topic that wait for whoever is slow.
@@ -60,6 +61,12 @@ impl Outlet {
             cdr::string(fields).map_err(|bad| bad.to_string())
         };
         // What is no text is nobody's question.
-        Ok(self.questions.take().filter_map(|message| read(message).ok()).collect())
+        Ok(self
+            .questions
+            .messages
+            .take()
+            .into_iter()
+            .filter_map(|message| read(message).ok())
+            .collect())
     }
 }

@@ -1,7 +1,7 @@
 //! Which topics of a robot are taken, by what its nodes publish.
 //!
-//! Pure. Names are ROS' own (`/camera/image_raw`); how DDS has them is known to
-//! [`of_wire`] and [`to_wire`] alone.
+//! Pure. Names and types are ROS' own (`/camera/image_raw`); how they go over a wire is known to
+//! [`of_wire`], [`to_wire`] and their like for types alone.
 
 use crate::capture::recording::messages::Kind;
 
@@ -38,15 +38,24 @@ pub(super) enum PoseTopics {
 /// The topic as ROS has it; `None` of a service's, and of DDS' own.
 pub(super) fn of_wire(name: &str, type_name: &str) -> Option<Topic> {
     let name = name.strip_prefix("rt/")?;
-    let (package, message) = type_name.split_once("::msg::dds_::")?;
-    let schema = format!("{package}/msg/{}", message.strip_suffix('_')?);
-    Some(Topic { name: format!("/{name}"), schema })
+    Some(Topic { name: format!("/{name}"), schema: type_of_wire(type_name)? })
+}
+
+/// The type of a message as ROS writes it.
+pub(super) fn type_of_wire(name: &str) -> Option<String> {
+    let (package, message) = name.split_once("::msg::dds_::")?;
+    Some(format!("{package}/msg/{}", message.strip_suffix('_')?))
 }
 
 /// Name and type as DDS has them.
 pub(super) fn to_wire(topic: &Topic) -> (String, String) {
     let name = format!("rt/{}", topic.name.trim_start_matches('/'));
-    (name, format!("{}_", topic.schema.replace("/msg/", "::msg::dds_::")))
+    (name, type_to_wire(&topic.schema))
+}
+
+/// The type of a message as DDS and Zenoh have it.
+pub(super) fn type_to_wire(schema: &str) -> String {
+    format!("{}_", schema.replace("/msg/", "::msg::dds_::"))
 }
 
 /// The topic of images to take: the named one, packed where it is published packed as well; else

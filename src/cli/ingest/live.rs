@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use serde_json::{Map, json};
 
 use crate::base::frame::FrameMeta;
@@ -19,7 +19,7 @@ use crate::base::time::SystemClock;
 use crate::capture::live::command::SourceCommand;
 use crate::capture::live::{self, LiveFrame, LiveSource, LiveStatus, NextFrame, Origin};
 use crate::capture::recording::LocatedPose;
-use crate::capture::ros2::{self, Ros2Options};
+use crate::capture::ros2::Ros2Options;
 use crate::capture::{Defaults, FrameFault, SourceFrame};
 use crate::cli::client::{ClientError, ClientOptions, ClientReply};
 use crate::cli::ingest::{Flags, IngestReport, Standing, arguments};
@@ -76,11 +76,14 @@ pub(super) fn run(
 fn origin(flags: &Flags, program: &Path) -> anyhow::Result<Origin> {
     let memory = flags.memory_limit_mb.checked_mul(1 << 20).filter(|bytes| *bytes > 0);
     if flags.ros2 {
-        ensure!(ros2::is_built(), ros2::LACKING);
         ensure!(flags.image.len() <= 1, "--ros2 takes one --image; start one for each camera");
         let (image, pose) = (flags.image.first().cloned(), flags.pose.clone());
         let map_frame = flags.map_frame.clone();
-        let options = Ros2Options { image, pose, map_frame, domain: flags.domain };
+        let (domain, zenoh) = (flags.domain, flags.zenoh.clone());
+        let options = Ros2Options { image, pose, map_frame, domain, zenoh };
+        if let Some(lacking) = options.lacking() {
+            bail!(lacking);
+        }
         return Ok(Origin::Located(options.command(program, memory)));
     }
     Ok(match &flags.command {
