@@ -74,6 +74,7 @@ struct Connections {
 
 /// Method of an export's steps.
 const EXPORT: &str = "engram/export";
+const BROWSE: &str = "engram/browse";
 /// More are closed after their call.
 const FREE_MAX: usize = 8;
 
@@ -141,6 +142,10 @@ impl Daemon for Connections {
 
     fn export(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, DaemonError> {
         self.use_one(|client| client.transfer(EXPORT, arguments.clone()))
+    }
+
+    fn browse(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, DaemonError> {
+        self.use_one(|client| client.transfer(BROWSE, arguments.clone()))
     }
 
     fn resource(&self, address: &str) -> Result<Option<Resource>, DaemonError> {

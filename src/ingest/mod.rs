@@ -46,7 +46,7 @@ use crate::ingest::progress::Progress;
 use crate::memory::episodic::Episodic;
 use crate::model::{Captioner, ModelIdentity};
 use crate::store::backup::source::BackupSource;
-use crate::store::{SetAside, Store, StoreError};
+use crate::store::{PendingFrame, SetAside, Store, StoreError};
 
 /// Options of ingest.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -349,6 +349,43 @@ impl Ingest {
         self.store.pending_count()
     }
 
+    /// Frames that wait for a caption, after `after`, in the order in which they came. A damaged one
+    /// is left out.
+    pub fn waiting(
+        &self,
+        mut after: Option<FrameTicket>,
+        limit: usize,
+    ) -> Result<Vec<PendingFrame>, StoreError> {
+        let mut frames = Vec::new();
+        while frames.len() < limit {
+            after = match self.store.next_pending(after) {
+                Ok(None) => break,
+                Ok(Some(frame)) => {
+                    let ticket = frame.ticket;
+                    frames.push(frame);
+                    Some(ticket)
+                }
+                Err(StoreError::DamagedFrame { ticket, .. }) => Some(ticket),
+                Err(other) => return Err(other),
+            };
+        }
+        Ok(frames)
+    }
+
+    /// Frames that got no caption, newest first, from that before `before` on.
+    pub fn set_aside(
+        &self,
+        before: Option<FrameTicket>,
+        limit: usize,
+    ) -> Result<Vec<SetAside>, StoreError> {
+        self.store.set_asides(before, limit)
+    }
+
+    /// Whether this frame waits for a caption or got none.
+    pub fn is_without_caption(&self, ticket: FrameTicket) -> Result<bool, StoreError> {
+        self.store.is_without_caption(ticket)
+    }
+
     /// What is wrong with the store.
     pub fn store_problems(&self) -> Vec<String> {
         self.store.problems()
@@ -373,7 +410,7 @@ impl Ingest {
             noted(error);
             Vec::new()
         });
-        let set_aside = self.store.set_asides(SET_ASIDE_SHOWN).unwrap_or_else(|error| {
+        let set_aside = self.store.set_asides(None, SET_ASIDE_SHOWN).unwrap_or_else(|error| {
             noted(error);
             Vec::new()
         });

@@ -272,6 +272,12 @@ fn a_full_spool_says_how_many_wait() {
     let rig = Rig::with(dir.path(), captioner, embedder, Stop::default(), 2);
     rig.see(RED, 0.0).unwrap();
     rig.see(BLUE, 1.0).unwrap();
+    let waiting = |after, limit| rig.ingest.waiting(after, limit).unwrap();
+    let tickets: Vec<FrameTicket> = waiting(None, 9).iter().map(|it| it.ticket).collect();
+    assert_eq!(tickets.len(), 2);
+    assert_eq!(waiting(None, 1)[0].ticket, tickets[0]);
+    assert_eq!(waiting(Some(tickets[0]), 9)[0].ticket, tickets[1]);
+    assert_eq!(waiting(Some(tickets[1]), 9), []);
     let full = rig.see(GREEN, 2.0).unwrap_err();
     assert_eq!(full, ObserveError::SpoolFull { pending: 2, max: 2 });
     assert_eq!(rig.ingest.status().refused, 1);

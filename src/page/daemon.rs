@@ -11,6 +11,9 @@ pub trait Daemon: Send + Sync + 'static {
     /// Some of the items of an export, from a cursor on: what is kept, without a query.
     fn export(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, DaemonError>;
 
+    /// Some sessions, or frames without a caption, from a cursor on.
+    fn browse(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, DaemonError>;
+
     /// Makes one call.
     fn call(&self, call: Call) -> Result<Reply, DaemonError> {
         let (mut replies, error) = self.calls(&[call]);

@@ -10,7 +10,7 @@ use crate::page::filter::{Bounds, Filter};
 use crate::tools::admin::memory_stats::MemoryStats;
 use crate::tools::moment_retrieval::count_records_by_time::CountRecordsByTime;
 use crate::tools::moment_retrieval::list_records::ListRecords;
-use crate::tools::reply::{FRAME_URI, RECORD_URI};
+use crate::tools::reply::{FRAME_URI, RECORD_URI, SPOOL_URI};
 use crate::tools::tool::Tool as _;
 
 const WINDOW: Bounds = ("start_time", "end_time");
@@ -166,6 +166,27 @@ impl<'a> Memory<'a> {
         read("an export", self.daemon.export(arguments)?)
     }
 
+    /// Sessions, or frames without a caption, from a cursor on.
+    pub(crate) fn browse<T: DeserializeOwned>(
+        &self,
+        kind: &'static str,
+        cursor: u64,
+    ) -> Result<Browsed<T>, DaemonError> {
+        let mut arguments = Map::new();
+        arguments.insert("kind".to_owned(), json!(kind));
+        arguments.insert("cursor".to_owned(), json!(cursor));
+        read("browse", self.daemon.browse(arguments)?)
+    }
+
+    /// A small picture of a frame without a caption; `None` where none is kept.
+    pub(crate) fn spooled_frame(
+        &self,
+        frame: u64,
+        max_edge: u32,
+    ) -> Result<Option<Resource>, DaemonError> {
+        self.daemon.resource(&format!("{SPOOL_URI}{frame}?max_edge={max_edge}"))
+    }
+
     /// Makes calls in one session, up to the first that is refused.
     pub(crate) fn ask_all(&self, calls: &[Call]) -> (Vec<Reply>, Option<DaemonError>) {
         self.daemon.calls(calls)
@@ -217,6 +238,13 @@ impl<'a> Memory<'a> {
         arguments.insert("buckets_max".to_owned(), json!(buckets.clamp(1, BUCKETS_MAX)));
         self.ask(CountRecordsByTime::NAME, arguments)
     }
+}
+
+/// Some items of a kind, and where the next ones begin.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Browsed<T> {
+    pub(crate) items: Vec<T>,
+    pub(crate) cursor: Option<u64>,
 }
 
 /// A tool's reply with its type.

@@ -22,6 +22,7 @@ pub(crate) mod tool_trace;
 use std::sync::Arc;
 
 use crate::base::RecordId;
+use crate::base::caller::Caller;
 use crate::base::shortage::Shortage;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::language::reference::{Reference, Respelling};
@@ -31,7 +32,7 @@ use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::ModelError;
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::session::{SearchState, Session, Task};
-use crate::retrieval::sessions::{SessionName, Sessions};
+use crate::retrieval::sessions::{ListedSession, SessionName, Sessions};
 use crate::store::{Record, StoreError};
 
 pub(crate) use crate::retrieval::grounding::Grounding;
@@ -141,6 +142,11 @@ impl Retrieval {
     /// The session as it is; an empty one where there is none.
     pub(crate) fn session(&self, session: SessionName<'_>) -> Session {
         self.sessions.get(session)
+    }
+
+    /// The sessions that a caller may look at, the one used last first.
+    pub(crate) fn sessions_of(&self, caller: &Caller) -> Vec<ListedSession> {
+        self.sessions.list(caller)
     }
 
     /// Changes a session; on disk when it returns, where the caller named it.

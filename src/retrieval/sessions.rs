@@ -45,6 +45,23 @@ impl SessionName<'_> {
     }
 }
 
+/// A session, as somebody looks at it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ListedSession {
+    pub(crate) name: String,
+    /// User that owns it; `None` of the daemon's own.
+    pub(crate) user: Option<u32>,
+    pub(crate) used_at: Timestamp,
+    pub(crate) is_kept: bool,
+    pub(crate) session: Session,
+}
+
+/// The user of a key, and the name.
+fn read_key(key: &str) -> (Option<u32>, &str) {
+    let owned = key.strip_prefix(OWNER).and_then(|it| it.split_once(OWNER));
+    owned.map_or((None, key), |(uid, name)| (uid.parse().ok(), name))
+}
+
 /// All sessions.
 #[derive(Debug)]
 pub struct Sessions {
@@ -144,6 +161,32 @@ impl Sessions {
             }
         };
         held.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The sessions that this caller may look at, the one used last first: its own, and all where
+    /// it is the daemon's own user.
+    pub(crate) fn list(&self, caller: &Caller) -> Vec<ListedSession> {
+        let now = self.clock.now();
+        let held: Vec<_> = {
+            let table = self.lock();
+            let live =
+                table.by_name.iter().filter(|(_, it)| now.since(it.used_at) <= self.idle_max);
+            live.map(|(key, it)| {
+                (key.clone(), it.used, it.used_at, it.is_kept, Arc::clone(&it.session))
+            })
+            .collect()
+        };
+        let mut listed: Vec<(u64, ListedSession)> = Vec::new();
+        for (key, used, used_at, is_kept, session) in held {
+            let (user, name) = read_key(&key);
+            if caller.is_own || user == Some(caller.uid) {
+                let session = session.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let name = name.to_owned();
+                listed.push((used, ListedSession { name, user, used_at, is_kept, session }));
+            }
+        }
+        listed.sort_by_key(|(used, _)| std::cmp::Reverse(*used));
+        listed.into_iter().map(|(_, it)| it).collect()
     }
 
     /// Drops from all sessions what shows or tells of these records, as
@@ -311,6 +354,24 @@ mod tests {
         sessions.close(own("a"));
         assert_eq!(holds(&sessions, "a"), None);
         assert_eq!(holds(&sessions, "b"), Some(2));
+    }
+
+    #[test]
+    fn the_daemon_s_user_looks_at_all_sessions_and_others_at_their_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let sessions = Sessions::open(store(dir.path()), clock(), DAY).unwrap();
+        let guest = Caller { uid: 4_711, is_own: false, ..Caller::daemon() };
+        put(&sessions, named("mine"), 1);
+        put(&sessions, SessionName { caller: &guest, ..named("theirs") }, 2);
+        put(&sessions, own("a connection"), 3);
+        let seen = |caller: &Caller| -> Vec<(String, Option<u32>, bool)> {
+            sessions.list(caller).into_iter().map(|it| (it.name, it.user, it.is_kept)).collect()
+        };
+        let theirs = ("theirs".to_owned(), Some(4_711), true);
+        let (mine, connection) =
+            (("mine".to_owned(), None, true), ("a connection".to_owned(), None, false));
+        assert_eq!(seen(&guest), std::slice::from_ref(&theirs));
+        assert_eq!(seen(&DAEMON), [connection, theirs, mine]);
     }
 
     #[test]

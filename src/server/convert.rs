@@ -248,11 +248,12 @@ fn invalid_params(message: impl Into<String>) -> ErrorData {
 /// Method of ours beside MCP's: a question of a backup in base64, answered likewise.
 pub(super) const BACKUP: &str = "engram/backup";
 
-/// The step of an export or an import that a method of ours names.
+/// The step of an export or an import, or a look, that a method of ours names.
 pub(super) fn transfer(method: &str) -> Option<&'static str> {
     match method {
         "engram/export" => Some("export"),
         "engram/import" => Some("import"),
+        "engram/browse" => Some("browse"),
         _ => None,
     }
 }

@@ -546,17 +546,31 @@ impl Store {
             .map_err(|fault| StoreError::DamagedFrame { ticket, reason: fault.to_string() })
     }
 
-    /// The newest frames that got no caption, newest first.
-    pub fn set_asides(&self, limit: usize) -> Result<Vec<SetAside>, StoreError> {
-        let entries = self.0.db.entries(keys::SET_ASIDE).rev().take(limit);
-        let frames = entries.map(|entry| {
+    /// Frames that got no caption, newest first, from the one before `before` on.
+    pub fn set_asides(
+        &self,
+        before: Option<FrameTicket>,
+        limit: usize,
+    ) -> Result<Vec<SetAside>, StoreError> {
+        let ticket_of = |key: &[u8]| FrameTicket(keys::number(key).unwrap_or_default());
+        let is_later = |key: &[u8]| before.is_some_and(|before| ticket_of(key) >= before);
+        let entries = self.0.db.entries(keys::SET_ASIDE).rev();
+        let entries =
+            entries.skip_while(|entry| entry.as_ref().is_ok_and(|(key, _)| is_later(key)));
+        let frames = entries.take(limit).map(|entry| {
             let (key, sealed) = entry?;
-            let ticket = FrameTicket(keys::number(&key).unwrap_or_default());
+            let ticket = ticket_of(&key);
             records::decode::<records::SetAsideOnDisk>(&key, &sealed)
                 .and_then(|on_disk| on_disk.into_frame(ticket))
                 .map_err(|fault| StoreError::damaged(&key, &fault))
         });
         frames.collect()
+    }
+
+    /// Whether this frame waits for a caption or got none.
+    pub fn is_without_caption(&self, ticket: FrameTicket) -> Result<bool, StoreError> {
+        let db = &self.0.db;
+        Ok(db.contains(&keys::spooled(ticket))? || db.contains(&keys::set_aside(ticket))?)
     }
 
     /// A frame's image as it came in; `None` when it was dropped to make room.

@@ -232,7 +232,7 @@ impl Model {
         let frames: Vec<_> = frames.collect();
         assert_eq!(frames, self.pending.values().cloned().collect::<Vec<_>>());
         let asides: Vec<_> = self.set_aside.values().rev().cloned().collect();
-        assert_eq!(store.set_asides(99).unwrap(), asides);
+        assert_eq!(store.set_asides(None, 99).unwrap(), asides);
         for source in ["front", "rear", ""] {
             assert_eq!(store.keyframe(source).unwrap(), self.keyframes.get(source).cloned());
         }

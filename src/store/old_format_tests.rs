@@ -89,7 +89,7 @@ fn a_store_of_format_1_is_read_and_written_on() {
     );
     assert_eq!(mug_vector, &vector(3));
     assert_eq!(store.image(FrameTicket(1)).unwrap(), Some(jpeg(1)));
-    assert_eq!(store.set_asides(9).unwrap()[0].reason, "broken");
+    assert_eq!(store.set_asides(None, 9).unwrap()[0].reason, "broken");
     assert_eq!(store.keyframe("front").unwrap().unwrap().signature, [8]);
     let waiting = store.next_pending(None).unwrap().unwrap();
     assert_eq!((waiting.ticket, waiting.meta.pose, waiting.attempts), (FrameTicket(3), None, 1));

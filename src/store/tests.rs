@@ -245,9 +245,13 @@ fn set_aside_frames_are_kept_with_image_and_reason() {
     assert_eq!(store.set_aside(second, "again"), Err(StoreError::NotPending { ticket: second }));
     drop(store);
     let store = open(dir.path());
-    let newest = &store.set_asides(1).unwrap()[0];
+    let newest = &store.set_asides(None, 1).unwrap()[0];
     assert_eq!((newest.ticket, newest.reason.as_str()), (second, "killed the captioner twice"));
-    assert_eq!(store.set_asides(9).unwrap()[1].reason, "ä".repeat(512));
+    assert_eq!(store.set_asides(None, 9).unwrap()[1].reason, "ä".repeat(512));
+    let earlier = store.set_asides(Some(second), 9).unwrap();
+    assert_eq!(earlier.iter().map(|it| it.ticket).collect::<Vec<_>>(), [first]);
+    assert_eq!(store.is_without_caption(first), Ok(true));
+    assert_eq!(store.is_without_caption(FrameTicket(99)), Ok(false));
     assert_eq!(store.image(first).unwrap(), Some(jpeg(1)));
     assert_eq!(store.counters().failed, 2);
 }
@@ -279,7 +283,7 @@ fn a_frame_that_was_set_aside_is_still_told_of_without_its_image() {
     store.accept_frame(&meta("rear", 2), &jpeg(1), Vec::new()).unwrap();
     assert_eq!(store.image(ticket).unwrap(), None);
     store.erase_owed().unwrap();
-    let told = store.set_asides(9).unwrap();
+    let told = store.set_asides(None, 9).unwrap();
     assert_eq!((told.len(), told[0].ticket, told[0].reason.as_str()), (1, ticket, "broken"));
     drop(store);
     let store = Store::open(&options, &space()).unwrap();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::base::caller::Caller;
 use crate::retrieval::sessions::SessionName;
+use crate::tools::browse::Browse;
 use crate::tools::context::Context;
 use crate::tools::metrics::CallOutcome;
 use crate::tools::tool::{AnyTool, Arguments, find, is_brief_call};
@@ -44,7 +45,7 @@ impl Tools {
 }
 
 /// Called like tools, and listed nowhere.
-const TRANSFERS: &[&dyn AnyTool<Context>] = &[&Export, &Import];
+const UNLISTED: &[&dyn AnyTool<Context>] = &[&Export, &Import, &Browse];
 
 fn tool_named(name: &str) -> Result<&'static dyn AnyTool<Context>, ToolError> {
     find(catalog::TOOLS, name).ok_or_else(|| ToolError::UnknownTool(name.to_owned()))
@@ -114,7 +115,7 @@ impl ToolBox for Tools {
         step: &str,
         arguments: Arguments,
     ) -> Result<ToolReply, ToolError> {
-        let step = find(TRANSFERS, step).ok_or_else(|| ToolError::UnknownTool(step.to_owned()))?;
+        let step = find(UNLISTED, step).ok_or_else(|| ToolError::UnknownTool(step.to_owned()))?;
         step.call(&self.context, (caller, session), arguments)
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod admin;
 mod area;
 pub(crate) mod args;
 mod backup;
+pub(crate) mod browse;
 pub(crate) mod catalog;
 pub mod context;
 pub mod dispatch;

@@ -15,6 +15,9 @@ pub(crate) fn image_uri(record: &Record) -> String {
 /// What the URI of every stored frame starts with; the record's id follows.
 pub(crate) const FRAME_URI: &str = "engram://frames/";
 
+/// What the URI of every frame starts with that has no caption; its number follows.
+pub(crate) const SPOOL_URI: &str = "engram://spool/";
+
 /// What the URI of every record starts with.
 pub(crate) const RECORD_URI: &str = "engram://records/";
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::base::FrameTicket;
 use crate::base::RecordId;
 use crate::base::caller::{Role, Roles};
 use crate::base::picture::thumbnail::shrink;
@@ -14,7 +15,7 @@ use crate::search::listing::{ListOrder, ListPosition};
 use crate::store::Record;
 use crate::tools::context::Context;
 use crate::tools::record::RecordReply;
-use crate::tools::reply::{FRAME_URI, RECORD_URI};
+use crate::tools::reply::{FRAME_URI, RECORD_URI, SPOOL_URI};
 use crate::tools::{Image, Resource, ResourcePage, ResourceSpec, ToolError};
 
 /// They show what the memory holds.
@@ -33,6 +34,10 @@ pub(crate) fn read(context: &Context, uri: &str) -> Result<Option<Resource>, Too
     if let Some(id) = path.strip_prefix(FRAME_URI) {
         let edge = query.map(max_edge).transpose()?;
         return Ok(frame(context, id, edge)?.map(Resource::Image));
+    }
+    if let Some(number) = path.strip_prefix(SPOOL_URI) {
+        let edge = query.map(max_edge).transpose()?;
+        return Ok(spooled_frame(context, number, edge)?.map(Resource::Image));
     }
     match path.strip_prefix(RECORD_URI) {
         Some(id) if query.is_none() => Ok(find(context, id)?.map(|it| whole(context, &it))),
@@ -62,10 +67,34 @@ fn find(context: &Context, id: &str) -> Result<Option<Record>, ToolError> {
 fn frame(context: &Context, id: &str, edge: Option<u32>) -> Result<Option<Image>, ToolError> {
     let Some(record) = find(context, id)? else { return Ok(None) };
     let Some(image) = image_of(context, &record)? else { return Ok(None) };
-    let Some(edge) = edge else { return Ok(Some(image)) };
     let fault = |error: BadImage| ToolError::Fault(format!("the frame of #{id}: {error}"));
-    let shrunk = shrink(&image.bytes, edge, context.options.image_limits).map_err(fault)?;
-    Ok(Some(shrunk.map_or(image, |bytes| Image { mime: Encoding::Jpeg.mime(), bytes })))
+    within(context, image, edge).map(Some).map_err(fault)
+}
+
+/// The image with its longest edge no longer than that.
+fn within(context: &Context, image: Image, edge: Option<u32>) -> Result<Image, BadImage> {
+    let Some(edge) = edge else { return Ok(image) };
+    let shrunk = shrink(&image.bytes, edge, context.options.image_limits)?;
+    Ok(shrunk.map_or(image, |bytes| Image { mime: Encoding::Jpeg.mime(), bytes }))
+}
+
+/// A frame that waits for its caption or got none. A broken one is shown as it came.
+fn spooled_frame(
+    context: &Context,
+    number: &str,
+    edge: Option<u32>,
+) -> Result<Option<Image>, ToolError> {
+    let Ok(ticket) = number.parse().map(FrameTicket) else { return Ok(None) };
+    let is_spooled = context.ingest.is_without_caption(ticket);
+    if !is_spooled.map_err(|error| ToolError::of_failure(&error))? {
+        return Ok(None);
+    }
+    let bytes = context.episodic.image(ticket).map_err(|error| ToolError::of_failure(&error))?;
+    Ok(bytes.and_then(|bytes| {
+        let mime = Encoding::of(&bytes)?.mime();
+        let image = Image { mime, bytes };
+        Some(within(context, image.clone(), edge).unwrap_or(image))
+    }))
 }
 
 /// A record's frame as it was kept; `None` where none is.

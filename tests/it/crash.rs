@@ -150,7 +150,7 @@ fn check(store: &Store, acknowledged: &Acknowledged, kill: usize) {
     });
     let pending: Vec<PendingFrame> = pending.collect();
     let asides: BTreeSet<u64> =
-        store.set_asides(usize::MAX).unwrap().iter().map(|frame| frame.ticket.0).collect();
+        store.set_asides(None, usize::MAX).unwrap().iter().map(|frame| frame.ticket.0).collect();
     assert!(acknowledged.asides.is_subset(&asides));
     for ticket in pending.iter().map(|frame| frame.ticket.0).chain(asides.iter().copied()) {
         assert!(tickets.insert(ticket), "frame {ticket} is in two places");

@@ -50,11 +50,19 @@ impl Daemon for Scripted {
         }
     }
 
+    fn browse(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, DaemonError> {
+        match answer("browse", &Value::Object(arguments)) {
+            Some(Value::Object(items)) => Ok(items),
+            _ => Err(DaemonError::Unavailable(HOSTILE.to_owned())),
+        }
+    }
+
     fn resource(&self, address: &str) -> Result<Option<Resource>, DaemonError> {
         let resource = |mime: &str, bytes: &[u8]| {
             Some(Resource { mime: mime.to_owned(), bytes: bytes.to_owned() })
         };
         Ok(match address {
+            "engram://spool/7?max_edge=320" => resource("image/png", &frame()),
             "engram://frames/7" if !*self.is_gone.lock().unwrap() => {
                 resource("image/png", &frame())
             }
@@ -114,6 +122,12 @@ fn answer(tool: &str, arguments: &Value) -> Option<Value> {
         }
         "export" => json!({"items": [{"id": HOSTILE, "text": HOSTILE, "area": HOSTILE,
             "metadata": {HOSTILE: HOSTILE}, "time": HOSTILE, "expires": HOSTILE}]}),
+        "browse" if arguments["kind"] == "sessions" => json!({"cursor": 1, "items": [{
+            "name": HOSTILE, "user": 1, "used": HOSTILE, "is_kept": true, "task": HOSTILE,
+            "recalled": HOSTILE, "records": 1, "target": HOSTILE, "goals": 1, "visited": 0,
+            "steps": 1}]}),
+        "browse" => json!({"cursor": 1, "items": [{"frame": 7, "time": HOSTILE, "source": HOSTILE,
+            "attempts": 1, "reason": HOSTILE}]}),
         "memo_list" => json!({"total": 1, "memos": [{"id": 1, "memo": HOSTILE, "status": HOSTILE,
             "user_message": HOSTILE, "source": HOSTILE, "time": HOSTILE, "uses": 1}]}),
         "memory_load" => json!({"memories": [{"id": HOSTILE, "text": HOSTILE, "area": HOSTILE,
@@ -201,7 +215,7 @@ impl Served {
     }
 }
 
-const VIEWS: [&str; 19] = [
+const VIEWS: [&str; 22] = [
     "/",
     "/cells",
     "/search",
@@ -216,6 +230,9 @@ const VIEWS: [&str; 19] = [
     "/kept",
     "/kept?what=memos",
     "/kept?what=states",
+    "/kept?what=sessions",
+    "/kept?what=waiting",
+    "/kept?what=set_aside",
     "/health",
     "/forget",
     "/forget?q=mug&scope=all",
@@ -238,6 +255,23 @@ fn stored_text_stays_text_in_every_view() {
     }
     let (_, _, body) = page.get("/record/7");
     assert!(body.contains(ESCAPED), "{body}");
+}
+
+#[test]
+fn sessions_and_frames_without_a_caption_are_browsed() {
+    let page = Served::start(options());
+    let (_, _, sessions) = page.get("/kept?what=sessions");
+    assert!(sessions.contains("0 of 1 goal visited") && sessions.contains("user 1"), "{sessions}");
+    for kind in ["waiting", "set_aside"] {
+        let (_, _, frames) = page.get(&format!("/kept?what={kind}"));
+        assert!(frames.contains("src=\"/spool/7\"") && frames.contains(ESCAPED), "{frames}");
+        assert!(frames.contains(&format!("/kept?what={kind}&amp;cursor=1")), "{frames}");
+    }
+    let (status, head, _) = page.get("/spool/7");
+    assert!(status == 200 && head.contains("image/png"), "{head}");
+    assert_eq!(page.get("/spool/8").0, 404);
+    let (status, _, body) = page.get("/kept?what=socks");
+    assert!(status == 400 && body.contains("sessions, waiting, set_aside"), "{body}");
 }
 
 #[test]

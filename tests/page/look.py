@@ -38,6 +38,9 @@ VIEWS = {
     "notes": "/kept",
     "memos": "/kept?what=memos",
     "states": "/kept?what=states",
+    "sessions": "/kept?what=sessions",
+    "waiting": "/kept?what=waiting",
+    "set_aside": "/kept?what=set_aside",
     "health": "/health",
     "forget": "/forget?q=red+mug&scope=episodic",
 }

@@ -69,7 +69,7 @@ impl Episodic {
                 Err(error) => return Err(error.into()),
             }
         }
-        for SetAside { ticket, meta, reason: _ } in self.store.set_asides(SET_ASIDE_MAX)? {
+        for SetAside { ticket, meta, reason: _ } in self.store.set_asides(None, SET_ASIDE_MAX)? {
             if is_meta_within(&meta, meta.taken_at, None, filter) {
                 named.push(ticket);
             }

@@ -1,4 +1,5 @@
-//! What agents keep: notes, memos and states, each browsed without a query.
+//! What is kept beside records, each kind browsed without a query: notes, memos, states and sessions
+//! of agents, and frames without a caption.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -10,7 +11,7 @@ use crate::page::layout::{Tab, page_or_part};
 use crate::page::memory::Memory;
 use crate::page::request::{Request, link};
 use crate::page::response::Response;
-use crate::page::views::{Fault, values, words};
+use crate::page::views::{Fault, sessions, spool, values, words};
 use crate::tools::memos::list::MemoList;
 use crate::tools::notes::load::MemoryLoad;
 use crate::tools::tool::Tool as _;
@@ -34,8 +35,14 @@ struct Note {
 }
 
 /// What is browsed.
-const SHELVES: [(&str, &str); 3] =
-    [("notes", "Notes"), ("memos", "Memos"), ("states", "States of agents")];
+const SHELVES: [(&str, &str); 6] = [
+    ("notes", "Notes"),
+    ("memos", "Memos"),
+    ("states", "States of agents"),
+    ("sessions", "Sessions"),
+    ("waiting", "Frames that wait"),
+    ("set_aside", "Frames set aside"),
+];
 
 /// The view.
 pub(super) fn show(page: &Page, request: &Request) -> Result<Response, Fault> {
@@ -45,10 +52,12 @@ pub(super) fn show(page: &Page, request: &Request) -> Result<Response, Fault> {
         "notes" => notes(&memory, request)?,
         "memos" => memos(&memory, request)?,
         "states" => states(&memory)?,
+        "sessions" => sessions::draw(&memory, cursor(request))?,
+        "waiting" => spool::draw(&memory, "waiting", cursor(request))?,
+        "set_aside" => spool::draw(&memory, "set_aside", cursor(request))?,
         other => {
-            return Err(Fault::Wrong(format!(
-                "what is {other:?}, accepted are notes, memos, states"
-            )));
+            let accepted = SHELVES.map(|(name, _)| name).join(", ");
+            return Err(Fault::Wrong(format!("what is {other:?}, accepted are {accepted}")));
         }
     };
     let tab = |(name, title): (&str, &str)| {
@@ -65,6 +74,11 @@ pub(super) fn show(page: &Page, request: &Request) -> Result<Response, Fault> {
         shelf
     );
     Ok(Response::html(200, page_or_part(request, Tab::Kept, "Kept", main)))
+}
+
+/// From where on.
+fn cursor(request: &Request) -> u64 {
+    request.query.get("cursor").and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
 /// Some of the items of a kind, and where the next ones begin.
@@ -85,8 +99,7 @@ fn items<T: for<'a> Deserialize<'a>>(
 }
 
 fn notes(memory: &Memory<'_>, request: &Request) -> Result<Html, DaemonError> {
-    let cursor = request.query.get("cursor").and_then(|it| it.parse().ok()).unwrap_or(0);
-    let Items { items, cursor } = items::<Note>(memory, "notes", cursor)?;
+    let Items { items, cursor } = items::<Note>(memory, "notes", cursor(request))?;
     if items.is_empty() {
         return Ok(html!("<p class=\"notice\">no note is kept</p>"));
     }

@@ -10,6 +10,8 @@ mod map;
 mod record;
 mod search;
 mod sections;
+mod sessions;
+mod spool;
 mod timeline;
 mod values;
 mod words;
@@ -37,6 +39,7 @@ fn look(page: &Page, request: &Request, segments: &[&str]) -> Result<Response, F
         ["cells"] => timeline::cells(page, request),
         ["record", id] => record::show(page, request, number(id, request)?),
         ["frame", id] => record::frame(page, number(id, request)?),
+        ["spool", id] => spool::picture(page, number(id, request)?),
         ["thumb", id] => record::thumbnail(page, number(id, request)?),
         ["forget"] => forget::show(page, request),
         ["map"] => map::show(page, request),

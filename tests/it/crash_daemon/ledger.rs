@@ -311,7 +311,7 @@ impl Holdings {
             self.hold_frame(store, &frame.meta, Some(frame.ticket))?;
             after = Some(frame.ticket);
         }
-        for frame in store.set_asides(usize::MAX).map_err(|error| error.to_string())? {
+        for frame in store.set_asides(None, usize::MAX).map_err(|error| error.to_string())? {
             self.hold_frame(store, &frame.meta, Some(frame.ticket))?;
         }
         for note in store.notes() {
