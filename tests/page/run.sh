@@ -12,5 +12,5 @@ if [ -z "$chromium" ] || [ ! -f "$page/installed" ]; then
     exit 0
 fi
 # As the tests have built it just before.
-cargo build --features "${ENGRAM_FEATURES:-failpoints}"
+cargo build --features "${FEATURES:-failpoints}"
 exec "$page/python/bin/python" tests/page/look.py --chromium "$chromium" "$@"
