@@ -14,7 +14,7 @@ mod assets;
 mod daemon;
 mod filter;
 mod guard;
-mod html;
+pub(crate) mod html;
 mod http;
 mod layout;
 mod memory;

@@ -14,7 +14,10 @@ fn bench_recall(arguments: &[&str], temporary: &Path) -> Output {
 #[test]
 fn recall_is_measured_at_each_size_and_nothing_is_left_behind() {
     let temporary = tempfile::tempdir().unwrap();
+    let drawings = tempfile::tempdir().unwrap();
+    let drawing = drawings.path().join("recall.svg");
     let flags = ["--records", "30,60", "--questions", "10", "--clients", "2", "--json"];
+    let flags = [&flags[..], &["--plot", drawing.to_str().unwrap()]].concat();
     let output = bench_recall(&flags, temporary.path());
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
@@ -38,6 +41,33 @@ fn recall_is_measured_at_each_size_and_nothing_is_left_behind() {
     }
     let left: Vec<_> = fs::read_dir(temporary.path()).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
+    // Three percentiles, four windows, five kinds of other work, a point for each size.
+    let drawn = fs::read_to_string(drawing).unwrap();
+    assert_eq!(drawn.matches("class=\"curve\"").count(), 3 + 4 + 5, "{drawn}");
+    assert_eq!(drawn.matches("<circle").count(), 2 * (3 + 4 + 5), "{drawn}");
+    for name in ["2 clients", "captioner busy", "10 %", "p95"] {
+        assert!(drawn.contains(&format!(">{name}</text>")), "{name}: {drawn}");
+    }
+}
+
+#[test]
+fn a_drawing_that_cannot_be_written_is_refused_before_anything_is_filled() {
+    let temporary = tempfile::tempdir().unwrap();
+    let inside = |name: &str| temporary.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir(inside("dir.svg")).unwrap();
+    for (path, why) in [
+        (inside("recall.png"), "accepted is the name of a file that ends in .svg"),
+        (inside("nowhere/recall.svg"), "No such file or directory"),
+        (inside("dir.svg"), "is a directory"),
+    ] {
+        let stores = inside("stores");
+        let flags = ["--records", "30", "--questions", "10", "--stores", &stores, "--plot", &path];
+        let output = bench_recall(&flags, temporary.path());
+        assert_eq!(output.status.code(), Some(1));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(&path) && errors.contains(why), "{errors}");
+        assert!(!Path::new(&stores).exists(), "nothing is filled for {path}");
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::base::embedding::Embedding;
 use crate::base::score::round_to;
 use crate::base::time::{Clock as _, SystemClock};
+use crate::cli::bench::plot::{Axis, Curve, Panel, Plot, PlotFlag, Scale};
 use crate::cli::bench::vectors::{Neighbours, Vectors};
 use crate::cli::output::say;
 use crate::index::Row;
@@ -73,6 +74,8 @@ pub(in crate::cli) struct Flags {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    plot: PlotFlag,
 }
 
 /// Figures of all searches. Times of one search in microseconds, its query's encoding
@@ -143,6 +146,7 @@ pub(super) fn run(flags: &Flags) -> anyhow::Result<ExitCode> {
     if let Some(share) = wrong {
         anyhow::bail!("--shares has {share}, accepted are percents from 0 to 100");
     }
+    flags.plot.check()?;
     let base = Vectors::open(&flags.base, flags.dim, flags.records)?;
     let queries = Vectors::open(&flags.queries, flags.dim, None)?;
     ensure!(
@@ -162,6 +166,7 @@ pub(super) fn run(flags: &Flags) -> anyhow::Result<ExitCode> {
     } else {
         say(&table(&report))?;
     }
+    flags.plot.write(|| curves(&report))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -484,4 +489,45 @@ fn table(report: &AnnReport) -> String {
         line(format!("{} %, {plan}{aside}", round_to(share * 100.0, 3)), figures);
     }
     lines.join("\n")
+}
+
+/// What a wider view costs and finds, and the one over the other; windows are in the table.
+fn curves(report: &AnnReport) -> Plot {
+    let AnnReport { records, dimension, k, unfiltered, .. } = report;
+    let curve = |name: &str, point: &dyn Fn(&Point) -> (f64, f64)| Curve {
+        name: name.to_owned(),
+        points: unfiltered.iter().map(point).collect(),
+    };
+    let recall = Axis { name: "recall", scale: Scale::Linear };
+    let [ef, micros] = ["ef", "microseconds"].map(|name| Axis { name, scale: Scale::Logarithmic });
+    let panel = |title: &str, x, y, curves| Panel { title: title.to_owned(), x, y, curves };
+    Plot {
+        caption: format!("{records} vectors of {dimension} components, k = {k}"),
+        panels: vec![
+            panel(
+                "how much is found",
+                ef,
+                recall,
+                vec![curve("recall", &|it| (it.ef as f64, it.figures.recall))],
+            ),
+            panel(
+                "how long it takes",
+                ef,
+                micros,
+                vec![
+                    curve("p50", &|it| (it.ef as f64, it.figures.p50_micros)),
+                    curve("p99", &|it| (it.ef as f64, it.figures.p99_micros)),
+                ],
+            ),
+            panel(
+                "one for the other",
+                recall,
+                micros,
+                vec![
+                    curve("p50", &|it| (it.figures.recall, it.figures.p50_micros)),
+                    curve("p99", &|it| (it.figures.recall, it.figures.p99_micros)),
+                ],
+            ),
+        ],
+    }
 }

@@ -7,6 +7,7 @@ mod camera;
 mod figures;
 mod fill;
 mod household;
+mod plot;
 mod recall;
 mod report;
 mod vectors;

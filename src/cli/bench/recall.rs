@@ -25,6 +25,7 @@ use crate::cli::bench::figures::{
     Latencies, Percentiles, RecallParts, RecallReport, SizeFigures, Together, WindowLatency,
 };
 use crate::cli::bench::fill;
+use crate::cli::bench::plot::PlotFlag;
 use crate::cli::bench::report;
 use crate::cli::bench::workload::Workload;
 use crate::cli::client::Client;
@@ -80,6 +81,8 @@ pub(in crate::cli) struct Flags {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    plot: PlotFlag,
 }
 
 impl Flags {
@@ -107,6 +110,7 @@ impl Flags {
 /// Measures every size and prints the figures.
 pub(super) fn run(flags: &Flags, common: &Common) -> anyhow::Result<ExitCode> {
     flags.check()?;
+    flags.plot.check()?;
     let places = places()?;
     let config = common.load()?;
     let workload = Workload::read(flags.captions.as_deref(), flags.ask.as_deref())?;
@@ -142,6 +146,7 @@ pub(super) fn run(flags: &Flags, common: &Common) -> anyhow::Result<ExitCode> {
     } else {
         say(&report::table(&report))?;
     }
+    flags.plot.write(|| report::curves(&report))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,7 @@
-//! The table for people.
+//! The table and the curves for people.
 
 use crate::cli::bench::figures::{Percentiles, RecallReport, SizeFigures};
+use crate::cli::bench::plot::{Axis, Curve, Panel, Plot, Scale};
 
 /// Table in Markdown, a column for each size.
 pub(super) fn table(report: &RecallReport) -> String {
@@ -65,6 +66,56 @@ pub(super) fn table(report: &RecallReport) -> String {
         }),
     ]);
     lines.join("\n")
+}
+
+/// Latency over the number of records: of all of them, of windows, and beside other work.
+pub(super) fn curves(report: &RecallReport) -> Plot {
+    let RecallReport { version, embedder, cores, questions, k, sizes, .. } = report;
+    let curve = |name: String, figure: &dyn Fn(&SizeFigures) -> f64| {
+        let mut points: Vec<(f64, f64)> =
+            sizes.iter().map(|it| (it.records as f64, figure(it))).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Curve { name, points }
+    };
+    let panel = |title: &str, curves| {
+        let axis = |name| Axis { name, scale: Scale::Logarithmic };
+        Panel { title: title.to_owned(), x: axis("records"), y: axis("milliseconds"), curves }
+    };
+    let windows = sizes.first().map_or(&[][..], |it| it.windows.as_slice());
+    let windows = windows.iter().enumerate().map(|(index, window)| {
+        curve(format!("{:.0} %", window.share * 100.0), &|it| {
+            it.windows.get(index).map_or(f64::NAN, |it| it.recall.p95_millis)
+        })
+    });
+    let mut beside = vec![
+        curve("idle".to_owned(), &|it| it.recall().p95_millis),
+        curve("captioner busy".to_owned(), &|it| it.busy.p95_millis),
+        curve("200 a second".to_owned(), &|it| it.paced.p95_millis),
+        curve("and inserting".to_owned(), &|it| it.inserting.p95_millis),
+    ];
+    if let Some(together) = sizes.first().and_then(|it| it.together.as_ref()) {
+        beside.push(curve(format!("{} clients", together.clients), &|it| {
+            it.together.as_ref().map_or(f64::NAN, |it| it.recall.p95_millis)
+        }));
+    }
+    Plot {
+        caption: format!(
+            "engram {version} on {cores} cores, {embedder}: recall_best_match through the socket, \
+             {questions} questions a measurement, k = {k}"
+        ),
+        panels: vec![
+            panel(
+                "a recall",
+                vec![
+                    curve("p50".to_owned(), &|it| it.recall().p50_millis),
+                    curve("p95".to_owned(), &|it| it.recall().p95_millis),
+                    curve("p99".to_owned(), &|it| it.recall().p99_millis),
+                ],
+            ),
+            panel("within a share of the time, p95", windows.collect()),
+            panel("beside other work, p95", beside),
+        ],
+    }
 }
 
 fn row(name: &str, sizes: &[SizeFigures], figure: impl Fn(&SizeFigures) -> String) -> String {
