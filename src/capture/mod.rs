@@ -63,7 +63,7 @@ pub struct SourceFrame {
     /// For people: the file's name within its directory, say.
     pub name: String,
     pub meta: FrameMeta,
-    /// Encoded, JPEG or PNG if all is well.
+    /// Encoded, JPEG, PNG or WebP if all is well.
     pub image: Vec<u8>,
     /// Where whoever took it captioned it, too.
     pub caption: Option<Caption>,
@@ -161,7 +161,7 @@ pub enum CaptureError {
     #[error("no directory of frames at {path:?}: {reason}")]
     NoDirectory { path: PathBuf, reason: String },
     #[error(
-        "{path:?} holds no JPEG or PNG image, and says nowhere which frames were taken when; \
+        "{path:?} holds no JPEG, PNG or WebP image, and says nowhere which frames were taken when; \
          accepted are photographs in it, one of {} in it, or a file named explicitly: JSONL with a line such as {JSONL_EXAMPLE}, or TUM order, that is \
          `timestamp tx ty tz qx qy qz qw file`, separated by spaces or commas",
         sidecar::NAMES.join(", ")
@@ -180,7 +180,7 @@ pub enum CaptureError {
 /// Whether a file of this name is a frame by its ending.
 pub(crate) fn is_image_name(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png"))
+    matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png" | "webp"))
 }
 
 const JSONL_EXAMPLE: &str = r#"{"file": "0001.jpg", "time": "2025-01-03T09:14:07Z", "position": [1.2, -0.4, 0], "theta": 1.57}"#;

@@ -150,7 +150,9 @@ mod tests {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/exif");
         for name in names {
             let (fixture, _) = name.split_once('-').unwrap();
-            fs::copy(from.join(format!("{fixture}.jpg")), dir.path().join(name)).unwrap();
+            let is_webp = Path::new(name).extension().is_some_and(|it| it == "webp");
+            let ending = if is_webp { "webp" } else { "jpg" };
+            fs::copy(from.join(fixture).with_extension(ending), dir.path().join(name)).unwrap();
         }
         dir
     }
@@ -162,7 +164,9 @@ mod tests {
 
     #[test]
     fn photographs_say_when_they_were_taken() {
-        let dir = folder(&["wall-1.jpg", "offset-1.jpg", "digitized-1.jpg", "wall-2.JPG"]);
+        let names =
+            ["wall-1.jpg", "offset-1.jpg", "offset-2.webp", "digitized-1.jpg", "wall-2.JPG"];
+        let dir = folder(&names);
         let Photographs { frames, faults, notes } = listed(dir.path());
         assert_eq!(faults.total(), 0);
         let found: Vec<(&str, i64)> =
@@ -170,8 +174,9 @@ mod tests {
         let nine = 1_767_603_600_000_000; // 2026-01-05 09:00 UTC
         let hour = 3_600_000_000;
         let expect = [
-            // 09:00:00.25 in Tokyo.
+            // 09:00:00.25 in Tokyo, twice.
             ("offset-1.jpg", nine - 9 * hour + 250_000),
+            ("offset-2.webp", nine - 9 * hour + 250_001),
             ("digitized-1.jpg", nine - 24 * hour - hour),
             // 09:00 in Berlin, twice.
             ("wall-1.jpg", nine - hour),
@@ -180,7 +185,7 @@ mod tests {
         let mut expect = expect.to_vec();
         expect.sort_by_key(|it| it.1);
         assert_eq!(found, expect);
-        assert_eq!(notes, ["4 photographs have the time that their camera wrote (EXIF)"]);
+        assert_eq!(notes, ["5 photographs have the time that their camera wrote (EXIF)"]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ const DEPTH_MAX: usize = 16;
 /// What to caption, and how to say it.
 #[derive(Debug, Args)]
 pub(super) struct Flags {
-    /// Images (JPEG, PNG), or directories of them
+    /// Images (JPEG, PNG, WebP), or directories of them
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
     /// Directory of the captioner's model instead of the configured one
@@ -51,7 +51,7 @@ pub(super) fn run(config: &Config, places: &Places, flags: &Flags) -> anyhow::Re
     }
     if found.is_empty() {
         let paths: Vec<_> = flags.paths.iter().map(|path| path.display().to_string()).collect();
-        bail!("there is no image (.jpg, .jpeg, .png) in {}", paths.join(", "));
+        bail!("there is no image (.jpg, .jpeg, .png, .webp) in {}", paths.join(", "));
     }
     let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(SystemClock), Stop::default());
     let mut captioner: Box<dyn Captioner> = match &flags.model {

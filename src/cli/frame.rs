@@ -16,7 +16,7 @@ use crate::cli::whole_file::{self, Taken};
 pub(super) struct Flags {
     /// Id of the record
     id: u64,
-    /// File to write, or - for standard output; as it was kept, JPEG or PNG
+    /// File to write, or - for standard output; as it was kept, JPEG, PNG or WebP
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// A JPEG whose longer edge has at most so many pixels, from 16 to 4096

@@ -97,7 +97,9 @@ fn origin(source: &SourceSettings) -> Result<CameraOrigin, String> {
     let SourceSettings { command, ros2, frame_id, position, .. } = source;
     match (command, ros2) {
         (Some(line), None) if !line.trim().is_empty() => Ok(CameraOrigin::Command(line.clone())),
-        (Some(_), None) => Err("a command for the shell that writes JPEG or PNG images".to_owned()),
+        (Some(_), None) => {
+            Err("a command for the shell that writes JPEG, PNG or WebP images".to_owned())
+        }
         (None, Some(settings)) => {
             let options = robot(settings, frame_id)?;
             match options.lacking() {

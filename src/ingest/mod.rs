@@ -102,7 +102,7 @@ pub struct IngestParts<C> {
 /// A frame's picture, as its sender has it.
 #[derive(Debug, Clone, Copy)]
 pub enum FrameImage<'a> {
-    /// JPEG or PNG; kept as it came.
+    /// JPEG, PNG or WebP; kept as it came.
     File(&'a [u8]),
     /// Pixels; kept as a JPEG.
     Raw(RawImage<'a>),

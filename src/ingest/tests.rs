@@ -216,6 +216,22 @@ fn a_view_repeated_before_its_caption_is_one_record_as_well() {
 }
 
 #[test]
+fn a_webp_is_captioned_and_kept_as_it_came() {
+    let dir = dir();
+    let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
+    let (mut webp, picture) = (Cursor::new(Vec::new()), RgbImage::from_pixel(32, 32, Rgb(RED)));
+    picture.write_to(&mut webp, ImageFormat::WebP).unwrap();
+    let webp = webp.into_inner();
+    rig.ingest.observe_frame(&meta(0.0), FrameImage::File(&webp)).unwrap();
+    // The same view by another encoder.
+    let merged = rig.see(RED, 1.0).unwrap();
+    assert!(matches!(merged.state, ObservedState::Merged { .. }), "{merged:?}");
+    rig.settle();
+    let [record] = rig.records().try_into().unwrap();
+    assert_eq!(rig.store.image(record.image.unwrap()).unwrap(), Some(webp));
+}
+
+#[test]
 fn another_map_is_another_view_whatever_the_picture() {
     let dir = dir();
     let rig = Rig::start(dir.path(), ScriptedCaptioner::by_colour());
@@ -241,7 +257,10 @@ fn refusals_at_admission_name_what_is_wrong() {
     let nameless = FrameMeta { source: String::new(), ..meta(11.0) };
     let cases = [
         (refused(meta(11.0), Vec::new()), "\"image\": the image is empty"),
-        (refused(meta(11.0), b"GIF89a".to_vec()), "\"image\": the image is neither JPEG nor PNG"),
+        (
+            refused(meta(11.0), b"GIF89a".to_vec()),
+            "\"image\": the image is neither JPEG nor PNG nor WebP",
+        ),
         (refused(meta(11.0), half), "\"image\": the image is damaged"),
         (refused(meta(11.0), bomb), "\"image\": the image is 60000x60000 pixels"),
         (refused(nameless, png(RED)), "source is empty"),

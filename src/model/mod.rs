@@ -152,7 +152,7 @@ pub enum Detail {
     Sentences,
 }
 
-/// Captioner of encoded images (JPEG or PNG). Belongs to one thread.
+/// Captioner of encoded images (JPEG, PNG or WebP). Belongs to one thread.
 pub trait Captioner: Send {
     fn identity(&self) -> &ModelIdentity;
 

@@ -166,7 +166,7 @@ pub(crate) struct Shades {
     pub(crate) pixels: Vec<u8>,
 }
 
-/// Reads PGM, text or bytes, or PNG.
+/// Reads PGM, text or bytes, or what frames are read from.
 pub(crate) fn shades(bytes: &[u8]) -> Result<Shades, BadImage> {
     if Encoding::of(bytes).is_some() {
         let picture = picture::decode(bytes, ImageLimits::default())?;

@@ -284,7 +284,7 @@ pub enum StoreError {
          raise the limit or wait until frames are captioned"
     )]
     ImagesFull { bytes: u64, max: u64 },
-    #[error("the image is neither JPEG nor PNG")]
+    #[error("the image is neither JPEG nor PNG nor WebP")]
     NotAnImage,
     #[error("no frame {ticket} waits for a caption")]
     NotPending { ticket: FrameTicket },

@@ -44,7 +44,11 @@ fn captions_a_directory_and_goes_on_after_what_is_broken() {
     assert_eq!(lines.len(), 4, "{lines:?}");
     assert!(lines[0]["error"].as_str().unwrap().contains("cannot be read"), "{}", lines[0]);
     assert_eq!(lines[1]["file"], format!("{dir}/a.jpg"));
-    assert!(lines[1]["error"].as_str().unwrap().contains("neither JPEG nor PNG"), "{}", lines[1]);
+    assert!(
+        lines[1]["error"].as_str().unwrap().contains("neither JPEG nor PNG nor WebP"),
+        "{}",
+        lines[1]
+    );
     for (line, row) in [(&lines[2], first), (&lines[3], second)] {
         assert_eq!(line["caption"], row["caption"]);
         assert_eq!(line["confidence"], Value::Null, "this model was not calibrated");

@@ -112,7 +112,7 @@ fn check(daemon: &Running, seen: &Value) {
         ("unknown", "Refused: no tool \"recall_everything\""),
         ("pose", "ValueError: pose has 2 numbers, accepted are (x, y, theta)"),
         ("pixels", "ValueError: image is float64 of shape (4, 4, 3), accepted is uint8"),
-        ("file", "Refused: argument \"image\": the image is neither JPEG nor PNG"),
+        ("file", "Refused: argument \"image\": the image is neither JPEG nor PNG nor WebP"),
         ("nan", "ValueError: pose is (nan, 0, 0), accepted are finite"),
     ] {
         let text = seen["refused"][name].as_str().unwrap();

@@ -395,7 +395,7 @@ fn what_cannot_be_observed_is_refused_by_argument() {
     check(json!({"image": "%%%"}), "argument \"image\" is no base64");
     check(
         json!({"image": STANDARD.encode(b"GIF89a")}),
-        "argument \"image\": the image is neither JPEG nor PNG",
+        "argument \"image\": the image is neither JPEG nor PNG nor WebP",
     );
     check(json!({"image_path": "frame.png"}), "not an absolute path");
     for path in ["/nowhere/frame.png", "/tmp", "/dev/zero", "/etc/passwd"] {

@@ -4,6 +4,9 @@
 mod jpeg;
 mod png;
 pub mod thumbnail;
+mod webp;
+
+pub use webp::length as webp_length;
 
 use std::borrow::Cow;
 use std::io::Cursor;
@@ -35,7 +38,7 @@ impl Default for ImageLimits {
 pub enum BadImage {
     #[error("the image is empty")]
     Empty,
-    #[error("the image is neither JPEG nor PNG")]
+    #[error("the image is neither JPEG nor PNG nor WebP")]
     UnknownFormat,
     #[error("the image file has {bytes} bytes, accepted are at most {max}")]
     FileTooLarge { bytes: usize, max: usize },
@@ -52,6 +55,7 @@ pub enum BadImage {
 pub enum Encoding {
     Jpeg,
     Png,
+    WebP,
 }
 
 impl Encoding {
@@ -61,6 +65,8 @@ impl Encoding {
             Some(Self::Jpeg)
         } else if image.starts_with(b"\x89PNG\r\n\x1a\n") {
             Some(Self::Png)
+        } else if webp::length(image).is_some() {
+            Some(Self::WebP)
         } else {
             None
         }
@@ -70,6 +76,7 @@ impl Encoding {
         match self {
             Self::Jpeg => "image/jpeg",
             Self::Png => "image/png",
+            Self::WebP => "image/webp",
         }
     }
 }
@@ -86,7 +93,7 @@ pub struct WholeImage<'a> {
 }
 
 /// Checks that an image is within the limits and whole: cut and damaged files are refused, as far
-/// as that can be told (`jpeg` and `png` say how).
+/// as that can be told (`jpeg`, `png` and `webp` say how).
 pub fn check(image: &[u8], limits: ImageLimits) -> Result<WholeImage<'_>, BadImage> {
     if image.is_empty() {
         return Err(BadImage::Empty);
@@ -106,13 +113,18 @@ pub fn check(image: &[u8], limits: ImageLimits) -> Result<WholeImage<'_>, BadIma
             let png::Facts { exif, decodable } = whole.map_err(|it| bad_png(it, limits))?;
             (exif, Cow::Owned(decodable))
         }
+        Encoding::WebP => {
+            let whole = webp::check(image, limits.pixels_max);
+            let webp::Facts { exif, decodable } = whole.map_err(|it| bad_webp(it, limits))?;
+            (exif, Cow::Owned(decodable))
+        }
     };
     let orientation = exif.and_then(Orientation::from_exif_chunk);
     let orientation = orientation.unwrap_or(Orientation::NoTransforms);
     Ok(WholeImage { encoding, orientation, decodable })
 }
 
-/// Decodes JPEG or PNG to 8-bit RGB (transparency dropped, grey spread to
+/// Decodes JPEG, PNG or WebP to 8-bit RGB (transparency dropped, grey spread to
 /// three channels), upright by EXIF. The size is checked before a pixel is decoded.
 pub fn decode(image: &[u8], limits: ImageLimits) -> Result<RgbImage, BadImage> {
     decode_whole(&check(image, limits)?, limits)
@@ -131,6 +143,7 @@ pub fn decode_whole(image: &WholeImage<'_>, limits: ImageLimits) -> Result<RgbIm
     let format = match encoding {
         Encoding::Jpeg => ImageFormat::Jpeg,
         Encoding::Png => ImageFormat::Png,
+        Encoding::WebP => ImageFormat::WebP,
     };
     let mut reader = ImageReader::with_format(Cursor::new(decodable.as_ref()), format);
     // Twelve bytes a pixel: 16-bit RGBA and what the decoder keeps beside it.
@@ -140,7 +153,7 @@ pub fn decode_whole(image: &WholeImage<'_>, limits: ImageLimits) -> Result<RgbIm
     Ok(upright(reader.decode().map_err(bad_image)?.into_rgb8(), *orientation))
 }
 
-/// The file as others' decoders should get it, who may know nothing of EXIF or of Motion JPEG.
+/// The file as others' decoders should get it, who may know nothing of EXIF, Motion JPEG or WebP.
 pub fn upright_file(image: &[u8], limits: ImageLimits) -> Result<Cow<'_, [u8]>, BadImage> {
     let whole = check(image, limits)?;
     match (whole.orientation, whole.encoding) {
@@ -177,6 +190,18 @@ fn bad_png(fault: png::Fault, limits: ImageLimits) -> BadImage {
             BadImage::TooManyPixels { width, height, max: limits.pixels_max }
         }
         fault @ (png::Fault::Cut { .. } | png::Fault::Checksum { .. } | png::Fault::NoHeader) => {
+            BadImage::Damaged(fault.to_string())
+        }
+    }
+}
+
+fn bad_webp(fault: webp::Fault, limits: ImageLimits) -> BadImage {
+    match fault {
+        webp::Fault::TooManyPixels { width, height } => {
+            BadImage::TooManyPixels { width, height, max: limits.pixels_max }
+        }
+        fault @ webp::Fault::Animated => BadImage::Unsupported(fault.to_string()),
+        fault @ (webp::Fault::Cut { .. } | webp::Fault::Chunk { .. } | webp::Fault::NoPicture) => {
             BadImage::Damaged(fault.to_string())
         }
     }

@@ -347,8 +347,8 @@ impl Reader {
             if !is_said && !self.has_image && splitter.junk() >= self.bytes_max as u64 {
                 is_said = true;
                 self.note_fault(format!(
-                    "{} bytes came and no JPEG or PNG among them; accepted are such files one \
-                     after the other, or as parts of multipart/x-mixed-replace",
+                    "{} bytes came and no JPEG, PNG or WebP among them; accepted are such files \
+                     one after the other, or as parts of multipart/x-mixed-replace",
                     splitter.junk()
                 ));
             }

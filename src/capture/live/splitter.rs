@@ -1,16 +1,21 @@
 //! Where one image ends and the next begins in a stream of bytes.
 //!
-//! Pure. Reads what cameras and `ffmpeg -f image2pipe` write: JPEG and PNG files one after the
-//! other, and the parts of `multipart/x-mixed-replace`, with or without their lengths. A JPEG is
+//! Pure. Reads what cameras and `ffmpeg -f image2pipe` write: JPEG, PNG and WebP files one after
+//! the other, and the parts of `multipart/x-mixed-replace`, with or without their lengths. A JPEG is
 //! walked marker by marker, as its EXIF may hold a whole other one; its pixels are not read.
 //! Invariant: holds no more than one image of the accepted size and what came in one push.
 
-use memchr::{memchr, memchr3};
+use memchr::memchr;
+
+use crate::base::picture::{Encoding, webp_length};
 
 /// Longest header of a part.
 const HEADER_BYTES_MAX: usize = 8 << 10;
 const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 const JPEG_SIGNATURE: &[u8] = b"\xff\xd8\xff";
+const RIFF: &[u8] = b"RIFF";
+/// `RIFF`, a length, `WEBP`.
+const WEBP_HEAD_BYTES: usize = 12;
 
 /// Splits a stream into the files of its images.
 #[derive(Debug)]
@@ -27,7 +32,7 @@ pub struct ImageSplitter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Between,
-    /// A part that says its length.
+    /// A part that says its length, or a WebP, which does so itself.
     Part {
         length: usize,
         is_image: bool,
@@ -58,7 +63,7 @@ pub enum BadStream {
     Cut { bytes: usize },
     #[error("{format} image is damaged at byte {at}")]
     Damaged { format: &'static str, at: usize },
-    #[error("a part of the stream is no JPEG and no PNG")]
+    #[error("a part of the stream is no JPEG, PNG or WebP")]
     NoImage,
 }
 
@@ -121,7 +126,12 @@ impl ImageSplitter {
             let at = PNG_SIGNATURE.len();
             return Step::Further(State::PngChunk { at, sure: at });
         }
-        if [JPEG_SIGNATURE, PNG_SIGNATURE].iter().any(|signature| signature.starts_with(buffer)) {
+        if let Some(length) = webp_length(buffer) {
+            return self.begin_part(length, true);
+        }
+        let may_be_webp = buffer.starts_with(RIFF) && buffer.len() < WEBP_HEAD_BYTES;
+        let signatures = [JPEG_SIGNATURE, PNG_SIGNATURE, RIFF];
+        if may_be_webp || signatures.iter().any(|signature| signature.starts_with(buffer)) {
             return Step::Wait;
         }
         if self.at_line_start && *first == b'-' {
@@ -130,11 +140,7 @@ impl ImageSplitter {
                     self.drop_first(bytes);
                     self.at_line_start = true;
                     return match part {
-                        Some((length, _)) if length > self.bytes_max => {
-                            let bad = BadStream::TooLarge { max: self.bytes_max };
-                            Step::Bad { bad, dropped: 0, next: State::Skip(length) }
-                        }
-                        Some((length, is_image)) => Step::Further(State::Part { length, is_image }),
+                        Some((length, is_image)) => self.begin_part(length, is_image),
                         None => Step::Further(State::Between),
                     };
                 }
@@ -146,10 +152,19 @@ impl ImageSplitter {
         Step::Further(State::Between)
     }
 
+    fn begin_part(&self, length: usize, is_image: bool) -> Step {
+        if length > self.bytes_max {
+            let bad = BadStream::TooLarge { max: self.bytes_max };
+            return Step::Bad { bad, dropped: 0, next: State::Skip(length) };
+        }
+        Step::Further(State::Part { length, is_image })
+    }
+
     /// Drops what begins no image: up to the next byte that may.
     fn drop_junk(&mut self) {
         let rest = self.buffer.get(1..).unwrap_or_default();
-        let next = memchr3(0xff, 0x89, b'-', rest).map_or(self.buffer.len(), |at| at + 1);
+        let begins = |byte: &u8| matches!(byte, 0xff | 0x89 | b'-' | b'R');
+        let next = rest.iter().position(begins).map_or(self.buffer.len(), |at| at + 1);
         let dropped = self.buffer.get(..next).unwrap_or_default();
         let is_blank = dropped.iter().all(u8::is_ascii_whitespace);
         self.at_line_start = dropped.last() == Some(&b'\n');
@@ -161,7 +176,7 @@ impl ImageSplitter {
 
     fn end_part(&self, length: usize, is_image: bool) -> Step {
         let Some(part) = self.buffer.get(..length) else { return Step::Wait };
-        if part.starts_with(JPEG_SIGNATURE) || part.starts_with(PNG_SIGNATURE) {
+        if Encoding::of(part).is_some() {
             Step::Image { bytes: length }
         } else if is_image {
             Step::Bad { bad: BadStream::NoImage, dropped: length, next: State::Between }
@@ -388,6 +403,14 @@ mod tests {
         file
     }
 
+    fn webp(seed: u8) -> Vec<u8> {
+        let mut file = Vec::new();
+        let picture = image::RgbImage::from_pixel(9, 7, image::Rgb([seed, 2, 3]));
+        let encoder = image::codecs::webp::WebPEncoder::new_lossless(&mut file);
+        picture.write_with_encoder(encoder).unwrap();
+        file
+    }
+
     /// A JPEG whose EXIF holds another one, as cameras write them.
     fn with_thumbnail(seed: u8) -> Vec<u8> {
         let (file, small) = (jpeg(seed), jpeg(seed ^ 0xff));
@@ -429,7 +452,7 @@ mod tests {
 
     #[test]
     fn files_one_after_the_other_come_out_whole() {
-        let images = [jpeg(1), png(2), with_thumbnail(3), jpeg(4), png(5)];
+        let images = [jpeg(1), png(2), webp(6), with_thumbnail(3), jpeg(4), webp(7), png(5)];
         check(&images.concat(), &images, &[]);
     }
 
@@ -440,6 +463,7 @@ mod tests {
             part(&header, file)
         };
         let (one, two, three, four) = (jpeg(1), with_thumbnail(2), png(3), jpeg(4));
+        let (five, six) = (webp(5), webp(6));
         let answer = b"HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; \
             boundary=--frame\r\n\r\n";
         let stream = [
@@ -450,9 +474,11 @@ mod tests {
             sized(&three),
             b"\r\n--frame\n\n".to_vec(),
             four.clone(),
+            sized(&five),
+            part("Content-Type: image/webp", &six),
             b"\r\n--frame--\r\n".to_vec(),
         ];
-        check(&stream.concat(), &[one, two, three, four], &[]);
+        check(&stream.concat(), &[one, two, three, four, five, six], &[]);
     }
 
     #[test]

@@ -147,7 +147,7 @@ fn a_stream_that_ends_in_an_image_or_holds_none_is_told() {
     let source = LiveSource::start("test", pipe, options, Arc::new(SystemClock)).unwrap();
     hand.send(vec![7; 2_000]).unwrap();
     wait_for(&source, |status| {
-        status.last_fault.as_deref().is_some_and(|it| it.contains("no JPEG or PNG"))
+        status.last_fault.as_deref().is_some_and(|it| it.contains("no JPEG, PNG or WebP"))
     });
     drop(hand);
 }

@@ -58,7 +58,7 @@ pub enum ImageContent<'a> {
         step: u32,
         data: Cow<'a, [u8]>,
     },
-    /// A file, JPEG or PNG if all is well, and what its sender says of it.
+    /// A file, JPEG, PNG or WebP if all is well, and what its sender says of it.
     Compressed { format: String, data: Cow<'a, [u8]> },
 }
 

@@ -312,7 +312,7 @@ pub(in crate::capture) fn encode(
                 return Err(Unusable::Depth(format));
             }
             if Encoding::of(&data).is_none() {
-                let reason = format!("format is {format:?}, accepted are JPEG and PNG");
+                let reason = format!("format is {format:?}, accepted are JPEG, PNG and WebP");
                 return Err(Unusable::Bad(reason));
             }
             Ok(data.into_owned())

@@ -1,9 +1,11 @@
 //! Recordings that others wrote (`tests/fixtures/make_recordings.py`), whole and broken.
 
+use super::messages::ImageContent;
 use super::*;
 use crate::base::picture::{self, ImageLimits};
 use crate::capture::{FrameFaults, FrameSource as _, SourceFrame};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 const START: f64 = 1_735_894_800.0;
@@ -52,6 +54,22 @@ fn check_nine(frames: &[SourceFrame], source: &str) {
     for (number, frame) in (0_u8..).zip(frames.iter().filter(|it| it.meta.source == source)) {
         assert!(red(frame).abs_diff(20 * number) < 12, "{number}: {}", red(frame));
     }
+}
+
+#[test]
+fn packed_images_are_taken_by_what_they_are_whatever_their_format_says() {
+    let file = fs::read(fixture("../exif/offset.webp")).unwrap();
+    let encode = |format: &str, data: &[u8]| {
+        let (format, data) = (format.to_owned(), Cow::Owned(data.to_vec()));
+        source::encode(ImageContent::Compressed { format, data }, ImageLimits::default())
+    };
+    for format in ["webp", "rgb8; webp compressed", "jpeg"] {
+        assert!(encode(format, &file).is_ok_and(|it| it == file), "{format}");
+    }
+    let Err(source::Unusable::Bad(refused)) = encode("gif", b"GIF89a") else {
+        panic!("a GIF is taken")
+    };
+    assert_eq!(refused, "format is \"gif\", accepted are JPEG, PNG and WebP");
 }
 
 #[test]

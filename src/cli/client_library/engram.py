@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Time: TypeAlias = float | datetime | str
     # x, y, theta; or x, y, z, theta; or a Pose.
     AnyPose: TypeAlias = "Pose | Sequence[float]"
-    # Pixels (rows, columns[, channels]); or the bytes of a JPEG or PNG file.
+    # Pixels (rows, columns[, channels]); or the bytes of a JPEG, PNG or WebP file.
     Image: TypeAlias = "numpy.ndarray[Any, Any] | bytes | bytearray | memoryview"
 
 PROTOCOL_VERSION = "2026-07-28"
@@ -409,7 +409,7 @@ def image_arguments(image: Image, encoding: str | None) -> dict[str, Any]:
     """An encoded file as it is, pixels with their layout."""
     if isinstance(image, (bytes, bytearray, memoryview)):
         if encoding is not None:
-            raise ValueError("encoding is of an array's pixels; the bytes of a JPEG or PNG say it themselves")
+            raise ValueError("encoding is of an array's pixels; the bytes of a JPEG, PNG or WebP say it themselves")
         return {"image": base64.b64encode(image).decode()}
     import numpy
 

@@ -107,7 +107,7 @@ impl Tool for Observe {
         Param::optional(
             "image",
             Kind::Base64,
-            "A JPEG or PNG frame, or with encoding the pixels of one, base64.",
+            "A JPEG, PNG or WebP frame, or with encoding the pixels of one, base64.",
         ),
         Param::optional(
             "image_path",
@@ -302,7 +302,7 @@ fn raw_fields(args: &Args, has_image: bool) -> Result<Option<RawFields>, ToolErr
         return match given.or_else(|| is_bigendian.then_some("is_bigendian")) {
             None => Ok(None),
             Some(name) => Err(argument_error(format!(
-                "argument {name:?} goes with \"encoding\" only: JPEG and PNG files say it themselves"
+                "argument {name:?} goes with \"encoding\" only: JPEG, PNG and WebP files say it themselves"
             ))),
         };
     };
@@ -324,7 +324,7 @@ fn raw_fields(args: &Args, has_image: bool) -> Result<Option<RawFields>, ToolErr
 fn decode(image: &str) -> Result<Vec<u8>, ToolError> {
     STANDARD.decode(image.trim()).map_err(|error| {
         argument_error(format!(
-            "argument \"image\" is no base64 ({error}); accepted is a JPEG or PNG file, or raw \
+            "argument \"image\" is no base64 ({error}); accepted is a JPEG, PNG or WebP file, or raw \
              pixels, in base64"
         ))
     })
@@ -356,8 +356,8 @@ fn read(path: &Path, options: &Options) -> Result<Vec<u8>, ToolError> {
             }
         };
         argument_error(format!(
-            "argument \"image_path\" is {:?}: {reason}; accepted is the absolute path of a JPEG or \
-             PNG file of at most {bytes_max} bytes{within}",
+            "argument \"image_path\" is {:?}: {reason}; accepted is the absolute path of a JPEG, \
+             PNG or WebP file of at most {bytes_max} bytes{within}",
             path.display()
         ))
     };
