@@ -13,7 +13,7 @@ use crate::base::picture::{self, ImageLimits};
 use crate::capture::live::splitter::ImageSplitter;
 use crate::capture::recording::{self, RecordingClock, RecordingSource};
 use crate::capture::sidecar;
-use crate::capture::{Defaults, FrameSource as _, SourceFrame};
+use crate::capture::{self, Defaults, FrameSource as _, SourceFrame};
 use crate::memory::notes::filter::NoteFilter;
 use crate::memory::state::render::{self, KeyPath, RENDERED_BYTES_MAX};
 
@@ -26,10 +26,11 @@ pub use crate::store::fuzzing::value_on_disk;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its corpus.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("agent_reply", agent_reply),
     ("filter", filter),
     ("image", image),
+    ("kitti", kitti),
     ("recording", recording),
     ("request_line", request_line),
     ("segment", segment),
@@ -60,6 +61,43 @@ pub fn image(bytes: &[u8]) {
     let limits = ImageLimits { bytes_max: 1 << 20, pixels_max: 1 << 18 };
     if let Ok(image) = picture::decode(bytes, limits) {
         assert!(u64::from(image.width()) * u64::from(image.height()) <= limits.pixels_max);
+    }
+}
+
+/// KITTI's times, poses and packets of GPS and IMU, one behind the other with a zero between.
+pub fn kitti(bytes: &[u8]) {
+    let Ok(dir) = tempfile::tempdir() else { return };
+    let mut parts = bytes.split(|byte| *byte == 0);
+    let write = |name: &str, content: &[u8]| {
+        let path = dir.path().join(name);
+        path.parent()
+            .is_some_and(|it| fs::create_dir_all(it).is_ok() && fs::write(&path, content).is_ok())
+    };
+    let mut is_written = true;
+    for name in ["s/07/times.txt", "poses/07.txt", "raw/image_02/timestamps.txt"] {
+        is_written &= write(name, parts.next().unwrap_or_default());
+    }
+    for number in 0..4 {
+        is_written &= write(&format!("s/07/image_2/{number:06}.png"), b"image");
+        is_written &= write(&format!("raw/image_02/data/{number:010}.png"), b"image");
+        let packet = parts.next().unwrap_or_default();
+        is_written &= write(&format!("raw/oxts/data/{number:010}.txt"), packet);
+    }
+    if !is_written {
+        return;
+    }
+    let clock = RecordingClock::Offset(1_700_000_000_000_000);
+    let recording = recording::Options { clock, ..recording::Options::default() };
+    let (defaults, limits) = (Defaults::default(), ImageLimits::default());
+    let options = capture::Options { sidecar: None, defaults, recording, limits };
+    for drive in ["s/07", "raw"] {
+        let Ok((mut source, _)) = capture::open_directory(&dir.path().join(drive), &options) else {
+            continue;
+        };
+        assert!(source.remaining().is_some_and(|count| count <= 4), "an image is one frame");
+        while let Some(frame) = source.next_frame() {
+            let _found = frame.map(|it| it.meta.pose);
+        }
     }
 }
 

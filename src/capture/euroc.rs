@@ -125,7 +125,7 @@ fn camera_on_body(path: &Path) -> Option<Transform> {
 
 /// Unit quaternion (x, y, z, w) of a rotation matrix, by its largest part (Shepperd).
 #[expect(clippy::many_single_char_names, reason = "the elements of a matrix, by rows")]
-fn quaternion([[a, b, c], [d, e, f], [g, h, i]]: [[f64; 3]; 3]) -> [f64; 4] {
+pub(super) fn quaternion([[a, b, c], [d, e, f], [g, h, i]]: [[f64; 3]; 3]) -> [f64; 4] {
     let parts = [1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i, 1.0 + a + e + i];
     let largest = parts.iter().copied().fold(f64::MIN, f64::max);
     let [x, y, z, _] = parts.map(|it| it >= largest);

@@ -5,6 +5,7 @@
 pub mod directory;
 mod euroc;
 pub mod gate;
+mod kitti;
 pub mod live;
 mod photographs;
 pub mod pixels;
@@ -173,6 +174,11 @@ pub enum CaptureError {
     UnknownSidecar { path: PathBuf },
     #[error("the sidecar cannot be read: {reason}: {path:?}")]
     Unreadable { path: PathBuf, reason: String },
+    #[error(
+        "the times count from the start of the drive, the first is {first} s; say when that was by \
+         --start TIME, or what to add by --time-offset SECONDS: {path:?}"
+    )]
+    NoStart { first: f64, path: PathBuf },
     #[error("the sidecar has more than the accepted {max} bytes; split it: {path:?}")]
     SidecarTooLarge { path: PathBuf, max: u64 },
 }
@@ -232,6 +238,11 @@ pub fn open_directory(
     let Ok(path) = path else {
         if let Some(sensors) = euroc::find(&root) {
             let (frames, faults, notes) = euroc::list(&root, &sensors, &options.defaults)?;
+            let source = DirectorySource::new(root, frames, options.limits).with_notes(notes);
+            return Ok((source, faults));
+        }
+        if let Some(drive) = kitti::find(&root) {
+            let (frames, faults, notes) = kitti::list(&root, &drive, options)?;
             let source = DirectorySource::new(root, frames, options.limits).with_notes(notes);
             return Ok((source, faults));
         }

@@ -27,8 +27,9 @@ pub use contents::{Contents, ImageSample, TopicContents, list};
 pub use known_poses::LocatedPose;
 pub use poses::PoseOrigin;
 pub use source::RecordingSource;
+pub(in crate::capture) use source::WALL_CLOCK_FROM;
 #[cfg(feature = "ros2")]
-pub(in crate::capture) use source::{Unusable, WALL_CLOCK_FROM, encode};
+pub(in crate::capture) use source::{Unusable, encode};
 pub use store::{Topic, Wire};
 
 use crate::base::time::Timestamp;

@@ -299,7 +299,8 @@ pub fn product(first: Transform, second: Transform) -> Transform {
     Transform { translation, rotation: multiply(first.rotation, second.rotation) }
 }
 
-fn inverse(Transform { translation, rotation }: Transform) -> Transform {
+/// What leads back.
+pub fn inverse(Transform { translation, rotation }: Transform) -> Transform {
     let turned_back = conjugate(rotation);
     let translation = rotate(turned_back, translation.map(|part| -part));
     Transform { translation, rotation: turned_back }

@@ -59,6 +59,12 @@ pub fn read(path: &Path, dir: &Path, defaults: &Defaults) -> Result<Listing, Cap
     }
 }
 
+/// A file of lines that lies beside the frames, whole.
+pub(super) fn text(path: &Path) -> Result<String, CaptureError> {
+    let SidecarText { name: _, bytes } = SidecarText::open(path)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// A sidecar's bytes and the name that its faults carry.
 struct SidecarText {
     name: String,
