@@ -15,6 +15,8 @@ mod reply;
 pub mod retrieve_object;
 mod understood;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::agent::agent_step::AgentStep;
@@ -26,7 +28,8 @@ use crate::tools::context::Context;
 use crate::tools::dispatch::Tools;
 use crate::tools::tool::{AnyTool, ToolContext, find};
 use crate::tools::{
-    self, PromptSpec, Resource, ResourcePage, ToolBox, ToolError, ToolReply, ToolSpec, Toolset,
+    self, CallMetrics, PromptSpec, Resource, ResourcePage, ToolBox, ToolError, ToolReply, ToolSpec,
+    Toolset,
 };
 
 /// The memory's tools and the planners over them.
@@ -88,6 +91,10 @@ impl ToolBox for Agent {
         specs(toolsets)
     }
 
+    fn call_metrics(&self) -> Arc<CallMetrics> {
+        self.tools.call_metrics()
+    }
+
     fn is_brief(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
         self.tools.is_brief(tool, arguments)
     }
@@ -117,7 +124,8 @@ impl ToolBox for Agent {
         arguments: Map<String, Value>,
     ) -> Result<String, ToolError> {
         let own = SessionName { caller, name: session, is_kept: false };
-        prompts::get(&self.tools, own, name, &arguments)
+        let get = || prompts::get(&self.tools, own, name, &arguments);
+        self.tools.counted("prompts/get", get)
     }
 
     fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Resource>, ToolError> {

@@ -22,6 +22,7 @@ use tokio::time::timeout;
 
 use crate::base::panic::panic_text;
 use crate::server::fair::{Client, FairPlaces};
+use crate::tools::{CallMetrics, Reason};
 
 /// How long a call takes, as far as one can say before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,15 +46,22 @@ pub(super) struct Calls {
     /// Tells one start of the daemon from another in fault ids.
     start: String,
     faults: AtomicU64,
+    metrics: Arc<CallMetrics>,
 }
 
 impl Calls {
     /// `servers` is how many threads serve the sockets: one is always left to them.
-    pub(super) fn new(at_once: usize, servers: usize, deadline: Duration, start: String) -> Self {
+    pub(super) fn new(
+        at_once: usize,
+        servers: usize,
+        deadline: Duration,
+        start: String,
+        metrics: Arc<CallMetrics>,
+    ) -> Self {
         let places = FairPlaces::new(at_once);
         let here = Semaphore::new(servers.saturating_sub(1));
         let abandoned = watch::Sender::new(false);
-        Self { places, here, deadline, abandoned, start, faults: AtomicU64::new(0) }
+        Self { places, here, deadline, abandoned, start, faults: AtomicU64::new(0), metrics }
     }
 
     /// Answers every call still under way with an error, as the server stops.
@@ -81,7 +89,10 @@ impl Calls {
                 (self.here.try_acquire(), self.places.try_take(client))
         {
             let outcome = catch_unwind(AssertUnwindSafe(work));
-            return outcome.map_err(|panic| self.fault(what, &panic_message(panic.as_ref())));
+            return outcome.map_err(|panic| {
+                self.metrics.refused(Reason::Failed);
+                self.fault(what, &panic_message(panic.as_ref()))
+            });
         }
         let finished = async {
             let place = self.places.take(client).await;
@@ -108,8 +119,12 @@ impl Calls {
         };
         match outcome {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(failure)) => Err(self.fault(what, &failure)),
+            Ok(Err(failure)) => {
+                self.metrics.refused(Reason::Failed);
+                Err(self.fault(what, &failure))
+            }
             Err(_elapsed) => {
+                self.metrics.refused(Reason::TookTooLong);
                 let late = format!("took longer than {:?}", self.deadline);
                 Err(self.fault(what, &late))
             }

@@ -29,6 +29,7 @@ use crate::server::convert::{self, Incoming, Refusal};
 use crate::server::fair::Client;
 use crate::server::framing::{LineLimits, LineReader, StreamEvent};
 use crate::server::message::TakenArguments;
+use crate::tools::{CallMetrics, Reason};
 
 /// JSON-RPC leaves −32000 to −32099 to the server.
 const NO_ROOM: ErrorCode = ErrorCode(-32002);
@@ -57,6 +58,8 @@ pub(super) struct Connection {
     refusing: Option<JoinHandle<io::Result<()>>>,
     ended: bool,
     stopping: watch::Receiver<bool>,
+    /// Where lines are counted that go no further.
+    calls: Arc<CallMetrics>,
 }
 
 /// The way back to the client, shared with the answers under way.
@@ -94,6 +97,7 @@ impl Connection {
         client: Client,
         limits: ConnectionLimits,
         stopping: watch::Receiver<bool>,
+        calls: Arc<CallMetrics>,
     ) -> Self {
         let (read, write) = stream.into_split();
         let answers = Arc::new(ReplyWriter {
@@ -103,7 +107,7 @@ impl Connection {
             write_deadline: limits.write_deadline,
         });
         let reader = LineReader::new(read, client, limits.lines.clone());
-        Self { reader, client, limits, answers, refusing: None, ended: false, stopping }
+        Self { reader, client, limits, answers, refusing: None, ended: false, stopping, calls }
     }
 
     /// The next step, or the end. Loses nothing when dropped half-way, as rmcp
@@ -141,6 +145,7 @@ impl Connection {
                 Err(refusal) => LineAction::Refuse(refusal),
             },
             StreamEvent::TooLong => LineAction::Refuse(Refusal::nameless(
+                Reason::TooLarge,
                 ErrorCode::INVALID_REQUEST,
                 format!("the line is longer than {} bytes", self.limits.lines.bytes_max),
             )),
@@ -148,6 +153,7 @@ impl Connection {
                 self.ended = true;
                 let deadline = self.limits.lines.large_deadline;
                 LineAction::Refuse(Refusal::nameless(
+                    Reason::TooSlow,
                     ErrorCode::INVALID_REQUEST,
                     format!("the line did not end within {deadline:?}"),
                 ))
@@ -155,6 +161,7 @@ impl Connection {
             StreamEvent::NoRoom => {
                 self.ended = true;
                 LineAction::Refuse(Refusal::nameless(
+                    Reason::NoRoom,
                     NO_ROOM,
                     "the clients' requests take all the memory that they may \
                      (socket.max_in_flight_mb); try again later",
@@ -165,6 +172,7 @@ impl Connection {
             StreamEvent::End { inside_line: true } => {
                 self.ended = true;
                 LineAction::Refuse(Refusal::nameless(
+                    Reason::Malformed,
                     ErrorCode::PARSE_ERROR,
                     "the stream ended inside a line; a message ends with a line feed",
                 ))
@@ -179,7 +187,12 @@ impl Connection {
                 if pending.requests.contains_key(&id) {
                     let message = format!("a request with id {id} is still being answered");
                     let code = ErrorCode::INVALID_REQUEST;
-                    return LineAction::Refuse(Refusal { id: Some(id), code, message });
+                    return LineAction::Refuse(Refusal {
+                        id: Some(id),
+                        code,
+                        message,
+                        reason: Reason::Malformed,
+                    });
                 }
                 pending.requests.insert(id.clone(), room);
                 LineAction::Give(Box::new(ClientJsonRpcMessage::request(*request, id)))
@@ -222,6 +235,12 @@ impl Transport<RoleServer> for Connection {
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let answers = Arc::clone(&self.answers);
+        // Answered by rmcp itself; who handles requests never learns of it.
+        if let JsonRpcMessage::Error(error) = &message
+            && error.error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
+        {
+            self.calls.refused(Reason::UnknownVersion);
+        }
         // The id is free as soon as its answer is on the way, because a client
         // may use it again the moment it has read the answer.
         let room = answers.begin(id_of(&message));
@@ -249,6 +268,7 @@ impl Transport<RoleServer> for Connection {
                 LineAction::Give(message) => return Some(*message),
                 LineAction::Refuse(refusal) => {
                     trace!("refused a line: {}", refusal.message);
+                    self.calls.refused(refusal.reason);
                     let answers = Arc::clone(&self.answers);
                     let line = refusal.line();
                     self.refusing = Some(tokio::spawn(async move { answers.write(&line).await }));

@@ -23,7 +23,8 @@ use serde_json::{Map, Value, json};
 use crate::server::message::{self, BadMessage, TakenArguments, VALUES_MAX};
 use crate::server::wide_integer::WideInteger;
 use crate::tools::{
-    Hints, Image, PromptArgument, PromptSpec, Resource, ResourceSpec, ToolReply, ToolSpec, Toolset,
+    Hints, Image, PromptArgument, PromptSpec, Reason, Resource, ResourceSpec, ToolReply, ToolSpec,
+    Toolset,
 };
 
 /// Far beyond any tool's name; errors and the log repeat it.
@@ -48,11 +49,12 @@ pub(super) struct Refusal {
     pub(super) id: Option<RequestId>,
     pub(super) code: ErrorCode,
     pub(super) message: String,
+    pub(super) reason: Reason,
 }
 
 impl Refusal {
-    pub(super) fn nameless(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { id: None, code, message: message.into() }
+    pub(super) fn nameless(reason: Reason, code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { id: None, code, message: message.into(), reason }
     }
 
     /// The answer as one line, line feed included. Written by hand, because
@@ -73,9 +75,10 @@ impl Refusal {
 pub(super) fn parse(line: &[u8], taken: &TakenArguments) -> Result<Incoming, Refusal> {
     let value = message::read(line, taken).map_err(|error| match error {
         BadMessage::NoJson(error) => {
-            Refusal::nameless(ErrorCode::PARSE_ERROR, format!("the line is not JSON: {error}"))
+            Refusal::nameless(Reason::Malformed, ErrorCode::PARSE_ERROR, format!("the line is not JSON: {error}"))
         }
         BadMessage::TooMany(id) => Refusal {
+            reason: Reason::TooLarge,
             id: id.and_then(request_id),
             code: ErrorCode::INVALID_REQUEST,
             message: format!(
@@ -84,6 +87,7 @@ pub(super) fn parse(line: &[u8], taken: &TakenArguments) -> Result<Incoming, Ref
             ),
         },
         BadMessage::TooWide(id, WideInteger { field, digits }) => Refusal {
+            reason: Reason::Malformed,
             id: id.and_then(request_id),
             code: ErrorCode::INVALID_PARAMS,
             message: format!(
@@ -95,7 +99,8 @@ pub(super) fn parse(line: &[u8], taken: &TakenArguments) -> Result<Incoming, Ref
             ),
         },
     })?;
-    let invalid = |message| Refusal::nameless(ErrorCode::INVALID_REQUEST, message);
+    let invalid =
+        |message| Refusal::nameless(Reason::Malformed, ErrorCode::INVALID_REQUEST, message);
     let mut message = match value {
         Value::Object(message) => message,
         Value::Array(_) => {
@@ -113,7 +118,7 @@ pub(super) fn parse(line: &[u8], taken: &TakenArguments) -> Result<Incoming, Ref
     };
     classify(id.clone(), message).map_err(|error| {
         let ErrorData { code, message, data: _ } = error;
-        Refusal { id, code, message: message.into_owned() }
+        Refusal { id, code, message: message.into_owned(), reason: Reason::Malformed }
     })
 }
 

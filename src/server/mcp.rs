@@ -25,7 +25,7 @@ use crate::server::calls::{Calls, Pace};
 use crate::server::convert;
 use crate::server::fair::Client;
 use crate::server::progress;
-use crate::tools::{self, ToolBox, ToolError, ToolSpec, Toolset};
+use crate::tools::{self, Reason, ToolBox, ToolError, ToolSpec, Toolset};
 
 /// Oldest first. Revisions before these want batches or lack structured results.
 const VERSIONS: &[ProtocolVersion] =
@@ -101,13 +101,23 @@ impl Handler {
         Self { shared, session: Arc::new(session) }
     }
 
+    /// Counts what is answered with an error before it is asked of the tools.
+    fn refused(&self, reason: Reason, error: ErrorData) -> ErrorData {
+        self.shared.tools.call_metrics().refused(reason);
+        error
+    }
+
+    fn malformed<T>(&self, params: Result<T, ErrorData>) -> Result<T, ErrorData> {
+        params.map_err(|error| self.refused(Reason::Malformed, error))
+    }
+
     /// A step of a backup, on the way to a client that writes it.
     async fn backup(
         &self,
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let question = convert::question(request.params.as_ref())?;
+        let question = self.malformed(convert::question(request.params.as_ref()))?;
         let tools = Arc::clone(&self.shared.tools);
         let session = Arc::clone(&self.session);
         let work = move || tools.backup(&session.caller, &session.name, &question);
@@ -117,8 +127,10 @@ impl Handler {
             Ok(answer) => Ok(convert::answer(&answer)),
             Err(ToolError::Fault(text)) => Err(self.shared.calls.fault("a backup", &text)),
             Err(
-                error
-                @ (ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)),
+                error @ (ToolError::UnknownTool(_)
+                | ToolError::Argument(_)
+                | ToolError::Refused(_)
+                | ToolError::Forbidden(_)),
             ) => Err(ErrorData::invalid_request(error.to_string(), None)),
         }
     }
@@ -136,8 +148,10 @@ impl Handler {
             Ok(answer) => Ok(answer),
             Err(ToolError::Fault(text)) => Err(self.shared.calls.fault(what, &text)),
             Err(
-                error
-                @ (ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)),
+                error @ (ToolError::UnknownTool(_)
+                | ToolError::Argument(_)
+                | ToolError::Refused(_)
+                | ToolError::Forbidden(_)),
             ) => Err(ErrorData::invalid_params(error.to_string(), None)),
         }
     }
@@ -151,7 +165,7 @@ impl Handler {
                 let suggestion = tools::suggestion(name, known);
                 Err(ErrorData::invalid_params(format!("{error}{suggestion}"), None))
             }
-            ToolError::Argument(text) | ToolError::Refused(text) => {
+            ToolError::Argument(text) | ToolError::Refused(text) | ToolError::Forbidden(text) => {
                 Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
             }
             ToolError::Fault(text) => Err(self.shared.calls.fault(what, &text)),
@@ -194,10 +208,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let in_params = request.as_ref().and_then(|request| request.meta.clone());
-        one_page(request)?;
-        let mut picked = convert::toolsets(&context.meta.0.0)?;
+        self.malformed(one_page(request))?;
+        let mut picked = self.malformed(convert::toolsets(&context.meta.0.0))?;
         if let (None, Some(meta)) = (&picked, in_params) {
-            picked = convert::toolsets(&meta.0.0)?;
+            picked = self.malformed(convert::toolsets(&meta.0.0))?;
         }
         // What the caller may not call would only cost it an attempt.
         let may_call = |roles: Roles| self.session.caller.roles.meet(roles);
@@ -221,7 +235,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        one_page(request)?;
+        self.malformed(one_page(request))?;
         let prompts = self.shared.tools.prompts().iter().map(convert::prompt).collect();
         Ok(ListPromptsResult::with_all_items(prompts)
             .with_ttl_ms(LIST_TTL_MILLIS)
@@ -302,7 +316,7 @@ impl ServerHandler for Handler {
             Reference::Resource(_) => {
                 let shown = convert::shorten(&argument.name).into_owned();
                 let text = format!("params.argument.name is {shown:?}; accepted is \"id\"");
-                return Err(ErrorData::invalid_params(text, None));
+                return self.malformed(Err(ErrorData::invalid_params(text, None)));
             }
             // What a prompt is filled in with is the user's own words.
             Reference::Prompt(_) | _ => return Ok(CompleteResult::default()),
@@ -321,7 +335,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        one_page(request)?;
+        self.malformed(one_page(request))?;
         let frames = ResourceTemplate::new("engram://frames/{id}", "frame")
             .with_title("A stored frame")
             .with_description(
@@ -368,7 +382,7 @@ impl ServerHandler for Handler {
             return self.backup(request, context).await;
         }
         if let Some(step) = convert::transfer(&request.method) {
-            let arguments = convert::arguments(request.params)?;
+            let arguments = self.malformed(convert::arguments(request.params))?;
             let tools = Arc::clone(&self.shared.tools);
             let session = Arc::clone(&self.session);
             let work = move || tools.transfer(&session.caller, &session.name, step, arguments);
@@ -376,7 +390,8 @@ impl ServerHandler for Handler {
             return Ok(CustomResult::new(reply.structured.into()));
         }
         let text = format!("there is no method {:?}", convert::shorten(&request.method));
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
+        let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None);
+        Err(self.refused(Reason::UnknownMethod, error))
     }
 }
 

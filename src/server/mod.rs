@@ -74,7 +74,7 @@ use crate::server::listener::BoundSocket;
 use crate::server::mcp::Shared;
 use crate::server::message::TakenArguments;
 use crate::server::peers::{PeerLimits, Peers};
-use crate::tools::{ToolBox, Toolset};
+use crate::tools::{CallMetrics, ToolBox, Toolset};
 
 /// Where to listen, and the server's bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,8 +177,9 @@ impl Server {
         let start = format!("{:x}", clock.now().micros());
         let callable = tools.specs_of(&Toolset::ALL);
         let taken = Arc::new(TakenArguments::of_tools(&callable));
+        let calls = calls(&options, start.clone(), tools.call_metrics());
         let peers = Peers {
-            shared: Arc::new(Shared::new(tools, calls(&options, start.clone()))),
+            shared: Arc::new(Shared::new(tools, calls)),
             limits: limits(&options, taken),
             access: options.access,
             strangers: Tally::default(),
@@ -250,8 +251,8 @@ fn runtime(options: &Options) -> io::Result<Runtime> {
         .build()
 }
 
-fn calls(options: &Options, start: String) -> Calls {
-    Calls::new(options.calls_at_once, SERVERS, options.call_deadline, start)
+fn calls(options: &Options, start: String, metrics: Arc<CallMetrics>) -> Calls {
+    Calls::new(options.calls_at_once, SERVERS, options.call_deadline, start, metrics)
 }
 
 /// Lines over 1 MiB that wait for room at once; one more is refused.

@@ -22,6 +22,7 @@ use crate::server::connection::{Connection, ConnectionLimits};
 use crate::server::convert::Refusal;
 use crate::server::fair::Client;
 use crate::server::mcp::{ConnectionSession, Handler, Shared};
+use crate::tools::Reason;
 
 /// JSON-RPC leaves −32000 to −32099 to the server.
 const TOO_MANY_CLIENTS: ErrorCode = ErrorCode(-32000);
@@ -101,14 +102,15 @@ impl Peers {
             let clients_max = self.limits.clients_max;
             warn!(clients_max = clients_max; "turned a client away");
             let text = format!("the daemon serves {clients_max} clients at most; try again later");
-            tokio::spawn(turn_away(stream, TOO_MANY_CLIENTS, text));
-            return;
+            return self.turn_away(
+                stream,
+                Refusal::nameless(Reason::TooManyClients, TOO_MANY_CLIENTS, text),
+            );
         }
         let caller = match self.admit(&stream) {
             Ok(caller) => caller,
             Err(text) => {
-                tokio::spawn(turn_away(stream, NO_ROLE, text));
-                return;
+                return self.turn_away(stream, Refusal::nameless(Reason::NoRole, NO_ROLE, text));
             }
         };
         // Nobody else can name it: it is told to its own client only.
@@ -118,7 +120,8 @@ impl Peers {
         let session = ConnectionSession::new(client, name, caller, Arc::clone(&self.shared.tools));
         let handler = Handler::new(Arc::clone(&self.shared), session);
         let limits = self.limits.connection.clone();
-        let connection = Connection::new(stream, client, limits, self.stopping.clone());
+        let calls = self.shared.tools.call_metrics();
+        let connection = Connection::new(stream, client, limits, self.stopping.clone(), calls);
         connections.spawn(serve_one(handler, connection));
         self.connected.store(connections.len(), Ordering::Relaxed);
     }
@@ -142,6 +145,11 @@ impl Peers {
         ))
     }
 
+    fn turn_away(&self, stream: UnixStream, refusal: Refusal) {
+        self.shared.tools.call_metrics().refused(refusal.reason);
+        tokio::spawn(tell(stream, refusal));
+    }
+
     fn count_out(&self, ended: Result<(), tokio::task::JoinError>) {
         self.connected.fetch_sub(1, Ordering::Relaxed);
         if let Err(error) = ended {
@@ -162,9 +170,8 @@ async fn serve_one(handler: Handler, connection: Connection) {
     }
 }
 
-async fn turn_away(mut stream: UnixStream, code: ErrorCode, text: String) {
-    let line = Refusal::nameless(code, text).line();
-    if !matches!(timeout(FAREWELL, stream.write_all(&line)).await, Ok(Ok(()))) {
+async fn tell(mut stream: UnixStream, refusal: Refusal) {
+    if !matches!(timeout(FAREWELL, stream.write_all(&refusal.line())).await, Ok(Ok(()))) {
         debug!("a client that was turned away left before it was told");
     }
 }

@@ -17,8 +17,8 @@ use crate::base::stop::Stop;
 use crate::base::time::SystemClock;
 use crate::server::{Options, Server, ServerError};
 use crate::tools::{
-    Hints, Image, Resource, ResourcePage, ResourceSpec, ToolBox, ToolError, ToolReply, ToolSpec,
-    Toolset,
+    CallMetrics, Hints, Image, Reason, Resource, ResourcePage, ResourceSpec, ToolBox, ToolError,
+    ToolReply, ToolSpec, Toolset,
 };
 
 /// Tools that do what their name says.
@@ -28,6 +28,7 @@ struct Stub {
     release: Stop,
     closed: Mutex<Vec<String>>,
     called: Mutex<Vec<String>>,
+    calls: Arc<CallMetrics>,
 }
 
 impl Stub {
@@ -65,6 +66,7 @@ impl Stub {
             release: Stop::default(),
             closed: Mutex::default(),
             called: Mutex::default(),
+            calls: Arc::default(),
         })
     }
 }
@@ -72,6 +74,10 @@ impl Stub {
 impl ToolBox for Stub {
     fn catalog(&self) -> &[ToolSpec] {
         &self.catalog
+    }
+
+    fn call_metrics(&self) -> Arc<CallMetrics> {
+        Arc::clone(&self.calls)
     }
 
     fn is_brief(&self, tool: &str, _arguments: &Map<String, Value>) -> bool {
@@ -987,6 +993,64 @@ fn stopping_waits_for_what_is_under_way_and_abandons_what_hangs() {
     let left = client.line();
     assert_eq!((code(&left), &left["id"]), (-32603, &json!(1)));
     assert!(client.is_at_end());
+}
+
+#[test]
+fn what_reaches_no_tool_is_counted_by_its_reason() {
+    let bench = Bench::with(|options| {
+        options.clients_max = 2;
+        options.line_bytes_max = 1 << 20;
+        options.large_line_deadline = Duration::from_millis(300);
+        options.call_deadline = Duration::from_millis(300);
+    });
+    let mut client = bench.client();
+    client.ask("nonsense");
+    client.ask(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#);
+    client.request(2, "tools/list", json!({ "cursor": "x" }));
+    client.request(3, "engram/backup", json!({ "question": 7 }));
+    client.request(4, "tools/shout", json!({}));
+    client.ask(request(5, "tools/list", json!({})).replace("2026-07-28", "2031-01-01"));
+    client.ask("x".repeat(2 << 20));
+    client.ask(call_with("echo", &zeros(2_000_000 / 4)));
+    client.call(6, "panic", json!({}));
+    client.call(7, "brief panic", json!({}));
+    client.call(8, "wait", json!({}));
+    // What a tool refuses, it counts itself.
+    client.call(9, "argument", json!({}));
+    client.call(10, "fault", json!({}));
+    client.call(11, "echo", json!({}));
+    let mut slow = bench.client();
+    slow.send("x".repeat(200_000));
+    let mut third = bench.client();
+    assert_eq!(code(&third.line()), -32000);
+    assert_eq!(code(&slow.line()), -32600);
+    let expect = [
+        (Reason::Failed, 2),
+        (Reason::Malformed, 4),
+        (Reason::UnknownMethod, 1),
+        (Reason::UnknownVersion, 1),
+        (Reason::TooLarge, 2),
+        (Reason::TooSlow, 1),
+        (Reason::TooManyClients, 1),
+        (Reason::TookTooLong, 1),
+    ];
+    assert_eq!(bench.stub.calls.without_tool(), expect.into());
+}
+
+#[test]
+fn a_line_without_room_is_counted() {
+    let bench = Bench::with(|options| {
+        options.bytes_in_flight_max = 400_000;
+        options.room_deadline = Duration::from_millis(100);
+    });
+    let mut greedy = bench.client();
+    let big = json!({ "name": "wait", "arguments": { "x": "x".repeat(300_000) } });
+    greedy.send(request(1, "tools/call", big) + "\n");
+    eventually(|| bench.stub.called.lock().unwrap().len() == 1);
+    let mut other = bench.client();
+    other.send(request(1, "tools/call", json!({ "name": "echo" })) + "\n");
+    assert_eq!(code(&other.line()), -32002);
+    assert_eq!(bench.stub.calls.without_tool(), [(Reason::NoRoom, 1)].into());
 }
 
 /// Polls, as the server tells nobody that it noticed.

@@ -23,7 +23,7 @@ pub(crate) fn permit(
     }
     let deed = Deed { outcome: Outcome::Refused, ..Deed::done(caller, what, 1, Vec::new()) };
     context.audit.write(&deed, Urgency::Summed);
-    Err(ToolError::Refused(format!(
+    Err(ToolError::Forbidden(format!(
         "{what} needs the role {}; user {} has {}. Who runs the daemon gives roles in [access] of \
          its configuration",
         alternatives(roles),

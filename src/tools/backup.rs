@@ -16,7 +16,7 @@ const ROLES: Roles = Roles::of(&[Role::Admin]);
 /// One that asks nothing for so long gives way to another.
 const IDLE_MAX: Duration = Duration::from_mins(5);
 /// As the audit log and refusals name it.
-const NAME: &str = "backup";
+pub(crate) const NAME: &str = "backup";
 
 /// The backup under way.
 #[derive(Debug, Default)]

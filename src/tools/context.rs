@@ -36,7 +36,7 @@ pub struct Context {
     /// Calls that their callers may not make, by user and tool.
     pub(crate) refused_calls: Tally<(u32, String)>,
     /// Calls and how long they took.
-    pub(crate) calls: CallMetrics,
+    pub(crate) calls: Arc<CallMetrics>,
     /// The backup under way.
     pub(crate) backups: Backups,
     started_at: Timestamp,
@@ -99,7 +99,7 @@ impl Context {
             options,
             audit,
             refused_calls: Tally::default(),
-            calls: CallMetrics::default(),
+            calls: Arc::default(),
             backups: Backups::default(),
             started_at,
         }

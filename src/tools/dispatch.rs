@@ -1,12 +1,12 @@
 //! From a name and its arguments to the tool, and from its reply to the caller.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use crate::base::caller::Caller;
 use crate::retrieval::sessions::SessionName;
 use crate::tools::browse::Browse;
 use crate::tools::context::Context;
-use crate::tools::metrics::CallOutcome;
+use crate::tools::metrics::{CallMetrics, Reason};
 use crate::tools::tool::{AnyTool, Arguments, find, is_brief_call};
 use crate::tools::transfer::export::Export;
 use crate::tools::transfer::import::Import;
@@ -30,6 +30,15 @@ impl Tools {
     /// What the tools work on, for the layer that makes calls on behalf of an agent.
     pub(crate) fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// Does what is no tool, and counts a refusal as a tool's are.
+    pub(crate) fn counted<T>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce() -> Result<T, ToolError>,
+    ) -> Result<T, ToolError> {
+        work().inspect_err(|error| self.context.calls.refused_by(what, error))
     }
 
     /// Whether a call's arguments pass their checks; makes no call.
@@ -56,6 +65,10 @@ impl ToolBox for Tools {
         &self.catalog
     }
 
+    fn call_metrics(&self) -> Arc<CallMetrics> {
+        Arc::clone(&self.context.calls)
+    }
+
     fn is_brief(&self, tool: &str, arguments: &Arguments) -> bool {
         find(catalog::TOOLS, tool).is_some_and(|tool| is_brief_call(tool, arguments))
     }
@@ -69,24 +82,28 @@ impl ToolBox for Tools {
     ) -> Result<ToolReply, ToolError> {
         let found = tool_named(tool).inspect_err(|_unknown| {
             // Not under its name, of which there are as many as clients think of.
-            self.context.calls.note("", CallOutcome::UnknownTool, Duration::ZERO);
+            self.context.calls.refused(Reason::UnknownTool);
         })?;
         found.call(&self.context, (caller, session), arguments)
     }
 
     fn resource(&self, caller: &Caller, uri: &str) -> Result<Option<Resource>, ToolError> {
-        if uri == metrics::URI {
-            access::permit(&self.context, caller, uri, metrics::ROLES)?;
-            let text = metrics::write(&self.context)?;
-            return Ok(Some(Resource::Text { mime: metrics::MIME, text }));
-        }
-        access::permit(&self.context, caller, "resources/read", resources::ROLES)?;
-        resources::read(&self.context, uri)
+        self.counted("resources/read", || {
+            if uri == metrics::URI {
+                access::permit(&self.context, caller, uri, metrics::ROLES)?;
+                let text = metrics::write(&self.context)?;
+                return Ok(Some(Resource::Text { mime: metrics::MIME, text }));
+            }
+            access::permit(&self.context, caller, "resources/read", resources::ROLES)?;
+            resources::read(&self.context, uri)
+        })
     }
 
     fn resources(&self, caller: &Caller, cursor: Option<&str>) -> Result<ResourcePage, ToolError> {
-        access::permit(&self.context, caller, "resources/list", resources::ROLES)?;
-        resources::list(&self.context, cursor)
+        self.counted("resources/list", || {
+            access::permit(&self.context, caller, "resources/list", resources::ROLES)?;
+            resources::list(&self.context, cursor)
+        })
     }
 
     fn complete(
@@ -95,8 +112,10 @@ impl ToolBox for Tools {
         template: &str,
         prefix: &str,
     ) -> Result<Vec<String>, ToolError> {
-        access::permit(&self.context, caller, "completion/complete", resources::ROLES)?;
-        resources::complete(&self.context, template, prefix)
+        self.counted("completion/complete", || {
+            access::permit(&self.context, caller, "completion/complete", resources::ROLES)?;
+            resources::complete(&self.context, template, prefix)
+        })
     }
 
     fn backup(
@@ -105,7 +124,7 @@ impl ToolBox for Tools {
         session: &str,
         question: &[u8],
     ) -> Result<Vec<u8>, ToolError> {
-        backup::answer(&self.context, caller, session, question)
+        self.counted(backup::NAME, || backup::answer(&self.context, caller, session, question))
     }
 
     fn transfer(

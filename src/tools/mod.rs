@@ -31,10 +31,14 @@ pub(crate) mod text;
 pub(crate) mod tool;
 pub(crate) mod transfer;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::base::caller::{Caller, Roles};
 use crate::base::shortage::Shortage;
+
+pub use metrics::{CallMetrics, Reason};
 
 /// A tool as clients see it listed.
 #[derive(Debug, Clone)]
@@ -215,6 +219,9 @@ pub enum ToolError {
     /// the wire: a result with `isError: true`.
     #[error("{0}")]
     Refused(String),
+    /// The caller has none of the roles for it. On the wire: a result with `isError: true`.
+    #[error("{0}")]
+    Forbidden(String),
     /// Our fault; the text is for the log. On the wire: JSON-RPC error −32603
     /// with an id that stands in the log.
     #[error("{0}")]
@@ -242,6 +249,11 @@ pub trait ToolBox: Send + Sync + 'static {
     fn specs_of(&self, toolsets: &[Toolset]) -> Vec<ToolSpec> {
         let of_them = |spec: &&ToolSpec| toolsets.contains(&spec.toolset);
         self.catalog().iter().filter(of_them).cloned().collect()
+    }
+
+    /// Where a server counts the calls that it refuses by itself.
+    fn call_metrics(&self) -> Arc<CallMetrics> {
+        Arc::default()
     }
 
     /// Whether this call takes about a millisecond: it computes and reads memory,

@@ -12,7 +12,6 @@ use crate::tools::access;
 use crate::tools::action::Action;
 use crate::tools::args::{self, Args, Param, SESSION};
 use crate::tools::context::Context;
-use crate::tools::metrics::CallOutcome;
 use crate::tools::text::Text;
 use crate::tools::{Hints, Image, ToolError, ToolReply, ToolSpec, Toolset, schema};
 
@@ -208,11 +207,8 @@ impl<T: Tool> AnyTool<T::Context> for T {
         let begun = memory.clock.tick();
         let asked_by =
             if T::ROLES.meet(Roles::of(&[Role::Erase])) { names(&values) } else { vec![] };
-        if let Err(refusal) = access::permit(memory, own.0, T::NAME, T::ROLES) {
-            memory.calls.note(T::NAME, CallOutcome::Forbidden, begun.elapsed());
-            return Err(refusal);
-        }
         let made = || {
+            access::permit(memory, own.0, T::NAME, T::ROLES)?;
             let args = Args::new(T::PARAMS, values)?;
             let session = args.session(own)?;
             let request = T::parse(&args, context, session)?;
@@ -221,7 +217,7 @@ impl<T: Tool> AnyTool<T::Context> for T {
             render(outcome?, context.text_max_chars())
         };
         let result = made();
-        memory.calls.note(T::NAME, CallOutcome::of(&result), begun.elapsed());
+        memory.calls.note(T::NAME, &result, begun.elapsed());
         result
     }
 }
@@ -251,9 +247,12 @@ fn note<T: Tool>(
             None => (Outcome::Done, Changed::default(), false),
         },
         Err(ToolError::Fault(_)) => (Outcome::Failed, Changed::default(), true),
-        Err(ToolError::UnknownTool(_) | ToolError::Argument(_) | ToolError::Refused(_)) => {
-            (Outcome::Failed, Changed::default(), false)
-        }
+        Err(
+            ToolError::UnknownTool(_)
+            | ToolError::Argument(_)
+            | ToolError::Refused(_)
+            | ToolError::Forbidden(_),
+        ) => (Outcome::Failed, Changed::default(), false),
     };
     let Changed { count, ids } = changed;
     let mut deed = Deed { outcome, ..Deed::done(caller, T::NAME, count as u64, ids) };

@@ -23,7 +23,7 @@ fn open_directory() -> tempfile::TempDir {
 }
 
 /// `engram` with these arguments as another user; `None` where that cannot be.
-fn as_stranger(socket: &Path, arguments: &[&str]) -> Option<Output> {
+pub(crate) fn as_stranger(socket: &Path, arguments: &[&str]) -> Option<Output> {
     if !rustix::process::geteuid().is_root() {
         skipped("only root can be another user");
         return None;

@@ -52,6 +52,7 @@ mod purge;
 mod python_client;
 mod raw_frames;
 mod receipts;
+mod refused;
 mod remembered;
 mod requests;
 mod rereading;

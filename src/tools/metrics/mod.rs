@@ -3,14 +3,10 @@
 //! Names keep Prometheus' conventions: base units, counters that end in `_total`. Counters begin
 //! anew with the process, but for those of frames that the store keeps.
 
+mod calls;
 mod exposition;
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
 use crate::base::caller::{Role, Roles};
-use crate::base::histogram::Histogram;
 use crate::ingest::IngestState;
 use crate::search::status::IndexStatus;
 use crate::tools::ToolError;
@@ -18,6 +14,8 @@ use crate::tools::admin::health;
 use crate::tools::admin::memory_stats::resident_bytes;
 use crate::tools::context::Context;
 use crate::tools::metrics::exposition::{Exposition, Kind};
+
+pub use calls::{CallMetrics, Reason};
 
 /// Address of the resource that holds them.
 pub(crate) const URI: &str = "engram://metrics";
@@ -30,79 +28,6 @@ pub(crate) const ROLES: Roles = Roles::of(&[Role::Read, Role::Admin]);
 /// Sources that are told apart; there may be as many as somebody likes.
 const SOURCES_MAX: usize = 100;
 
-/// Bounds of calls, in seconds: a recall takes some tenths of a millisecond, a model's plan a
-/// minute.
-const CALL_BOUNDS: &[f64] =
-    &[0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
-
-/// What came of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum CallOutcome {
-    Done,
-    Forbidden,
-    UnknownTool,
-    WrongArgument,
-    NotNow,
-    Failed,
-}
-
-impl CallOutcome {
-    /// Of a call that the caller's roles allow.
-    pub(crate) fn of<T>(result: &Result<T, ToolError>) -> Self {
-        match result {
-            Ok(_) => Self::Done,
-            Err(ToolError::Argument(_)) => Self::WrongArgument,
-            Err(ToolError::UnknownTool(_)) => Self::UnknownTool,
-            Err(ToolError::Refused(_)) => Self::NotNow,
-            Err(ToolError::Fault(_)) => Self::Failed,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Forbidden => "forbidden",
-            Self::UnknownTool => "unknown_tool",
-            Self::WrongArgument => "wrong_argument",
-            Self::NotNow => "not_now",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-/// Calls since the start. Many threads at once.
-#[derive(Debug, Default)]
-pub(crate) struct CallMetrics {
-    by_tool: Mutex<BTreeMap<&'static str, ToolCalls>>,
-}
-
-#[derive(Debug)]
-struct ToolCalls {
-    refused: BTreeMap<CallOutcome, u64>,
-    /// Of the calls that were carried out.
-    done: Histogram,
-}
-
-impl CallMetrics {
-    pub(crate) fn note(&self, tool: &'static str, outcome: CallOutcome, took: Duration) {
-        let mut by_tool = self.lock();
-        let calls = by_tool.entry(tool).or_insert_with(|| ToolCalls {
-            refused: BTreeMap::new(),
-            done: Histogram::new(CALL_BOUNDS),
-        });
-        if outcome == CallOutcome::Done {
-            calls.done.observe(took);
-        } else {
-            *calls.refused.entry(outcome).or_insert(0) += 1;
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, ToolCalls>> {
-        // Counters: each is whole whatever a holder did.
-        self.by_tool.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// All of them as text.
 pub(crate) fn write(context: &Context) -> Result<String, ToolError> {
     let mut text = Exposition::default();
@@ -110,7 +35,7 @@ pub(crate) fn write(context: &Context) -> Result<String, ToolError> {
     write_daemon(&mut text, context, &status)?;
     write_frames(&mut text, &status);
     write_index(&mut text, context, &context.episodic.index());
-    write_calls(&mut text, context);
+    context.calls.write(&mut text);
     Ok(text.finish())
 }
 
@@ -227,27 +152,5 @@ fn write_index(text: &mut Exposition, context: &Context, index: &IndexStatus) {
     ];
     for (name, help, value) in gauges {
         text.family(name, Kind::Gauge, help).count(&[], value);
-    }
-}
-
-fn write_calls(text: &mut Exposition, context: &Context) {
-    let by_tool = context.calls.lock();
-    text.family(
-        "engram_call_duration_seconds",
-        Kind::Histogram,
-        "How long calls of tools took that were carried out.",
-    );
-    for (tool, calls) in by_tool.iter() {
-        text.histogram(&[("tool", tool)], &calls.done);
-    }
-    text.family(
-        "engram_calls_refused_total",
-        Kind::Counter,
-        "Calls that were not carried out, by reason.",
-    );
-    for (tool, calls) in by_tool.iter() {
-        for (outcome, count) in &calls.refused {
-            text.count(&[("tool", tool), ("reason", outcome.name())], *count);
-        }
     }
 }
