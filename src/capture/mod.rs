@@ -5,6 +5,7 @@
 pub mod directory;
 mod euroc;
 pub mod gate;
+pub mod growing;
 mod kitti;
 pub mod live;
 mod photographs;
@@ -168,6 +169,11 @@ pub enum CaptureError {
         sidecar::NAMES.join(", ")
     )]
     NoSidecar { path: PathBuf },
+    #[error(
+        "--follow takes a directory of photographs, or of frames with frames.jsonl, as it grows; \
+         {other}: {path:?}"
+    )]
+    NotGrowing { path: PathBuf, other: String },
     #[error("the video cannot be read: {reason}: {path:?}")]
     Video { path: PathBuf, reason: String },
     #[error("{path:?} is no sidecar; accepted are files that end in .jsonl, .csv or .txt")]

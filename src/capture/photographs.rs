@@ -26,6 +26,15 @@ pub(super) struct Photographs {
 
 /// Lists the photographs in `root` itself; none is an error.
 pub(super) fn list(root: &Path, defaults: &Defaults) -> Result<Photographs, CaptureError> {
+    let names = names(root)?;
+    if names.is_empty() {
+        return Err(CaptureError::NoSidecar { path: root.to_owned() });
+    }
+    Ok(announced(root, names, defaults, None))
+}
+
+/// Names of the images in `root` itself.
+pub(super) fn names(root: &Path) -> Result<Vec<String>, CaptureError> {
     let entries = fs::read_dir(root).map_err(|error| CaptureError::NoDirectory {
         path: root.to_owned(),
         reason: error.to_string(),
@@ -33,9 +42,16 @@ pub(super) fn list(root: &Path, defaults: &Defaults) -> Result<Photographs, Capt
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| is_image_name(name)).collect();
     names.sort();
-    if names.is_empty() {
-        return Err(CaptureError::NoSidecar { path: root.to_owned() });
-    }
+    Ok(names)
+}
+
+/// Photographs of these names, which may follow others, of which the `newest` was taken then.
+pub(super) fn announced(
+    root: &Path,
+    names: Vec<String>,
+    defaults: &Defaults,
+    newest: Option<Timestamp>,
+) -> Photographs {
     let (mut faults, mut timed) = (FrameFaults::default(), Vec::new());
     let (mut by_exif, mut by_file) = (0_usize, 0_usize);
     for file in names {
@@ -62,15 +78,21 @@ pub(super) fn list(root: &Path, defaults: &Defaults) -> Result<Photographs, Capt
              which copying changes"
         ));
     }
-    Ok(Photographs { frames: announce(timed, defaults), faults, notes })
+    Photographs { frames: announce(timed, defaults, newest), faults, notes }
 }
 
 /// Photographs of one second follow one another by a microsecond.
-fn announce(timed: Vec<(Timestamp, String)>, defaults: &Defaults) -> Vec<AnnouncedFrame> {
+fn announce(
+    timed: Vec<(Timestamp, String)>,
+    defaults: &Defaults,
+    mut newest: Option<Timestamp>,
+) -> Vec<AnnouncedFrame> {
     const STEP: Duration = Duration::from_micros(1);
-    let mut newest: Option<Timestamp> = None;
+    /// Longer than those of one second ever get.
+    const ONE_SECOND_S: Duration = Duration::from_millis(100);
     let announce = |(time, file): (Timestamp, String)| {
-        let taken_at = newest.map_or(time, |newest| time.max(newest.plus(STEP)));
+        let of_its_second = |it: &Timestamp| *it >= time && it.since(time) < ONE_SECOND_S;
+        let taken_at = newest.filter(of_its_second).map_or(time, |newest| newest.plus(STEP));
         newest = Some(taken_at);
         let Defaults { zone: _, source, frame_id, map_id } = defaults.clone();
         let meta = FrameMeta { taken_at, pose: None, frame_id, map_id, source };

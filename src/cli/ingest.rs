@@ -5,6 +5,7 @@
 //! A faulty frame or line is reported and the rest goes on; only a daemon that fails ends the
 //! run.
 
+mod follow;
 mod list;
 mod live;
 
@@ -109,6 +110,9 @@ pub struct Flags {
     /// Of frames of a source within so many seconds only the sharpest is sent; 0 sends all
     #[arg(long, value_name = "SECONDS", default_value = WINDOW, value_parser = window)]
     window: Duration,
+    /// Stay and send each image that comes to the directory once it is whole, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["command", "ros2", "position", "image", "pose", "map_frame", "start", "time_offset", "list", "no_wait"])]
+    follow: bool,
     /// Do not stay until every frame is captioned
     #[arg(long)]
     no_wait: bool,
@@ -169,6 +173,11 @@ pub(super) fn run(
     let report = match &flags.path {
         Some(path) if path != Path::new("-") => {
             ensure!(flags.position.is_none(), "--position is for cameras, of \"-\" or --command");
+            if flags.follow {
+                let report = follow::run(socket, options, flags)?;
+                say(report.to_string().trim_end())?;
+                return Ok(ExitCode::SUCCESS);
+            }
             if flags.list {
                 list::print(path, &flags.capture()?.recording, flags.json)?;
                 return Ok(ExitCode::SUCCESS);
@@ -176,6 +185,10 @@ pub(super) fn run(
             send(&mut Client::connect(socket, options)?, flags)?
         }
         _ => {
+            ensure!(
+                !flags.follow,
+                "--follow is for a directory; a camera's stream is followed as it is"
+            );
             ensure!(!flags.list, "--list is for recordings; a camera's stream holds what comes");
             live::run(socket, options, flags, program)?
         }
@@ -218,6 +231,7 @@ impl Flags {
             list: false,
             json: false,
             window: window(WINDOW).unwrap_or_default(),
+            follow: false,
             no_wait: false,
         }
     }

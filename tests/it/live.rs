@@ -1,4 +1,5 @@
-//! Cameras through a pipe: from a command of the settings, and by `engram ingest -`.
+//! Cameras through a pipe: from a command of the settings, and by `engram ingest -`; and frames that
+//! come to a directory.
 
 use std::fs;
 use std::io::Write as _;
@@ -225,9 +226,53 @@ fn a_command_of_ingest_runs_within_its_memory_until_it_is_interrupted() {
 }
 
 #[test]
+fn a_directory_is_followed_over_restarts_and_nothing_is_taken_twice() {
+    let daemon = Running::start();
+    let frames = tempfile::tempdir().unwrap();
+    let dir = frames.path().display().to_string();
+    let arguments = ["ingest", &dir, "--follow", "--source", "arm", "--window", "0"];
+    let lines =
+        fs::File::options().append(true).create(true).open(frames.path().join("frames.jsonl"));
+    let mut lines = lines.unwrap();
+    let mut come = |view: usize, second: u32| {
+        let file = format!("{second}.jpg");
+        fs::copy(&views()[view], frames.path().join(&file)).unwrap();
+        let line =
+            json!({"file": file, "time": 1_735_895_640 + second, "position": [second, 0, 0]});
+        writeln!(lines, "{line}").unwrap();
+    };
+    come(0, 1);
+    let (follower, _input) = Beside::start(&daemon, &arguments);
+    wait_for(|| records(&daemon, "arm").len() == 1);
+    come(10, 2);
+    wait_for(|| records(&daemon, "arm").len() == 2);
+    let state = daemon.kill();
+    come(20, 3);
+    let daemon = Running::start_in(state, &[]);
+    wait_for(|| records(&daemon, "arm").len() == 3);
+    kill_process(Pid::from_child(follower.0.as_ref().unwrap()), Signal::TERM).unwrap();
+    let (output, text) = follower.ended();
+    assert!(output.status.success(), "{text}");
+    for expect in ["is followed until Ctrl-C", "the daemon is back", "3 frames sent, 0 merged"] {
+        assert!(text.contains(expect), "{text}");
+    }
+    // While nobody looked.
+    come(30, 4);
+    let (follower, _input) = Beside::start(&daemon, &arguments);
+    wait_for(|| records(&daemon, "arm").len() == 4);
+    kill_process(Pid::from_child(follower.0.as_ref().unwrap()), Signal::INT).unwrap();
+    let (_, text) = follower.ended();
+    assert!(text.contains("1 frames sent, 0 merged into others, 3 known already"), "{text}");
+    let records = records(&daemon, "arm");
+    let places: Vec<f64> = records.iter().map(|it| it["position"][0].as_f64().unwrap()).collect();
+    assert_eq!(places.len(), 4, "{places:?}");
+}
+
+#[test]
 fn flags_that_do_not_belong_together_are_refused() {
     let daemon = Running::start();
     let flat = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/household-captioner/flat");
+    let fixture = flat.join("frames/000001.jpg").display().to_string();
     let flat = flat.display().to_string();
     for (arguments, expect) in [
         (vec!["ingest"], "<PATH>"),
@@ -235,6 +280,11 @@ fn flags_that_do_not_belong_together_are_refused() {
         (vec!["ingest", &flat, "--position", "1,2"], "--position is for cameras"),
         (vec!["ingest", "-", "--position", "1"], "X,Y or X,Y,Z"),
         (vec!["ingest", "-", "--list"], "--list is for recordings"),
+        (vec!["ingest", "-", "--follow"], "--follow is for a directory"),
+        (vec!["ingest", &flat, "--follow", "--no-wait"], "--no-wait"),
+        (vec!["ingest", &flat, "--follow", "--start", "2026-01-05"], "--start"),
+        (vec!["ingest", &flat, "--follow", "--list"], "--list"),
+        (vec!["ingest", &fixture, "--follow"], "it is a file"),
     ] {
         let output = daemon.engram(&arguments);
         let text = String::from_utf8(output.stderr).unwrap();

@@ -59,6 +59,14 @@ pub fn read(path: &Path, dir: &Path, defaults: &Defaults) -> Result<Listing, Cap
     }
 }
 
+/// As [`read`], of JSONL that somebody writes: without a last line that is not ended.
+pub(super) fn read_growing(path: &Path, defaults: &Defaults) -> Result<Listing, CaptureError> {
+    let mut text = SidecarText::open(path)?;
+    let ended = text.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    text.bytes.truncate(ended);
+    Ok(jsonl::parse(&text, defaults))
+}
+
 /// A file of lines that lies beside the frames, whole.
 pub(super) fn text(path: &Path) -> Result<String, CaptureError> {
     let SidecarText { name: _, bytes } = SidecarText::open(path)?;
