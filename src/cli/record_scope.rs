@@ -1,4 +1,6 @@
 //! The flags that name records by when, where and by what they were made.
+//!
+//! A time is of what was told as well: `engram export` leaves notes and memos by it, too.
 
 use clap::Args;
 use serde_json::{Map, Value, json};

@@ -224,6 +224,11 @@ impl Args {
         })
     }
 
+    /// Whether it was given, and not empty.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ToolError> {
         let Some((kind, value)) = self.find(name) else { return Ok(None) };
         let is_name = matches!(kind, Kind::Name { .. });

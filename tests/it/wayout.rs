@@ -134,6 +134,85 @@ fn part_of_a_memory_is_exported_and_what_is_no_export_refused() {
 }
 
 #[test]
+fn a_filter_leaves_of_each_kind_what_it_speaks_of() {
+    let daemon = filled();
+    // Told before and after the frames of the flat were seen; `filled` told the others just now.
+    let lines = [
+        json!({"kind": "engram_export", "version": 1}),
+        json!({"kind": "note", "id": "00000000-0000-4000-8000-000000000001", "area": "main",
+            "text": "the old code", "time": "2024-03-01T00:00:00Z"}),
+        json!({"kind": "memo", "id": 1, "memo": "<sql>SELECT 1</sql>", "user_message": "One?",
+            "source": "sql", "time": "2024-03-02T00:00:00Z"}),
+        json!({"kind": "state", "agent": "cook", "memory": {"a": 1}}),
+    ];
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let file = daemon.dir.path().join("old.jsonl");
+    fs::write(&file, lines.join("\n")).unwrap();
+    stdout(&daemon.engram(&["import", file.to_str().unwrap()]));
+
+    let all = export(&daemon, &[]);
+    let of = |flags: &[&str]| -> Vec<(String, usize)> {
+        let mut counts = std::collections::BTreeMap::new();
+        for item in export(&daemon, flags) {
+            assert!(all.contains(&item), "{item}");
+            *counts.entry(item["kind"].as_str().unwrap().to_owned()).or_insert(0) += 1;
+        }
+        counts.into_iter().collect()
+    };
+    let counts = |counts: &[(&str, usize)]| -> Vec<(String, usize)> {
+        counts.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()
+    };
+    let records = all.iter().filter(|it| it["kind"] == "record").count();
+    let told = [("memo", 2), ("note", 2), ("record", records), ("state", 2)];
+    assert_eq!(of(&[]), counts(&told));
+    assert_eq!(of(&["--until", "2024-12-31 00:00:00"]), counts(&[("memo", 1), ("note", 1)]));
+    assert_eq!(
+        of(&["--since", "2024-03-02 00:00:00", "--until", "2025-12-31 00:00:00"]),
+        counts(&[("memo", 1), ("record", records)])
+    );
+    assert_eq!(of(&["--since", "-1h"]), counts(&[("memo", 1), ("note", 1)]));
+    assert_eq!(of(&["--source", "reader"]), counts(&[("record", 1)]));
+    assert_eq!(of(&["--agent", "cook"]), counts(&[("state", 1)]));
+    assert_eq!(of(&["--agent", "nobody"]), counts(&[]));
+    assert_eq!(of(&["--only", "notes,states"]), counts(&[("note", 2), ("state", 2)]));
+    assert_eq!(of(&["--only", "notes", "--since", "-1h"]), counts(&[("note", 1)]));
+
+    for flags in [
+        &["--only", "notes", "--source", "reader"][..],
+        &["--only", "records,notes", "--area", "1,2,3"],
+        &["--only", "states", "--since", "-1h"],
+        &["--agent", "cook", "--since", "-1h"],
+    ] {
+        let refused = failure(&daemon.engram(&[&["export"], flags].concat()));
+        assert!(refused.contains("--agent of states"), "{flags:?}: {refused}");
+    }
+    let table = daemon.dir.path().join("table.parquet");
+    let table = ["export", "--format", "parquet", "-o", table.to_str().unwrap()];
+    for flags in [["--only", "notes"], ["--agent", "cook"]] {
+        let refused = failure(&daemon.engram(&[&table[..], &flags].concat()));
+        assert!(refused.contains("records alone") || refused.contains("of states"), "{refused}");
+    }
+    // Who asks the daemon itself is not given more than was asked for either.
+    let asked = json!({"kind": "notes", "source": "reader"});
+    let refused = daemon.client().transfer("engram/export", asked.as_object().unwrap().clone());
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("\"source\" says nothing of notes"), "{refused}");
+
+    // Part of a memory comes into another as that part.
+    for flags in
+        [&["--until", "2024-12-31 00:00:00"][..], &["--since", "-1h"], &["--agent", "cook"]]
+    {
+        let other = Running::start();
+        let part = daemon.dir.path().join("part.jsonl");
+        let written = [&["export", "--force", "-o", part.to_str().unwrap()], flags].concat();
+        stdout(&daemon.engram(&written));
+        stdout(&other.engram(&["import", part.to_str().unwrap()]));
+        let (came, left) = (export(&other, &[]), export(&daemon, flags));
+        assert_eq!(without_ids(came), without_ids(left), "{flags:?}");
+    }
+}
+
+#[test]
 fn a_log_prints_what_is_there_and_what_comes() {
     let daemon = filled();
     let last = stdout(&daemon.engram(&["log", "-n", "2"]));

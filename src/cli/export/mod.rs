@@ -23,11 +23,24 @@ use crate::cli::export::recording::RecordingSink;
 use crate::cli::export::table::TableSink;
 use crate::cli::output::complain;
 use crate::cli::record_scope::RecordScope;
-use crate::tools::transfer::export::KINDS;
+use crate::tools::transfer::export::{KINDS, concerns};
 use crate::tools::transfer::{Item, RecordItem};
 
 /// What to export, and as what.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "A filter leaves out what it says nothing of: a note or a memo has a time and no \
+                  place, the state of an agent has neither.",
+    mut_arg("since", |it| it.help(
+        "Only records, notes and memos since a time: \"2025-01-03 09:00:00\", -2h, -1d; no states"
+    )),
+    mut_arg("until", |it| it.help("Only records, notes and memos until a time; no states")),
+    mut_arg("source", |it| it.help("Only records, those of this camera or other origin")),
+    mut_arg("map_id", |it| it.help("Only records, those made in this map")),
+    mut_arg("area", |it| it.help(
+        "Only records, those made within metres of a place: \"1.5,-3,2\" for 2 m around (1.5, -3)"
+    )),
+)]
 pub(super) struct Flags {
     /// jsonl: all of it, a line each, which `engram import` reads; parquet: a table of records
     /// with their vectors; mcap: a recording for Foxglove, Lichtblick and rerun
@@ -39,8 +52,14 @@ pub(super) struct Flags {
     /// Include the frames
     #[arg(long)]
     frames: bool,
+    /// Export these kinds alone [default: all that the filters concern]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = KINDS.to_vec())]
+    only: Vec<String>,
     #[command(flatten)]
     scope: RecordScope,
+    /// Only the state of this agent, and nothing else
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
     /// Replace a file that is there
     #[arg(long)]
     force: bool,
@@ -51,6 +70,32 @@ enum Format {
     Jsonl,
     Parquet,
     Mcap,
+}
+
+impl Flags {
+    fn filter(&self) -> anyhow::Result<Map<String, Value>> {
+        let mut filter = self.scope.arguments()?;
+        filter.extend(self.agent.as_ref().map(|it| ("agent".to_owned(), json!(it))));
+        Ok(filter)
+    }
+
+    /// What the format can hold and the filter says something of; that, where it was asked for.
+    fn kinds(&self, filter: &Map<String, Value>) -> anyhow::Result<Vec<&'static str>> {
+        let is_asked_for = |kind: &str| match self.only.as_slice() {
+            [] => self.format == Format::Jsonl || kind == "records",
+            only => only.iter().any(|it| it == kind),
+        };
+        let asked: Vec<&str> = KINDS.iter().copied().filter(|it| is_asked_for(it)).collect();
+        let is_meant = |kind: &&str| filter.keys().all(|it| concerns(it, kind));
+        let meant: Vec<&str> = asked.iter().copied().filter(is_meant).collect();
+        anyhow::ensure!(
+            !meant.is_empty() && (self.only.is_empty() || meant.len() == asked.len()),
+            "nothing among {} has all that the filters ask for: --since and --until are of records, \
+             notes and memos, --source, --map-id and --area of records, --agent of states",
+            asked.join(", ")
+        );
+        Ok(meant)
+    }
 }
 
 /// Version of the lines.
@@ -144,12 +189,10 @@ fn write_lines(
         "time": SystemClock.now().rfc3339(),
     });
     writeln!(out, "{header}")?;
-    let filter = flags.scope.arguments()?;
-    // A window or a place is of records; what was told and not seen goes along with all of them.
-    let kinds = if filter.is_empty() { KINDS } else { KINDS.get(..1).unwrap_or_default() };
-    for kind in kinds {
+    let filter = flags.filter()?;
+    for kind in flags.kinds(&filter)? {
         let mut write = |item: Value| -> anyhow::Result<()> {
-            match *kind {
+            match kind {
                 "records" => {
                     counts.records += 1;
                     counts.frames += usize::from(item.get("frame").is_some());
@@ -180,7 +223,11 @@ fn write_records(
         }
         Ok(())
     };
-    let filter = flags.scope.arguments()?;
+    let filter = flags.filter()?;
+    anyhow::ensure!(
+        flags.kinds(&filter)? == ["records"],
+        "this format holds records alone; accepted is --only records, and no --agent"
+    );
     let vectors = flags.format == Format::Parquet;
     let with = Wanted { kind: "records", filter: &filter, frames: flags.frames, vectors };
     each(client, &with, &mut write)?;

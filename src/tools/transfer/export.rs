@@ -32,6 +32,16 @@ pub(crate) struct Export;
 
 /// Kinds of items; the first where the call does not say.
 pub(crate) const KINDS: &[&str] = &["records", "notes", "memos", "states"];
+
+/// Whether items of a kind have what an argument asks for: a note was kept and a memo was added
+/// at a time, where the robot then was nobody noted; of a state it is known whose it is.
+pub(crate) fn concerns(argument: &str, kind: &str) -> bool {
+    match argument {
+        "start_time" | "end_time" => kind != "states",
+        "agent" => kind == "states",
+        _ => kind == "records",
+    }
+}
 /// Bytes of frames after which a page ends.
 const FRAMES_BYTES_MAX: usize = 4 << 20;
 
@@ -40,6 +50,7 @@ const FRAMES_BYTES_MAX: usize = 4 << 20;
 pub(crate) struct Request {
     kind: &'static str,
     filter: Filter,
+    agent: Option<String>,
     after: Option<u64>,
     limit: usize,
     with_frames: bool,
@@ -73,6 +84,7 @@ impl Tool for Export {
         MAP,
         LAYER,
         AREA,
+        Param::optional("agent", Kind::Name { bytes_max: 128 }, "Only the state of this agent."),
         Param::optional(
             "cursor",
             Kind::Whole { least: 0, most: i64::MAX, default: 0 },
@@ -93,9 +105,20 @@ impl Tool for Export {
         session: SessionName<'_>,
     ) -> Result<Request, ToolError> {
         let after = u64::try_from(args.whole("cursor")?).unwrap_or(0);
+        let kind = args.word("kind")?;
+        let filters = [START.name, END.name, SOURCE.name, MAP.name, LAYER.name, AREA.name, "agent"];
+        if let Some(of_others) = filters.iter().find(|it| args.has(it) && !concerns(it, kind)) {
+            let accepted = KINDS.iter().copied().filter(|it| concerns(of_others, it));
+            let accepted: Vec<&str> = accepted.collect();
+            return Err(argument_error(format!(
+                "argument {of_others:?} says nothing of {kind}; accepted is it with {}",
+                accepted.join(", ")
+            )));
+        }
         Ok(Request {
-            kind: args.word("kind")?,
+            kind,
             filter: filter(args, context, session)?,
+            agent: args.text("agent")?.map(str::to_owned),
             after: (after > 0).then_some(after),
             limit: args.count("limit")?,
             with_frames: args.flag("frames")?,
@@ -108,7 +131,7 @@ impl Tool for Export {
             "records" => records(context, &request)?,
             "notes" => notes(context, &request)?,
             "memos" => memos(context, &request)?,
-            "states" => states(context)?,
+            "states" => states(context, &request)?,
             other => return Err(argument_error(format!("there are no items {other:?}"))),
         };
         let items: Result<Vec<Value>, _> = items.iter().map(serde_json::to_value).collect();
@@ -179,7 +202,8 @@ fn record_item(
 }
 
 fn notes(context: &Context, request: &Request) -> Result<ItemPage, ToolError> {
-    let notes = context.notes.all().map_err(|error| fault(&error))?;
+    let mut notes = context.notes.all().map_err(|error| fault(&error))?;
+    notes.retain(|it| request.filter.window.touches(it.saved_at, it.saved_at));
     // They come by ids that are random: the cursor counts.
     let from = usize::try_from(request.after.unwrap_or(0)).unwrap_or(usize::MAX);
     let to = from.saturating_add(request.limit);
@@ -213,12 +237,16 @@ fn memos(context: &Context, request: &Request) -> Result<ItemPage, ToolError> {
             time: memo.created_at.rfc3339(),
         })
     };
-    Ok((listed.into_iter().map(item).collect(), cursor))
+    let window = request.filter.window;
+    let is_meant = |it: &ListedMemo| window.touches(it.memo.created_at, it.memo.created_at);
+    Ok((listed.into_iter().filter(is_meant).map(item).collect(), cursor))
 }
 
-fn states(context: &Context) -> Result<ItemPage, ToolError> {
+fn states(context: &Context, request: &Request) -> Result<ItemPage, ToolError> {
     let mut items = Vec::new();
-    for agent in context.state.agents().map_err(|error| fault(&error))? {
+    let agents = context.state.agents().map_err(|error| fault(&error))?;
+    let is_meant = |it: &String| request.agent.as_ref().is_none_or(|agent| agent == it);
+    for agent in agents.into_iter().filter(is_meant) {
         let memory = context.state.get(&agent).map_err(|error| fault(&error))?;
         items.push(Item::State(StateItem { agent, memory }));
     }
