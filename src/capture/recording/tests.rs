@@ -61,14 +61,12 @@ fn packed_images_are_taken_by_what_they_are_whatever_their_format_says() {
     let file = fs::read(fixture("../exif/offset.webp")).unwrap();
     let encode = |format: &str, data: &[u8]| {
         let (format, data) = (format.to_owned(), Cow::Owned(data.to_vec()));
-        source::encode(ImageContent::Compressed { format, data }, ImageLimits::default())
+        encode(ImageContent::Compressed { format, data }, ImageLimits::default())
     };
     for format in ["webp", "rgb8; webp compressed", "jpeg"] {
         assert!(encode(format, &file).is_ok_and(|it| it == file), "{format}");
     }
-    let Err(source::Unusable::Bad(refused)) = encode("gif", b"GIF89a") else {
-        panic!("a GIF is taken")
-    };
+    let Err(Unusable::Bad(refused)) = encode("gif", b"GIF89a") else { panic!("a GIF is taken") };
     assert_eq!(refused, "format is \"gif\", accepted are JPEG, PNG and WebP");
 }
 
