@@ -101,8 +101,8 @@ pub fn kitti(bytes: &[u8]) {
     }
 }
 
-/// A robot's recording, MCAP or `SQLite`, with the messages in it (CDR, Protobuf, JSON, tf): what it
-/// lists can be asked for, and its frames come in the order of time.
+/// A robot's recording (MCAP, `SQLite`, a bag of ROS 1) with the messages in it (CDR, those of ROS 1,
+/// Protobuf, JSON, tf): what it lists can be asked for, and its frames come in the order of time.
 pub fn recording(bytes: &[u8]) {
     let Ok(dir) = tempfile::tempdir() else { return };
     let path = dir.path().join("recording");

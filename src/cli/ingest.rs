@@ -44,7 +44,7 @@ use crate::tools::tool::Tool as _;
 #[derive(Debug, Clone, PartialEq, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Flags {
-    /// Recording of a robot (MCAP, or a directory of such files), or directory of JPEG, PNG and WebP frames; - for a camera's stream on standard input: JPEG, PNG or WebP files one after the other, or multipart/x-mixed-replace
+    /// Recording of a robot (MCAP, a rosbag of ROS 2 or 1, or a directory of such files), or directory of JPEG, PNG and WebP frames; - for a camera's stream on standard input: JPEG, PNG or WebP files one after the other, or multipart/x-mixed-replace
     #[arg(required_unless_present_any = ["command", "ros2"])]
     path: Option<PathBuf>,
     /// Shell command that writes such a stream, such as "ffmpeg -i rtsp://… -f image2pipe -c:v mjpeg -"; started again when it ends, until Ctrl-C

@@ -12,6 +12,7 @@ mod mcap;
 mod mcap_records;
 pub mod messages;
 mod poses;
+mod rosbag1;
 mod rosbag2;
 mod source;
 mod store;
@@ -82,8 +83,8 @@ pub enum RecordingError {
     #[error("the recording cannot be read: {reason}: {path:?}")]
     Unreadable { path: PathBuf, reason: String },
     #[error(
-        "it is no recording; accepted are MCAP files (.mcap), rosbag2's SQLite files (.db3), and \
-         directories of them: {path:?}"
+        "it is no recording; accepted are MCAP files (.mcap), rosbag2's SQLite files (.db3), bags of \
+         ROS 1 (.bag), and directories of them: {path:?}"
     )]
     Unknown { path: PathBuf },
     #[error("the recording has no topic of images; it has {topics}: {path:?}")]
@@ -128,6 +129,11 @@ impl Recording {
             match format_of(&file) {
                 Some(Format::Mcap) => {
                     let store = mcap::McapFile::open(&file, name)
+                        .map_err(|bad| unreadable(&file, bad.to_string()))?;
+                    stores.push(Rc::new(store));
+                }
+                Some(Format::Ros1) => {
+                    let store = rosbag1::Rosbag1File::open(&file, name)
                         .map_err(|bad| unreadable(&file, bad.to_string()))?;
                     stores.push(Rc::new(store));
                 }
@@ -271,6 +277,7 @@ impl Recording {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Mcap,
+    Ros1,
     Sqlite,
 }
 
@@ -284,6 +291,7 @@ fn format_of(path: &Path) -> Option<Format> {
     file.read_exact(&mut magic).ok()?;
     match magic {
         [0x89, b'M', b'C', b'A', b'P', ..] => Some(Format::Mcap),
+        _ if magic.starts_with(b"#ROSBAG V") => Some(Format::Ros1),
         _ if magic == *b"SQLite format 3\0" => Some(Format::Sqlite),
         _ => None,
     }
@@ -295,7 +303,7 @@ fn files_in(dir: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let is_named = |path: &PathBuf| {
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        ending == "mcap" || ending == "db3"
+        matches!(ending.as_str(), "mcap" | "db3" | "bag")
     };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut files: Vec<PathBuf> =

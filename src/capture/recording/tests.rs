@@ -104,6 +104,65 @@ fn bags_in_sqlite_and_those_of_rosbags_hold_the_same() {
 }
 
 #[test]
+fn bags_of_ros_1_hold_the_same_not_packed_and_by_lz4() {
+    let options = Options { map_id: "flat".to_owned(), ..Options::default() };
+    for name in ["drive.bag", "drive-lz4.bag"] {
+        let (frames, notes) = frames(&fixture(name), &options);
+        assert_eq!(frames.len(), 9, "{name}");
+        check_nine(&frames, "/camera/image_raw");
+        check_poses(&frames);
+        assert_eq!(notes[0], "6 poses: the camera's in \"map\", by tf");
+        assert_eq!(notes[2], "/camera/depth: 9 images are depth (16UC1) and no pictures");
+    }
+    let listed = list(&fixture("drive-lz4.bag"), &options).unwrap();
+    let counts: Vec<Option<u64>> = listed.topics.iter().map(|it| it.topic.count).collect();
+    assert_eq!(counts, [Some(9), Some(9), Some(32), Some(1)]);
+    let refused = refusal(&fixture("drive-bz2.bag"), &options);
+    assert!(refused.contains("compressed by \"bz2\", accepted are lz4 and none"), "{refused}");
+    assert!(refused.contains("rosbag decompress"), "{refused}");
+}
+
+#[test]
+fn a_bag_of_ros_1_that_was_cut_or_damaged_gives_the_rest_and_a_fault() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("drive.bag");
+    for name in ["drive.bag", "drive-lz4.bag"] {
+        let whole = fs::read(fixture(name)).unwrap();
+        let mut counts = BTreeSet::new();
+        for length in (4_200..whole.len()).step_by(997) {
+            fs::write(&path, &whole[..length]).unwrap();
+            let limits = ImageLimits::default();
+            let Ok((mut source, faults)) =
+                RecordingSource::open(&path, &Options::default(), limits)
+            else {
+                continue;
+            };
+            let found = all(&mut source);
+            assert!(found.iter().all(Result::is_ok), "{name} cut to {length}: {found:?}");
+            assert_eq!(faults.total(), 1, "{name} cut to {length}: {faults:?}");
+            let fault = faults.first()[0].to_string();
+            assert!(fault.contains("in the middle of a record"), "{fault}");
+            counts.insert(found.len());
+        }
+        // Without the index that ends it, too.
+        assert!(counts.len() > 2 && counts.contains(&9), "{name}: {counts:?}");
+    }
+    // Of one chunk the packed bytes; the others come.
+    let mut damaged = fs::read(fixture("drive-lz4.bag")).unwrap();
+    let chunk = damaged.windows(4).position(|it| it == [0x04, 0x22, 0x4d, 0x18]).unwrap();
+    damaged[chunk + 40..chunk + 60].fill(0xa5);
+    fs::write(&path, &damaged).unwrap();
+    let (mut source, _) = open(&path, &Options::default());
+    let found = all(&mut source);
+    let (frames, faults): (Vec<_>, Vec<_>) = found.into_iter().partition(Result::is_ok);
+    assert!(frames.len() > 3 && frames.len() < 9, "{}", frames.len());
+    assert!(faults[0].as_ref().unwrap_err().reason.contains("a chunk"), "{faults:?}");
+    fs::write(&path, b"#ROSBAG V1.2\n and more of it").unwrap();
+    let refused = refusal(&path, &Options::default());
+    assert!(refused.contains("a bag of \"#ROSBAG V1.2\""), "{refused}");
+}
+
+#[test]
 fn a_damaged_bag_gives_what_comes_before_and_a_fault() {
     let dir = tempfile::tempdir().unwrap();
     let whole = fs::read(fixture("drive.db3")).unwrap();
