@@ -1,6 +1,7 @@
 //! Recordings that others wrote (`tests/fixtures/make_recordings.py`), whole and broken.
 
 use super::messages::ImageContent;
+use super::source::{Unusable, encode};
 use super::*;
 use crate::base::picture::{self, ImageLimits};
 use crate::capture::{FrameFaults, FrameSource as _, SourceFrame};
