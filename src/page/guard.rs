@@ -174,6 +174,9 @@ mod tests {
         assert_eq!(check(Method::Post, &opened), Some(403), "a form may not");
         let framed = [link.as_slice(), &[("sec-fetch-dest", "iframe")]].concat();
         assert_eq!(check(Method::Get, &framed), Some(403));
+        let fetched = [from("cross-site"), ("sec-fetch-mode", "no-cors"), HOST];
+        let fetched = [fetched.as_slice(), &[("sec-fetch-dest", "document")]].concat();
+        assert_eq!(check(Method::Get, &fetched), Some(403), "no link was followed");
     }
 
     #[test]
@@ -183,6 +186,8 @@ mod tests {
             for origin in ["http://evil.example", "null", "https://127.0.0.1:7741", ""] {
                 assert_eq!(check(method, &[HOST, ("origin", origin)]), Some(403), "{origin}");
             }
+            let own = ("origin", "http://127.0.0.1:7741");
+            assert_eq!(check(method, &[HOST, own, own]), Some(403), "which of them counts?");
             let other_name = ("origin", "http://localhost:7741");
             assert_eq!(check(method, &[HOST, other_name]), Some(403), "not the one asked");
         }

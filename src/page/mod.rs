@@ -265,3 +265,21 @@ fn hosts(address: SocketAddr, names: &[String]) -> Vec<String> {
     hosts.extend(named);
     hosts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_answers_to_the_names_that_lead_to_it() {
+        let names = ["robot.local".to_owned(), "robot.lan:8080".to_owned()];
+        let of = |address: &str| hosts(address.parse().unwrap(), &names);
+        let own = ["127.0.0.1:7741", "[::1]:7741", "localhost:7741"];
+        for address in ["127.0.0.1:7741", "0.0.0.0:7741"] {
+            let found = of(address);
+            assert!(own.iter().all(|it| found.contains(&(*it).to_owned())), "{found:?}");
+        }
+        let found = of("10.0.0.5:80");
+        assert_eq!(found, ["10.0.0.5:80", "robot.local", "robot.local:80", "robot.lan:8080"]);
+    }
+}

@@ -3,8 +3,10 @@
 
 #![expect(clippy::disallowed_types, reason = "a browser connects by TCP")]
 
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -80,7 +82,7 @@ impl Daemon for Scripted {
 }
 
 fn frame() -> Vec<u8> {
-    let mut png = std::io::Cursor::new(Vec::new());
+    let mut png = io::Cursor::new(Vec::new());
     image::RgbImage::from_pixel(8, 6, image::Rgb([9, 99, 199]))
         .write_to(&mut png, image::ImageFormat::Png)
         .unwrap();
@@ -280,11 +282,16 @@ fn every_answer_has_the_headers_that_keep_it_apart() {
     for view in VIEWS.into_iter().chain(["/frame/7", "/thumb/7", "/frame/8", "/metrics"]) {
         let (_, head, _) = page.get(view);
         for header in [
-            "content-security-policy: default-src 'none'; script-src 'self';",
+            "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; \
+             img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; \
+             base-uri 'none'\r\n",
             "x-content-type-options: nosniff",
             "x-frame-options: deny",
             "referrer-policy: same-origin",
+            "cross-origin-opener-policy: same-origin",
             "cross-origin-resource-policy: same-origin",
+            "permissions-policy: camera=(), microphone=(), geolocation=()",
+            "vary: cookie, authorization",
             "cache-control: no-store",
         ] {
             assert!(head.contains(header), "{view}: no {header:?} in {head}");
@@ -326,6 +333,48 @@ fn other_names_sites_and_forms_are_refused() {
     assert_eq!(page.request("POST", "/forget/now", other, form).0, 403);
     assert_eq!(page.get("/forget/now?token=1-abc&count=1&confirmed=1&ids=7").0, 404, "by a link");
     assert_eq!(page.forgotten(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_form_of_another_page_is_refused() {
+    let (page, other) = (Served::start(options()), Served::start(options()));
+    let (_, _, preview) = other.get("/forget?ids=7&scope=episodic");
+    let secret = preview.split("name=\"secret\" value=\"").nth(1).unwrap();
+    let secret = secret.split('"').next().unwrap();
+    let form = format!("secret={secret}&token=1-abc&count=1&confirmed=1&ids=7&scope=episodic");
+    assert_eq!(page.request("POST", "/forget/now", "", &form).0, 403);
+    assert_ne!(other.request("POST", "/forget/now", "", &form).0, 403, "it is its own");
+    assert_eq!(page.forgotten(), Vec::<Value>::new());
+}
+
+#[test]
+fn another_user_of_the_machine_is_refused() {
+    let page = Served::start(options());
+    assert_eq!(page.get("/").0, 200);
+    if !rustix::process::geteuid().is_root() {
+        drop(writeln!(io::stderr(), "skipped: only root can be another user"));
+        return;
+    }
+    // Told before it asks: what it sends may come after the connection was closed, which resets it.
+    let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{}; cat <&3", page.address.port());
+    let mut stranger = Command::new("bash");
+    let stranger = stranger.uid(65_534).gid(65_534).current_dir("/").args(["-c", &connect]);
+    let mut child = stranger.stdout(Stdio::piped()).spawn().unwrap();
+    let (told, is_told) = crossbeam::channel::bounded(1);
+    let mut output = child.stdout.take().unwrap();
+    let read = move || {
+        let mut text = String::new();
+        output.read_to_string(&mut text).unwrap();
+        told.send(text).unwrap();
+    };
+    let reader = thread::Builder::new().spawn(read).unwrap();
+    let told = is_told.recv_timeout(Duration::from_secs(20));
+    drop(child.kill());
+    drop(child.wait());
+    drop(reader.join());
+    let told = told.expect("who is let in waits for what it does not ask");
+    assert!(told.starts_with("HTTP/1.1 403"), "{told}");
+    assert!(told.contains("this page is another user's of this machine"), "{told}");
 }
 
 #[test]
@@ -386,6 +435,8 @@ fn beyond_loopback_a_token_is_needed() {
     assert_eq!(page.request("GET", "/", "Authorization: Bearer guess\r\n", "").0, 401);
     let wrong = page.request("POST", "/token", "", "token=guess");
     assert_eq!(wrong.0, 401, "{}", wrong.2);
+    let by_link = page.request("GET", "/token", "", "token=a+long+enough+secret");
+    assert!(by_link.0 == 401 && !by_link.1.contains("set-cookie"), "{}", by_link.1);
     let (status, head, _) = page.request("POST", "/token", "", "token=a+long+enough+secret");
     assert_eq!(status, 303, "{head}");
     let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
