@@ -156,6 +156,14 @@ pub fn more_general(name: &str) -> impl Iterator<Item = &'static str> {
     concepts.filter(|it| it.parent.is_some()).flat_map(|it| split(it.names))
 }
 
+/// The names of the concept right above the one called `name`: "motorcycle" of "motorbike".
+pub fn just_above(name: &str) -> impl Iterator<Item = &'static str> {
+    let concept = |at: &usize| CONCEPTS.entries.get(*at);
+    let above = CONCEPTS.by_name.get(name).and_then(concept).and_then(|it| it.parent);
+    let above = above.as_ref().and_then(concept).filter(|it| it.parent.is_some());
+    above.into_iter().flat_map(|it| split(it.names))
+}
+
 /// One of what a word in lower case names: "box" of "boxes". A word that WordNet does not
 /// know is as it is, but for a plain "s" at its end.
 pub fn singular(word: &str) -> String {

@@ -80,8 +80,10 @@ fn add_related(
     let of_kinds =
         if kinds.len() >= CLASS_KINDS_MIN { Relation::Same } else { Relation::MoreSpecial };
     let kinds = kinds.into_iter().map(|it| (it, of_kinds));
+    // A motorcycle may be the motorbike; that a vehicle is seen says little.
+    let just_above = lexicon::just_above(known).map(|it| (it, Relation::Likely));
     let general = lexicon::more_general(known).map(|it| (it, Relation::MoreGeneral));
-    for (other, relation) in kinds.chain(general) {
+    for (other, relation) in kinds.chain(just_above).chain(general) {
         let last = other.rsplit(' ').next().unwrap_or_default();
         if !is_known(&stem_of_noun(last)) || is_distinct_room(other) {
             continue;
@@ -90,8 +92,8 @@ fn add_related(
         name.needed = name.attributes.get(said.len()..).unwrap_or_default().to_vec();
         let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
         name.kind_of = is_kind.then(|| known.to_owned());
-        // What the lexicon tells is more than that a vector is alike.
-        names.retain(|it| it.relation != Relation::Likely || !it.covers(&name));
+        // That it is a kind is more than that a vector is alike.
+        names.retain(|it| !is_kind || it.relation != Relation::Likely || !it.covers(&name));
         if !names.iter().any(|it| it.covers(&name)) {
             names.push(name);
         }
@@ -253,7 +255,8 @@ mod tests {
         };
         assert_eq!(related("my bag", "backpack"), Some(Relation::MoreSpecial));
         assert_eq!(related("an animal", "dog"), Some(Relation::Same));
-        assert_eq!(related("a parrot", "bird"), Some(Relation::MoreGeneral));
+        assert_eq!(related("a parrot", "bird"), Some(Relation::Likely));
+        assert_eq!(related("a motorbike", "motorcycle"), Some(Relation::Likely));
         assert_eq!(related("a mug", "container"), Some(Relation::MoreGeneral));
         assert_eq!(related("milk", "milk carton"), Some(Relation::Same));
         assert_eq!(related("coffee", "coffee mug"), Some(Relation::Likely));
