@@ -60,7 +60,7 @@ fn counted(daemon: &Running) -> Vec<(String, String, u64)> {
 
 #[test]
 fn each_reason_is_counted() {
-    let flags = ["max_line_mb=1", "max_clients=8", "call_deadline_seconds=1"];
+    let flags = ["max_line_mb=1", "max_clients=8", "call_deadline_seconds=3"];
     let flags = flags.map(|it| format!("socket.{it}"));
     let flags: Vec<&str> = flags.iter().flat_map(|it| ["--set", it.as_str()]).collect();
     let daemon = Running::start_in(tempfile::tempdir().unwrap(), &flags);
