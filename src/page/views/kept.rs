@@ -76,6 +76,15 @@ pub(super) fn show(page: &Page, request: &Request) -> Result<Response, Fault> {
     Ok(Response::html(200, page_or_part(request, Tab::Kept, "Kept", main)))
 }
 
+/// Cards of what is kept, and where there are more of it.
+pub(super) fn cards(what: &str, cards: impl Iterator<Item = Html>, cursor: Option<u64>) -> Html {
+    let more = cursor.map(|cursor| {
+        let link = link("/kept", [("what", what.to_owned()), ("cursor", cursor.to_string())]);
+        html!("<p><a href=\"{}\">more</a></p>", link)
+    });
+    html!("<ol class=\"cards\">{}</ol>{}", cards.collect::<Html>(), more)
+}
+
 /// From where on.
 fn cursor(request: &Request) -> u64 {
     request.query.get("cursor").and_then(|it| it.parse().ok()).unwrap_or(0)
@@ -103,11 +112,7 @@ fn notes(memory: &Memory<'_>, request: &Request) -> Result<Html, DaemonError> {
     if items.is_empty() {
         return Ok(html!("<p class=\"notice\">no note is kept</p>"));
     }
-    let more = cursor.map(|cursor| {
-        let link = link("/kept", [("what", "notes".to_owned()), ("cursor", cursor.to_string())]);
-        html!("<p><a href=\"{}\">more</a></p>", link)
-    });
-    Ok(html!("<ol class=\"cards\">{}</ol>{}", items.iter().map(draw_note).collect::<Html>(), more))
+    Ok(cards("notes", items.iter().map(draw_note), cursor))
 }
 
 /// What an agent carries from step to step.

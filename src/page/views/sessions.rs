@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::page::daemon::DaemonError;
 use crate::page::html::{Html, html};
 use crate::page::memory::{Browsed, Memory};
-use crate::page::request::link;
+use crate::page::views::kept::cards;
 use crate::page::views::words;
 
 #[derive(Debug, Deserialize)]
@@ -29,11 +29,7 @@ pub(super) fn draw(memory: &Memory<'_>, cursor: u64) -> Result<Html, DaemonError
     if items.is_empty() {
         return Ok(html!("<p class=\"notice\">no agent has a session</p>"));
     }
-    let more = cursor.map(|cursor| {
-        let link = link("/kept", [("what", "sessions".to_owned()), ("cursor", cursor.to_string())]);
-        html!("<p><a href=\"{}\">more</a></p>", link)
-    });
-    Ok(html!("<ol class=\"cards\">{}</ol>{}", items.iter().map(card).collect::<Html>(), more))
+    Ok(cards("sessions", items.iter().map(card), cursor))
 }
 
 fn card(session: &Session) -> Html {
@@ -48,7 +44,7 @@ fn card(session: &Session) -> Html {
         (*goals > 0).then(|| format!("{visited} of {} visited", words::quantity(*goals, "goal")));
     html!(
         "<li class=\"card\"><h3>{}</h3><p class=\"soft\">last used {}{} · {} · {} in working memory · {}</p>\
-         <dl>{}{}{}{}</dl></li>",
+         <dl class=\"table\">{}{}{}{}</dl></li>",
         name,
         used,
         user,

@@ -6,8 +6,8 @@ use crate::page::Page;
 use crate::page::daemon::DaemonError;
 use crate::page::html::{Html, html};
 use crate::page::memory::{Browsed, Memory};
-use crate::page::request::link;
 use crate::page::response::Response;
+use crate::page::views::kept::cards;
 use crate::page::views::{Fault, words};
 
 /// Longest edge of a small picture, in pixels.
@@ -38,11 +38,7 @@ pub(super) fn draw(
         };
         return Ok(html!("<p class=\"notice\">{}</p>", none));
     }
-    let more = cursor.map(|cursor| {
-        let link = link("/kept", [("what", kind.to_owned()), ("cursor", cursor.to_string())]);
-        html!("<p><a href=\"{}\">more</a></p>", link)
-    });
-    Ok(html!("<ol class=\"cards\">{}</ol>{}", items.iter().map(card).collect::<Html>(), more))
+    Ok(cards(kind, items.iter().map(card), cursor))
 }
 
 fn card(frame: &Frame) -> Html {
