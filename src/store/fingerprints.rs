@@ -193,13 +193,9 @@ impl Sorted<'_> {
     /// The things that these runs are of. Of a short text both of its ends must be there.
     pub(super) fn things(&self, found: &BTreeSet<usize>) -> BTreeSet<&str> {
         let of = |number: &usize| self.runs.get(*number).copied();
-        let is_whole = |run: &Run| {
-            run.bytes == LONG
-                || (0_usize..)
-                    .zip(&self.runs)
-                    .filter(|(_, it)| it.thing == run.thing)
-                    .all(|(number, _)| found.contains(&number))
-        };
+        let missing = (0_usize..).zip(&self.runs).filter(|(number, _)| !found.contains(number));
+        let of_missing: BTreeSet<usize> = missing.map(|(_, run)| run.thing).collect();
+        let is_whole = |run: &Run| run.bytes == LONG || !of_missing.contains(&run.thing);
         let things = found.iter().filter_map(of).filter(is_whole);
         things.filter_map(|run| self.prints.things.get(run.thing)).map(String::as_str).collect()
     }
