@@ -17,19 +17,12 @@ from pathlib import Path
 
 import rclpy
 from geometry_msgs.msg import PoseStamped
+from patience import wait_for
 from PIL import Image
 from rclpy.node import Node
 from std_msgs.msg import String
 
 PATIENCE = 60.0
-
-
-def wait_for(what, is_so):
-    end = time.monotonic() + PATIENCE
-    while not is_so():
-        if time.monotonic() > end:
-            sys.exit(f"FAILED: waited in vain for {what}")
-        time.sleep(0.1)
 
 
 class Asker(Node):
@@ -55,7 +48,7 @@ class Asker(Node):
             rclpy.spin_once(self, timeout_sec=0.05)
             return is_so()
 
-        wait_for(what, spun)
+        wait_for(what, spun, PATIENCE)
 
 
 def main():
@@ -80,6 +73,7 @@ def run(engram, directory, started):
         wait_for(
             "the daemon",
             lambda: subprocess.run([engram, "call", "health", *socket], capture_output=True).returncode == 0,
+            PATIENCE,
         )
         return daemon
 

@@ -23,6 +23,7 @@ from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from patience import wait_for
 from ros2_drive import between, camera_in_map, in_odom
 
 PEER = Path(__file__).with_name("ros2_peer.py")
@@ -36,14 +37,6 @@ STARTED = []  # processes, which are ended at the latest with this one
 
 def micros(text):
     return round(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1e6)
-
-
-def wait_for(what, is_so):
-    end = time.monotonic() + PATIENCE
-    while not is_so():
-        if time.monotonic() > end:
-            sys.exit(f"FAILED: waited in vain for {what}")
-        time.sleep(0.1)
 
 
 class Captioner(BaseHTTPRequestHandler):
@@ -122,7 +115,7 @@ class Daemon:
     def start(self):
         self.process = subprocess.Popen([self.engram, "serve", *self.flags])
         STARTED.append(self.process)
-        wait_for("the daemon", lambda: self.call("ingest_status") is not None)
+        wait_for("the daemon", lambda: self.call("ingest_status") is not None, PATIENCE)
         self.since = time.time()
 
     def call(self, tool):
@@ -200,7 +193,7 @@ def run(options, directory):
 
     def wait_for_more(count):
         before = daemon.call("ingest_status")["captioned"]
-        wait_for("records", lambda: daemon.call("ingest_status")["captioned"] >= before + count)
+        wait_for("records", lambda: daemon.call("ingest_status")["captioned"] >= before + count, PATIENCE)
         daemon.look()
 
     if options.brief:
@@ -235,7 +228,7 @@ def run(options, directory):
 def finish(options, daemon, robot, log, ups):
     robot.end()
     while pending := daemon.call("ingest_status")["pending"]:
-        wait_for("a caption", lambda pending=pending: daemon.call("ingest_status")["pending"] < pending)
+        wait_for("a caption", lambda pending=pending: daemon.call("ingest_status")["pending"] < pending, PATIENCE)
     daemon.count()
     output = subprocess.run(
         [daemon.engram, "export", "--socket", str(daemon.socket)], capture_output=True, text=True, check=True
