@@ -287,7 +287,7 @@ def main():
         if options.few:
             return
         stores = TOOLS / "stores"
-        fill = [ENGRAM, "bench", "recall", "--records", str(RECORDS), "--questions", "1", "--stores", stores, "--json"]
+        fill = [ENGRAM, "bench", "recall", "--records", str(RECORDS), "--questions", "10", "--stores", stores, "--json"]
         if not list(stores.glob(f"*-{RECORDS}")):
             subprocess.run(fill, check=True, capture_output=True)
         many = state / "many"
