@@ -20,7 +20,8 @@ use crate::capture::recording::mcap_records::{
     self as records, BadRecord, Channel, Chunk, ChunkIndex, MAGIC, Op, Summary, first_record,
 };
 use crate::capture::recording::messages::Stamp;
-use crate::capture::recording::store::{Message, MessageStore, Messages, Topic, Wire};
+use crate::capture::recording::spans::{self, Recorded, SpannedFile};
+use crate::capture::recording::store::{MessageStore, Messages, Topic, Wire};
 
 /// Most bytes of one chunk, packed or unpacked: writers make chunks of some megabytes, or of one
 /// message.
@@ -47,7 +48,7 @@ pub(super) struct McapFile {
 
 /// Bytes of the file that are read at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Span {
+pub(super) struct Span {
     offset: u64,
     length: u64,
     /// A chunk record, or else messages as they lie.
@@ -265,13 +266,7 @@ impl McapFile {
 
 impl MessageStore for McapFile {
     fn topics(&self) -> Vec<Rc<Topic>> {
-        let mut topics: Vec<Rc<Topic>> = Vec::new();
-        for topic in self.channels.values() {
-            if !topics.iter().any(|it| Rc::ptr_eq(it, topic)) {
-                topics.push(Rc::clone(topic));
-            }
-        }
-        topics
+        spans::topics(self)
     }
 
     fn faults(&self) -> &[FrameFault] {
@@ -279,99 +274,52 @@ impl MessageStore for McapFile {
     }
 
     fn read(self: Rc<Self>, wanted: &dyn Fn(&Topic) -> bool) -> Messages {
-        let wanted: BTreeMap<u16, Rc<Topic>> = self
-            .channels
-            .iter()
-            .filter(|(_, topic)| wanted(topic))
-            .map(|(id, topic)| (*id, Rc::clone(topic)))
-            .collect();
-        let (records, at) = (Vec::new(), 0);
-        Box::new(Cursor { file: self, open: None, wanted, next_span: 0, records, at })
+        spans::read(self, wanted)
     }
 }
 
-/// The messages of some channels, chunk by chunk.
-struct Cursor {
-    file: Rc<McapFile>,
-    /// `None` until the first message is asked for.
-    open: Option<File>,
-    wanted: BTreeMap<u16, Rc<Topic>>,
-    next_span: usize,
-    /// Of the present span.
-    records: Vec<u8>,
-    at: usize,
-}
+impl SpannedFile for McapFile {
+    type Stream = u16;
+    type Span = Span;
+    type Bad = BadMcap;
 
-impl Cursor {
-    /// The next span with wanted channels; `None` behind the last.
-    fn load(&mut self) -> Option<Result<(), FrameFault>> {
-        loop {
-            let span = self.file.spans.get(self.next_span)?;
-            self.next_span += 1;
-            let is_wanted = span.channels.as_ref().is_none_or(|channels| {
-                channels.iter().any(|channel| self.wanted.contains_key(channel))
-            });
-            if !is_wanted {
-                continue;
-            }
-            (self.records, self.at) = (Vec::new(), 0);
-            let offset = span.offset;
-            let file = match self.open.take() {
-                Some(file) => Ok(file),
-                None => File::open(&self.file.path).map_err(BadMcap::from),
-            };
-            let unpacked = file.and_then(|file| unpack(self.open.insert(file), span));
-            return Some(match unpacked {
-                Ok(records) => {
-                    self.records = records;
-                    Ok(())
-                }
-                Err(bad) => Err(self.fault(offset, &bad)),
-            });
-        }
+    const LONG: BadMcap = BadMcap::Long;
+
+    fn path(&self) -> &Path {
+        &self.path
     }
 
-    fn fault(&self, offset: u64, bad: &BadMcap) -> FrameFault {
-        let place = format!("{}, byte {offset}", self.file.name);
-        FrameFault { place, reason: bad.to_string() }
+    fn name(&self) -> &str {
+        &self.name
     }
-}
 
-impl Iterator for Cursor {
-    type Item = Result<Message, FrameFault>;
+    fn streams(&self) -> &BTreeMap<u16, Rc<Topic>> {
+        &self.channels
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.wanted.is_empty() {
-            return None;
-        }
-        loop {
-            let rest = self.records.get(self.at..).unwrap_or_default();
-            if rest.is_empty() {
-                match self.load()? {
-                    Ok(()) => continue,
-                    Err(fault) => return Some(Err(fault)),
-                }
-            }
-            let Some((opcode, body, length)) = first_record(rest) else {
-                let offset = self.file.spans.get(self.next_span - 1).map_or(0, |it| it.offset);
-                self.at = self.records.len();
-                return Some(Err(self.fault(offset, &BadMcap::Long)));
-            };
-            self.at += length;
-            if opcode != Op::Message {
-                continue;
-            }
-            let Ok(records::Message { channel, log_time, data }) = records::Message::read(body)
-            else {
-                continue;
-            };
-            let Some(topic) = self.wanted.get(&channel) else { continue };
-            return Some(Ok(Message {
-                topic: Rc::clone(topic),
-                log_time: Stamp(i64::try_from(log_time).unwrap_or(i64::MAX)),
-                data: data.to_vec(),
-            }));
-        }
+    fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    fn offset(span: &Span) -> u64 {
+        span.offset
+    }
+
+    fn may_have(span: &Span, is_wanted: &dyn Fn(&u16) -> bool) -> bool {
+        span.channels.as_ref().is_none_or(|channels| channels.iter().any(is_wanted))
+    }
+
+    fn unpack(file: &File, span: &Span) -> Result<Vec<u8>, BadMcap> {
+        unpack(file, span)
+    }
+
+    fn first_record(records: &[u8]) -> Option<(usize, Option<Recorded<'_, u16>>)> {
+        let (opcode, body, length) = first_record(records)?;
+        let message = (opcode == Op::Message).then(|| records::Message::read(body).ok());
+        let recorded = message.flatten().map(|records::Message { channel, log_time, data }| {
+            (channel, Stamp(i64::try_from(log_time).unwrap_or(i64::MAX)), data)
+        });
+        Some((length, recorded))
     }
 }
 

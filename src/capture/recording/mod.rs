@@ -15,6 +15,7 @@ mod poses;
 mod rosbag1;
 mod rosbag2;
 mod source;
+mod spans;
 mod store;
 pub mod tf;
 

@@ -16,7 +16,8 @@ use lz4_flex::frame::FrameDecoder as Lz4Decoder;
 
 use crate::capture::FrameFault;
 use crate::capture::recording::messages::Stamp;
-use crate::capture::recording::store::{Message, MessageStore, Messages, Topic, Wire};
+use crate::capture::recording::spans::{self, Recorded, SpannedFile};
+use crate::capture::recording::store::{MessageStore, Messages, Topic, Wire};
 
 const MAGIC: &[u8] = b"#ROSBAG V2.0\n";
 /// Most bytes of one chunk, packed or unpacked: rosbag makes such of 768 kB, or of one message.
@@ -46,7 +47,7 @@ pub(super) struct Rosbag1File {
 
 /// Bytes of the file that are read at once.
 #[derive(Debug)]
-struct Span {
+pub(super) struct Span {
     offset: u64,
     length: u64,
     /// A chunk, or else messages as they lie.
@@ -229,13 +230,7 @@ impl Rosbag1File {
 
 impl MessageStore for Rosbag1File {
     fn topics(&self) -> Vec<Rc<Topic>> {
-        let mut topics: Vec<Rc<Topic>> = Vec::new();
-        for topic in self.connections.values() {
-            if !topics.iter().any(|it| Rc::ptr_eq(it, topic)) {
-                topics.push(Rc::clone(topic));
-            }
-        }
-        topics
+        spans::topics(self)
     }
 
     fn faults(&self) -> &[FrameFault] {
@@ -243,85 +238,50 @@ impl MessageStore for Rosbag1File {
     }
 
     fn read(self: Rc<Self>, wanted: &dyn Fn(&Topic) -> bool) -> Messages {
-        let wanted = self.connections.iter().filter(|(_, topic)| wanted(topic));
-        let wanted = wanted.map(|(id, topic)| (*id, Rc::clone(topic))).collect();
-        let (records, at) = (Vec::new(), 0);
-        Box::new(Cursor { file: self, open: None, wanted, next_span: 0, records, at })
+        spans::read(self, wanted)
     }
 }
 
-/// The messages of some connections, chunk by chunk.
-struct Cursor {
-    file: Rc<Rosbag1File>,
-    /// `None` until the first message is asked for.
-    open: Option<File>,
-    wanted: BTreeMap<u32, Rc<Topic>>,
-    next_span: usize,
-    /// Of the present span.
-    records: Vec<u8>,
-    at: usize,
-}
+impl SpannedFile for Rosbag1File {
+    type Stream = u32;
+    type Span = Span;
+    type Bad = BadBag;
 
-impl Cursor {
-    /// The next span with wanted messages; `None` behind the last.
-    fn load(&mut self) -> Option<Result<(), FrameFault>> {
-        loop {
-            let span = self.file.spans.get(self.next_span)?;
-            self.next_span += 1;
-            let is_wanted = span
-                .counts
-                .as_ref()
-                .is_none_or(|counts| counts.keys().any(|it| self.wanted.contains_key(it)));
-            if !is_wanted {
-                continue;
-            }
-            (self.records, self.at) = (Vec::new(), 0);
-            let file = match self.open.take() {
-                Some(file) => Ok(file),
-                None => File::open(&self.file.path).map_err(BadBag::from),
-            };
-            let unpacked = file.and_then(|file| {
-                unpack(self.open.insert(file), span.offset, span.length, span.is_chunk)
-            });
-            return Some(unpacked.map(|records| self.records = records).map_err(|bad| {
-                let place = format!("{}, byte {}", self.file.name, span.offset);
-                FrameFault { place, reason: bad.to_string() }
-            }));
-        }
+    const LONG: BadBag = BadBag::Long;
+
+    fn path(&self) -> &Path {
+        &self.path
     }
-}
 
-impl Iterator for Cursor {
-    type Item = Result<Message, FrameFault>;
+    fn name(&self) -> &str {
+        &self.name
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.wanted.is_empty() {
-            return None;
-        }
-        loop {
-            let rest = self.records.get(self.at..).unwrap_or_default();
-            if rest.is_empty() {
-                match self.load()? {
-                    Ok(()) => continue,
-                    Err(fault) => return Some(Err(fault)),
-                }
-            }
-            let Some((head, data, length)) = first_record(rest) else {
-                let offset = self.file.spans.get(self.next_span - 1).map_or(0, |it| it.offset);
-                self.at = self.records.len();
-                let place = format!("{}, byte {offset}", self.file.name);
-                return Some(Err(FrameFault { place, reason: BadBag::Long.to_string() }));
-            };
-            self.at += length;
-            if head.op() != Some(MESSAGE) {
-                continue;
-            }
-            let Some(topic) = head.number("conn").and_then(|it| self.wanted.get(&it)) else {
-                continue;
-            };
-            let Some(log_time) = head.time() else { continue };
-            return Some(Ok(Message { topic: Rc::clone(topic), log_time, data: data.to_vec() }));
-        }
+    fn streams(&self) -> &BTreeMap<u32, Rc<Topic>> {
+        &self.connections
+    }
+
+    fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    fn offset(span: &Span) -> u64 {
+        span.offset
+    }
+
+    fn may_have(span: &Span, is_wanted: &dyn Fn(&u32) -> bool) -> bool {
+        span.counts.as_ref().is_none_or(|counts| counts.keys().any(is_wanted))
+    }
+
+    fn unpack(file: &File, span: &Span) -> Result<Vec<u8>, BadBag> {
+        unpack(file, span.offset, span.length, span.is_chunk)
+    }
+
+    fn first_record(records: &[u8]) -> Option<(usize, Option<Recorded<'_, u32>>)> {
+        let (head, data, length) = first_record(records)?;
+        let is_message = head.op() == Some(MESSAGE);
+        let of_connection = head.number("conn").filter(|_| is_message).zip(head.time());
+        Some((length, of_connection.map(|(connection, time)| (connection, time, data))))
     }
 }
 

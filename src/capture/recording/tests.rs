@@ -88,36 +88,37 @@ fn images_come_with_what_tf2_says_of_their_camera() {
     }
 }
 
+fn check_drive(name: &str, options: &Options) {
+    let (frames, notes) = frames(&fixture(name), options);
+    assert_eq!(frames.len(), 9, "{name}");
+    check_nine(&frames, "/camera/image_raw");
+    check_poses(&frames);
+    assert_eq!(notes[0], "6 poses: the camera's in \"map\", by tf");
+    assert_eq!(notes[2], "/camera/depth: 9 images are depth (16UC1) and no pictures");
+}
+
+fn check_counts(name: &str, options: &Options) {
+    let listed = list(&fixture(name), options).unwrap();
+    let counts: Vec<Option<u64>> = listed.topics.iter().map(|it| it.topic.count).collect();
+    assert_eq!(counts, [Some(9), Some(9), Some(32), Some(1)]);
+}
+
 #[test]
 fn bags_in_sqlite_and_those_of_rosbags_hold_the_same() {
     let options = Options { map_id: "flat".to_owned(), ..Options::default() };
     for name in ["drive.db3", "drive-zstd.db3", "drive-rosbags.mcap"] {
-        let (frames, notes) = frames(&fixture(name), &options);
-        assert_eq!(frames.len(), 9, "{name}");
-        check_nine(&frames, "/camera/image_raw");
-        check_poses(&frames);
-        assert_eq!(notes[0], "6 poses: the camera's in \"map\", by tf");
-        assert_eq!(notes[2], "/camera/depth: 9 images are depth (16UC1) and no pictures");
+        check_drive(name, &options);
     }
-    let listed = list(&fixture("drive.db3"), &options).unwrap();
-    let counts: Vec<Option<u64>> = listed.topics.iter().map(|it| it.topic.count).collect();
-    assert_eq!(counts, [Some(9), Some(9), Some(32), Some(1)]);
+    check_counts("drive.db3", &options);
 }
 
 #[test]
 fn bags_of_ros_1_hold_the_same_not_packed_and_by_lz4() {
     let options = Options { map_id: "flat".to_owned(), ..Options::default() };
     for name in ["drive.bag", "drive-lz4.bag"] {
-        let (frames, notes) = frames(&fixture(name), &options);
-        assert_eq!(frames.len(), 9, "{name}");
-        check_nine(&frames, "/camera/image_raw");
-        check_poses(&frames);
-        assert_eq!(notes[0], "6 poses: the camera's in \"map\", by tf");
-        assert_eq!(notes[2], "/camera/depth: 9 images are depth (16UC1) and no pictures");
+        check_drive(name, &options);
     }
-    let listed = list(&fixture("drive-lz4.bag"), &options).unwrap();
-    let counts: Vec<Option<u64>> = listed.topics.iter().map(|it| it.topic.count).collect();
-    assert_eq!(counts, [Some(9), Some(9), Some(32), Some(1)]);
+    check_counts("drive-lz4.bag", &options);
     let refused = refusal(&fixture("drive-bz2.bag"), &options);
     assert!(refused.contains("compressed by \"bz2\", accepted are lz4 and none"), "{refused}");
     assert!(refused.contains("rosbag decompress"), "{refused}");
