@@ -102,26 +102,25 @@ pub fn check(image: &[u8], limits: ImageLimits) -> Result<WholeImage<'_>, BadIma
         return Err(BadImage::FileTooLarge { bytes: image.len(), max: limits.bytes_max });
     }
     let encoding = Encoding::of(image).ok_or(BadImage::UnknownFormat)?;
-    let (exif, decodable) = match encoding {
-        Encoding::Jpeg => {
-            let whole = jpeg::check(image, limits.pixels_max);
-            let jpeg::Facts { exif, decodable } = whole.map_err(|it| bad_jpeg(it, limits))?;
-            (exif, decodable)
-        }
-        Encoding::Png => {
-            let whole = png::check(image, limits.pixels_max);
-            let png::Facts { exif, decodable } = whole.map_err(|it| bad_png(it, limits))?;
-            (exif, Cow::Owned(decodable))
-        }
-        Encoding::WebP => {
-            let whole = webp::check(image, limits.pixels_max);
-            let webp::Facts { exif, decodable } = whole.map_err(|it| bad_webp(it, limits))?;
-            (exif, Cow::Owned(decodable))
-        }
-    };
+    let pixels_max = limits.pixels_max;
+    let Facts { exif, decodable } = match encoding {
+        Encoding::Jpeg => jpeg::check(image, pixels_max).map_err(|it| bad_jpeg(it, limits)),
+        Encoding::Png => png::check(image, pixels_max).map_err(|it| bad_png(it, limits)),
+        Encoding::WebP => webp::check(image, pixels_max).map_err(|it| bad_webp(it, limits)),
+    }?;
     let orientation = exif.and_then(Orientation::from_exif_chunk);
     let orientation = orientation.unwrap_or(Orientation::NoTransforms);
     Ok(WholeImage { encoding, orientation, decodable })
+}
+
+/// What a whole file says of itself beside its pixels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Facts<'a> {
+    /// TIFF structure of the first that is called EXIF.
+    exif: Option<&'a [u8]>,
+    /// The file for decoders, which need not be all of it, nor it alone (`jpeg`, `png` and `webp`
+    /// say what).
+    decodable: Cow<'a, [u8]>,
 }
 
 /// Decodes JPEG, PNG or WebP to 8-bit RGB (transparency dropped, grey spread to

@@ -4,15 +4,7 @@
 //! colour profiles and texts to hundreds of megabytes. So every chunk's checksum is compared
 //! here, up to the last, and the decoder gets the chunks of the pixels alone.
 
-/// What a whole PNG says of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Facts<'a> {
-    /// TIFF structure of the EXIF chunk.
-    pub(super) exif: Option<&'a [u8]>,
-    /// The file without what is not of its pixels. Transparency, which would be dropped after
-    /// decoding, is left out as well.
-    pub(super) decodable: Vec<u8>,
-}
+use crate::base::picture::Facts;
 
 /// Why a file is no whole PNG, at which byte.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +20,8 @@ pub(super) enum Fault {
 }
 
 const SIGNATURE_BYTES: usize = 8;
-/// Chunks that pixels are made of: header, palette, image, end.
+/// Chunks that pixels are made of: header, palette, image, end. Transparency would be dropped after
+/// decoding.
 const OF_PIXELS: [&[u8; 4]; 4] = [b"IHDR", b"PLTE", b"IDAT", b"IEND"];
 
 /// Reads the file, of so many pixels at most, to the end of its image.
@@ -54,7 +47,7 @@ pub(super) fn check(image: &[u8], pixels_max: u64) -> Result<Facts<'_>, Fault> {
             }
         }
         match chunk.name {
-            b"IEND" => return Ok(Facts { exif, decodable }),
+            b"IEND" => return Ok(Facts { exif, decodable: decodable.into() }),
             b"eXIf" => exif = Some(chunk.data),
             _ => {}
         }

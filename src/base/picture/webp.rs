@@ -2,17 +2,10 @@
 //!
 //! Its container (RFC 9649) says how long it and each of its chunks are, so that a cut file is
 //! told. It has no checksums: what else is damaged is told by the decoder alone, which reads codes
-//! of some other picture as that picture. The decoder gets the chunk of the pixels by itself.
+//! of some other picture as that picture. The decoder gets the chunk of the pixels by itself:
+//! transparency that lies beside them would be dropped after decoding.
 
-/// What a whole WebP says of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Facts<'a> {
-    /// TIFF structure of the EXIF chunk.
-    pub(super) exif: Option<&'a [u8]>,
-    /// The file without what is not of its pixels. Transparency that lies beside them, which
-    /// would be dropped after decoding, is left out as well.
-    pub(super) decodable: Vec<u8>,
-}
+use crate::base::picture::Facts;
 
 /// Why a file is no whole WebP.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -75,7 +68,7 @@ pub(super) fn check(image: &[u8], pixels_max: u64) -> Result<Facts<'_>, Fault> {
     if u64::from(width) * u64::from(height) > pixels_max {
         return Err(Fault::TooManyPixels { width, height });
     }
-    Ok(Facts { exif, decodable: alone(&picture) })
+    Ok(Facts { exif, decodable: alone(&picture).into() })
 }
 
 struct Chunk<'a> {

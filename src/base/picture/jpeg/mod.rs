@@ -16,18 +16,10 @@ mod huffman;
 
 use std::borrow::Cow;
 
+use crate::base::picture::Facts;
 use crate::base::picture::jpeg::bits::{Bits, Damage};
 use crate::base::picture::jpeg::blocks::{Component, Scan};
 use crate::base::picture::jpeg::huffman::HuffmanTables;
-
-/// What a whole JPEG says of itself beside its pixels.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Facts<'a> {
-    /// TIFF structure of the first EXIF segment.
-    pub(super) exif: Option<&'a [u8]>,
-    /// The file for decoders: with its Huffman tables, where Motion JPEG left them out.
-    pub(super) decodable: Cow<'a, [u8]>,
-}
 
 /// Why a file is no whole JPEG, at which byte.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +42,7 @@ const COMPONENTS_MAX: usize = 4;
 pub(super) fn check(image: &[u8], pixels_max: u64) -> Result<Facts<'_>, Fault> {
     let mut reader = Reader { image, at: 2, pixels_max, ..Reader::default() };
     reader.read()?;
+    // Decoders want the Huffman tables that Motion JPEG leaves out.
     let decodable = match reader.tables_due_at.and_then(|at| image.split_at_checked(at)) {
         Some((head, scans)) => Cow::Owned([head, &huffman::segment(), scans].concat()),
         None => Cow::Borrowed(image),
