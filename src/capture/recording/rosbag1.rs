@@ -1,4 +1,4 @@
-//! Recordings of ROS 1, as rosbag writes them (format 2.0): not packed, or by lz4.
+//! Recordings of ROS 1, as rosbag writes them (format 2.0): not packed, or by lz4 or bz2.
 //!
 //! The file is walked once, record by record; behind each chunk an index says of which connections
 //! it holds messages. Where that is missing, as when the robot was switched off, the chunk itself is
@@ -12,6 +12,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use bzip2::read::BzDecoder;
 use lz4_flex::frame::FrameDecoder as Lz4Decoder;
 
 use crate::capture::FrameFault;
@@ -69,10 +70,7 @@ pub(super) enum BadBag {
     Record,
     #[error("a chunk has {bytes} bytes, accepted are at most {CHUNK_BYTES_MAX}")]
     TooLarge { bytes: u64 },
-    #[error(
-        "a chunk is compressed by {0:?}, accepted are lz4 and none; `rosbag decompress` makes a bag \
-         that is not"
-    )]
+    #[error("a chunk is compressed by {0:?}, accepted are lz4, bz2 and none")]
     Compression(String),
     #[error("a chunk cannot be unpacked: {0}")]
     Packed(String),
@@ -365,17 +363,59 @@ fn unpack(file: &File, offset: u64, length: u64, is_chunk: bool) -> Result<Vec<u
     if size > CHUNK_BYTES_MAX {
         return Err(BadBag::TooLarge { bytes: size });
     }
-    let mut records = Vec::new();
-    // One more than is said, so that more is noticed.
-    let max = size + 1;
-    let taken = match head.text("compression").unwrap_or_default().as_str() {
-        "none" => data.take(max).read_to_end(&mut records),
-        "lz4" => Lz4Decoder::new(data).take(max).read_to_end(&mut records),
+    let unpacked: Box<dyn io::Read> = match head.text("compression").unwrap_or_default().as_str() {
+        "none" => Box::new(data),
+        "lz4" => Box::new(Lz4Decoder::new(data)),
+        "bz2" => Box::new(BzDecoder::new(data)),
         other => return Err(BadBag::Compression(other.to_owned())),
     };
+    let mut records = Vec::new();
+    // One more than is said, so that more is noticed.
+    let taken = unpacked.take(size + 1).read_to_end(&mut records);
     taken.map_err(|error| BadBag::Packed(error.to_string()))?;
     if records.len() as u64 != size {
         return Err(BadBag::Packed(format!("it has not the {size} bytes that it should have")));
     }
     Ok(records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bzip2::Compression;
+    use bzip2::write::BzEncoder;
+    use std::io::Write as _;
+
+    /// A chunk by bz2 that says it has `size` bytes.
+    fn chunk(size: u32, packed: &[u8]) -> Vec<u8> {
+        let number = |length: usize| u32::try_from(length).unwrap().to_le_bytes();
+        let fields =
+            [&b"op=\x05"[..], b"compression=bz2", &[b"size=", &size.to_le_bytes()[..]].concat()];
+        let head: Vec<u8> =
+            fields.iter().flat_map(|it| [&number(it.len())[..], it].concat()).collect();
+        [&number(head.len())[..], &head, &number(packed.len()), packed].concat()
+    }
+
+    fn check(size: u32, packed: &[u8], expect: &str) {
+        let mut file = tempfile::tempfile().unwrap();
+        let chunk = chunk(size, packed);
+        file.write_all(&chunk).unwrap();
+        let unpacked = unpack(&file, 0, chunk.len() as u64, true);
+        let said = unpacked.map_or_else(|bad| bad.to_string(), |it| format!("{} bytes", it.len()));
+        assert!(said.contains(expect), "{said}, not {expect}");
+    }
+
+    #[test]
+    fn a_chunk_by_bz2_is_unpacked_to_as_much_as_it_says_and_no_more() {
+        let mut packed = BzEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(&vec![0; 5_000_000]).unwrap();
+        let packed = packed.finish().unwrap();
+        check(5_000_000, &packed, "5000000 bytes");
+        check(5, &packed, "it has not the 5 bytes");
+        check(200_000_000, &packed, "it has not the 200000000 bytes");
+        check(u32::MAX, &packed, "a chunk has 4294967295 bytes, accepted are at most");
+        for length in 0..packed.len() {
+            check(5_000_000, &packed[..length], "a chunk cannot be unpacked: ");
+        }
+    }
 }
