@@ -27,6 +27,7 @@ for text in README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT config/default.tom
     place 644 "$sources/$text" "$prefix/share/doc/engram"
 done
 place 644 "$sources/config/packaging/engram.toml" etc/engram
+install -d -m 755 "$into/etc/engram/cameras"
 for unit in "$sources"/config/systemd/*.service "$sources"/config/systemd/*.socket "$sources"/config/systemd/*.timer; do
     place 644 "$unit" "$prefix/lib/systemd/system"
 done
