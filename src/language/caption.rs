@@ -4,8 +4,11 @@
 //! Pure. A [`ParsedCaption`] is stored with its record, and is all that the memory reads
 //! of a caption; the text is for people.
 
+use std::ops::Range;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
+use crate::language::inscription::{QUOTE, inscription};
 use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
 use crate::language::naming;
@@ -93,7 +96,7 @@ impl ParsedCaption {
     pub fn of_tagged(reader: u32, sentences: &[(&str, Vec<TaggedWord>)]) -> Self {
         let mut parsed = Self { reader, ..Self::default() };
         for (number, (text, words)) in sentences.iter().enumerate() {
-            Tagged { text, words, sentence: number }.add_to(&mut parsed);
+            Tagged::of(text, words, number).add_to(&mut parsed);
         }
         parsed
     }
@@ -156,13 +159,60 @@ struct Tagged<'a> {
     text: &'a str,
     words: &'a [TaggedWord],
     sentence: usize,
+    /// Head of a thing, and the words that are written on it.
+    written: Vec<(usize, Range<usize>)>,
 }
 
-impl Tagged<'_> {
+impl<'a> Tagged<'a> {
+    fn of(text: &'a str, words: &'a [TaggedWord], sentence: usize) -> Self {
+        let mut tagged = Self { text, words, sentence, written: Vec::new() };
+        tagged.written = tagged.inscriptions();
+        tagged
+    }
+
+    /// What is written on things, each with the head of its thing: by rules, as no tag says where
+    /// it ends. "Kitchen" on a sign is no place, and "no smoking" nobody's deed.
+    fn inscriptions(&self) -> Vec<(usize, Range<usize>)> {
+        let words: Vec<String> = (0..self.words.len()).map(|at| self.word_or_quote(at)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut written: Vec<(usize, Range<usize>)> = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let head = at.checked_sub(1).filter(|it| self.role(*it).is_name());
+            match head.and_then(|head| Some((head, inscription(&words, at)?))) {
+                Some((head, range)) => {
+                    at = range.end;
+                    written.push((head, range));
+                }
+                None => at += 1,
+            }
+        }
+        written
+    }
+
+    /// A word; of quotation marks one and the same; nothing for the mark within "driver's".
+    fn word_or_quote(&self, at: usize) -> String {
+        let word = self.word(at);
+        let place = self.words.get(at).map(|it| it.at.clone()).unwrap_or_default();
+        let before = self.text.get(..place.start).unwrap_or_default();
+        let after = self.text.get(place.end..).unwrap_or_default();
+        let is_within =
+            before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric);
+        match word.as_str() {
+            "'" | "’" if is_within => String::new(),
+            "'" | "‘" | "’" | "“" | "”" => QUOTE.to_owned(),
+            _ => word,
+        }
+    }
+
+    fn is_written(&self, at: usize) -> bool {
+        self.written.iter().any(|(_, range)| range.contains(&at))
+    }
+
     fn add_to(&self, parsed: &mut ParsedCaption) {
         let stemmer = Stemmer::create(Algorithm::English);
-        let heads: Vec<usize> =
-            (0..self.words.len()).filter(|at| self.role(*at).is_name()).collect();
+        let is_head = |at: &usize| self.role(*at).is_name() && !self.is_written(*at);
+        let heads: Vec<usize> = (0..self.words.len()).filter(is_head).collect();
         let from = parsed.things.len();
         let number = |head: usize| heads.iter().position(|it| *it == head).map(|at| from + at);
         for head in &heads {
@@ -181,7 +231,8 @@ impl Tagged<'_> {
             });
         }
         self.add_place(&stemmer, &heads, parsed);
-        parsed.deeds.extend((0..self.words.len()).filter_map(|at| {
+        let unwritten = (0..self.words.len()).filter(|at| !self.is_written(*at));
+        parsed.deeds.extend(unwritten.filter_map(|at| {
             let (said, of) = (self.word(at), self.governor(at));
             let role_of = of.map(|it| self.role(it));
             // What belongs to a verb is its particle.
@@ -220,6 +271,7 @@ impl Tagged<'_> {
         let said: Vec<usize> = (0..self.words.len())
             .filter(|at| {
                 matches!(self.role(*at), WordRole::Attribute | WordRole::Count)
+                    && !self.is_written(*at)
                     && self.word(*at).contains(char::is_alphanumeric)
                     && self.root(*at).is_some_and(|root| self.governor(root) == Some(head))
             })
@@ -232,7 +284,14 @@ impl Tagged<'_> {
         let words: Vec<&str> =
             before.iter().map(String::as_str).chain(of_name.iter().copied()).collect();
         let after: Vec<&str> = after.iter().map(String::as_str).collect();
-        naming::name(stemmer, &words, &after, Some(of_name.len().saturating_sub(1)))
+        let mut named =
+            naming::name(stemmer, &words, &after, Some(of_name.len().saturating_sub(1)))?;
+        let written = self.written.iter().filter(|(of, _)| *of == head);
+        let written = written.flat_map(|(_, range)| range.clone()).map(|at| self.word(at));
+        let written: Vec<String> =
+            written.filter(|it| it.contains(char::is_alphanumeric)).collect();
+        named.inscribe(written.iter().map(String::as_str));
+        Some(named)
     }
 
     /// The object of the first relation that begins with a head, and the relation's word.
@@ -389,6 +448,50 @@ mod tests {
             parsed.things[0].mention.attributes.iter().map(|it| it.kind).collect();
         assert_eq!(kinds, [Kind::Number, Kind::Other, Kind::Colour, Kind::Compound]);
         assert_eq!(parsed.place.unwrap().text(), "wooden table in the kitchen");
+    }
+
+    #[test]
+    fn what_is_written_on_a_thing_is_neither_a_thing_nor_a_place_nor_a_deed() {
+        let parsed = parsed(
+            "a sign/thing that reads no smoking/deed in/relation kitchen/place/6 214/count/7 \
+             next/relation/1 to/relation/1 a box/thing/9 marked/attribute/12 fragile/attribute/13",
+        );
+        let things: Vec<(&str, Vec<&str>)> = parsed
+            .things
+            .iter()
+            .map(|it| {
+                let mention = &it.mention;
+                let parts = mention.attributes.iter().filter(|it| it.kind == Kind::Compound);
+                (mention.head.as_str(), parts.map(|it| it.word.as_str()).collect())
+            })
+            .collect();
+        let written = vec!["no", "smoking", "in", "kitchen", "214"];
+        assert_eq!(things, [("sign", written), ("box", vec!["fragile"])]);
+        assert_eq!((parsed.place, parsed.deeds), (None, Vec::new()));
+    }
+
+    #[test]
+    fn what_is_written_may_stand_between_marks() {
+        let written = |text: &str| -> Vec<String> {
+            let mut words = Vec::new();
+            for (start, _) in text.char_indices() {
+                let part = |it: char| it.is_alphanumeric();
+                let before = text[..start].chars().next_back();
+                let is_start = !text[start..].starts_with(part) || !before.is_some_and(part);
+                if text[start..].starts_with(' ') || !is_start {
+                    continue;
+                }
+                let letters = text[start..].find(|it| !part(it)).unwrap_or(text.len() - start);
+                let mark = text[start..].chars().next().unwrap().len_utf8();
+                let role = if words.is_empty() { WordRole::Thing } else { WordRole::None };
+                words.push(TaggedWord { at: start..start + letters.max(mark), role, to: None });
+            }
+            let parsed = ParsedCaption::of_tagged(1, &[(text, words)]);
+            parsed.things[0].mention.attributes.iter().map(|it| it.word.clone()).collect()
+        };
+        assert_eq!(written("label that reads 'PAPER ONLY'. Above"), ["paper", "only"]);
+        assert_eq!(written("label with the word “A, the B” on it"), ["a", "the", "b"]);
+        assert_eq!(written("sign that says driver's door on a wall"), ["driver", "s", "door"]);
     }
 
     #[test]

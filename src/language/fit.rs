@@ -174,6 +174,13 @@ mod tests {
         check("a box", "a box marked fragile", Some(Fit::Possible));
         check("a box marked toys", "a box marked fragile", None);
         check("a mug labeled best dad", "a mug", Some(Fit::Full));
+        check("a sign that reads caution wet floor", "sign that says wet floor", Some(Fit::Full));
+        check(
+            "a sign that reads room 214",
+            "a sign that reads kitchen room 214",
+            Some(Fit::Partial),
+        );
+        check("a sign that reads exit", "the wet floor sign", None);
         let words = |words: &[(&str, AttributeKind)]| -> Vec<Attribute> {
             words
                 .iter()

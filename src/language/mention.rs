@@ -73,7 +73,7 @@ pub fn mentions(text: &str) -> Vec<Mention> {
     let stemmer = Stemmer::create(Algorithm::English);
     let lower = text.to_lowercase();
     let mut found = Vec::new();
-    for sentence in lower.split(['.', ';', ':', '!', '?', '(', ')', '"', '\n']) {
+    for sentence in lower.split(['.', ';', ':', '!', '?', '(', ')', '\n']) {
         Sentence::cut(sentence, &stemmer, &mut found);
         if found.len() >= MENTIONS_MAX {
             found.truncate(MENTIONS_MAX);
@@ -99,6 +99,16 @@ impl Mention {
     /// of a room, no room of a living room.
     pub fn is_named_as(&self, other: &Self) -> bool {
         self.head_stem == other.head_stem || self.bare_stem() == Some(other.head_stem.as_str())
+    }
+
+    /// Adds what is written on it, which counts as part of its name.
+    pub(super) fn inscribe<'a>(&mut self, written: impl IntoIterator<Item = &'a str>) {
+        for word in written {
+            self.phrase.push(' ');
+            self.phrase.push_str(word);
+            let word = word.to_owned();
+            self.attributes.push(Attribute { word, kind: AttributeKind::Compound });
+        }
     }
 
     /// The last word's stem of a head of two words.
@@ -205,6 +215,31 @@ mod tests {
             let found = mentions(text).remove(0).attributes;
             assert_eq!(found.iter().map(|it| it.kind).collect::<Vec<_>>(), [kind], "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_written_on_a_thing_is_part_of_its_name() {
+        let check = |text: &str, things: &[(&str, &str)]| {
+            let found = mentions(text);
+            let parts = |it: &Mention| -> String {
+                let mut parts = it.attributes.iter();
+                let is_all = parts.all(|it| it.kind == AttributeKind::Compound);
+                assert!(is_all, "{it:?}");
+                let parts = it.attributes.iter().map(|it| it.word.as_str());
+                parts.collect::<Vec<_>>().join(" ")
+            };
+            let found: Vec<(&str, String)> =
+                found.iter().map(|it| (it.head.as_str(), parts(it))).collect();
+            let expect: Vec<(&str, String)> =
+                things.iter().map(|(head, parts)| (*head, (*parts).to_owned())).collect();
+            assert_eq!(found, expect, "{text}");
+        };
+        check("where is the sign that says wet floor?", &[("sign", "wet floor")]);
+        check("the EXIT sign", &[("sign", "exit")]);
+        check("a sign that reads Red Cross on a door", &[("sign", "red cross"), ("door", "")]);
+        check("a book titled \"The cat and the hat\"", &[("book", "the cat and the hat")]);
+        check("a mug with the words best dad on it", &[("mug", "best dad")]);
+        check("a person that reads a book", &[("person", ""), ("book", "")]);
     }
 
     #[test]

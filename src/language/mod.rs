@@ -7,6 +7,7 @@ pub mod caption;
 pub mod commonsense;
 pub mod deeds;
 pub mod fit;
+mod inscription;
 pub mod lexicon;
 pub mod mention;
 mod naming;

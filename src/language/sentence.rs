@@ -3,17 +3,19 @@
 //! Pure.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use rust_stemmers::Stemmer;
 
+use crate::language::inscription::{QUOTE, inscription};
 use crate::language::lexicon;
-use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::mention::{AttributeKind, Mention};
 use crate::language::naming::{attribute, name, parts_of_word};
 use crate::language::words::{
     BOUNDARIES, CANS, COLLECTIVES, COLOURS, COPULAS, COUNTS, DEPICTIONS, DEPICTS, DETERMINERS,
     MATERIALS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS,
-    PREPOSITIONS, SIZES, STATES, THINGS_TOO, WRITING, number,
+    PREPOSITIONS, SIZES, STATES, THINGS_TOO, number,
 };
 
 /// A sentence while it is cut.
@@ -55,18 +57,18 @@ impl<'a> Sentence<'a> {
         while let Some(word) = tokens.get(at).copied() {
             let next = tokens.get(at + 1).copied();
             at += 1;
-            if word == "," || word == "and" || word == "or" {
+            if word == QUOTE {
+                cutter.end(word);
+            } else if word == "," || word == "and" || word == "or" {
                 cutter.close();
             } else if class(word) == Some(Class::Collective) && next == Some("of") {
                 // "a set of keys" mentions keys.
                 at += 1;
             } else if word == "can" && cutter.run.last().is_some_and(|it| CANS.contains(it)) {
                 cutter.run.push(word);
-            } else if WRITING.contains(word) && !cutter.run.is_empty() && goes_on(next) {
-                let following = tokens.get(at..).unwrap_or_default();
-                let length = following.iter().take_while(|it| goes_on(Some(it))).count();
-                cutter.close_written(following.get(..length).unwrap_or_default());
-                at += length;
+            } else if let Some(written) = cutter.inscription(&tokens, at - 1) {
+                at = written.end;
+                cutter.close_written(tokens.get(written).unwrap_or_default());
             } else if is_boundary(word)
                 || is_verb(word, next)
                 || is_past(word, next)
@@ -123,19 +125,17 @@ impl<'a> Sentence<'a> {
         self.mention(&before, &after);
     }
 
-    /// Closes the run as a thing on which this is written, which counts as part of its name.
+    /// What is written on the thing that the run names.
+    fn inscription(&self, tokens: &[&str], at: usize) -> Option<Range<usize>> {
+        inscription(tokens, at).filter(|_| !self.run.is_empty())
+    }
+
+    /// Closes the run as a thing on which this is written.
     fn close_written(&mut self, written: &[&str]) {
         let first = self.found.len();
         self.close();
         if let Some(mention) = self.found.get_mut(first) {
-            mention.phrase.push(' ');
-            mention.phrase.push_str(&written.join(" "));
-            mention.attributes.extend(
-                written.iter().map(|word| Attribute {
-                    word: (*word).to_owned(),
-                    kind: AttributeKind::Compound,
-                }),
-            );
+            mention.inscribe(written.iter().copied());
         }
     }
 
@@ -159,17 +159,20 @@ const FOODS: &[&str] = &["food product", "edible fruit"];
 /// Longer words are left out: no thing is called so.
 const WORD_BYTES_MAX: usize = 64;
 
-/// Words and commas.
+/// Words, commas and quotation marks.
 fn tokens(sentence: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
-    for (at, part) in sentence.split(',').enumerate() {
-        if at > 0 {
-            tokens.push(",");
-        }
+    for part in sentence.split_inclusive([',', '"', '“', '”']) {
+        let mark = part.chars().next_back();
         let words = part.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'');
         let words = words.map(|word| word.trim_matches(|c| c == '-' || c == '\''));
         let words = words.map(|word| word.strip_suffix("'s").unwrap_or(word));
         tokens.extend(words.filter(|word| !word.is_empty() && word.len() <= WORD_BYTES_MAX));
+        match mark {
+            Some(',') => tokens.push(","),
+            Some('"' | '“' | '”') => tokens.push(QUOTE),
+            Some(_) | None => {}
+        }
     }
     tokens
 }
@@ -195,7 +198,7 @@ fn is_self_reference(tokens: &[&str], at: usize) -> bool {
 }
 
 fn is_name(word: &str) -> bool {
-    word != "," && word != "and"
+    word != "," && word != QUOTE && word != "and"
 }
 
 /// A participle or verb that parts two things: "a person *reading* a book".
@@ -231,7 +234,7 @@ fn is_adverb(word: &str) -> bool {
 }
 
 /// Whether a name goes on with the next word.
-fn goes_on(next: Option<&str>) -> bool {
+pub(super) fn goes_on(next: Option<&str>) -> bool {
     next.is_some_and(|next| is_name(next) && next != "or" && !is_boundary(next))
 }
 
@@ -268,6 +271,6 @@ pub(super) fn class(word: &str) -> Option<Class> {
     CLASSES.get(word).copied()
 }
 
-fn is_boundary(word: &str) -> bool {
+pub(super) fn is_boundary(word: &str) -> bool {
     class(word) == Some(Class::Boundary)
 }

@@ -343,6 +343,46 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_on_a_thing_tells_it_from_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let (memory, _) = open(dir.path());
+        let captions = [
+            "a couch. a sign that reads Kitchen Room 214",
+            "a person next to a yellow sign that says wet floor",
+            "a green exit sign above a door",
+            "a sign that reads Office 12",
+            "a box marked fragile on a shelf",
+            "a box marked toys in the hall",
+            "a box on a table",
+        ];
+        let observations =
+            (0..).zip(captions).map(|(n, caption)| observation(n, caption)).collect();
+        memory.remember_observations(observations).unwrap();
+        let check = |query: &str, expect: usize| {
+            let found = memory.last_seen(query, &Filter::default(), 1).unwrap();
+            let found = found.first().map(caption);
+            assert_eq!(found, captions.get(expect).copied(), "{query}");
+        };
+        for wet in ["where is the sign that says wet floor", "the wet floor sign"] {
+            check(wet, 1);
+        }
+        for exit in ["the EXIT sign", "a sign that reads exit", "the sign with the word \"Exit\""] {
+            check(exit, 2);
+        }
+        check("the sign that reads Kitchen Room 214", 0);
+        for kitchen in
+            ["the sign saying Room 214", "where is the sign that says Kitchen", "the Room 214 sign"]
+        {
+            check(kitchen, 0);
+        }
+        check("sign", 3);
+        for fragile in ["the box marked fragile", "box that says fragile", "the fragile box"] {
+            check(fragile, 4);
+        }
+        check("the box labelled plates", 6);
+    }
+
+    #[test]
     fn of_what_only_may_be_it_the_most_alike_counts_and_of_those_the_newest() {
         let dir = tempfile::tempdir().unwrap();
         let (memory, _) = open(dir.path());

@@ -1,0 +1,125 @@
+//! What is written on a thing: "a box marked fragile", "the sign that says wet floor on the door".
+//!
+//! Pure. Where it stands among the words of a sentence; whoever takes the sentence apart keeps it
+//! with the thing, as a part of its name.
+
+use std::ops::Range;
+
+use crate::language::lexicon;
+use crate::language::sentence::{goes_on, is_boundary};
+use crate::language::words::{DETERMINERS, PEOPLE, PREPOSITIONS, WRITING};
+
+/// Stands for each quotation mark.
+pub(super) const QUOTE: &str = "\"";
+
+/// Where among `words` it stands what is written on the thing whose name ends right before `at`;
+/// `None` where nothing at `at` says that something is.
+pub(super) fn inscription(words: &[&str], at: usize) -> Option<Range<usize>> {
+    let thing = at.checked_sub(1).and_then(|before| words.get(before))?;
+    if is_boundary(thing) {
+        return None;
+    }
+    let word = |at: usize| words.get(at).copied().unwrap_or_default();
+    let after_verb = |verb: usize| {
+        // "a cat that reads a book"
+        let reads = matches!(word(verb), "reads" | "read" | "reading");
+        let is_deed = is_somebody(thing) || reads && DETERMINERS.has_tag(word(verb + 1), "article");
+        (WRITING.has_tag(word(verb), "verb") && !is_deed).then_some(verb + 1)
+    };
+    let after_text = |text: usize| WRITING.has_tag(word(text), "text").then_some(text + 1);
+    let start = match word(at) {
+        "that" | "which" => after_verb(at + 1)?,
+        "with" if DETERMINERS.contains(word(at + 1)) => after_text(at + 2)?,
+        "with" => after_text(at + 1)?,
+        verb if WRITING.has_tag(verb, "verb") => after_verb(at)?,
+        verb if WRITING.value(verb) == Some("") => {
+            let length = words.iter().skip(at + 1).take_while(|it| goes_on(Some(it))).count();
+            (length > 0 || word(at + 1) == QUOTE).then_some(())?;
+            return Some(quoted(words, at + 1).unwrap_or(at + 1..at + 1 + length));
+        }
+        _ => return None,
+    };
+    let end = (start..words.len()).find(|it| is_end(words, *it)).unwrap_or(words.len());
+    let written = quoted(words, start).unwrap_or(start..end);
+    // "a shirt with text in Chinese"
+    let is_said = !PREPOSITIONS.contains(word(start)) && !matches!(word(start), "and" | "or");
+    (is_said && !written.is_empty()).then_some(written)
+}
+
+/// What stands between quotation marks, of which the first is at `at`.
+fn quoted(words: &[&str], at: usize) -> Option<Range<usize>> {
+    words.get(at).filter(|it| **it == QUOTE)?;
+    let length = words.iter().skip(at + 1).take_while(|it| **it != QUOTE).count();
+    Some(at + 1..at + 1 + length)
+}
+
+/// Whether what is written without quotation marks ends before this word: "on the" of "wet floor on
+/// the door".
+fn is_end(words: &[&str], at: usize) -> bool {
+    let Some(rest) = words.get(at..) else { return true };
+    let is_mark = |it: &&str| !it.is_empty() && !it.contains(char::is_alphanumeric);
+    let links = rest.iter().take_while(|it| is_link(it)).count();
+    rest.first().is_none_or(is_mark) || rest.get(links).is_some_and(|it| links > 0 && is_other(it))
+}
+
+/// Whether a word begins what is told of another thing, or of the same: "a red chair", "on it".
+fn is_other(word: &str) -> bool {
+    DETERMINERS.contains(word) || word == "it"
+}
+
+/// Whether a word leads from what is written to what else is there.
+fn is_link(word: &str) -> bool {
+    let is_put = WRITING.has_tag(word, "put") || word == "and" || word == "or";
+    is_put || is_boundary(word) && !is_other(word)
+}
+
+fn is_somebody(word: &str) -> bool {
+    PEOPLE.contains(word) || lexicon::is_person(&lexicon::singular(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is written, at the first word that says so; words and marks stand apart.
+    fn check(sentence: &str, expect: Option<&str>) {
+        let words: Vec<&str> = sentence.split(' ').collect();
+        let found = (0..words.len()).find_map(|at| inscription(&words, at));
+        assert_eq!(found.map(|it| words[it].join(" ")).as_deref(), expect, "{sentence}");
+    }
+
+    #[test]
+    fn what_is_written_follows_a_word_that_says_so() {
+        check("a box marked fragile on a shelf", Some("fragile"));
+        check("a mug labeled best dad", Some("best dad"));
+        check("a sign that reads kitchen room 214", Some("kitchen room 214"));
+        check("the sign which says wet floor", Some("wet floor"));
+        check("a sign says stop", Some("stop"));
+        check("two signs saying exit above the door", Some("exit"));
+        check("a bottle with the word milk on it", Some("milk"));
+        check("a mug with the words best dad printed on it", Some("best dad"));
+    }
+
+    #[test]
+    fn it_ends_where_something_else_is_told() {
+        check("a sign that says wet floor next to a bucket", Some("wet floor"));
+        check("a sign that says do not enter , a door", Some("do not enter"));
+        check("a sign that says no smoking and a red chair", Some("no smoking"));
+        check("a sign that says stop and go", Some("stop and go"));
+        check("a sign that says \" stop at the line \" on a wall", Some("stop at the line"));
+        check("a book titled \" the cat and the hat \" on a desk", Some("the cat and the hat"));
+    }
+
+    #[test]
+    fn what_somebody_does_is_not_written() {
+        check("a person that reads a book", None);
+        check("a man reading quietly", None);
+        check("a woman that says hello", None);
+        check("a cat that reads a book", None);
+        check("a shirt with text on it", None);
+        check("a page with text and a picture", None);
+        check("a box marked", None);
+        check("reading", None);
+        check("the mug that I use", None);
+    }
+}
