@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
@@ -26,8 +27,9 @@ pub use crate::store::fuzzing::value_on_disk;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its corpus.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("agent_reply", agent_reply),
+    ("euroc", euroc),
     ("filter", filter),
     ("image", image),
     ("kitti", kitti),
@@ -40,6 +42,20 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("template", template),
     ("value_on_disk", value_on_disk),
 ];
+
+/// `EuRoC`'s list of images, its ground truth and the calibration of its camera, one behind the
+/// other with a zero between.
+pub fn euroc(bytes: &[u8]) {
+    let Ok(dir) = tempfile::tempdir() else { return };
+    let sensors = dir.path().join("mav0");
+    let mut parts = bytes.split(|byte| *byte == 0);
+    let files = ["cam0/data.csv", "state_groundtruth_estimate0/data.csv", "cam0/sensor.yaml"];
+    if files.iter().any(|name| !write(&sensors.join(name), parts.next().unwrap_or_default())) {
+        return;
+    }
+    let lines = bytes.split(|byte| *byte == b'\n').count();
+    drain(dir.path(), RecordingClock::Wall, lines);
+}
 
 /// A filter of notes: one that is understood says of any values whether they pass.
 pub fn filter(bytes: &[u8]) {
@@ -68,11 +84,7 @@ pub fn image(bytes: &[u8]) {
 pub fn kitti(bytes: &[u8]) {
     let Ok(dir) = tempfile::tempdir() else { return };
     let mut parts = bytes.split(|byte| *byte == 0);
-    let write = |name: &str, content: &[u8]| {
-        let path = dir.path().join(name);
-        path.parent()
-            .is_some_and(|it| fs::create_dir_all(it).is_ok() && fs::write(&path, content).is_ok())
-    };
+    let write = |name: &str, content: &[u8]| write(&dir.path().join(name), content);
     let mut is_written = true;
     for name in ["s/07/times.txt", "poses/07.txt", "raw/image_02/timestamps.txt"] {
         is_written &= write(name, parts.next().unwrap_or_default());
@@ -86,18 +98,8 @@ pub fn kitti(bytes: &[u8]) {
     if !is_written {
         return;
     }
-    let clock = RecordingClock::Offset(1_700_000_000_000_000);
-    let recording = recording::Options { clock, ..recording::Options::default() };
-    let (defaults, limits) = (Defaults::default(), ImageLimits::default());
-    let options = capture::Options { sidecar: None, defaults, recording, limits };
     for drive in ["s/07", "raw"] {
-        let Ok((mut source, _)) = capture::open_directory(&dir.path().join(drive), &options) else {
-            continue;
-        };
-        assert!(source.remaining().is_some_and(|count| count <= 4), "an image is one frame");
-        while let Some(frame) = source.next_frame() {
-            let _found = frame.map(|it| it.meta.pose);
-        }
+        drain(&dir.path().join(drive), RecordingClock::Offset(1_700_000_000_000_000), 4);
     }
 }
 
@@ -169,6 +171,24 @@ pub fn template(bytes: &[u8]) {
     }
 }
 
+/// A file below directories that may not be there yet; whether it was written.
+fn write(path: &Path, content: &[u8]) -> bool {
+    let made = path.parent().is_some_and(|it| fs::create_dir_all(it).is_ok());
+    made && fs::write(path, content).is_ok()
+}
+
+/// Reads the frames of a data set, of which there are so many at most.
+fn drain(dir: &Path, clock: RecordingClock, frames_max: usize) {
+    let recording = recording::Options { clock, ..recording::Options::default() };
+    let (defaults, limits) = (Defaults::default(), ImageLimits::default());
+    let options = capture::Options { sidecar: None, defaults, recording, limits };
+    let Ok((mut source, _)) = capture::open_directory(dir, &options) else { return };
+    assert!(source.remaining().is_some_and(|it| it <= frames_max), "an image is one frame");
+    while let Some(frame) = source.next_frame() {
+        let _found = frame.map(|it| it.meta.pose);
+    }
+}
+
 fn sidecar(bytes: &[u8], name: &str) {
     let Ok(dir) = tempfile::tempdir() else { return };
     let path = dir.path().join(name);
@@ -184,7 +204,6 @@ fn sidecar(bytes: &[u8], name: &str) {
 mod tests {
     use super::*;
     use crate::base::time::{Clock as _, SystemClock};
-    use std::path::Path;
     use std::time::Duration;
 
     /// The corpora, which hold what fuzzing found, and each of their files damaged in a few

@@ -105,10 +105,11 @@ fn pose_at(poses: &[(i64, Transform)], stamp: i64) -> Option<Transform> {
         return Some(*later);
     }
     let (start, earlier) = poses.get(at.checked_sub(1)?)?;
-    let span = end - start;
+    // Stamps are whatever the file says, at both ends of what a number holds.
+    let span = end.checked_sub(*start).filter(|span| *span <= GAP_MAX)?;
     #[expect(clippy::cast_precision_loss, reason = "a ratio of nanoseconds")]
     let ratio = (stamp - start) as f64 / span as f64;
-    (span <= GAP_MAX).then(|| interpolate(earlier, later, ratio))
+    Some(interpolate(earlier, later, ratio))
 }
 
 /// `T_BS` of a `sensor.yaml`: the sixteen numbers of `data`, row by row.
@@ -189,6 +190,11 @@ mod tests {
                 assert!((pose.heading.unwrap() - 2.777_727_13).abs() < 1e-6, "{pose:?}");
             }
             assert_eq!(open_directory(&root, &options).unwrap().0.remaining(), Some(3));
+            let clock = recording::RecordingClock::Offset(86_400_000_000);
+            let recording = recording::Options { clock, ..recording::Options::default() };
+            let moved = open_directory(&root, &Options { recording, ..options.clone() }).unwrap().0;
+            let note = "86400 s were added to each time, as was asked for";
+            assert_eq!(moved.notes()[1], note);
         }
     }
 

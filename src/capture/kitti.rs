@@ -19,7 +19,7 @@ use crate::base::time::{Timestamp, Zone};
 use crate::capture::euroc::quaternion;
 use crate::capture::recording::messages::Transform;
 use crate::capture::recording::tf::{inverse, product};
-use crate::capture::recording::{RecordingClock, RecordingError, WALL_CLOCK_FROM};
+use crate::capture::recording::{RecordingClock, WALL_CLOCK_FROM};
 use crate::capture::{
     AnnouncedFrame, CaptureError, Defaults, FrameFault, FrameFaults, Options, is_image_name,
     sidecar,
@@ -78,16 +78,14 @@ pub(super) fn list(
             Err(reason) => faults.push(FrameFault { place: file, reason }),
         }
     }
-    let added = added(drive, timed.first().map(|(_, _, time)| *time), options.recording.clock)?;
+    check_clock(drive, timed.first().map(|(_, _, time)| *time), options.recording.clock)?;
     let poses = match drive.kind {
         Kind::Sequence => sequence_poses(&drive.poses, &mut faults)?,
         Kind::Raw => raw_poses(&drive.poses, &mut faults)?,
     };
     let mut frames = Vec::new();
-    for (file, number, time) in timed {
+    for (file, number, taken_at) in timed {
         let Defaults { zone: _, source, frame_id, map_id } = options.defaults.clone();
-        let moved = time.micros().checked_add(added).and_then(Timestamp::from_micros);
-        let taken_at = moved.ok_or_else(|| RecordingError::OutOfRange { path: root.to_owned() })?;
         let pose = poses.get(&number).copied();
         let meta = FrameMeta { taken_at, pose, frame_id, map_id, source };
         frames.push(AnnouncedFrame { file, meta, caption: None });
@@ -97,12 +95,7 @@ pub(super) fn list(
         Kind::Sequence => "the left grey camera's, from where it was at first",
         Kind::Raw => "the car's by GPS and IMU, from where it was at first",
     };
-    let mut notes = vec![format!("{located} of {} frames have a pose: {whose}", frames.len())];
-    if added != 0 {
-        #[expect(clippy::cast_precision_loss, reason = "for a person to read")]
-        let seconds = added as f64 / 1e6;
-        notes.push(format!("{seconds} s were added to each time, as was asked for"));
-    }
+    let notes = vec![format!("{located} of {} frames have a pose: {whose}", frames.len())];
     Ok((frames, faults, notes))
 }
 
@@ -150,20 +143,19 @@ fn time_of(drive: &Drive, times: &[&str], number: usize, zone: Zone) -> Result<T
     time.ok_or_else(|| format!("line {} of {name} is {line:?}, accepted is {accepted}", number + 1))
 }
 
-/// Microseconds that are added to each time: those of a sequence count from its first image.
-fn added(
+/// Times that count from the start of a drive are no times until somebody says when that was.
+fn check_clock(
     drive: &Drive,
     first: Option<Timestamp>,
     clock: RecordingClock,
-) -> Result<i64, CaptureError> {
-    let Some(first) = first else { return Ok(0) };
-    match clock {
-        RecordingClock::Offset(micros) => Ok(micros),
-        RecordingClock::Start(start) => Ok(start.micros() - first.micros()),
-        RecordingClock::Wall if first.micros() >= WALL_CLOCK_FROM / 1_000 => Ok(0),
-        RecordingClock::Wall => {
+) -> Result<(), CaptureError> {
+    match first {
+        Some(first)
+            if clock == RecordingClock::Wall && first.micros() < WALL_CLOCK_FROM / 1_000 =>
+        {
             Err(CaptureError::NoStart { first: first.seconds(), path: drive.times.clone() })
         }
+        _ => Ok(()),
     }
 }
 
@@ -327,37 +319,36 @@ mod tests {
         let options = options(RecordingClock::Start(start));
         let (frames, faults, notes) = list(&root, &drive, &options).unwrap();
         assert_eq!(notes[0].split(':').next(), Some("3 of 4 frames have a pose"));
-        assert!(notes[1].starts_with("1600000000 s were added"), "{notes:?}");
         let faults: Vec<String> = faults.first().iter().map(ToString::to_string).collect();
         assert_eq!(faults.len(), 3, "{faults:?}");
         assert!(faults[0].contains("000004.png: line 5 of times.txt is \"soon\""), "{faults:?}");
         assert!(faults[1].contains("000005.png: line 6 of times.txt would say"), "{faults:?}");
         assert!(faults[2].starts_with("07.txt:3: \"1 2 3\" is no pose"), "{faults:?}");
         assert_eq!(frames[1].file, "image_2/000001.png");
-        assert_eq!(frames[1].meta.taken_at.micros(), 1_600_000_000_103_788);
+        assert_eq!(frames[1].meta.taken_at.micros(), 103_788);
         check_pose(&frames[0], [0.0; 3], 0.0);
         check_pose(&frames[1], [20.0, -1.5, 0.25], -0.3);
         assert_eq!(frames[2].meta.pose, None);
         check_pose(&frames[3], [-7.0, 3.0, -0.5], -2.5);
         let mut source = open_directory(&root, &options).unwrap().0;
         assert_eq!(source.remaining(), Some(4));
-        assert_eq!(source.next_frame().unwrap().unwrap().image, b"colour");
+        let first = source.next_frame().unwrap().unwrap();
+        assert_eq!((first.image, first.meta.taken_at), (b"colour".to_vec(), start));
+        assert_eq!(source.notes()[1], "1600000000 s were added to each time, as was asked for");
     }
 
     #[test]
     fn times_of_a_sequence_are_refused_until_it_is_said_when_it_began() {
         let dir = sequence();
         let root = dir.path().join("sequences/07");
-        let list = |clock| list(&root, &find(&root).unwrap(), &options(clock));
-        let refused = list(RecordingClock::Wall).unwrap_err().to_string();
-        assert!(
-            refused.contains("the first is 0 s") && refused.contains("--start TIME"),
-            "{refused}"
-        );
-        let (frames, ..) = list(RecordingClock::Offset(1_700_000_000_000_000)).unwrap();
-        assert_eq!(frames[0].meta.taken_at.micros(), 1_700_000_000_000_000);
-        let refused = list(RecordingClock::Offset(-1)).unwrap_err().to_string();
-        assert!(refused.contains("out of the years 1970 to 9999"), "{refused}");
+        let refused = |clock| open_directory(&root, &options(clock)).unwrap_err().to_string();
+        let wall = refused(RecordingClock::Wall);
+        assert!(wall.contains("the first is 0 s") && wall.contains("--start TIME"), "{wall}");
+        let moved = options(RecordingClock::Offset(1_700_000_000_000_000));
+        let first = open_directory(&root, &moved).unwrap().0.next_frame().unwrap().unwrap();
+        assert_eq!(first.meta.taken_at.micros(), 1_700_000_000_000_000);
+        let early = refused(RecordingClock::Offset(-1));
+        assert!(early.contains("out of the years 1970 to 9999"), "{early}");
     }
 
     #[test]

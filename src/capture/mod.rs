@@ -28,7 +28,7 @@ use crate::base::picture::ImageLimits;
 use crate::base::time::{Timestamp, Zone};
 use crate::capture::directory::DirectorySource;
 use crate::capture::photographs::Photographs;
-use crate::capture::recording::{RecordingError, RecordingSource};
+use crate::capture::recording::{RecordingClock, RecordingError, RecordingSource};
 use crate::capture::video::VideoSource;
 
 /// Source of frames, one after the other.
@@ -241,28 +241,54 @@ pub fn open_directory(
         Some(path) => Ok(path.clone()),
         None => sidecar::find(&root),
     };
+    let source = |frames, mut notes: Vec<String>| -> Result<DirectorySource, CaptureError> {
+        let (frames, moved) = moved(frames, options.recording.clock, &root)?;
+        notes.extend(moved);
+        Ok(DirectorySource::new(root.clone(), frames, options.limits).with_notes(notes))
+    };
     let Ok(path) = path else {
-        if let Some(sensors) = euroc::find(&root) {
-            let (frames, faults, notes) = euroc::list(&root, &sensors, &options.defaults)?;
-            let source = DirectorySource::new(root, frames, options.limits).with_notes(notes);
-            return Ok((source, faults));
-        }
-        if let Some(drive) = kitti::find(&root) {
-            let (frames, faults, notes) = kitti::list(&root, &drive, options)?;
-            let source = DirectorySource::new(root, frames, options.limits).with_notes(notes);
-            return Ok((source, faults));
-        }
-        let Photographs { frames, faults, notes } = photographs::list(&root, &options.defaults)?;
-        return Ok((DirectorySource::new(root, frames, options.limits).with_notes(notes), faults));
+        let (frames, faults, notes) = if let Some(sensors) = euroc::find(&root) {
+            euroc::list(&root, &sensors, &options.defaults)?
+        } else if let Some(drive) = kitti::find(&root) {
+            kitti::list(&root, &drive, options)?
+        } else {
+            let Photographs { frames, faults, notes } =
+                photographs::list(&root, &options.defaults)?;
+            (frames, faults, notes)
+        };
+        return Ok((source(frames, notes)?, faults));
     };
     let listing = sidecar::read(&path, &root, &options.defaults)?;
     let mut faults = listing.faults;
-    let source = DirectorySource::new(root, listing.frames, options.limits);
+    let source = source(listing.frames, Vec::new())?;
     let sidecar_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if let Some(fault) = source.find_unannounced(&sidecar_name) {
         faults.push(fault);
     }
     Ok((source, faults))
+}
+
+/// Frames on the clock that was asked for, and what is to be said of it.
+fn moved(
+    mut frames: Vec<AnnouncedFrame>,
+    clock: RecordingClock,
+    root: &Path,
+) -> Result<(Vec<AnnouncedFrame>, Option<String>), CaptureError> {
+    let first = frames.iter().map(|frame| frame.meta.taken_at).min();
+    let added = match (clock, first) {
+        (RecordingClock::Wall, _) | (_, None) => return Ok((frames, None)),
+        (RecordingClock::Offset(micros), _) => micros,
+        (RecordingClock::Start(start), Some(first)) => start.micros() - first.micros(),
+    };
+    for frame in &mut frames {
+        let micros = frame.meta.taken_at.micros().checked_add(added);
+        frame.meta.taken_at = micros
+            .and_then(Timestamp::from_micros)
+            .ok_or_else(|| RecordingError::OutOfRange { path: root.to_owned() })?;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "for a person to read")]
+    let seconds = added as f64 / 1e6;
+    Ok((frames, Some(format!("{seconds} s were added to each time, as was asked for"))))
 }
 
 #[cfg(test)]
@@ -293,6 +319,30 @@ mod tests {
             let error = open_directory(&path, &options()).unwrap_err();
             assert!(matches!(error, CaptureError::NoDirectory { .. }), "{error}");
         }
+    }
+
+    #[test]
+    fn times_of_any_directory_are_moved_as_was_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("1.jpg"), "image").unwrap();
+        fs::write(dir.path().join("2.jpg"), "image").unwrap();
+        let lines = r#"{"file": "1.jpg", "time": 1000}
+            {"file": "2.jpg", "time": 1002.5}"#;
+        fs::write(dir.path().join("frames.jsonl"), lines).unwrap();
+        let check = |clock, expect: [i64; 2], note: &str| {
+            let recording = recording::Options { clock, ..recording::Options::default() };
+            let moved = Options { recording, ..options() };
+            let mut source = open_directory(dir.path(), &moved).unwrap().0;
+            let times = [(); 2].map(|()| source.next_frame().unwrap().unwrap().meta.taken_at);
+            assert_eq!(times.map(|it| it.micros() / 1_000), expect);
+            assert_eq!(source.notes().concat(), note);
+        };
+        check(RecordingClock::Wall, [1_000_000, 1_002_500], "");
+        let note = "-0.5 s were added to each time, as was asked for";
+        check(RecordingClock::Offset(-500_000), [999_500, 1_002_000], note);
+        let start = Timestamp::from_seconds(3_000.0).unwrap();
+        let note = "2000 s were added to each time, as was asked for";
+        check(RecordingClock::Start(start), [3_000_000, 3_002_500], note);
     }
 
     #[test]
