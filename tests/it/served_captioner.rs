@@ -205,6 +205,20 @@ fn thoughts_without_a_caption_are_asked_for_less_and_named() {
 }
 
 #[test]
+fn json_that_the_server_cannot_read_is_asked_for_as_text_this_once() {
+    let unreadable = r#"{"error":{"code":500,"message":"The model produced output that does not match the expected peg-native format","type":"server_error"}}"#;
+    let script = vec![status("500 Internal Server Error", unreadable), mug(), mug()];
+    let model = ScriptedModel::new(script);
+    let mut captioner = captioner(&model);
+    for _ in 0..2 {
+        assert_eq!(captioner.caption(&image()).unwrap().text, "A red mug.");
+    }
+    let asked = model.asked();
+    let is_json: Vec<bool> = asked.iter().map(|it| !it["response_format"].is_null()).collect();
+    assert_eq!(is_json, [true, false, true]);
+}
+
+#[test]
 fn a_stop_does_not_wait_for_the_server() {
     let model = ScriptedModel::new(vec![Answers::Never]);
     let stop = Stop::default();

@@ -67,6 +67,9 @@ const START_PATIENCE: Duration = Duration::from_secs(2);
 const LIST_HOLDS: Duration = Duration::from_mins(1);
 /// Interval at which a wait checks the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(50);
+/// In what llama.cpp's server says, with a 500, where it cannot read the JSON that its model wrote:
+/// such as letters that are none.
+const UNREADABLE: &str = "does not match the expected";
 /// Models that an error names.
 const NAMED_MAX: usize = 10;
 /// Side of the test image: the least that some models take, and a tile of theirs.
@@ -367,6 +370,11 @@ impl Failure {
     fn blames_the_question(&self) -> Option<bool> {
         match self {
             Self::Server(EndpointError::Status { status: 400 | 422 | 501, .. }) => Some(true),
+            Self::Server(EndpointError::Status { status: 500, body, .. })
+                if body.contains(UNREADABLE) =>
+            {
+                Some(false)
+            }
             Self::Reply(_) => Some(false),
             Self::Server(_) | Self::NotAsked(_) => None,
         }
