@@ -8,4 +8,4 @@ rustup target add "$target"
 command -v cargo-zigbuild >/dev/null || cargo install --locked cargo-zigbuild
 python3 -m ziglang version >/dev/null 2>&1 || python3 -m pip install --user ziglang
 cargo zigbuild --release --target "$target.2.31" "$@"
-ls -l "target/$target/release/engram"
+ls -l "${CARGO_TARGET_DIR:-target}/$target/release/engram"
