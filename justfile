@@ -24,6 +24,12 @@ page *flags:
     tests/page/install.sh
     tests/page/run.sh {{flags}}
 
+# Text in the scene, which CI leaves out: tract is 56 more crates to compile.
+scene-text:
+    models/scene-text/fetch.sh target/scene-text
+    cargo clippy --all-targets --features scene-text -- -D warnings
+    cargo test --lib --features scene-text scene_text -- --include-ignored
+
 # Licences, unused dependencies, spelling, the Rust that is promised.
 checks:
     tests/checks/install.sh

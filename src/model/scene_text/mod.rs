@@ -7,7 +7,8 @@
 mod letters;
 #[cfg(feature = "scene-text")]
 mod network;
-#[cfg(all(test, feature = "scene-text"))]
+#[cfg(test)]
+#[cfg(feature = "scene-text")]
 mod parity;
 #[cfg(feature = "scene-text")]
 mod reading;
