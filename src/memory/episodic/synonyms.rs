@@ -164,13 +164,23 @@ fn known_name(mention: &Mention) -> (String, Vec<Attribute>) {
         let of_name = parts.get(from..).unwrap_or_default();
         let words: Vec<&str> = of_name.iter().map(|it| it.word.as_str()).collect();
         let name = format!("{} {head}", words.join(" "));
-        if !lexicon::household_names(&name).is_empty() || lexicon::synonyms(&name).next().is_some()
-        {
+        let is_known = |it: &String| {
+            !lexicon::household_names(it).is_empty() || lexicon::synonyms(it).next().is_some()
+        };
+        let by_parts = || of_other_part(&words, &head).find(is_known);
+        if let Some(name) = Some(name).filter(is_known).or_else(by_parts) {
             let rest = mention.attributes.iter().filter(|it| !of_name.contains(it));
             return (name, rest.cloned().collect());
         }
     }
     (head, mention.attributes.clone())
+}
+
+/// Names of two words in which the first is called otherwise: "telephone box" of "phone box".
+fn of_other_part<'a>(parts: &[&'a str], head: &'a str) -> impl Iterator<Item = String> + 'a {
+    let only = parts.first().copied().filter(|_| parts.len() == 1).unwrap_or_default();
+    let others = lexicon::household_names(only).iter().copied().chain(lexicon::synonyms(only));
+    others.map(move |it| format!("{it} {head}"))
 }
 
 /// "forklift" of "forklift truck": the part of a name that names the thing without its head.
@@ -228,6 +238,7 @@ mod tests {
         check("a coffee cup", &["cup"], &["coffee cup", "coffee mug"]);
         check("a spoon", &["spoon", "fork"], &["spoon", "fork"]);
         check("the cutting board", &["board"], &["chop board"]);
+        check("a red phone box", &["box"], &["telephone booth"]);
         check("a skillet", &["skillet"], &["skillet", "frying pan"]);
         check("a rucksack", &["rucksack"], &["backpack", "knapsack"]);
         check("my bike", &["bike"], &["bicycl"]);
