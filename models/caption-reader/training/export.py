@@ -24,8 +24,6 @@ from model import POINTER, POSITIONS, WORDS, config_of, load
 from reading import read
 
 GOLDEN_MADE, GOLDEN_WRITTEN = 40, 40
-AFTER = 0.7
-"""Weight of the newer of two models."""
 _SAID = [
     "hidden_act",
     "hidden_size",
@@ -55,14 +53,15 @@ def golden_texts(written: Path) -> list[str]:
     return [it for it in made + texts[::step] if it.isascii()]
 
 
-def mixed(before: dict[str, torch.Tensor], after: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {name: (1 - AFTER) * before[name] + AFTER * it for name, it in after.items()}
+def mixed(before: dict[str, torch.Tensor], after: dict[str, torch.Tensor], share: float) -> dict[str, torch.Tensor]:
+    return {name: (1 - share) * before[name] + share * it for name, it in after.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--checkpoint", type=Path, required=True)
     parser.add_argument("--before", type=Path, help="folder of a model to mix it with")
+    parser.add_argument("--share", type=float, default=0.7, help="of the checkpoint in that mixture")
     parser.add_argument("--request-reader", type=Path, required=True)
     parser.add_argument("--texts", type=Path, required=True, help="captions for the golden readings")
     parser.add_argument("--out", type=Path, required=True)
@@ -71,7 +70,7 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     state = torch.load(args.checkpoint, weights_only=True)["model"]
     if args.before:
-        state = mixed(load(args.before, args.request_reader).state_dict(), state)
+        state = mixed(load(args.before, args.request_reader).state_dict(), state, args.share)
     layers = 1 + max(int(name.split(".")[3]) for name in state if ".layer." in name)
     weights = {name: it.half().contiguous() for name, it in state.items() if name != WORDS}
     assert len(weights["bert.embeddings.position_embeddings.weight"]) == POSITIONS

@@ -160,6 +160,11 @@ class Sentence:
         words = " ".join(first + attributes + [noun])
         if said := with_article(article, words, self.rng):
             self.add(said)
+        if role == "none":
+            # What something is only likened to: nothing of it is there.
+            for word in words.split():
+                self.add(word)
+            return
         describing = [self.add(it, "count", "") for it in first]
         for attribute in attributes:
             parts = attribute.split()

@@ -122,7 +122,21 @@ class _Labels:
             return False
         if token.i + 2 < len(self.doc) and self.doc[token.i + 1].text == "-" and self.doc[token.i + 2].tag_ == "VBN":
             return False
-        return not self._is_background(token)
+        return not self._is_background(token) and not self._is_likened(token)
+
+    def _is_likened(self, token: Token) -> bool:
+        """Whether it is what something is only compared with: "a cake shaped like a boat", "resembles a boat".
+
+        "Items like a bottle" and "it looks like a boat" do show it.
+        """
+        first = _first_of(token)
+        if first.dep_ == "pobj" and first.head.lower_ == "like":
+            verb = first.head.head
+        elif first.dep_ == "dobj" and first.head.lemma_ == "resemble":
+            verb = first.head
+        else:
+            return False
+        return verb.pos_ == "VERB" and (subject := _subject(verb)) is not None and not self._is_background(subject)
 
     def _is_first_of_pair(self, token: Token) -> bool:
         """Whether it is "fire" of "fire hydrant", whatever the parser makes of it."""
@@ -239,6 +253,9 @@ class _Labels:
     # What is done.
 
     def _label_deed(self, verb: Token) -> None:
+        if verb.lemma_ == "resemble" or any(it.dep_ == "prep" and it.lower_ == "like" for it in verb.children):
+            if verb.lemma_ in ("resemble", "look", "seem", "shape", "sound", "feel", "smell"):
+                return
         if verb.lemma_ in NO_DEED or verb.lower_ in MISREAD or verb.dep_ in ("amod", "compound", "aux", "auxpass"):
             return
         who = self._who(verb)
@@ -500,6 +517,22 @@ def _of(token: Token) -> Token | None:
     for it in token.children:
         if it.dep_ == "prep" and it.lower_ == "of":
             return next((inner for inner in it.children if inner.dep_ == "pobj"), None)
+    return None
+
+
+def _subject(verb: Token) -> Token | None:
+    """The noun of which a verb is said."""
+    for _ in range(3):
+        for child in verb.children:
+            if child.dep_ in ("nsubj", "nsubjpass") and child.tag_ not in ("WDT", "WP"):
+                return child if child.pos_ in ("NOUN", "PROPN") else None
+        if verb.dep_ in ("acl", "relcl"):
+            return verb.head
+        if verb.dep_ not in ("conj", "xcomp", "advcl"):
+            return None
+        verb = verb.head
+        if verb.pos_ in ("NOUN", "PROPN"):
+            return verb
     return None
 
 
