@@ -97,12 +97,23 @@ fn record() -> Value {
         "detections": [{"name": HOSTILE, "score": 0.5, "box": [0.1, 0.1, 0.5, 0.5]}]})
 }
 
+/// 60 minutes with 100 records each, and a pause after the 36th, within the window.
+fn minutes(arguments: &Value) -> Value {
+    let end = arguments["end_time"].as_f64().unwrap_or(f64::MAX);
+    let start_of = |minute: u32| 60.0 * f64::from(minute + 600 * u32::from(minute >= 36));
+    let starts = (0..60).map(|minute| 1_735_895_640.0 + start_of(minute));
+    let bucket = |start: f64| json!({"timestamp": start, "end_timestamp": start + 60.0, "count": 100, "time": ""});
+    let buckets: Vec<Value> = starts.take_while(|start| *start <= end).map(bucket).collect();
+    json!({"count": 100 * buckets.len(), "buckets": buckets})
+}
+
 fn answer(tool: &str, arguments: &Value) -> Option<Value> {
     let goal = json!({"position": [1.0, 2.0, 0.0], "map_id": HOSTILE, "reason": HOSTILE});
     Some(match tool {
         "memory_stats" => json!({"records": 1, "origins": [
             {"source": HOSTILE, "map_id": HOSTILE, "records": 1},
             {"source": "other", "map_id": "other", "records": 1}]}),
+        "count_records_by_time" if arguments["source"] == "many" => minutes(arguments),
         "count_records_by_time" => json!({"buckets": [{"timestamp": 1_735_895_640.0,
             "end_timestamp": 1_735_895_700.0, "count": 1, "time": ""}], "count": 1}),
         "list_records" => json!({"records": [record()], "count": 1, "more": false}),
@@ -257,6 +268,30 @@ fn stored_text_stays_text_in_every_view() {
     }
     let (_, _, body) = page.get("/record/7");
     assert!(body.contains(ESCAPED), "{body}");
+}
+
+#[test]
+fn a_long_timeline_begins_with_its_newest_sections_and_a_link_to_the_older_ones() {
+    let page = Served::start(options());
+    let starts = |text: &str| -> Vec<f64> {
+        let sections = text.split("<section class=\"span\" data-from=\"").skip(1);
+        sections.map(|it| it.split('"').next().unwrap().parse().unwrap()).collect()
+    };
+    let (_, _, view) = page.get("/?source=many");
+    let newest = starts(&view);
+    let (_, link) = view.split_once("data-sections=\"").expect("a link");
+    let link = link.split('"').next().unwrap().replace("&amp;", "&");
+    let (status, _, older) = page.get(&link);
+    assert_eq!(status, 200, "{older}");
+    let all = [newest.clone(), starts(&older)].concat();
+    assert!(newest.len() < 60 && all.len() == 60, "{} and {}", newest.len(), all.len());
+    assert!(all.is_sorted_by(|newer, older| newer > older), "{all:?}");
+    assert_eq!((view + &older).matches("<p class=\"gap\">").count(), 1);
+    assert_eq!(older.lines().count(), all.len() - newest.len());
+    // Without its script the browser follows the link.
+    let (_, _, followed) = page.get(&link.replace("/sections", "/"));
+    assert_eq!(starts(&followed).first(), starts(&older).first());
+    assert!(!page.get("/").2.contains("data-sections"));
 }
 
 #[test]

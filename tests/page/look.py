@@ -232,6 +232,7 @@ def check_many(page: Page, daemon: Daemon):
         page.goto(daemon.address)
         timing = page.evaluate("performance.getEntriesByType('navigation')[0].toJSON()")
         times.append(timing["domContentLoadedEventEnd"])
+        expect(page.locator("a[data-sections]")).to_have_count(0)
     total = page.evaluate("$$('section.span').reduce((sum, it) => sum + +it.dataset.count, 0)")
     assert total == RECORDS, f"the sections have {total} records"
     loads = page.evaluate("longTasks.splice(0)")

@@ -64,9 +64,35 @@ function beginSections() {
   queue = [];
   const sections = $$("section.span[data-cells]");
   if (!sections.length) return;
-  measure(sections);
   watcher = new IntersectionObserver(changed, { rootMargin: "900px 0px" });
+  watch(sections);
+  const link = $("a[data-sections]");
+  if (link) addOlder(link);
+}
+
+function watch(sections) {
+  measure(sections);
   for (const section of sections) watcher.observe(section);
+}
+
+// The sections of older records come after the view itself, in place of the link to them.
+async function addOlder(link) {
+  let lines = [];
+  try {
+    const { text, isGood } = await part(link.dataset.sections);
+    if (isGood) lines = text.split("\n").filter(Boolean);
+  } catch { /* The link stays. */ }
+  const place = link.parentElement;
+  // In steps, so that no scrolling waits for hundreds.
+  for (let at = 0; at < lines.length; at += 60) {
+    if (!place.isConnected) return;
+    const parsed = new DOMParser().parseFromString(lines.slice(at, at + 60).join(""), "text/html");
+    const sections = $$("section", parsed);
+    place.before(...parsed.body.childNodes);
+    watch(sections);
+    await new Promise(requestAnimationFrame);
+  }
+  if (lines.length) place.remove();
 }
 
 // Each section gets its height before its records are here, so that the scroll bar is right.

@@ -37,6 +37,7 @@ fn look(page: &Page, request: &Request, segments: &[&str]) -> Result<Response, F
     match segments {
         [""] => timeline::show(page, request),
         ["cells"] => timeline::cells(page, request),
+        ["sections"] => timeline::older(page, request),
         ["record", id] => record::show(page, request, number(id, request)?),
         ["frame", id] => record::frame(page, number(id, request)?),
         ["spool", id] => spool::picture(page, number(id, request)?),

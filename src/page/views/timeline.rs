@@ -18,34 +18,44 @@ const BUCKET_RECORDS_MAX: usize = 300;
 const RECOUNTS_MAX: usize = 48;
 /// Records that come with the view itself; the script fetches others as they scroll into sight.
 const FIRST_RECORDS: usize = 48;
+/// Sections that come with the view itself; the script fetches the older ones at once after it.
+/// A page of all of them keeps a browser busy for a third of a second where there are 100,000
+/// records.
+const FIRST_SECTIONS: usize = 24;
 /// Fewer buckets make a section of some hundred records where all are about as full.
 const RECORDS_PER_BUCKET: usize = 60;
 
 /// The view.
 pub(super) fn show(page: &Page, request: &Request) -> Result<Response, Fault> {
     let filter = filter(page, request)?;
-    let memory = page.memory();
-    let stats = memory.stats()?;
-    let counts =
-        memory.counts(&filter, BUCKETS_MAX.min(stats.records / RECORDS_PER_BUCKET + 240))?;
-    let span = span_of(&filter, &counts.buckets);
-    let buckets = recount(&memory, &filter, counts.buckets)?;
-    let sections = sections::of(&buckets, span, page.zone);
-    let total = counts.count;
-    let body = if sections.is_empty() {
-        let why = counts.why_empty.unwrap_or_else(|| "nothing is in this window".to_owned());
+    let stats = page.memory().stats()?;
+    let seen = Seen::of(page, &filter, &stats)?;
+    let body = if seen.sections.is_empty() {
+        let why = seen.why_empty.as_deref().unwrap_or("nothing is in this window");
         html!("<p class=\"notice\">{}</p>", why)
     } else {
-        draw_sections(page, &filter, &sections)?
+        draw_sections(page, &filter, &seen.sections)?
     };
     let main = html!(
         "<h1 class=\"hidden\">Timeline</h1>{}{}{}{}",
-        controls(page, &filter, &stats, span, total),
-        draw_strip(page, &filter, &buckets, span),
+        controls(page, &filter, &stats, seen.span, seen.total),
+        draw_strip(page, &filter, &seen.buckets, seen.span),
         body,
         cell::picked_form()
     );
     Ok(Response::html(200, page_or_part(request, Tab::Timeline, "Timeline", main)))
+}
+
+/// All sections of a window, a line each and without records, for the script.
+pub(super) fn older(page: &Page, request: &Request) -> Result<Response, Fault> {
+    let filter = filter(page, request)?;
+    let seen = Seen::of(page, &filter, &page.memory().stats()?)?;
+    let mut lines = Html::default();
+    for section in &seen.sections {
+        let window = within(&filter, section.span);
+        lines.push(&html!("{}\n", draw_section(page, section, &window, &[])));
+    }
+    Ok(Response::html(200, lines))
 }
 
 /// The records of one section, for the script.
@@ -72,6 +82,27 @@ fn records_of(memory: &Memory<'_>, filter: &Filter) -> Result<Vec<Record>, Daemo
     // One that began before the window lasts into it, and stands in the section before.
     records.retain(|it: &Record| filter.from.is_none_or(|from| it.at() >= from));
     Ok(records)
+}
+
+/// How much was seen in a window, and when.
+struct Seen {
+    span: Span,
+    buckets: Vec<Bucket>,
+    sections: Vec<Section>,
+    total: usize,
+    why_empty: Option<String>,
+}
+
+impl Seen {
+    fn of(page: &Page, filter: &Filter, stats: &Stats) -> Result<Self, DaemonError> {
+        let memory = page.memory();
+        let buckets_max = BUCKETS_MAX.min(stats.records / RECORDS_PER_BUCKET + 240);
+        let counts = memory.counts(filter, buckets_max)?;
+        let span = span_of(filter, &counts.buckets);
+        let buckets = recount(&memory, filter, counts.buckets)?;
+        let sections = sections::of(&buckets, span, page.zone);
+        Ok(Self { span, buckets, sections, total: counts.count, why_empty: counts.why_empty })
+    }
 }
 
 /// The window of the address; where it is open, that of the records.
@@ -245,7 +276,7 @@ fn draw_sections(page: &Page, filter: &Filter, sections: &[Section]) -> Result<H
     let memory = page.memory();
     let mut shown = 0;
     let mut all = Html::default();
-    for section in sections {
+    for section in sections.iter().take(FIRST_SECTIONS) {
         let window = within(filter, section.span);
         let records = if shown < FIRST_RECORDS && section.count <= LIST_MAX {
             records_of(&memory, &window)?
@@ -255,24 +286,29 @@ fn draw_sections(page: &Page, filter: &Filter, sections: &[Section]) -> Result<H
         shown += records.len();
         all.push(&draw_section(page, section, &window, &records));
     }
-    Ok(html!(
-        "<div class=\"sections\" id=\"sections\">{}</div>\
-         <noscript><p class=\"notice\">Without its script this page shows the newest records of \
-         a window; pick an earlier one above.</p></noscript>",
-        all
-    ))
+    let rest = sections.get(FIRST_SECTIONS).map(|it| draw_link_to_older(page, filter, it));
+    Ok(html!("<div class=\"sections\" id=\"sections\">{}{}</div>", all, rest))
+}
+
+/// A link to the records from `newest` back, in whose place the script puts their sections.
+fn draw_link_to_older(page: &Page, filter: &Filter, newest: &Section) -> Html {
+    let until = within(filter, newest.span).to;
+    let older = Filter { to: until, ..filter.clone() };
+    html!(
+        "{}<p class=\"older\"><a href=\"{}\" data-sections=\"{}\">Older records</a></p>",
+        draw_gap(newest),
+        older.link("/", page.zone),
+        older.link("/sections", page.zone)
+    )
 }
 
 fn draw_section(page: &Page, section: &Section, window: &Filter, records: &[Record]) -> Html {
-    let Section { span, count, gap_after } = section;
-    let gap = gap_after.map(|gap| {
-        html!("<p class=\"gap\"><span>nothing seen for {}</span></p>", words::duration(gap))
-    });
+    let Section { span, count, .. } = section;
     let cells: Html = records.iter().map(|it| cell::of_day(it, page.zone)).collect();
     html!(
         "{}<section class=\"span\" data-from=\"{}\" data-to=\"{}\" data-count=\"{}\" \
          data-cells=\"{}\"><h2>{} <small>{}</small></h2><ol class=\"cells\">{}</ol></section>",
-        gap,
+        draw_gap(section),
         span.from,
         span.to,
         count,
@@ -281,4 +317,10 @@ fn draw_section(page: &Page, section: &Section, window: &Filter, records: &[Reco
         words::quantity(*count, "record"),
         cells
     )
+}
+
+fn draw_gap(section: &Section) -> Option<Html> {
+    let seconds = section.gap_after?;
+    let gap = words::duration(seconds);
+    Some(html!("<p class=\"gap\"><span>nothing seen for {}</span></p>", gap))
 }
