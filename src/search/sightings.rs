@@ -11,7 +11,7 @@ use crate::index::Row;
 use crate::index::columns::Condition;
 use crate::index::phrases::{ObjectQuery, PhraseMatches, Phrases, SceneQuery};
 use crate::language::fit::{Certainty, Fit, fit};
-use crate::language::mention::Attribute;
+use crate::language::mention::{Attribute, AttributeKind};
 use crate::search::segment::SegmentReader;
 
 /// Records that show an object.
@@ -104,9 +104,20 @@ fn is_only_kind(
         }
     }
     let may_be_described = |(first, attributes): &(RecordId, &[Attribute])| {
-        described.iter().any(|(before, of)| before <= first && fit(attributes, of).is_some())
+        let is_it =
+            |of: &[Attribute]| fit(attributes, of).is_some() && !looks_otherwise(attributes, of);
+        described.iter().any(|(before, of)| before <= first && is_it(of))
     };
     !bare.is_empty() && bare.iter().all(may_be_described)
+}
+
+/// Whether one is told by its look, and of the other another look is said: a red box need not be
+/// the cardboard box. What changes, as that it is closed, tells nothing apart.
+fn looks_otherwise(attributes: &[Attribute], described: &[Attribute]) -> bool {
+    use AttributeKind::{Colour, Material, Pattern};
+    let is_look = |it: &&Attribute| matches!(it.kind, Colour | Material | Pattern);
+    let is_left_out = |it: &Attribute| described.iter().all(|of| of.word != it.word);
+    described.iter().any(|it| is_look(&it)) && attributes.iter().filter(is_look).any(is_left_out)
 }
 
 /// What counts as a thing around the target.

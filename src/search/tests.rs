@@ -468,6 +468,8 @@ fn what_is_not_described_is_the_described_one_where_nothing_tells_otherwise() {
     // Before anybody had described it, it may have been another one.
     check("the box grater", &["a grater", "a box grater"], &[2]);
     check("the box grater", &["a box grater", "a grater", "a nutmeg grater"], &[1]);
+    check("the cardboard box", &["a cardboard box", "a box", "a closed box"], &[3, 2, 1]);
+    check("the cardboard box", &["a cardboard box", "a red box"], &[1]);
     check("the license plate", &["a black license plate", "a white plate"], &[1]);
 }
 
