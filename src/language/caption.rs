@@ -180,14 +180,20 @@ impl<'a> Tagged<'a> {
         while at < words.len() {
             let head = at.checked_sub(1).filter(|it| self.role(*it).is_name());
             match head.and_then(|head| Some((head, inscription(&words, at)?))) {
-                Some((head, range)) => {
+                Some((before, range)) => {
                     at = range.end;
-                    written.push((head, range));
+                    written.push((self.inscribed(range.clone()).unwrap_or(before), range));
                 }
                 None => at += 1,
             }
         }
         written
+    }
+
+    /// The head of the thing that what is written belongs to by its tags: of "a sign above the
+    /// door reads exit" it is not the door.
+    fn inscribed(&self, mut written: Range<usize>) -> Option<usize> {
+        written.find_map(|at| self.governor(self.root(at)?)).filter(|it| self.role(*it).is_name())
     }
 
     /// A word; of quotation marks one and the same; nothing for the mark within "driver's".
@@ -468,6 +474,16 @@ mod tests {
         let written = vec!["no", "smoking", "in", "kitchen", "214"];
         assert_eq!(things, [("sign", written), ("box", vec!["fragile"])]);
         assert_eq!((parsed.place, parsed.deeds), (None, Vec::new()));
+    }
+
+    #[test]
+    fn what_is_written_belongs_to_the_thing_that_the_tags_say() {
+        let parsed = parsed(
+            "a sign/thing above/relation/1 the door/landmark/2 reads exit/attribute/1 and/none \
+             out/attribute/6",
+        );
+        let names = parsed.things.iter().map(|it| it.mention.phrase.as_str());
+        assert_eq!(names.collect::<Vec<_>>(), ["sign exit and out", "door"]);
     }
 
     #[test]
