@@ -54,7 +54,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::cli::client::ClientOptions;
 use crate::cli::models::hub_settings::HubSettings;
 use crate::cli::output::say;
-use crate::config::{Config, Overrides, Places};
+use crate::config::{Config, ConfigError, Overrides, Places};
+use crate::daemon::DaemonError;
 use crate::store::panics::hide_database_panics;
 
 /// A robot's memory as one offline process.
@@ -186,8 +187,8 @@ fn arm_failpoints() {
 
 /// Runs the command line to its end.
 ///
-/// Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the
-/// command line is wrong.
+/// Exit codes: 0 done, 1 failed (the reason is on standard error), 2 the command line is wrong,
+/// 78 the settings are.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     #[cfg(feature = "failpoints")]
     arm_failpoints();
@@ -204,9 +205,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             complain(&error);
-            ExitCode::FAILURE
+            if is_of_settings(&error) { ExitCode::from(EX_CONFIG) } else { ExitCode::FAILURE }
         }
     }
+}
+
+/// Of sysexits.h. Services of systemd are not started anew after it: it would be the same again.
+const EX_CONFIG: u8 = 78;
+
+fn is_of_settings(error: &anyhow::Error) -> bool {
+    error.is::<ConfigError>() || matches!(error.downcast_ref(), Some(DaemonError::Config(_)))
 }
 
 fn complain(error: &anyhow::Error) {

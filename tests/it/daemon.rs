@@ -223,7 +223,7 @@ fn settings_are_printed_with_their_origin_and_unknown_ones_refused() {
     assert!(stdout(&output).contains("store.state_dir = \"/data/7\"  # --state-dir"));
     assert!(stdout(&output).contains("log.level = \"debug\"  # $ENGRAM_LOG_LEVEL"));
     let output = run(&["config", "--set", "store.cash_mb=1"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(78));
     assert!(stderr(&output).contains("store.cash_mb"), "{}", stderr(&output));
 }
 

@@ -42,3 +42,17 @@ fn the_timers_time_is_one() {
     let shown = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && shown.contains("03:30:00"), "{shown}");
 }
+
+/// It would fail for ever in the same way.
+#[test]
+fn the_service_is_not_started_anew_where_what_it_is_told_is_wrong() {
+    let service = std::fs::read_to_string(unit("engram.service")).unwrap();
+    let codes = service.lines().find_map(|it| it.strip_prefix("RestartPreventExitStatus="));
+    let codes: Vec<&str> = codes.unwrap().split(' ').collect();
+    for told in [&["--set", "store.cash_mb=1"][..], &["--config", "/nowhere.toml"], &["--colour"]] {
+        let mut serve = Command::new(env!("CARGO_BIN_EXE_engram"));
+        let output = serve.arg("serve").args(told).output().unwrap();
+        let code = output.status.code().unwrap().to_string();
+        assert!(codes.contains(&code.as_str()), "{told:?}: {code}, {output:?}");
+    }
+}
