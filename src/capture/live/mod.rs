@@ -118,8 +118,10 @@ pub enum NextFrame {
 pub struct LiveStatus {
     /// Whole images that came.
     pub frames: u64,
-    /// Not the sharpest of their window, or not compared as more came than can be.
+    /// Not the sharpest of their window.
     pub passed_over: u64,
+    /// Dropped before they were compared, as more came than can be.
+    pub uncompared: u64,
     /// Selected, and dropped as nobody took them in time.
     pub lost: u64,
     /// Images that were cut or damaged, by the stream alone.
@@ -157,6 +159,13 @@ struct Shared {
     last_image: Mutex<Instant>,
 }
 
+impl Shared {
+    fn lose(&self, count: u64) {
+        lock(&self.status).lost += count;
+        *lock(&self.untold) += count;
+    }
+}
+
 impl LiveSource {
     /// Starts to read; `name` is for the log and the threads.
     pub fn start(
@@ -184,6 +193,7 @@ impl LiveSource {
             stop: stop.clone(),
             running: running.clone(),
             bytes_max: options.limits.bytes_max,
+            is_all_selected: options.window.is_zero(),
             newest: Timestamp::EPOCH,
             has_image: false,
         };
@@ -233,9 +243,8 @@ impl LiveSource {
     /// its room it is dropped.
     pub fn give_back(&self, frame: LiveFrame, lost: u64) {
         let is_dropped = !self.selected.put_back(frame);
-        let dropped = u64::from(is_dropped);
-        *lock(&self.shared.untold) += lost + dropped;
-        lock(&self.shared.status).lost += dropped;
+        *lock(&self.shared.untold) += lost;
+        self.shared.lose(u64::from(is_dropped));
     }
 
     /// Ends the command; no frame comes after it.
@@ -272,6 +281,8 @@ struct Reader {
     stop: Stop,
     running: Running,
     bytes_max: usize,
+    /// Without a window there is nothing to compare with.
+    is_all_selected: bool,
     newest: Timestamp,
     /// Whether an image came since the command was started.
     has_image: bool,
@@ -394,9 +405,12 @@ impl Reader {
         let dropped = self.images.push(frame);
         let mut status = lock(&self.shared.status);
         status.frames += 1;
-        status.passed_over += dropped;
+        status.uncompared += if self.is_all_selected { 0 } else { dropped };
         let was_down = status.down.take().is_some();
         drop(status);
+        if self.is_all_selected {
+            self.shared.lose(dropped);
+        }
         if was_down && !self.has_image {
             info!(source = self.shared.name.as_str(); "the camera is back");
         }
@@ -464,11 +478,7 @@ impl Selector {
     }
 
     fn select(&self, frame: LiveFrame) {
-        let dropped = self.selected.push(frame);
-        if dropped > 0 {
-            lock(&self.shared.status).lost += dropped;
-            *lock(&self.shared.untold) += dropped;
-        }
+        self.shared.lose(self.selected.push(frame));
     }
 
     /// Ends a command that gives no images, which starts it anew.

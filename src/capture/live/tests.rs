@@ -126,6 +126,31 @@ fn what_nobody_takes_is_dropped_oldest_first_and_told_with_the_next() {
     assert_eq!(next(&source).map(|it| it.1), Some(7));
 }
 
+/// What comes faster than one thread hands it to the next.
+#[test]
+fn frames_of_a_flood_are_lost_where_all_are_selected_and_else_not_compared() {
+    let flooded = |window| {
+        let (_hand, source) = by_hand(window);
+        let mut reader = Reader {
+            images: Mailbox::new(2, WAITING_BYTES_MAX),
+            shared: Arc::clone(&source.shared),
+            clock: Arc::new(SystemClock),
+            stop: Stop::default(),
+            running: Running::default(),
+            bytes_max: ImageLimits::default().bytes_max,
+            is_all_selected: window.is_zero(),
+            newest: Timestamp::EPOCH,
+            has_image: false,
+        };
+        (0..5).for_each(|n| reader.take_arrived(jpeg(n, true)));
+        let untold = *lock(&source.shared.untold);
+        (source.status(), untold)
+    };
+    let came = LiveStatus { frames: 5, ..LiveStatus::default() };
+    assert_eq!(flooded(Duration::ZERO), (LiveStatus { lost: 3, ..came.clone() }, 3));
+    assert_eq!(flooded(Duration::from_secs(1)), (LiveStatus { uncompared: 3, ..came }, 0));
+}
+
 #[test]
 fn a_stream_that_ends_in_an_image_or_holds_none_is_told() {
     let (hand, source) = by_hand(Duration::ZERO);

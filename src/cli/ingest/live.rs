@@ -238,8 +238,9 @@ impl LiveRun<'_> {
 
     fn finish(self, standing: Option<(Standing, Standing)>) -> IngestReport {
         let Self { client: _, source, name: _, flags, mut report } = self;
-        let LiveStatus { frames, passed_over, lost, faults, last_fault, .. } = source.status();
-        let LiveStatus { unlocated, unlocated_reason, restarts, down, .. } = source.status();
+        let LiveStatus { frames, passed_over, uncompared, lost, .. } = source.status();
+        let LiveStatus { faults, last_fault, restarts, down, .. } = source.status();
+        let LiveStatus { unlocated, unlocated_reason, .. } = source.status();
         report.passed_over = passed_over;
         if let Some((before, after)) = standing {
             report.count(&before, &after);
@@ -249,8 +250,12 @@ impl LiveRun<'_> {
         if let Some(why) = unlocated_reason {
             report.notes.push(format!("{unlocated} without a pose, the last: {why}"));
         }
+        if uncompared > 0 {
+            let why = "more came at once than can be compared; --window 0 compares none";
+            report.notes.push(format!("{uncompared} not sent: {why}"));
+        }
         if lost > 0 {
-            let why = "the daemon takes them in too slowly, or was gone";
+            let why = "they came faster than the daemon takes them in, or it was gone";
             report.notes.push(format!("{lost} lost: {why}"));
         }
         if let Some(fault) = last_fault {
