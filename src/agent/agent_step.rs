@@ -84,7 +84,7 @@ impl Tool for AgentStep {
     const PARAMS: &'static [Param] = &[Param::required(
         "reply",
         Kind::Text { bytes_max: REPLY_BYTES_MAX },
-        "What the model answered, as it is: JSON, also in a code fence or with doubled braces.",
+        "As it is: JSON, also in a code fence or with doubled braces.",
     )];
 
     fn parse(args: &Args, _: &Agent, _: SessionName<'_>) -> Result<String, ToolError> {

@@ -78,29 +78,21 @@ impl Tool for RetrieveObject {
 
     const NAME: &'static str = "retrieve_object";
     const TITLE: &'static str = "Find the object of a request";
-    const DESCRIPTION: &'static str = "Carries out a whole request such as 'bring me the book I was \
-        reading yesterday': finds out which object is meant and where it was last seen, and sends \
-        the robot there. Returns the goals in the order to visit and the calls that were made. A \
-        question is answered, and what asks for nothing is told as that: no robot is sent.";
+    const DESCRIPTION: &'static str = "Carries out a whole request such as 'bring me the book I was reading yesterday': finds which object is meant and where it was last seen, and sends the robot there. Returns the goals in order and the calls made. A question is answered; neither it nor what asks for nothing sends a robot.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::ACTS;
     const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
-        Param::required(
-            "task",
-            TEXT,
-            "The user's request in words: 'bring me the mug I use most'.",
-        ),
+        Param::required("task", TEXT, "In words: 'bring me the mug I use most'."),
         Param::optional(
             "now",
             Kind::Time,
-            "When the user said it; 'yesterday' counts from there. The clock's time where absent.",
+            "When it was said; 'yesterday' counts from it. Without it from the clock.",
         ),
         Param::optional(
             "planner",
             Kind::Word { of: &[RULES, MODEL] },
-            "Who decides on the calls: the rules on board, or the language model of \
-             agent.endpoint.",
+            "Who decides: the rules on board, or the language model of agent.endpoint.",
         ),
     ];
 

@@ -88,8 +88,11 @@ fn describe(name: &str) -> anyhow::Result<String> {
         }
         lines.push(line);
     }
-    let reply: Vec<String> =
-        members(&spec.output_schema, "properties").into_iter().map(|(name, _)| name).collect();
+    let always: Vec<&str> = names(&spec.output_schema, "required").collect();
+    let reply: Vec<String> = members(&spec.output_schema, "properties")
+        .into_iter()
+        .map(|(name, _)| if always.contains(&name.as_str()) { name } else { format!("{name}?") })
+        .collect();
     lines.push(format!("Reply: {}", reply.join(", ")));
     let example: Map<String, Value> = properties
         .iter()

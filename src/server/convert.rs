@@ -297,15 +297,14 @@ pub(super) fn tool(spec: &ToolSpec) -> Tool {
         title,
         description,
         input_schema,
-        output_schema,
+        output_schema: _,
         hints,
         toolset,
-        roles,
+        roles: _,
     } = spec;
     let Hints { read_only, destructive, idempotent } = *hints;
     let mut meta = Map::new();
     meta.insert(TOOLSET_KEY.to_owned(), json!(toolset.name()));
-    meta.insert(ROLES_KEY.to_owned(), json!(roles.to_string()));
     let meta = MetaObject(meta);
     // The title stands beside them already.
     let annotations = ToolAnnotations::default()
@@ -314,33 +313,24 @@ pub(super) fn tool(spec: &ToolSpec) -> Tool {
         .idempotent(idempotent)
         // A memory is a closed world: no tool reaches beyond it.
         .open_world(false);
-    Tool::new(*name, *description, Arc::new(input_schema.clone()))
+    let mut input_schema = input_schema.clone();
+    // A client that checks calls would refuse the documents' own names of arguments, which we take.
+    input_schema.shift_remove("additionalProperties");
+    Tool::new(*name, *description, Arc::new(input_schema))
         .with_title(*title)
-        .with_raw_output_schema(Arc::new(outline(output_schema)))
+        .with_raw_output_schema(Arc::new(outline()))
         .with_annotations(annotations)
         .with_meta(meta)
 }
 
-/// The keys of a reply with their types, and no more: models read the reply's text, and what
-/// programs read of it has its keys beside it. The whole schemas were half of all that is listed.
-fn outline(schema: &Map<String, Value>) -> Map<String, Value> {
-    let outlined = |of: &Value| match of.get("type") {
-        Some(kind) => json!({ "type": kind }),
-        None => json!({}),
-    };
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let properties = properties.into_iter().flatten().map(|(key, of)| (key.clone(), outlined(of)));
-    let mut listed = Map::new();
-    listed.insert("type".to_owned(), json!("object"));
-    listed.insert("properties".to_owned(), Value::Object(properties.collect()));
-    listed.extend(schema.get("required").map(|it| ("required".to_owned(), it.clone())));
-    listed
+/// Of each reply, as it is listed: models read its text, and what programs read of it has its keys
+/// beside it. The whole schemas were half of all that is listed; `engram tools NAME` tells them.
+fn outline() -> Map<String, Value> {
+    Map::from_iter([("type".to_owned(), json!("object"))])
 }
 
 /// Where the `_meta` of a listed tool names its toolset.
 const TOOLSET_KEY: &str = "engram/toolset";
-/// Where it names the roles of which a caller needs one.
-const ROLES_KEY: &str = "engram/roles";
 /// Where the `_meta` of `tools/list` names the toolsets to list.
 const TOOLSETS_KEY: &str = "engram/toolsets";
 

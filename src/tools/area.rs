@@ -10,8 +10,7 @@ use crate::tools::args::{Args, Kind, Param, argument_error};
 pub(crate) const AREA: Param = Param::optional(
     "area",
     Kind::Area,
-    "Only records made within radius metres of a place. Without z heights do not count; frame_id \
-     is \"map\" where absent.",
+    "Only within radius metres. Also z (any height without), frame_id ('map' without), map_id.",
 );
 
 pub(super) const ACCEPTED: &str =
@@ -19,19 +18,13 @@ pub(super) const ACCEPTED: &str =
 
 const KEYS: [&str; 6] = ["x", "y", "z", "radius", "frame_id", "map_id"];
 
-/// JSON Schema of the argument.
+/// JSON Schema of the argument; its text names the fields that few give.
 pub(super) fn schema() -> Value {
     let metres = json!({"type": "number"});
-    let name = json!({"type": "string"});
     json!({
         "type": "object",
-        "properties": {
-            "x": metres, "y": metres, "z": metres,
-            "radius": {"type": "number", "exclusiveMinimum": 0},
-            "frame_id": name, "map_id": name,
-        },
+        "properties": {"x": metres, "y": metres, "radius": metres},
         "required": ["x", "y", "radius"],
-        "additionalProperties": false,
     })
 }
 

@@ -18,6 +18,7 @@ pub(crate) struct Param {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) required: bool,
+    /// What its name, its kind and the tool's description leave open; often nothing.
     pub(crate) about: &'static str,
 }
 
@@ -70,9 +71,8 @@ impl Param {
     }
 }
 
-/// Every tool takes it.
-pub(crate) const SESSION: Param =
-    Param::optional("session", Kind::Name { bytes_max: 128 }, "Session to go on with.");
+/// Every tool takes it; the instructions of the server say what it is.
+pub(crate) const SESSION: Param = Param::optional("session", Kind::Name { bytes_max: 128 }, "");
 
 /// Names that the documents which the tools come from give to arguments, and the one name that
 /// every tool has for each. Both are accepted wherever a tool takes the argument.
@@ -110,12 +110,24 @@ fn rename(params: &[Param], values: &mut Map<String, Value>) -> Result<(), ToolE
     Ok(())
 }
 
-/// JSON Schema of an object with these arguments.
+/// JSON Schema of an object with these arguments, as short as a model can do with: every tool's
+/// is in its prompt. What is taken beside it (seconds for a time, a list for names with commas
+/// between, one id as a list) is not told, and bounds that nobody thinks of are in refusals.
 pub(crate) fn schema(params: &[Param]) -> Map<String, Value> {
     let mut properties = Map::new();
     let mut required = Vec::new();
+    let first_time = params.iter().find(|it| matches!(it.kind, Kind::Time)).map(|it| it.name);
     for param in params.iter().chain([&SESSION]) {
-        properties.insert(param.name.to_owned(), param_schema(param));
+        let mut about = param.about.to_owned();
+        if first_time == Some(param.name) {
+            // The other times of a call are written alike.
+            about.push_str(" 'YYYY-MM-DD HH:MM:SS', RFC 3339 or '-2h'.");
+        }
+        let mut property = kind_schema(param.kind);
+        if !about.is_empty() {
+            property.insert("description".to_owned(), json!(about));
+        }
+        properties.insert(param.name.to_owned(), Value::Object(property));
         if param.required {
             required.push(json!(param.name));
         }
@@ -130,16 +142,19 @@ pub(crate) fn schema(params: &[Param]) -> Map<String, Value> {
     schema
 }
 
-fn param_schema(param: &Param) -> Value {
-    let mut schema = match param.kind {
-        // Their bounds are in refusals: nobody thinks of a text that is too long.
-        Kind::Text { .. } | Kind::Name { .. } => json!({"type": "string"}),
+fn kind_schema(kind: Kind) -> Map<String, Value> {
+    let schema = match kind {
+        Kind::Text { .. } | Kind::Name { .. } | Kind::Time | Kind::Names { .. } => {
+            json!({"type": "string"})
+        }
+        // A number of something, of which any is right; 0 is none.
+        Kind::Whole { least, most: i64::MAX, .. } => json!({"type": "integer", "minimum": least}),
         Kind::Whole { least, most, default } => {
             json!({"type": "integer", "minimum": least, "maximum": most, "default": default})
         }
+        Kind::Size { most: u32::MAX } => json!({"type": "integer", "minimum": 1}),
         Kind::Size { most } => json!({"type": "integer", "minimum": 1, "maximum": most}),
         Kind::Number => json!({"type": "number"}),
-        Kind::Time => json!({"type": ["string", "number"]}),
         Kind::Base64 => json!({"type": "string", "contentEncoding": "base64"}),
         Kind::Position => {
             json!({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3})
@@ -152,22 +167,15 @@ fn param_schema(param: &Param) -> Value {
             json!({"type": "number", "minimum": 0, "maximum": 1, "default": default})
         }
         Kind::Word { of } => json!({"type": "string", "enum": of, "default": of.first()}),
-        Kind::Names { .. } => json!({"type": ["string", "array"], "items": {"type": "string"}}),
         Kind::Object => json!({"type": "object"}),
         Kind::Area => area::schema(),
-        Kind::Flag => json!({"type": "boolean", "default": false}),
+        Kind::Flag => json!({"type": "boolean"}),
+        Kind::RecordIds { most: 1 } => json!({"type": "integer"}),
         Kind::RecordIds { most } => {
             json!({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": most})
         }
     };
-    if let Some(object) = schema.as_object_mut() {
-        let is_time = matches!(param.kind, Kind::Time);
-        // The instructions of the server and each refusal have all of them.
-        let forms = if is_time { " 'YYYY-MM-DD HH:MM:SS', RFC 3339 or '-2h'." } else { "" };
-        let about = format!("{}{forms}", param.about);
-        object.insert("description".to_owned(), json!(about));
-    }
-    schema
+    if let Value::Object(schema) = schema { schema } else { Map::new() }
 }
 
 /// Arguments of one call, known to hold no unknown name.

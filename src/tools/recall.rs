@@ -20,17 +20,12 @@ use crate::tools::tool;
 /// Longest query. A query is embedded whole, up to the model's own length.
 pub(crate) const QUERY_BYTES_MAX: usize = 2_000;
 
-pub(crate) const SOURCE: Param = Param::optional(
-    "source",
-    Kind::Name { bytes_max: 128 },
-    "Only records of this camera or other origin.",
-);
+pub(crate) const SOURCE: Param =
+    Param::optional("source", Kind::Name { bytes_max: 128 }, "Only of this camera.");
 pub(crate) const MAP: Param =
-    Param::optional("map_id", Kind::Name { bytes_max: 128 }, "Only records made in this map.");
-pub(crate) const START: Param =
-    Param::optional("start_time", Kind::Time, "Start of the window, inclusive.");
-pub(crate) const END: Param =
-    Param::optional("end_time", Kind::Time, "End of the window, inclusive.");
+    Param::optional("map_id", Kind::Name { bytes_max: 128 }, "Only of this map.");
+pub(crate) const START: Param = Param::optional("start_time", Kind::Time, "From, inclusive.");
+pub(crate) const END: Param = Param::optional("end_time", Kind::Time, "Until, inclusive.");
 
 /// Name of the query of the recalls of objects.
 pub(crate) const QUERY: &str = "query";

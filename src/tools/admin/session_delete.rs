@@ -27,8 +27,7 @@ impl Tool for SessionDelete {
 
     const NAME: &'static str = "session_delete";
     const TITLE: &'static str = "Delete a session";
-    const DESCRIPTION: &'static str = "Permanently removes the session that the call names, or its \
-        own: its name, its task, what was recalled and searched for in it.";
+    const DESCRIPTION: &'static str = "Permanently removes the session that the call names, or its own: its name, task, and what was recalled and searched for in it.";
     const TOOLSET: Toolset = Toolset::Admin;
     const HINTS: Hints = Hints::REPLACES;
     const ROLES: Roles = Roles::of(&[Role::Erase]);

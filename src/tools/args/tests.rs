@@ -4,7 +4,7 @@ use super::*;
 
 const PARAMS: &[Param] = &[
     Param::required("query", Kind::Text { bytes_max: 10 }, "What to look for."),
-    Param::optional("k", Kind::Whole { least: 1, most: 50, default: 8 }, "How many."),
+    Param::optional("k", Kind::Whole { least: 1, most: 50, default: 8 }, ""),
     Param::optional("from", Kind::Time, "Start."),
     Param::optional("to", Kind::Time, "End."),
     Param::optional("position", Kind::Position, "Where."),

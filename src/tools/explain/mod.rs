@@ -15,11 +15,8 @@ pub(crate) use crate::tools::explain::evidence::CertaintyReply;
 use crate::tools::explain::evidence::EvidenceReply;
 use crate::tools::explain::ranking::RankingReply;
 
-pub(crate) const EXPLAIN: Param = Param::optional(
-    "explain",
-    Kind::Flag,
-    "Also say how the records were found: what each piece of the index did, and what decided.",
-);
+pub(crate) const EXPLAIN: Param =
+    Param::optional("explain", Kind::Flag, "Also say how they were found.");
 
 // Why these records were found.
 #[derive(Debug, Serialize, JsonSchema)]

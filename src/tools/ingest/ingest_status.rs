@@ -115,8 +115,7 @@ impl Tool for IngestStatus {
 
     const NAME: &'static str = "ingest_status";
     const TITLE: &'static str = "What became of the frames";
-    const DESCRIPTION: &'static str = "Counts of frames seen, gated, pending, captioned, failed \
-        and refused, the newest time of each source, and the last error.";
+    const DESCRIPTION: &'static str = "Counts frames seen, gated, pending, captioned, failed and refused, with the newest time of each source and the last error.";
     const TOOLSET: Toolset = Toolset::Ingest;
     const HINTS: Hints = Hints::READS;
     const ROLES: Roles = Roles::of(&[Role::Observe, Role::Read, Role::Admin]);

@@ -95,70 +95,56 @@ impl Tool for Observe {
 
     const NAME: &'static str = "observe";
     const TITLE: &'static str = "Put an observation into memory";
-    const DESCRIPTION: &'static str = "Takes a camera frame (image or image_path), which is \
-        captioned in the background, or a ready caption, or both of a robot that captions itself, \
-        which are stored at once. When it answers, the observation is safe on disk, or dropped with \
-        the reason: dark, blurred, too_soon.";
+    const DESCRIPTION: &'static str = "Takes a camera frame (image or image_path), captioned in the background, or a ready caption, or both of a robot that captions itself, stored at once. When it answers, the observation is safe on disk, or dropped with the reason: dark, blurred, too_soon.";
     const TOOLSET: Toolset = Toolset::Ingest;
     const HINTS: Hints = Hints::ADDS;
     const ROLES: Roles = Roles::of(&[Role::Observe]);
     const IS_FREQUENT: bool = true;
     const PARAMS: &'static [Param] = &[
-        Param::optional(
-            "image",
-            Kind::Base64,
-            "A JPEG, PNG or WebP frame, or with encoding the pixels of one, base64.",
-        ),
+        Param::optional("image", Kind::Base64, "JPEG, PNG or WebP; or raw pixels, with encoding."),
         Param::optional(
             "image_path",
             Kind::Text { bytes_max: 4096 },
-            "Absolute path of such a file on the robot's disk, within the directories that the daemon \
-             takes them from.",
+            "Absolute path on the robot's disk, where the daemon allows it.",
         ),
         Param::optional(
             "encoding",
             Kind::Name { bytes_max: 32 },
-            "Of raw pixels, as sensor_msgs/Image names it: rgb8, bgr8, mono8, yuv422_yuy2, nv12, \
-             bayer_rggb8, …; needs width and height.",
+            "As in sensor_msgs/Image: rgb8, bgr8, mono8, yuv422_yuy2, nv12, bayer_rggb8, …; with width and height.",
         ),
-        Param::optional("width", SIDE, "Pixels across, of raw pixels."),
-        Param::optional("height", SIDE, "Pixels down, of raw pixels."),
+        Param::optional("width", SIDE, "Of raw pixels."),
+        Param::optional("height", SIDE, "Of raw pixels."),
         Param::optional(
             "step",
             Kind::Size { most: u32::MAX },
-            "Bytes from one row of raw pixels to the next; no padding where absent.",
+            "Bytes from row to row of raw pixels; without it no padding.",
         ),
-        Param::optional("is_bigendian", Kind::Flag, "Byte order of raw pixels of 16 bits."),
+        Param::optional("is_bigendian", Kind::Flag, "Raw pixels of 16 bits."),
         Param::optional(
             "caption",
             Kind::Text { bytes_max: CAPTION_BYTES_MAX },
-            "What was seen, in words; stored as it is. With an image no captioner is asked.",
+            "What was seen; stored as it is. With an image no captioner is asked.",
         ),
-        Param::optional("time", Kind::Time, "When it was seen; now where absent."),
+        Param::optional("time", Kind::Time, "When; now where absent."),
         Param::optional(
             "position",
             Kind::Position,
-            "Where the robot stood, metres in frame_id; where absent, what observe_pose said of that time.",
+            "Of the robot, metres in frame_id; where absent, as observe_pose said.",
         ),
-        Param::optional("theta", Kind::Number, "Where the robot looked, radians; needs position."),
-        Param::optional(
-            "frame_id",
-            NAME,
-            "Coordinate frame of the position; \"map\" where absent.",
-        ),
-        Param::optional("map_id", NAME, "Map that the coordinate frame belongs to."),
-        Param::optional("source", NAME, "Camera or other origin; \"default\" where absent."),
+        Param::optional("theta", Kind::Number, "Where it looked, radians; needs position."),
+        Param::optional("frame_id", NAME, "'map' where absent."),
+        Param::optional("map_id", NAME, "That frame_id belongs to."),
+        Param::optional("source", NAME, "Camera or other origin; 'default' where absent."),
         Param::optional(
             "confidence",
             Kind::Number,
-            "How likely a ready caption is right, from 0 to 1; it counts as sure where absent.",
+            "0 to 1 that the caption is right; sure where absent.",
         ),
-        Param::optional("layer", NAME, "Kind of a ready caption, such as \"body_status\"."),
+        Param::optional("layer", NAME, "Kind of a ready caption, such as 'body_status'."),
         Param::optional(
             "lost",
             Kind::Size { most: u32::MAX },
-            "Frames of this source that its sender dropped since the one before, as they came \
-             faster than they were taken in; health tells of them.",
+            "Frames of this source that its sender dropped just before, as they came too fast; for health.",
         ),
     ];
 

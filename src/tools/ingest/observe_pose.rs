@@ -31,24 +31,22 @@ impl Tool for ObservePose {
 
     const NAME: &'static str = "observe_pose";
     const TITLE: &'static str = "Say where the robot is";
-    const DESCRIPTION: &'static str = "Takes a pose of the robot. Frames that come without a \
-        position get one interpolated between the poses around their time, some seconds from \
-        the nearest at most. Poses are kept for a while, in memory.";
+    const DESCRIPTION: &'static str = "Takes a pose of the robot. Frames without a position get one interpolated between the poses around their time, some seconds away at most. Poses are kept for a while, in memory.";
     const TOOLSET: Toolset = Toolset::Ingest;
     const HINTS: Hints = Hints::ADDS;
     const ROLES: Roles = Roles::of(&[Role::Observe]);
     const IS_FREQUENT: bool = true;
     const IS_BRIEF: bool = true;
     const PARAMS: &'static [Param] = &[
-        Param::required("position", Kind::Position, "Where the robot is, metres in frame_id."),
-        Param::optional("theta", Kind::Number, "Where it looks, radians."),
-        Param::optional("time", Kind::Time, "When it was there; now where absent."),
-        Param::optional("frame_id", NAME, "Coordinate frame; \"map\" where absent."),
-        Param::optional("map_id", NAME, "Map that the coordinate frame belongs to."),
+        Param::required("position", Kind::Position, "Metres in frame_id."),
+        Param::optional("theta", Kind::Number, "Radians."),
+        Param::optional("time", Kind::Time, "When; now where absent."),
+        Param::optional("frame_id", NAME, "'map' where absent."),
+        Param::optional("map_id", NAME, "That frame_id belongs to."),
         Param::optional(
             "source",
             NAME,
-            "Camera that the pose is of; every one without poses of its own where absent.",
+            "Its camera; every one without poses of its own where absent.",
         ),
     ];
 

@@ -36,34 +36,28 @@ impl Tool for MemoAdd {
 
     const NAME: &'static str = "memo_add";
     const TITLE: &'static str = "Keep an answer that was rated up";
-    const DESCRIPTION: &'static str = "Keeps the <reasoning>, <sql> and <chart> of an assistant's \
-        messages that a user rated up, as a <memo> for later prompts; a <dataframe> is left out. \
-        Found a moment later.";
+    const DESCRIPTION: &'static str = "Keeps the <reasoning>, <sql> and <chart> of messages that a user rated up, as a <memo> for later prompts; a <dataframe> is left out. Found a moment later.";
     const TOOLSET: Toolset = Toolset::Memos;
     const HINTS: Hints = Hints::ADDS;
     const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
-        Param::required("user_message", PROMPT, "The user's prompt that the message answered."),
+        Param::required("user_message", PROMPT, "The prompt that was answered."),
         Param::optional(
             "message",
             Kind::Text { bytes_max: MESSAGE_BYTES_MAX },
-            "The message rated up, with its <reasoning>, <sql> or <chart>.",
+            "The one rated up.",
         ),
         Param::optional(
             "messages",
             Kind::Texts { most: MESSAGES_MAX, bytes_max: MESSAGE_BYTES_MAX },
-            "Several messages rated up together, instead of message.",
+            "Or several together.",
         ),
         Param::optional(
             "message_ids",
             Kind::Names { most: MESSAGES_MAX },
-            "Ids of the messages, for memo_delete.",
+            "For memo_delete, with commas between.",
         ),
-        Param::optional(
-            "source",
-            Kind::Name { bytes_max: 128 },
-            "Where it comes from; \"uprated_by_user\" where absent.",
-        ),
+        Param::optional("source", Kind::Name { bytes_max: 128 }, "'uprated_by_user' where absent."),
     ];
 
     fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<NewMemo, ToolError> {

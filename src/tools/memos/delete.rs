@@ -31,22 +31,13 @@ impl Tool for MemoDelete {
 
     const NAME: &'static str = "memo_delete";
     const TITLE: &'static str = "Delete a memo";
-    const DESCRIPTION: &'static str = "Removes a memo by its id, or those of a message by the \
-        message's id, on downvote or undo; one whose creation is still queued is cancelled.";
+    const DESCRIPTION: &'static str = "Removes a memo by its id, or those of a message, on downvote or undo; one whose creation is still queued is cancelled.";
     const TOOLSET: Toolset = Toolset::Memos;
     const HINTS: Hints = Hints::REPLACES;
     const ROLES: Roles = Roles::of(&[Role::Erase]);
     const PARAMS: &'static [Param] = &[
-        Param::optional(
-            "id",
-            Kind::Whole { least: 0, most: i64::MAX, default: 0 },
-            "The memo's id.",
-        ),
-        Param::optional(
-            "message_id",
-            Kind::Text { bytes_max: 256 },
-            "Id of a message whose memos go, instead of id.",
-        ),
+        Param::optional("id", Kind::Whole { least: 0, most: i64::MAX, default: 0 }, "The memo's."),
+        Param::optional("message_id", Kind::Text { bytes_max: 256 }, "Instead of id."),
     ];
 
     fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<MemoSelector, ToolError> {

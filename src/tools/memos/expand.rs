@@ -55,11 +55,7 @@ impl Tool for MemoExpand {
     const HINTS: Hints = Hints::ADDS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
-        Param::required(
-            "text",
-            Kind::Text { bytes_max: MESSAGE_BYTES_MAX },
-            "A model's output with <recall>…</recall> in it.",
-        ),
+        Param::required("text", Kind::Text { bytes_max: MESSAGE_BYTES_MAX }, ""),
         THRESHOLD,
         TIME_DECAY,
         USAGE_WEIGHT,

@@ -63,26 +63,22 @@ impl Tool for MemoList {
 
     const NAME: &'static str = "memo_list";
     const TITLE: &'static str = "List the memos";
-    const DESCRIPTION: &'static str = "Lists memos, newest first, with where they come from and \
-        how often each answered; with recalls, also which memo answered which recall.";
+    const DESCRIPTION: &'static str =
+        "Lists memos, newest first, with where they come from and how often each answered.";
     const TOOLSET: Toolset = Toolset::Memos;
     const HINTS: Hints = Hints::READS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
-        Param::optional(
-            "limit",
-            Kind::Whole { least: 1, most: 100, default: 20 },
-            "How many at most.",
-        ),
+        Param::optional("limit", Kind::Whole { least: 1, most: 100, default: 20 }, ""),
         Param::optional(
             "before",
             Kind::Whole { least: 0, most: i64::MAX, default: 0 },
-            "Only memos with a lower id, to go on with a list.",
+            "Only lower ids, to go on with a list.",
         ),
         Param::optional(
             "recalls",
             Kind::Whole { least: 0, most: 100, default: 0 },
-            "How many of the newest recalls to list, with the memos that answered them.",
+            "How many of the newest recalls to list, with the memos that answered.",
         ),
     ];
 

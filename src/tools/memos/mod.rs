@@ -22,7 +22,7 @@ const MESSAGE_BYTES_MAX: usize = 64 << 10;
 const TIME_DECAY: Param = Param::optional(
     "time_decay",
     Kind::Positive,
-    "Days after which a memo counts half; age does not count where absent.",
+    "Days after which a memo counts half; without it age does not count.",
 );
 /// Between the questions that an example answers and what has nothing to do with it.
 const THRESHOLD: Param =
@@ -30,7 +30,7 @@ const THRESHOLD: Param =
 const USAGE_WEIGHT: Param = Param::optional(
     "usage_weight",
     Kind::Share { default: 0.0 },
-    "How much of the score depends on how often a memo answered.",
+    "Part of the score that past use decides.",
 );
 
 /// How far a memo is.

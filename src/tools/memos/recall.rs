@@ -58,7 +58,7 @@ impl Tool for MemoRecall {
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         Param::required("query", PROMPT, "What an example is wanted of."),
-        Param::optional("k", Kind::Whole { least: 1, most: 10, default: 1 }, "How many at most."),
+        Param::optional("k", Kind::Whole { least: 1, most: 10, default: 1 }, ""),
         THRESHOLD,
         TIME_DECAY,
         USAGE_WEIGHT,

@@ -80,8 +80,8 @@ impl Tool for CountRecordsByTime {
 
     const NAME: &'static str = "count_records_by_time";
     const TITLE: &'static str = "Count records by time";
-    const DESCRIPTION: &'static str = "Counts records year by year down to second by second, within \
-        a window, an area, a source or a map: when much was seen, and when nothing.";
+    const DESCRIPTION: &'static str =
+        "Counts records by year, month, day, hour or less: when much was seen, and when nothing.";
     const TOOLSET: Toolset = Toolset::MomentRetrieval;
     const HINTS: Hints = Hints::READS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
@@ -95,12 +95,12 @@ impl Tool for CountRecordsByTime {
         Param::optional(
             "bucket",
             Kind::Word { of: WIDTHS },
-            "Width of a bucket; auto is the narrowest of which there are at most buckets_max.",
+            "Width; auto is the narrowest with at most buckets_max.",
         ),
         Param::optional(
             "buckets_max",
             Kind::Whole { least: 1, most: BUCKETS_MAX, default: BUCKETS_DEFAULT },
-            "Buckets from the first record to the last, at most.",
+            "From the first record to the last.",
         ),
     ];
 

@@ -58,9 +58,7 @@ impl Tool for ListRecords {
 
     const NAME: &'static str = "list_records";
     const TITLE: &'static str = "List records in order";
-    const DESCRIPTION: &'static str = "Lists the records of a window of time, an area, a source or \
-        a map in order, page by page, whatever they show. To look around without knowing what for; \
-        to find a thing, recall it.";
+    const DESCRIPTION: &'static str = "Lists records in order, page by page, whatever they show: to look around without knowing what for. To find a thing, recall it.";
     const TOOLSET: Toolset = Toolset::MomentRetrieval;
     const HINTS: Hints = Hints::READS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
@@ -74,19 +72,13 @@ impl Tool for ListRecords {
         Param::optional(
             "order",
             Kind::Word { of: &["oldest", "newest", "first_recorded", "last_recorded"] },
-            "By time, oldest or newest first; or by id, as they were recorded: recordings may come \
-             later than what is older.",
+            "By time; or by id, as recorded: recordings may come later than what is older.",
         ),
-        Param::optional(
-            "limit",
-            Kind::Whole { least: 1, most: 500, default: 50 },
-            "Records of a page at most.",
-        ),
+        Param::optional("limit", Kind::Whole { least: 1, most: 500, default: 50 }, "Of a page."),
         Param::optional(
             "cursor",
             Kind::Name { bytes_max: 64 },
-            "The reply's cursor, for the page after it; or a record's id, for those that follow \
-             it.",
+            "The reply's, for the next page; or a record's id, for those after it.",
         ),
     ];
 

@@ -22,17 +22,11 @@ use crate::tools::text::Text;
 use crate::tools::{ToolError, area, tool};
 
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
-const K: Param = Param::optional(
-    "k",
-    Kind::Whole { least: 1, most: SIGHTINGS_MAX as i64, default: 8 },
-    "How many moments at most.",
-);
+const K: Param =
+    Param::optional("k", Kind::Whole { least: 1, most: SIGHTINGS_MAX as i64, default: 8 }, "");
 
-pub(in crate::tools) const LAYER: Param = Param::optional(
-    "layer",
-    Kind::Name { bytes_max: 128 },
-    "Only records of this layer, such as battery.",
-);
+pub(in crate::tools) const LAYER: Param =
+    Param::optional("layer", Kind::Name { bytes_max: 128 }, "Only of this layer, such as battery.");
 
 /// The filter of a call that needs no description.
 pub(in crate::tools) fn filter(

@@ -31,8 +31,8 @@ impl Tool for RecallObservationOfInstance {
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
         OBJECT,
-        Param::required("start_time", Kind::Time, "Start of the window, inclusive."),
-        Param::required("end_time", Kind::Time, "End of the window, inclusive."),
+        Param::required("start_time", Kind::Time, "From, inclusive."),
+        Param::required("end_time", Kind::Time, "Until, inclusive."),
         K,
         SOURCE,
         MAP,

@@ -26,20 +26,14 @@ impl Tool for RetrieveFromTextWithTime {
 
     const NAME: &'static str = RecallKind::RetrieveFromTextWithTime.name();
     const TITLE: &'static str = "Retrieve moments by text and time";
-    const DESCRIPTION: &'static str = "Finds past observations by a search phrase within a window of \
-        time. Best first. Use several phrases where a thing has several names; the same phrase has \
-        the same answer.";
+    const DESCRIPTION: &'static str = "Finds past observations by a phrase within a window of time. Best first. Use several phrases where a thing has several names; the same phrase has the same answer.";
     const TOOLSET: Toolset = Toolset::MomentRetrieval;
     const HINTS: Hints = Hints::SETS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
-        Param::required(
-            QUERY,
-            Kind::Text { bytes_max: QUERY_BYTES_MAX },
-            "What to look for, in words.",
-        ),
-        Param::required("start_time", Kind::Time, "Start of the window, inclusive."),
-        Param::required("end_time", Kind::Time, "End of the window, inclusive."),
+        Param::required(QUERY, Kind::Text { bytes_max: QUERY_BYTES_MAX }, "What to look for."),
+        Param::required("start_time", Kind::Time, "From, inclusive."),
+        Param::required("end_time", Kind::Time, "Until, inclusive."),
         K,
         SOURCE,
         MAP,

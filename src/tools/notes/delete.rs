@@ -32,15 +32,14 @@ impl Tool for MemoryDelete {
 
     const NAME: &'static str = "memory_delete";
     const TITLE: &'static str = "Delete kept texts by id";
-    const DESCRIPTION: &'static str =
-        "Permanently removes the saved texts with these ids, which memory_load tells.";
+    const DESCRIPTION: &'static str = "Permanently removes the saved texts with these ids.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::REPLACES;
     const ROLES: Roles = Roles::of(&[Role::Erase]);
     const PARAMS: &'static [Param] = &[Param::required(
         "ids",
         Kind::Names { most: IDS_MAX },
-        "Ids of the notes to delete, with commas between them.",
+        "From memory_load, with commas between.",
     )];
 
     fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Vec<String>, ToolError> {

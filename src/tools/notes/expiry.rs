@@ -7,16 +7,10 @@ use crate::tools::ToolError;
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
 
-pub(super) const EXPIRES: Param = Param::optional(
-    "expires",
-    Kind::Time,
-    "When the note is no longer found and is removed; never where absent.",
-);
-pub(super) const EXPIRES_IN_DAYS: Param = Param::optional(
-    "expires_in_days",
-    Kind::Positive,
-    "The same as days from now, also parts of a day, instead of expires.",
-);
+pub(super) const EXPIRES: Param =
+    Param::optional("expires", Kind::Time, "When it is removed; never where absent.");
+pub(super) const EXPIRES_IN_DAYS: Param =
+    Param::optional("expires_in_days", Kind::Positive, "Instead: days from now, also parts.");
 
 /// The moment that the arguments name, if any.
 pub(super) fn expiry(args: &Args, context: &Context) -> Result<Option<Timestamp>, ToolError> {

@@ -137,22 +137,24 @@ impl Tool for MemoryForget {
 
     const NAME: &'static str = "memory_forget";
     const TITLE: &'static str = "Forget a topic or a visit";
-    const DESCRIPTION: &'static str = "Permanently removes the saved texts about a topic; with \
-        scope, also or only observations: by query, window of time, area, source, map or ids. \
-        Broad: try it with dry_run first, which lists what would go.";
+    const DESCRIPTION: &'static str = "Permanently removes the saved texts about a topic; with scope, also or only observations: by query, window, area, source, map or ids. Broad: try dry_run first, which lists what would go.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::REPLACES;
     const ROLES: Roles = Roles::of(&[Role::Erase]);
     const PARAMS: &'static [Param] = &[
-        Param::optional("query", QUERY, "The topic to forget."),
+        Param::optional("query", QUERY, "The topic."),
         Param::optional("threshold", Kind::Share { default: 0.75 }, "Least similarity."),
-        Param::optional("dry_run", Kind::Flag, "Only say what would be removed."),
+        Param::optional("dry_run", Kind::Flag, ""),
         Param::optional(
             "scope",
             Kind::Word { of: SCOPES },
-            "What to forget: saved texts, observations (episodic), or all of both.",
+            "Saved texts, observations (episodic), or both.",
         ),
-        Param::optional(IDS, Kind::Names { most: IDS_MAX }, "Only these notes or records."),
+        Param::optional(
+            IDS,
+            Kind::Names { most: IDS_MAX },
+            "Only these notes or records, with commas between.",
+        ),
         START,
         END,
         SOURCE,
@@ -161,12 +163,12 @@ impl Tool for MemoryForget {
         Param::optional(
             "confirm",
             Kind::Whole { least: 0, most: i64::MAX, default: 0 },
-            "How many are removed; needed where they are a great share of the memory.",
+            "How many go; needed where that is a great share of the memory.",
         ),
         Param::optional(
             "token",
             Kind::Text { bytes_max: 64 },
-            "Of the dry run: removes exactly what that one listed, else nothing.",
+            "Of the dry run: removes exactly what it listed, else nothing.",
         ),
     ];
 

@@ -64,19 +64,14 @@ impl Tool for MemoryLoad {
 
     const NAME: &'static str = "memory_load";
     const TITLE: &'static str = "Recall what was kept";
-    const DESCRIPTION: &'static str = "Finds the saved texts that are similar to a query in meaning \
-        or share its rare words, best first, with their ids; all that pass the filter are looked at.";
+    const DESCRIPTION: &'static str = "Recalls saved texts: those similar to a query in meaning or with its rare words, of all that pass the filter; best first, with their ids.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::READS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
-        Param::required("query", QUERY, "What to recall, as for a search engine."),
+        Param::required("query", QUERY, "As for a search engine."),
         Param::optional("threshold", Kind::Share { default: 0.6 }, "Least similarity."),
-        Param::optional(
-            "limit",
-            Kind::Whole { least: 1, most: 100, default: 5 },
-            "How many notes at most.",
-        ),
+        Param::optional("limit", Kind::Whole { least: 1, most: 100, default: 5 }, ""),
         Param::optional(
             "filter",
             Kind::Text { bytes_max: FILTER_BYTES_MAX },

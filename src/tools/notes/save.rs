@@ -22,12 +22,12 @@ pub(super) const TEXT_BYTES_MAX: usize = 16 << 10;
 pub(super) const AREA: Param = Param::optional(
     "area",
     Kind::Name { bytes_max: 128 },
-    "Which part of the memory; \"main\" where absent.",
+    "Part of the memory; 'main' where absent.",
 );
 pub(super) const METADATA: Param = Param::optional(
     "metadata",
     Kind::Object,
-    "Facts to filter by, such as {\"year\": 2024, \"tags\": [\"lab\"]}.",
+    "To filter by: {\"year\": 2024, \"tags\": [\"lab\"]}.",
 );
 
 /// Where a note goes whose saver names no area.
@@ -45,8 +45,7 @@ impl Tool for MemorySave {
 
     const NAME: &'static str = "memory_save";
     const TITLE: &'static str = "Keep a piece of information";
-    const DESCRIPTION: &'static str = "Persists a text in long-term memory, where memory_load \
-        finds it by meaning and words. For what has a clear, long-term purpose. Returns its id.";
+    const DESCRIPTION: &'static str = "Keeps a text in long-term memory, where memory_load finds it by meaning and words. For what has a clear, long-term purpose. Returns its id.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::ADDS;
     const ROLES: Roles = Roles::of(&[Role::Write]);
@@ -54,7 +53,7 @@ impl Tool for MemorySave {
         Param::required(
             "text",
             Kind::Text { bytes_max: TEXT_BYTES_MAX },
-            "The information to keep: descriptive and rich in keywords, to be found again.",
+            "Descriptive and rich in keywords, to be found again.",
         ),
         AREA,
         METADATA,

@@ -42,14 +42,13 @@ impl Tool for MemoryUpdate {
 
     const NAME: &'static str = "memory_update";
     const TITLE: &'static str = "Change a kept text";
-    const DESCRIPTION: &'static str = "Changes the text, area, metadata or expiry of the saved \
-        text with this id, which memory_load tells; what is not named stays as it is.";
+    const DESCRIPTION: &'static str = "Changes the text, area, metadata or expiry of the saved text with this id; what is not named stays.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::REPLACES;
     const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
-        Param::required("id", Kind::Text { bytes_max: 64 }, "The note's id."),
-        Param::optional("text", Kind::Text { bytes_max: TEXT_BYTES_MAX }, "The new text."),
+        Param::required("id", Kind::Text { bytes_max: 64 }, "From memory_load."),
+        Param::optional("text", Kind::Text { bytes_max: TEXT_BYTES_MAX }, ""),
         AREA,
         METADATA,
         EXPIRES,

@@ -62,19 +62,14 @@ impl Tool for DetermineUniqueInstances {
     const NAME: &'static str = "determine_unique_instances_from_latest_working_memory";
     const ALIASES: &'static [&'static str] = &["determine_unique_instances"];
     const TITLE: &'static str = "Tell the objects in working memory apart";
-    const DESCRIPTION: &'static str = "Divides the records of the newest recall into distinct \
-        physical objects, by attributes, places, times and what was seen with them, in the order \
-        that the query asks for ('find most frequently used mug'). Knows the recalled records \
-        only: for how often, recall with a large k or with recall_all first. The objects become \
-        the working memory, which stays as it was where it shows none.";
+    const DESCRIPTION: &'static str = "Divides the records of the newest recall into distinct physical objects, by attributes, places, times and what was seen with them, in the order that the query asks for. Knows these only: for how often, first recall with a large k or recall_all. The objects become the working memory; where there are none it stays.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::SETS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[Param::optional(
         QUERY,
         TEXT,
-        "Which things, and the order in which they come: 'find most frequently used mug'. The \
-         task where absent.",
+        "Which things, in which order: 'find most frequently used mug'. The task where absent.",
     )];
     const ACTION: Option<Action> = Some(Action::object(TextInput::Argument(QUERY)));
 

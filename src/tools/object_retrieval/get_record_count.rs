@@ -32,8 +32,8 @@ impl Tool for GetRecordCount {
 
     const NAME: &'static str = "get_record_count_within_time_range";
     const TITLE: &'static str = "Count records";
-    const DESCRIPTION: &'static str = "Counts the records of past observations within a window of \
-        time; of all where no bound is given.";
+    const DESCRIPTION: &'static str =
+        "Counts the records of past observations within a window of time, or all.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::READS;
     const ROLES: Roles = Roles::of(&[Role::Read]);

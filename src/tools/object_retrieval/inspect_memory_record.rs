@@ -39,16 +39,14 @@ impl Tool for InspectMemoryRecord {
 
     const NAME: &'static str = "inspect_memory_record";
     const TITLE: &'static str = "Look at stored frames";
-    const DESCRIPTION: &'static str = "Returns the stored camera frames of one to eight records \
-        as images, with the boxes of what was found in them, to check what a caption says: those \
-        with the given ids, or the first of the working memory.";
+    const DESCRIPTION: &'static str = "Returns the stored camera frames of records as images, with the boxes of what was found in them, to check what a caption says.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::READS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[Param::optional(
         "record_ids",
         Kind::RecordIds { most: RECORDS_MAX },
-        "Ids of the records to look at; the first of the working memory where absent.",
+        "The first of the working memory where absent.",
     )];
     const ACTION: Option<Action> = Some(Action::object(TextInput::RecordIds));
 

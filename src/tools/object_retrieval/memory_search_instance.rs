@@ -54,8 +54,7 @@ impl Tool for MemorySearchInstance {
 
     const NAME: &'static str = "create_or_update_memory_search_instance";
     const TITLE: &'static str = "Decide what is searched for";
-    const DESCRIPTION: &'static str = "Sets the search target from the newest working memory and \
-        the task; needs no argument. Before any recall it is the request itself.";
+    const DESCRIPTION: &'static str = "Sets what is searched for, from the newest working memory and the task; before any recall, the request itself. Needs no argument.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::SETS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
@@ -63,18 +62,13 @@ impl Tool for MemorySearchInstance {
         Param::optional(
             DESCRIPTION,
             TEXT,
-            "To decide yourself: what is searched for, such as 'a purple book'.",
+            "To decide yourself: what it is, such as 'a purple book'.",
         ),
-        Param::optional(
-            RECORD,
-            Kind::RecordIds { most: 1 },
-            "To decide yourself: a record that shows what is searched for.",
-        ),
+        Param::optional(RECORD, Kind::RecordIds { most: 1 }, "Or a record that shows it."),
         Param::optional(
             INSTANCE,
             Kind::Whole { least: 0, most: 1_000, default: 0 },
-            "To decide yourself: number of an object in the newest reply of \
-             determine_unique_instances, from 1.",
+            "Or the number, from 1, of one of the newest determine_unique_instances.",
         ),
     ];
     const ACTION: Option<Action> = Some(Action::object(TextInput::Nothing));

@@ -57,9 +57,7 @@ impl Tool for RealWorldSearchInstance {
 
     const NAME: &'static str = "create_or_update_real_world_search_instance";
     const TITLE: &'static str = "Decide where to search";
-    const DESCRIPTION: &'static str = "Sets the place to search for the target: where that object \
-        was last seen, wherever it was used; needs no argument. Never seen: places that resemble \
-        where such things are kept, marked as a guess.";
+    const DESCRIPTION: &'static str = "Sets the place to search: where the target was last seen, wherever it was used. Never seen: places that resemble where such things are kept, marked as a guess. Needs no argument.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::SETS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
@@ -72,7 +70,7 @@ impl Tool for RealWorldSearchInstance {
         Param::optional(
             FOLLOWS,
             Kind::Flag,
-            "Whether the goals follow those that were planned for the target before this one.",
+            "Whether its goals come after those of the target before.",
         ),
     ];
     const ACTION: Option<Action> = Some(Action::object(TextInput::Nothing));

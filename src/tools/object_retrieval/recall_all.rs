@@ -18,10 +18,7 @@ pub(super) const K_DEFAULT: i64 = 50;
 impl RecallTool for RecallAll {
     const KIND: RecallKind = RecallKind::RecallAll;
     const TITLE: &'static str = "Recall every sighting of a thing";
-    const DESCRIPTION: &'static str = "Finds every record that really shows a described object, in \
-        the order of time; of more than k the newest. For how often and where a thing is seen. Where \
-        none does for sure, those that may are listed apart, as possible. The result becomes the \
-        working memory.";
+    const DESCRIPTION: &'static str = "Finds every record that really shows a described object, in order of time: how often and where it is seen. Where none does for sure, those that may are listed apart, as possible. Becomes the working memory.";
     const PARAMS: &'static [Param] = &[
         OBJECT,
         START,
@@ -29,7 +26,7 @@ impl RecallTool for RecallAll {
         Param::optional(
             "k",
             Kind::Whole { least: 1, most: 500, default: K_DEFAULT },
-            "How many sightings at most; of more the newest.",
+            "How many; of more the newest.",
         ),
         SOURCE,
         MAP,

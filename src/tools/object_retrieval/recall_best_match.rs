@@ -19,22 +19,12 @@ pub(super) const K_DEFAULT: i64 = 8;
 impl RecallTool for RecallBestMatch {
     const KIND: RecallKind = RecallKind::RecallBestMatch;
     const TITLE: &'static str = "Recall what best matches a description";
-    const DESCRIPTION: &'static str = "Finds the records of past observations that best match a \
-        vague or descriptive reference, optionally within a window of time. Best first. The result \
-        becomes the working memory.";
+    const DESCRIPTION: &'static str = "Finds the records of past observations that best match a vague description. Best first; they become the working memory.";
     const PARAMS: &'static [Param] = &[
-        Param::required(
-            QUERY,
-            Kind::Text { bytes_max: QUERY_BYTES_MAX },
-            "What to look for, in words.",
-        ),
+        Param::required(QUERY, Kind::Text { bytes_max: QUERY_BYTES_MAX }, "What to look for."),
         START,
         END,
-        Param::optional(
-            "k",
-            Kind::Whole { least: 1, most: 50, default: K_DEFAULT },
-            "How many records at most.",
-        ),
+        Param::optional("k", Kind::Whole { least: 1, most: 50, default: K_DEFAULT }, ""),
         SOURCE,
         MAP,
         AREA,

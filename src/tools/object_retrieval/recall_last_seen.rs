@@ -19,18 +19,12 @@ pub(super) const K_DEFAULT: i64 = 1;
 impl RecallTool for RecallLastSeen {
     const KIND: RecallKind = RecallKind::RecallLastSeen;
     const TITLE: &'static str = "Recall where a thing was last seen";
-    const DESCRIPTION: &'static str = "Finds the most recent record that really shows a clearly \
-        described object, such as 'a red mug': attributes must belong to the object, synonyms \
-        count. Newest first. The result becomes the working memory.";
+    const DESCRIPTION: &'static str = "Finds the most recent records that really show a clearly described object: attributes must belong to it, synonyms count. Newest first; they become the working memory.";
     const PARAMS: &'static [Param] = &[
         OBJECT,
         START,
         END,
-        Param::optional(
-            "k",
-            Kind::Whole { least: 1, most: 50, default: K_DEFAULT },
-            "How many sightings at most.",
-        ),
+        Param::optional("k", Kind::Whole { least: 1, most: 50, default: K_DEFAULT }, ""),
         SOURCE,
         MAP,
         AREA,

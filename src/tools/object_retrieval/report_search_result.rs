@@ -40,23 +40,14 @@ impl Tool for ReportSearchResult {
 
     const NAME: &'static str = "report_search_result";
     const TITLE: &'static str = "Report what the robot found";
-    const DESCRIPTION: &'static str = "Says whether the target was at the goal; the reply is the \
-        next goal, or that the search is open again.";
+    const DESCRIPTION: &'static str = "Says whether the robot found the target at the goal; returns the next goal, or that the search is open again.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::ACTS;
     const ROLES: Roles = Roles::of(&[Role::Write]);
     const PARAMS: &'static [Param] = &[
-        Param::required("found", Kind::Flag, "Whether the robot found the target at the goal."),
-        Param::optional(
-            "record_id",
-            Kind::RecordIds { most: 1 },
-            "The record of what the robot saw there.",
-        ),
-        Param::optional(
-            "position",
-            Kind::Position,
-            "Where the robot looked; the goal where absent.",
-        ),
+        Param::required("found", Kind::Flag, ""),
+        Param::optional("record_id", Kind::RecordIds { most: 1 }, "Of what the robot saw there."),
+        Param::optional("position", Kind::Position, "Where it looked; the goal where absent."),
     ];
 
     fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<GoalReport, ToolError> {

@@ -38,8 +38,8 @@ impl Tool for SearchCurrentTarget {
 
     const NAME: &'static str = "search_current_target_instance_in_real_world";
     const TITLE: &'static str = "Search now";
-    const DESCRIPTION: &'static str = "Gives the places to the robot, in the order to visit. This \
-        ends the reasoning.";
+    const DESCRIPTION: &'static str =
+        "Gives the places to the robot, in the order to visit. Ends the reasoning.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     const HINTS: Hints = Hints::ACTS;
     const ROLES: Roles = Roles::of(&[Role::Write]);

@@ -37,23 +37,18 @@ impl Tool for StartTask {
 
     const NAME: &'static str = "start_task";
     const TITLE: &'static str = "Begin a task";
-    const DESCRIPTION: &'static str = "Takes the user's request in words and clears what this \
-        session was about before. With now, relative times of later calls count from then.";
+    const DESCRIPTION: &'static str =
+        "Begins anew: takes the user's request and clears what this session was about before.";
     const TOOLSET: Toolset = Toolset::ObjectRetrieval;
     // Begins anew what the session was about.
     const HINTS: Hints = Hints { read_only: false, destructive: false, idempotent: true };
     const ROLES: Roles = Roles::of(&[Role::Read]);
     const PARAMS: &'static [Param] = &[
-        Param::required(
-            "task",
-            TEXT,
-            "The user's request in words: 'bring me the mug I use most'.",
-        ),
+        Param::required("task", TEXT, "In words: 'bring me the mug I use most'."),
         Param::optional(
             "now",
             Kind::Time,
-            "When the user said it; relative times of later calls count from there. The clock's \
-             time at each call where absent.",
+            "When it was said; relative times of later calls count from it. Without it from the clock.",
         ),
     ];
 

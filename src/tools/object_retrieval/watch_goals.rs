@@ -52,8 +52,7 @@ impl Tool for WatchGoals {
 
     const NAME: &'static str = "watch_goals";
     const TITLE: &'static str = "Follow the goals that were given out";
-    const DESCRIPTION: &'static str = "Returns the goals of searches and what was reported of them \
-        since an event; waits for the next one where it is asked to.";
+    const DESCRIPTION: &'static str = "Returns the goals of searches and what was reported of them since an event; can wait for the next.";
     const TOOLSET: Toolset = Toolset::Admin;
     const HINTS: Hints = Hints::SETS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
@@ -61,12 +60,12 @@ impl Tool for WatchGoals {
         Param::optional(
             "after",
             Kind::Whole { least: 0, most: i64::MAX, default: 0 },
-            "Only events after the one of this number, as the reply before said in `next`.",
+            "Only events after this number: `next` of the reply before.",
         ),
         Param::optional(
             "wait_seconds",
             Kind::Whole { least: 0, most: WAIT_SECONDS_MAX, default: 0 },
-            "How long to wait for the first one.",
+            "For the first one.",
         ),
     ];
 

@@ -27,7 +27,7 @@ impl Tool for StateGet {
     const NAME: &'static str = "state_get";
     const TITLE: &'static str = "Read an agent's memory";
     const DESCRIPTION: &'static str =
-        "Returns the memory that an agent carries from step to step, or the part under a path.";
+        "Returns the memory that an agent carries from step to step, or a part.";
     const TOOLSET: Toolset = Toolset::State;
     const HINTS: Hints = Hints::READS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
@@ -35,7 +35,7 @@ impl Tool for StateGet {
         Param::optional(
             "path",
             Kind::Text { bytes_max: 1_024 },
-            "Part of the memory, such as [task_process][goal]; all of it where absent.",
+            "Such as [task_process][goal]; all where absent.",
         ),
         AGENT,
     ];

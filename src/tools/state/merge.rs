@@ -30,10 +30,7 @@ impl Tool for StateMerge {
     const TOOLSET: Toolset = Toolset::State;
     const HINTS: Hints = Hints::REPLACES;
     const ROLES: Roles = Roles::of(&[Role::Write]);
-    const PARAMS: &'static [Param] = &[
-        Param::required("memory", Kind::Object, "What to lay over the memory, key by key."),
-        AGENT,
-    ];
+    const PARAMS: &'static [Param] = &[Param::required("memory", Kind::Object, ""), AGENT];
 
     fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Request, ToolError> {
         let changes = args.object("memory")?.unwrap_or_default();

@@ -20,11 +20,8 @@ use crate::tools::tool;
 /// Whose state it is where the caller names no agent.
 const DEFAULT_AGENT: &str = "default";
 
-const AGENT: Param = Param::optional(
-    "agent",
-    Kind::Name { bytes_max: 128 },
-    "Whose memory; \"default\" where absent.",
-);
+const AGENT: Param =
+    Param::optional("agent", Kind::Name { bytes_max: 128 }, "Whose; 'default' where absent.");
 
 /// An agent's memory, or part of it.
 #[derive(Serialize, JsonSchema)]

@@ -43,9 +43,7 @@ impl Tool for PromptRender {
 
     const NAME: &'static str = "prompt_render";
     const TITLE: &'static str = "Render a prompt";
-    const DESCRIPTION: &'static str = "Fills a prompt template with the agent's memory \
-        ($memory[key][inner]) and with variables ($name). What is missing in the memory reads None \
-        and is listed.";
+    const DESCRIPTION: &'static str = "Fills a prompt template with the agent's memory and with variables. What is missing reads None and is listed.";
     const TOOLSET: Toolset = Toolset::State;
     const HINTS: Hints = Hints::READS;
     const ROLES: Roles = Roles::of(&[Role::Read]);
@@ -53,15 +51,15 @@ impl Tool for PromptRender {
         Param::optional(
             "template",
             Kind::Text { bytes_max: TEMPLATE_BYTES_MAX },
-            "Text with $memory[key], $memory[key][inner], $name, ${name} and $$.",
+            "With $memory[key], $memory[key][inner], $name, ${name} and $$.",
         ),
         Param::optional(
             "file",
             Kind::Text { bytes_max: 256 },
-            "Name of a template in the prompts directory, instead of template.",
+            "Instead: name of one in the prompts directory.",
         ),
-        Param::optional("variables", Kind::Object, "Values of $name and ${name}."),
-        Param::optional("strict", Kind::Flag, "Refuse a template that names what is missing."),
+        Param::optional("variables", Kind::Object, "Of $name and ${name}."),
+        Param::optional("strict", Kind::Flag, "Refuse one that names what is missing."),
         AGENT,
     ];
 

@@ -25,15 +25,13 @@ impl Tool for StateSet {
 
     const NAME: &'static str = "state_set";
     const TITLE: &'static str = "Replace an agent's memory";
-    const DESCRIPTION: &'static str = "Replaces the whole memory that an agent carries from step to \
-        step: one JSON object.";
+    const DESCRIPTION: &'static str =
+        "Replaces the whole memory that an agent carries from step to step.";
     const TOOLSET: Toolset = Toolset::State;
     const HINTS: Hints = Hints::REPLACES;
     const ROLES: Roles = Roles::of(&[Role::Write]);
-    const PARAMS: &'static [Param] = &[
-        Param::required("memory", Kind::Object, "The whole memory from now on; {} removes it."),
-        AGENT,
-    ];
+    const PARAMS: &'static [Param] =
+        &[Param::required("memory", Kind::Object, "{} removes it."), AGENT];
 
     fn parse(args: &Args, _: &Context, _: SessionName<'_>) -> Result<Request, ToolError> {
         let memory = args.object("memory")?.unwrap_or_default();

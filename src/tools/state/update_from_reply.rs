@@ -23,9 +23,7 @@ impl Tool for StateUpdateFromReply {
 
     const NAME: &'static str = "state_update_from_reply";
     const TITLE: &'static str = "Take an agent's memory from a model's reply";
-    const DESCRIPTION: &'static str = "Replaces the agent's memory by the \"memory\" object in a \
-        language model's JSON reply. A reply without one changes nothing and is refused with what \
-        to mend.";
+    const DESCRIPTION: &'static str = "Replaces the agent's memory by the 'memory' object in a language model's JSON reply. A reply without one changes nothing and is refused with what to mend.";
     const TOOLSET: Toolset = Toolset::State;
     const HINTS: Hints = Hints::REPLACES;
     const ROLES: Roles = Roles::of(&[Role::Write]);
@@ -33,7 +31,7 @@ impl Tool for StateUpdateFromReply {
         Param::required(
             "reply",
             Kind::Text { bytes_max: 256 << 10 },
-            "What the model answered: JSON with a \"memory\" object, also in a code fence.",
+            "As the model wrote it, also in a code fence.",
         ),
         AGENT,
     ];
