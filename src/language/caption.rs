@@ -46,12 +46,15 @@ pub struct ParsedThing {
 }
 
 /// What somebody does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParsedDeed {
     /// In its form in -ing: "reading".
     pub verb: String,
     /// Numbers of the things that do it, none where the caption does not say.
     pub who: Vec<usize>,
+    /// Numbers of the things that it is done to or with, as far as the caption says: the bread
+    /// and the knife of "cutting bread with a knife", and not the table that it is cut on.
+    pub what: Vec<usize>,
 }
 
 /// Whether a thing is there.
@@ -88,7 +91,7 @@ impl ParsedCaption {
         let lower = caption.to_lowercase();
         let words = lower.split(|c: char| !c.is_alphanumeric());
         let verbs = words.filter(|it| it.ends_with("ing")).map(str::to_owned);
-        let deeds = verbs.map(|verb| ParsedDeed { verb, who: Vec::new() }).collect();
+        let deeds = verbs.map(|verb| ParsedDeed { verb, ..ParsedDeed::default() }).collect();
         Self { reader: BY_RULES, things, deeds, place: place_of(caption) }
     }
 
@@ -249,7 +252,9 @@ impl<'a> Tagged<'a> {
             let verb = is_verb.then(|| verbs::activity(&said)).flatten();
             let verb = verb.or_else(|| verbs::activity_of_state(&said).filter(|_| is_state))?;
             let who = of.map(|it| self.joined(it)).unwrap_or_default();
-            Some(ParsedDeed { verb, who: who.into_iter().filter_map(number).collect() })
+            let who = who.into_iter().filter_map(number).collect();
+            let what = heads.iter().filter(|it| self.is_object(**it, at)).copied();
+            Some(ParsedDeed { verb, who, what: what.filter_map(number).collect() })
         }));
     }
 
@@ -314,6 +319,13 @@ impl<'a> Tagged<'a> {
         let by = self.governor(head).filter(|it| self.role(*it) == WordRole::Relation)?;
         let run = (0..=by).rev().take_while(|it| self.role(*it) == WordRole::Relation);
         run.last()
+    }
+
+    /// Whether a head is the object of a deed: right after it, or as a thing after a preposition.
+    fn is_object(&self, head: usize, deed: usize) -> bool {
+        let is_of = |it: usize| self.governor(it) == Some(deed);
+        is_of(head)
+            || self.role(head) == WordRole::Thing && self.relation_of(head).is_some_and(is_of)
     }
 
     /// Who does what is said of a head: all of "a man, a boy and a woman dancing".
@@ -524,10 +536,11 @@ mod tests {
     fn people_and_their_deeds_are_told() {
         let parsed = parsed(
             "a chef/person cuts/deed/1 carrots/thing/2 up/deed/2 with/relation/2 a \
-             plant/thing in/relation/7 a pot/thing/8",
+             plant/thing/5 in/relation/7 a pot/thing/8",
         );
         assert!(parsed.has_person());
-        assert_eq!(parsed.deeds, [ParsedDeed { verb: "cutting".to_owned(), who: vec![0] }]);
+        let cutting = ParsedDeed { verb: "cutting".to_owned(), who: vec![0], what: vec![1, 2] };
+        assert_eq!(parsed.deeds, [cutting]);
         let inside = parsed.things.iter().find(|it| it.mention.head == "plant").unwrap().inside;
         assert_eq!(inside.map(|at| parsed.things[at].mention.head.as_str()), Some("pot"));
     }

@@ -3,16 +3,18 @@
 //!
 //! Pure. A deed stands among the mentions as one under a stem that no noun has, so that it is
 //! indexed and matched as they are, and who does it are its attributes: "a man cooking" is
-//! no woman who cooks, and "somebody cooking" may be him.
+//! no woman who cooks, and "somebody cooking" may be him. What it is done to stands there once
+//! more with the deed among its attributes: the bread of "cutting bread" is cut.
 
 use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::language::caption::{ParsedCaption, ParsedDeed, ParsedThing, Presence, is_person};
+use crate::language::fit::fit;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::language::sentence::is_verb;
 use crate::language::verbs;
-use crate::language::words::{MERE_USE, PEOPLE, is_people};
+use crate::language::words::{DETERMINERS, MERE_USE, PEOPLE, is_people};
 
 /// Before the stem of a deed; no word has it.
 const SIGN: char = '~';
@@ -26,7 +28,7 @@ pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
     // Where it is not said, of several who are not alike it is not known who does it.
     let is_one = people.all(|it| attributes(it) == attributes(first));
     let anybody = is_one.then_some(first);
-    for ParsedDeed { verb, who } in &caption.deeds {
+    for ParsedDeed { verb, who, what } in &caption.deeds {
         let doers: Vec<&ParsedThing> =
             who.iter().filter_map(|it| caption.things.get(*it)).collect();
         let (there, others): (Vec<&ParsedThing>, Vec<&ParsedThing>) =
@@ -35,11 +37,93 @@ pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
         // "a dog sleeping", "no man sleeping"
         let is_no_person =
             |it: &&ParsedThing| it.presence == Presence::Absent || is_animal(&it.mention);
-        if there.is_empty() && !others.iter().any(is_no_person) {
+        if there.is_empty() {
+            if others.iter().any(is_no_person) {
+                continue;
+            }
             indexed.push(deed_mention(anybody, verb));
         }
+        let objects = what.iter().filter_map(|it| caption.things.get(*it));
+        let objects = objects.filter(|it| it.presence != Presence::Absent);
+        indexed.extend(objects.map(|it| done_to(&it.mention, verb)));
     }
     indexed
+}
+
+/// A thing that a deed is done to, with the deed and that there is one.
+fn done_to(thing: &Mention, verb: &str) -> Mention {
+    let mut done = thing.clone();
+    done.phrase = format!("{}, {verb}", done.phrase);
+    let words = [deed_word(verb), SIGN.to_string()].into_iter();
+    done.attributes.extend(words.map(|word| Attribute { word, kind: AttributeKind::Other }));
+    done
+}
+
+/// The word by which a thing is known to be what a deed is done to; of having or using it, that
+/// any deed is: who drinks from a mug holds it.
+fn deed_word(verb: &str) -> String {
+    if MERE_USE.contains(verb) { SIGN.to_string() } else { deed_stem(verb) }
+}
+
+fn deed_stem(verb: &str) -> String {
+    format!("{SIGN}{}", Stemmer::create(Algorithm::English).stem(verb))
+}
+
+/// Whether an attribute's word is that of a deed.
+pub fn is_deed_word(word: &str) -> bool {
+    word.starts_with(SIGN)
+}
+
+/// A deed that is asked about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedDeed {
+    stem: String,
+    who: Vec<Attribute>,
+}
+
+/// How a caption tells of a deed that is asked about with a thing; later is more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Done {
+    Not,
+    /// To or with another thing.
+    WithAnother,
+    /// Nobody says with what.
+    WithAnything,
+    WithIt,
+}
+
+impl AskedDeed {
+    /// A verb in -ing, and who does it as far as that is said.
+    pub fn new(verb: &str, doer: Option<&str>) -> Self {
+        let doer = doer.and_then(|it| mentions(&format!("a {it}")).into_iter().next());
+        let who = doer.as_ref().map(attributes).unwrap_or_default();
+        Self { stem: deed_stem(verb), who }
+    }
+
+    /// Whether a caption tells of it, whatever it is done with.
+    pub fn is_done_in(&self, caption: &ParsedCaption) -> bool {
+        self.done(caption, &|_| true) != Done::Not
+    }
+
+    /// How a caption tells of it with what `is_it` names.
+    pub fn done(&self, caption: &ParsedCaption, is_it: &dyn Fn(&Mention) -> bool) -> Done {
+        let thing = |at: &usize| caption.things.get(*at);
+        let is_doer = |it: &ParsedThing| fit(&attributes(&it.mention), &self.who).is_some();
+        let is_by = |deed: &ParsedDeed| {
+            let mut doers = deed.who.iter().filter_map(thing).peekable();
+            doers.peek().is_none() || doers.any(is_doer)
+        };
+        let done = caption.deeds.iter().filter(|it| deed_stem(&it.verb) == self.stem && is_by(it));
+        let with = |deed: &ParsedDeed| {
+            let mut what = deed.what.iter().filter_map(thing);
+            match () {
+                () if deed.what.is_empty() => Done::WithAnything,
+                () if what.any(|it| is_it(&it.mention)) => Done::WithIt,
+                () => Done::WithAnother,
+            }
+        };
+        done.map(with).max().unwrap_or(Done::Not)
+    }
 }
 
 fn is_somebody_there(thing: &ParsedThing) -> bool {
@@ -57,9 +141,15 @@ pub fn query_mentions(description: &str) -> Vec<Mention> {
     let told = ToldDeeds::of(&description);
     let mut named = mentions(&told.rest);
     let at = named.iter().position(is_person);
-    if told.deeds.is_empty() || at.is_none() && !told.has_doer {
-        return mentions(&with_first_verb_as_name(&description));
+    let is_by_nobody = at.is_none() && !told.has_doer;
+    if told.deeds.is_empty() || is_by_nobody {
+        named = mentions(&with_first_verb_as_name(&description));
+        if !is_by_nobody {
+            told.bind_objects(&mut named);
+        }
+        return named;
     }
+    told.bind_objects(&mut named);
     let person = at.map(|at| named.remove(at));
     let deeds = told.deeds.iter().map(|deed| deed_mention(person.as_ref(), deed));
     let is_first = description.split(' ').next().is_some_and(|it| PRONOUNS.contains(&it));
@@ -70,17 +160,21 @@ pub fn query_mentions(description: &str) -> Vec<Mention> {
 
 /// Whether a mention is of a deed.
 pub fn is_deed(mention: &Mention) -> bool {
-    mention.head_stem.starts_with(SIGN)
+    is_deed_word(&mention.head_stem)
+}
+
+/// Whether a mention is of a thing, and neither of a deed nor of a thing as what it is done to.
+pub fn is_plain(mention: &Mention) -> bool {
+    !is_deed(mention) && !mention.attributes.iter().any(|it| is_deed_word(&it.word))
 }
 
 fn deed_mention(who: Option<&Mention>, deed: &str) -> Mention {
-    let stem = Stemmer::create(Algorithm::English).stem(deed).into_owned();
     let name = who.map_or("somebody", |it| it.head.as_str());
     Mention {
         // No other phrase has a comma.
         phrase: format!("{name}, {deed}"),
         head: deed.to_owned(),
-        head_stem: format!("{SIGN}{stem}"),
+        head_stem: deed_stem(deed),
         attributes: who.map(attributes).unwrap_or_default(),
     }
 }
@@ -115,9 +209,12 @@ fn sex_and_age(person: &Mention) -> Vec<Attribute> {
 }
 
 /// What a description tells of deeds.
+#[derive(Default)]
 struct ToldDeeds {
     /// In -ing, without those that say nothing of the person.
     deeds: Vec<String>,
+    /// Phrases of what is named right after a deed, with the deed's word.
+    objects: Vec<(String, String)>,
     /// Whether a pronoun says that somebody does them.
     has_doer: bool,
     /// The description without their verbs.
@@ -128,7 +225,7 @@ impl ToldDeeds {
     fn of(description: &str) -> Self {
         let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
         let words: Vec<String> = description.split_whitespace().map(bare).collect();
-        let mut told = Self { deeds: Vec::new(), has_doer: false, rest: String::new() };
+        let mut told = Self::default();
         let (mut is_after_who, mut is_after_person, mut has_somebody) = (false, false, false);
         for (at, (word, said)) in words.iter().zip(description.split_whitespace()).enumerate() {
             let next = words.get(at + 1).map(String::as_str);
@@ -142,6 +239,10 @@ impl ToldDeeds {
                 || is_after_person && word.ends_with("ing")
                 || is_after_who && !is_auxiliary;
             let deed = Some(word.as_str()).filter(|_| is_told).and_then(verbs::activity);
+            let object = deed
+                .as_deref()
+                .and_then(|deed| Some((object(words.get(at + 1..)?)?, deed_word(deed))));
+            told.objects.extend(object);
             let deed = deed.or_else(|| verbs::activity_of_state(word));
             let deed = deed.filter(|it| !MERE_USE.contains(it));
             told.rest.push_str(if deed.is_some() { "that" } else { said });
@@ -153,7 +254,32 @@ impl ToldDeeds {
         }
         told
     }
+
+    /// Says of what is named right after a deed that it is done to it.
+    fn bind_objects(&self, named: &mut [Mention]) {
+        for (phrase, word) in &self.objects {
+            if let Some(object) = named.iter_mut().find(|it| it.phrase == *phrase) {
+                let (word, kind) = (word.clone(), AttributeKind::Other);
+                object.attributes.push(Attribute { word, kind });
+            }
+        }
+    }
 }
+
+/// The phrase of what is named right after a verb, as what it is done to or with: "bread" of
+/// "cutting up the bread", nothing of "eating at a table".
+fn object(after: &[String]) -> Option<String> {
+    let is_passed = |it: &&String| BEFORE_OBJECTS.contains(&it.as_str());
+    let named = after.iter().skip_while(is_passed);
+    let named: Vec<&str> =
+        named.map(String::as_str).skip_while(|it| DETERMINERS.contains(it)).collect();
+    let named = named.join(" ");
+    let first = mentions(&format!("a {named}")).into_iter().next()?;
+    named.starts_with(&first.phrase).then_some(first.phrase)
+}
+
+/// Particles of verbs, and prepositions before what a deed is done with.
+const BEFORE_OBJECTS: &[&str] = &["up", "down", "out", "off", "away", "with", "from"];
 
 /// "smoking-sign" of "no smoking sign": before anything is named a word in -ing is no deed.
 fn with_first_verb_as_name(description: &str) -> String {
@@ -203,7 +329,7 @@ fn with_relative(description: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::fit::{Fit, fit};
+    use crate::language::fit::Fit;
 
     /// Phrases of a description.
     fn asked(description: &str) -> Vec<String> {
@@ -289,5 +415,30 @@ mod tests {
             }
             assert_eq!(shown(description, &caption), expect, "{description}");
         }
+    }
+
+    #[test]
+    fn what_a_deed_is_done_to_tells_it_from_what_lies_beside() {
+        // Things of the caption are the man, the bread and the cake.
+        let mut caption = ParsedCaption::by_rules("a man cutting bread next to a cake");
+        (caption.deeds[0].who, caption.deeds[0].what) = (vec![0], vec![1]);
+        let shown = index_mentions(&caption);
+        for (description, thing, expect) in [
+            ("a man cutting bread", 1, Fit::Full),
+            ("somebody who cuts up the bread", 1, Fit::Full),
+            ("a man cutting a cake", 1, Fit::Possible),
+            ("a man holding bread", 1, Fit::Full),
+            ("a man holding a cake", 1, Fit::Possible),
+            ("a man cutting at a cake", 1, Fit::Full),
+            ("a cake beside a man cutting bread", 0, Fit::Full),
+        ] {
+            let wanted = &query_mentions(description)[thing];
+            let named = shown.iter().filter(|it| it.is_named_as(wanted));
+            let found = named.filter_map(|it| fit(&it.attributes, &wanted.attributes)).max();
+            assert_eq!(found, Some(expect), "{description}: {wanted:?}");
+        }
+        let plain: Vec<&str> =
+            shown.iter().filter(|it| is_plain(it)).map(|it| it.phrase.as_str()).collect();
+        assert_eq!(plain, ["man", "bread", "cake"]);
     }
 }

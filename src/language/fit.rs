@@ -2,6 +2,7 @@
 //!
 //! Pure.
 
+use crate::language::deeds::is_deed_word;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind};
 use crate::language::words::{SHADES, share_family};
@@ -60,6 +61,7 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     let is_compound = wanted.iter().any(|it| it.kind == AttributeKind::Compound);
     let mut some = is_compound && of_name > Fit::Possible;
     let mut all = of_name == Fit::Full;
+    let mut is_done = true;
     let said = wanted.iter().filter(|it| it.kind != AttributeKind::Compound);
     for attribute in said {
         if seen.iter().any(|it| it.word == attribute.word) {
@@ -77,6 +79,10 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
         if attribute.kind == AttributeKind::Number {
             continue;
         }
+        if is_deed_word(&attribute.word) {
+            is_done = false;
+            continue;
+        }
         // What else is said of a thing excludes nothing that is not said.
         if attribute.kind == AttributeKind::Other {
             all = false;
@@ -89,6 +95,8 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
         all = false;
     }
     Some(match (all, some) {
+        // A loaf beside somebody who cuts wood may be another than the one that is cut.
+        _ if !is_done => Fit::Possible,
         (true, _) => Fit::Full,
         (false, true) => Fit::Partial,
         (false, false) => Fit::Possible,

@@ -14,8 +14,8 @@ use crate::store::records::Fault;
 pub(super) struct ParsedOnDisk {
     reader: u32,
     things: Vec<ThingOnDisk>,
-    /// A verb each, and the numbers of those who do it, each after a blank: they were not kept
-    /// at first.
+    /// A verb each, and the numbers of those who do it, each after a blank, then from
+    /// [`OBJECT`] on of what it is done to: older readers look for these in vain.
     deeds: Vec<String>,
     surface: Option<SpotOnDisk>,
     room: Option<SpotOnDisk>,
@@ -127,18 +127,22 @@ fn attributes_of(attributes: Vec<AttributeOnDisk>) -> Result<Vec<Attribute>, Fau
 }
 
 fn deed_on_disk(deed: &ParsedDeed) -> String {
-    let ParsedDeed { verb, who } = deed;
-    let who = who.iter().map(|it| format!(" {it}"));
-    std::iter::once(verb.clone()).chain(who).collect()
+    let ParsedDeed { verb, who, what } = deed;
+    let numbers = who.iter().copied().chain(what.iter().map(|it| it + OBJECT));
+    std::iter::once(verb.clone()).chain(numbers.map(|it| format!(" {it}"))).collect()
 }
 
 fn deed_of(on_disk: &str) -> Result<ParsedDeed, Fault> {
     let mut words = on_disk.split(' ');
     let verb = words.next().unwrap_or_default().to_owned();
-    let who: Result<Vec<usize>, _> = words.map(str::parse).collect();
-    let who = who.map_err(|error| Fault::Content(format!("deed {on_disk:?}, {error}")))?;
-    Ok(ParsedDeed { verb, who })
+    let numbers: Result<Vec<usize>, _> = words.map(str::parse).collect();
+    let numbers = numbers.map_err(|error| Fault::Content(format!("deed {on_disk:?}, {error}")))?;
+    let (who, what): (Vec<usize>, Vec<usize>) = numbers.into_iter().partition(|it| *it < OBJECT);
+    Ok(ParsedDeed { verb, who, what: what.into_iter().map(|it| it - OBJECT).collect() })
 }
+
+/// More than a caption names things.
+const OBJECT: usize = 1_000_000;
 
 /// Their place is their number on disk.
 const PRESENCES: [Presence; 3] = [Presence::Shown, Presence::Landmark, Presence::Absent];
@@ -172,7 +176,11 @@ mod tests {
         parsed.things[1].presence = Presence::Absent;
         assert!(parsed.things.iter().any(|it| it.inside.is_some()));
         assert!(parsed.place.is_some() && !parsed.deeds.is_empty());
-        parsed.deeds.push(ParsedDeed { verb: "sitting".to_owned(), who: vec![0, 12] });
+        parsed.deeds.push(ParsedDeed {
+            verb: "sitting".to_owned(),
+            who: vec![0, 12],
+            what: vec![0, 3],
+        });
         assert_eq!(ParsedOnDisk::of(&parsed).into_parsed().unwrap(), parsed);
     }
 

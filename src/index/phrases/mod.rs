@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use roaring::{MultiOps as _, RoaringBitmap};
 
-use crate::language::deeds::is_deed;
+use crate::language::deeds::is_plain;
 use crate::language::fit::{Fit, fit};
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
@@ -284,7 +284,7 @@ impl Phrases {
     pub fn nouns(&self, deleted: &RoaringBitmap) -> Vec<(&str, String)> {
         let is_live = |it: &&Entry| !it.rows.is_subset(deleted);
         let live = self.entries.iter().filter(is_live).map(|it| &it.mention);
-        let things = live.filter(|it| !is_deed(it));
+        let things = live.filter(|it| is_plain(it));
         let mut nouns: Vec<(&str, &Mention)> =
             things.map(|it| (it.head_stem.as_str(), it)).collect();
         nouns.sort_by_key(|(stem, _)| *stem);
@@ -299,7 +299,7 @@ impl Phrases {
 
     /// What the phrases name, without deeds.
     fn things(&self) -> impl Iterator<Item = &Mention> {
-        self.entries.iter().map(|it| &it.mention).filter(|it| !is_deed(it))
+        self.entries.iter().map(|it| &it.mention).filter(|it| is_plain(it))
     }
 
     /// The rows of all parts, one part after the other, but for those that each

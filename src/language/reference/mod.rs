@@ -21,7 +21,8 @@ use crate::language::request_tags::{
 use crate::language::time::{self, Found, PhraseTime};
 use crate::language::verbs;
 use crate::language::words::{
-    AFFORDANCES, DETERMINERS, FIRST_ORDINAL, HABITUAL, MERE_USE, ORDINALS, PARTS_OF_DAY,
+    AFFORDANCES, BEFORE_VERBS, DETERMINERS, FIRST_ORDINAL, HABITUAL, MERE_USE, ORDINALS,
+    PARTS_OF_DAY,
 };
 
 /// What a request refers to.
@@ -36,6 +37,8 @@ pub struct Reference {
     pub without: Vec<String>,
     /// What a person did with the thing or near it: "reading", "using".
     pub doing: Option<String>,
+    /// Who that was, where it is not the user: "woman" of "the book the woman was reading".
+    pub doer: Option<String>,
     /// When that was, unresolved.
     pub when: Vec<PhraseTime>,
     /// Which of several: a superlative or a habit.
@@ -142,6 +145,7 @@ impl Reference {
             thing,
             around,
             without: without.filter(|it| !it.is_empty()).collect(),
+            doer: said.doer().filter(|_| doing.is_some()),
             doing: doing.filter(|_| !(names.is_empty() && is_open)),
             when,
             order: near
@@ -284,6 +288,16 @@ impl Said<'_> {
             plain(self.text(&(at.start..self.time_within(at, at.end).unwrap_or(at.end))))
         });
         told.filter(|it| !it.is_empty()).collect()
+    }
+
+    /// Whom the first deed is said of, by a word for a person that stands before it.
+    fn doer(&self) -> Option<String> {
+        let before = self.request.get(..self.spans(Role::Deed).next()?.start).unwrap_or_default();
+        let before = plain(before);
+        let mut words = before.rsplit(' ').skip_while(|it| BEFORE_VERBS.contains(it));
+        let word = words.next()?;
+        let is_doer = mentions(&format!("a {word}")).first().is_some_and(is_person);
+        (is_doer && word != "user").then(|| word.to_owned())
     }
 
     fn has_time(&self, at: &Range<usize>) -> bool {

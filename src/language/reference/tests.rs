@@ -230,3 +230,17 @@ fn what_it_is_not_is_kept_apart() {
     assert_eq!((made.thing.as_str(), made.without), ("mug", vec!["red".to_owned()]));
     assert_eq!(made.around, [""; 0]);
 }
+
+#[test]
+fn who_did_it_is_told_where_it_is_somebody_else() {
+    let doer = |marked| made(marked, Superlative::None, Tense::Once).doer;
+    for (marked, expect) in [
+        ("the [thing:book] that the woman was [deed:reading]", Some("woman")),
+        ("the [thing:mug] my sister always [deed:drinks] from", Some("sister")),
+        ("the [thing:book] I was [deed:reading]", None),
+        ("the [thing:book] the user was [deed:reading]", None),
+        ("the woman's [thing:book]", None),
+    ] {
+        assert_eq!(doer(marked).as_deref(), expect, "{marked}");
+    }
+}

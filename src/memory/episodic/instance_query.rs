@@ -14,7 +14,7 @@ use crate::language::mention::mentions;
 use crate::language::reference::{Order, Reference};
 use crate::memory::episodic::instances::{self, Instance};
 use crate::memory::episodic::last_seen::Sighting;
-use crate::memory::episodic::ranking::{self, RankBy, RankingCriteria};
+use crate::memory::episodic::ranking::{self, DoneWith, RankBy, RankingCriteria};
 use crate::memory::episodic::sighting_confidence::{
     self, HISTORY_SPAN, PlaceHistory, VIEWPOINT_METRES,
 };
@@ -146,10 +146,12 @@ impl Episodic {
             Some(Order::NearestTo(what)) => RankBy::NearestTo(self.viewpoints_of(what)?),
         };
         let around = reference.around.iter().filter_map(|it| self.object_query(it));
+        let thing = reference.doing.as_ref().and_then(|_| self.object_query(&reference.thing));
+        let doing = reference.doing.as_deref().zip(thing);
         Ok(RankingCriteria {
             by,
             around: around.collect(),
-            doing: reference.doing.clone(),
+            doing: doing.map(|(verb, thing)| DoneWith::new(verb, reference.doer.as_deref(), thing)),
             when: reference.when.iter().map(|it| it.resolve(now, zone)).collect(),
         })
     }

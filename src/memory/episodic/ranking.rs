@@ -12,7 +12,9 @@ use crate::base::RecordId;
 use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::phrases::ObjectQuery;
-use crate::language::fit::Fit;
+use crate::language::deeds::{AskedDeed, Done};
+use crate::language::fit::{Fit, fit};
+use crate::language::mention::{Attribute, Mention, mentions};
 use crate::language::place::PlaceWords;
 use crate::language::time::When;
 use crate::language::words::INVISIBLE_VERBS;
@@ -25,10 +27,26 @@ pub struct RankingCriteria {
     pub by: RankBy,
     /// Things that it was beside, on or in.
     pub around: Vec<ObjectQuery>,
-    /// Verb of what somebody did with it.
-    pub doing: Option<String>,
+    /// What somebody did with it.
+    pub doing: Option<DoneWith>,
     /// Times of that; any of them.
     pub when: Vec<When>,
+}
+
+/// What somebody did with a thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DoneWith {
+    pub deed: AskedDeed,
+    /// Whether it can be seen.
+    pub is_visible: bool,
+    pub thing: ObjectQuery,
+}
+
+impl DoneWith {
+    pub fn new(verb: &str, doer: Option<&str>, thing: ObjectQuery) -> Self {
+        let is_visible = !INVISIBLE_VERBS.contains(verb);
+        Self { deed: AskedDeed::new(verb, doer), is_visible, thing }
+    }
 }
 
 /// Criterion of the order.
@@ -54,12 +72,19 @@ pub fn rank(
     criteria: &RankingCriteria,
     zone: Zone,
 ) {
-    let features: BTreeMap<RecordId, RecordFeatures> =
-        records.iter().map(|(id, record)| (*id, RecordFeatures::of(record, criteria))).collect();
-    let constraints = ActiveConstraints::is_met_by_any(instances, &features, criteria, zone);
-    let mut scored: Vec<(RankKey, Instance)> = std::mem::take(instances)
+    let seen: Vec<(Instance, Features)> = std::mem::take(instances)
         .into_iter()
-        .map(|it| (RankKey::of(&it, &features, records, criteria, constraints, zone), it))
+        .map(|it| {
+            let features = features_of(&it, records, criteria);
+            (it, features)
+        })
+        .collect();
+    let constraints = ActiveConstraints::is_met_by_any(&seen, criteria, zone);
+    let mut scored: Vec<(RankKey, Instance)> = seen
+        .into_iter()
+        .map(|(it, features)| {
+            (RankKey::of(&it, &features, records, criteria, constraints, zone), it)
+        })
         .collect();
     scored.sort_by(|(a, one), (b, other)| {
         let by_order = match &criteria.by {
@@ -82,17 +107,31 @@ pub fn rank(
     *instances = scored.into_iter().map(|(_, instance)| instance).collect();
 }
 
-/// Features of one record for the criteria.
+/// Features of the records of one instance.
+type Features = BTreeMap<RecordId, RecordFeatures>;
+
+fn features_of(
+    instance: &Instance,
+    records: &BTreeMap<RecordId, Record>,
+    criteria: &RankingCriteria,
+) -> Features {
+    let described = mentions(&instance.desc).into_iter().next();
+    let described = described.map(|it| it.attributes).unwrap_or_default();
+    let records = instance.records.iter().filter_map(|id| records.get(id));
+    records.map(|it| (it.id, RecordFeatures::of(it, &described, criteria))).collect()
+}
+
+/// Features of one record of an instance for the criteria.
 struct RecordFeatures {
     /// Match count with the things around it, 2 for a full and 1 for a possible match.
     around: usize,
     has_person: bool,
-    /// Whether the caption says that somebody does it.
-    is_done: bool,
+    done: Done,
 }
 
 impl RecordFeatures {
-    fn of(record: &Record, criteria: &RankingCriteria) -> Self {
+    /// `described`: what is said of the instance.
+    fn of(record: &Record, described: &[Attribute], criteria: &RankingCriteria) -> Self {
         let shown = |thing: &ObjectQuery| {
             let fits = record.parsed.shown_mentions().filter_map(|it| thing.fit(it));
             // "a windowsill" may be the grey one, "a grey windowsill" is.
@@ -104,22 +143,13 @@ impl RecordFeatures {
         };
         let around = criteria.around.iter().map(shown);
         let has_person = record.parsed.has_person();
-        let is_done = criteria.doing.as_deref().is_some_and(|doing| {
-            let stem = verb_stem(doing);
-            let deeds = &record.parsed.deeds;
-            !stem.is_empty() && deeds.iter().any(|it| verb_stem(&it.verb) == stem)
+        let done = criteria.doing.as_ref().map_or(Done::Not, |DoneWith { deed, thing, .. }| {
+            let is_it =
+                |it: &Mention| thing.fit(it).is_some() && fit(&it.attributes, described).is_some();
+            deed.done(&record.parsed, &is_it)
         });
-        Self { around: around.sum(), has_person, is_done }
+        Self { around: around.sum(), has_person, done }
     }
-}
-
-/// "read" of "reading", "drink" of "drinks".
-fn verb_stem(word: &str) -> &str {
-    let word = word.split(' ').next().unwrap_or_default();
-    ["ing", "ed", "s"]
-        .iter()
-        .find_map(|end| word.strip_suffix(end).filter(|stem| stem.len() > 2))
-        .unwrap_or(word)
 }
 
 /// Constraints that at least one visit satisfies.
@@ -128,44 +158,45 @@ struct ActiveConstraints {
     when: bool,
     /// Least match count with the things around it.
     around: usize,
-    done: bool,
+    /// Least that the action is seen of.
+    done: Done,
     /// A person, where the action is seen nowhere or cannot be seen.
     person: bool,
 }
 
 impl ActiveConstraints {
     fn is_met_by_any(
-        instances: &[Instance],
-        features: &BTreeMap<RecordId, RecordFeatures>,
+        instances: &[(Instance, Features)],
         criteria: &RankingCriteria,
         zone: Zone,
     ) -> Self {
-        let visits = || instances.iter().flat_map(|it| &it.visits);
-        let when = !criteria.when.is_empty() && visits().any(|it| is_in_time(it, criteria, zone));
-        let timely = || visits().filter(move |it| !when || is_in_time(it, criteria, zone));
-        let seen = || timely().flat_map(|it| it.records.iter().filter_map(|id| features.get(id)));
+        let visits =
+            || instances.iter().flat_map(|(it, of)| it.visits.iter().map(move |it| (it, of)));
+        let is_timely = |(it, _): &(&Visit, &Features)| is_in_time(it, criteria, zone);
+        let when = !criteria.when.is_empty() && visits().any(|it| is_timely(&it));
+        let timely = || visits().filter(move |it| !when || is_timely(it));
+        let seen =
+            || timely().flat_map(|(it, of)| it.records.iter().filter_map(move |id| of.get(id)));
         let around = seen().map(|it| it.around).max().unwrap_or(0);
         let placed = || seen().filter(move |it| it.around >= around);
-        let is_seen =
-            criteria.doing.as_deref().is_some_and(|doing| !INVISIBLE_VERBS.contains(doing));
-        let done = is_seen && placed().any(|it| it.is_done);
-        let person = is_seen && !done && placed().any(|it| it.has_person);
+        let is_visible = criteria.doing.as_ref().is_some_and(|it| it.is_visible);
+        let done = placed().map(|it| it.done).max().filter(|_| is_visible).unwrap_or(Done::Not);
+        let is_seen = done != Done::Not;
+        let person = is_visible && !is_seen && placed().any(|it| it.has_person);
         Self { when, around, done, person }
     }
 
     fn are_met_by(
         self,
         visit: &Visit,
-        features: &BTreeMap<RecordId, RecordFeatures>,
+        features: &Features,
         criteria: &RankingCriteria,
         zone: Zone,
     ) -> bool {
         let mut seen = visit.records.iter().filter_map(|id| features.get(id));
         (!self.when || is_in_time(visit, criteria, zone))
             && seen.any(|it| {
-                it.around >= self.around
-                    && (!self.done || it.is_done)
-                    && (!self.person || it.has_person)
+                it.around >= self.around && it.done >= self.done && (!self.person || it.has_person)
             })
     }
 }
@@ -186,7 +217,7 @@ struct RankKey {
 impl RankKey {
     fn of(
         instance: &Instance,
-        features: &BTreeMap<RecordId, RecordFeatures>,
+        features: &Features,
         records: &BTreeMap<RecordId, Record>,
         criteria: &RankingCriteria,
         constraints: ActiveConstraints,
@@ -200,7 +231,7 @@ impl RankKey {
         // Least used is counted by visits: a thing seldom used is seldom out, whoever passes
         // by.
         let is_use = criteria.by != RankBy::LeastOften
-            && criteria.doing.as_deref().is_some_and(|doing| INVISIBLE_VERBS.contains(doing));
+            && criteria.doing.as_ref().is_some_and(|it| !it.is_visible);
         let often = if is_use { count_uses(&met, features, zone) } else { expected_count(&met) };
         // An object without a matching visit comes last.
         let never = met.is_empty();
@@ -233,7 +264,7 @@ fn as_f64(number: usize) -> f64 {
 
 /// Occasions of use: visits count once a day and place, since a thing on its shelf is seen all
 /// day, and visits with a person count more.
-fn count_uses(visits: &[&Visit], features: &BTreeMap<RecordId, RecordFeatures>, zone: Zone) -> f64 {
+fn count_uses(visits: &[&Visit], features: &Features, zone: Zone) -> f64 {
     let mut occasions: Vec<(NaiveDate, usize)> = Vec::new();
     let mut with_people = 0;
     for visit in visits {
@@ -293,6 +324,10 @@ mod tests {
         (DAY + HOUR, 9.0, "a green mug next to a laptop on a grey sofa in the living room"),
     ];
 
+    fn done(verb: &str, doer: Option<&str>) -> DoneWith {
+        DoneWith::new(verb, doer, sought("mug"))
+    }
+
     fn check(criteria: &RankingCriteria, expect: &[&str]) {
         let mut found = grouped(SEEN, "mug");
         let by_id = records(SEEN).into_iter().map(|it| (it.id, it)).collect();
@@ -315,7 +350,7 @@ mod tests {
 
     #[test]
     fn sightings_on_a_shelf_do_not_count_as_use() {
-        let used = RankingCriteria { doing: Some("use".to_owned()), ..RankingCriteria::default() };
+        let used = RankingCriteria { doing: Some(done("use", None)), ..RankingCriteria::default() };
         check(&used, &["blue mug", "red mug", "green mug"]);
     }
 
@@ -346,8 +381,40 @@ mod tests {
         let mut found = grouped(&seen, "mug");
         let by_id = records(&seen).into_iter().map(|it| (it.id, it)).collect();
         let criteria =
-            RankingCriteria { doing: Some("drinking".to_owned()), ..RankingCriteria::default() };
+            RankingCriteria { doing: Some(done("drinking", None)), ..RankingCriteria::default() };
         rank(&mut found, &by_id, &criteria, Zone::from_name("UTC").unwrap());
         assert_eq!(found[0].desc, "green mug");
+    }
+
+    #[test]
+    fn what_it_was_done_with_and_by_whom_decides_before_the_mere_verb() {
+        let captions = [
+            "a woman drinking from a red mug next to a blue mug",
+            "a blue mug next to a man drinking from a glass",
+            "a man drinking from a green mug",
+        ];
+        let seen: Vec<Seen> = (0..).zip(captions).map(|(at, it)| (at * DAY, 0.0, it)).collect();
+        let best = |doer: Option<&str>, deeds: [(usize, usize); 3]| {
+            let mut found = grouped(&seen, "mug");
+            let mut by_id: BTreeMap<RecordId, Record> =
+                records(&seen).into_iter().map(|it| (it.id, it)).collect();
+            for (record, (who, what)) in by_id.values_mut().zip(deeds) {
+                for deed in &mut record.parsed.deeds {
+                    (deed.who, deed.what) = (vec![who], vec![what]);
+                }
+            }
+            let by = RankBy::Earliest;
+            let doing = Some(done("drinking", doer));
+            let criteria = RankingCriteria { by, doing, ..RankingCriteria::default() };
+            rank(&mut found, &by_id, &criteria, Zone::from_name("UTC").unwrap());
+            found[0].desc.clone()
+        };
+        // Numbers of who drinks, and from what.
+        let deeds = [(0, 1), (1, 2), (0, 1)];
+        assert_eq!(best(None, deeds), "red mug");
+        assert_eq!(best(Some("woman"), deeds), "red mug");
+        assert_eq!(best(Some("man"), deeds), "green mug");
+        // Beside whoever drinks from another thing it may be drunk from all the same.
+        assert_eq!(best(Some("man"), [(0, 1), (1, 2), (0, 0)]), "blue mug");
     }
 }

@@ -51,12 +51,14 @@ impl Plan<'_> {
         };
         let around = self.reference.around.iter().map(|it| format!(" by the {it}"));
         let around = around.collect::<Vec<_>>().concat();
-        let request = recall(format!("somebody {doing}{around}"), self.window(), NEWEST);
+        let who = self.reference.doer.as_deref();
+        let who = who.map_or_else(|| "somebody".to_owned(), with_article);
+        let request = recall(format!("{who} {doing}{around}"), self.window(), NEWEST);
         let found = self.trace.recall_last_seen(request, "Recall when somebody did that.")?;
         match (found.first(), self.reference.asked) {
-            (Some(newest), _) => Ok(told.deed(&doing, newest)),
+            (Some(newest), _) => Ok(told.deed(&who, &doing, newest)),
             (None, Asked::Time | Asked::Existence | Asked::Count) => {
-                Ok(AnswerWording::no_deed(&doing))
+                Ok(AnswerWording::no_deed(&who, &doing))
             }
             (None, _) => Ok(told.scenes(&self.scenes()?)),
         }
@@ -87,8 +89,8 @@ impl Plan<'_> {
 
     /// The newest record of the deed that is asked about.
     fn find_deed<'r>(&self, found: &'r [Recalled]) -> Option<&'r Recalled> {
-        let doing = self.reference.doing.as_deref()?;
-        found.iter().find(|it| it.record.caption.contains(doing))
+        let deed = self.asked_deed()?;
+        found.iter().find(|it| deed.is_done_in(&it.record.parsed))
     }
 
     fn existence(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {

@@ -55,12 +55,12 @@ impl AnswerWording {
         }
     }
 
-    pub(super) fn deed(&self, doing: &str, seen: &Recalled) -> String {
-        format!("somebody was seen {doing} {}", self.at(&seen.record))
+    pub(super) fn deed(&self, who: &str, doing: &str, seen: &Recalled) -> String {
+        format!("{who} was seen {doing} {}", self.at(&seen.record))
     }
 
-    pub(super) fn no_deed(doing: &str) -> String {
-        format!("no record shows somebody {doing}")
+    pub(super) fn no_deed(who: &str, doing: &str) -> String {
+        format!("no record shows {who} {doing}")
     }
 
     pub(super) fn undone(&self, seen: &Recalled, doing: Option<&str>) -> String {

@@ -1,5 +1,6 @@
 //! "What I left on the sofa before lunch": the object that lay there, whatever it is.
 
+use crate::language::deeds::AskedDeed;
 use crate::language::reference::Reference;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::planner::{MATCHES, Plan, recall};
@@ -10,7 +11,7 @@ impl Plan<'_> {
     pub(super) fn by_place_alone(&mut self) -> Result<(), RetrievalError> {
         let request = recall(self.description(), self.window(), MATCHES);
         let found = self.trace.recall_best_match(request, "Recall what was seen there.")?;
-        let Some(thing) = newest_thing(found, &self.reference) else {
+        let Some(thing) = newest_thing(found, &self.reference, self.asked_deed().as_ref()) else {
             return self.last_seen(&self.task.text);
         };
         let described = ParsedRequest::of_thing(&thing, thing.clone());
@@ -21,12 +22,14 @@ impl Plan<'_> {
 }
 
 /// The thing at the place that was seen last, by records of the deed where there are any.
-fn newest_thing(mut found: Vec<Recalled>, reference: &Reference) -> Option<String> {
-    let Reference { around, doing, .. } = reference;
+fn newest_thing(
+    mut found: Vec<Recalled>,
+    reference: &Reference,
+    deed: Option<&AskedDeed>,
+) -> Option<String> {
+    let Reference { around, .. } = reference;
     found.sort_by_key(|it| std::cmp::Reverse(it.record.id));
-    let is_done = |it: &&Recalled| {
-        doing.as_ref().is_some_and(|doing| it.record.caption.contains(doing.as_str()))
-    };
+    let is_done = |it: &&Recalled| deed.is_some_and(|deed| deed.is_done_in(&it.record.parsed));
     let was_done = found.iter().any(|it| is_done(&it));
     let is_there = |it: &&Recalled| around.is_empty() || !it.matched.is_empty();
     let mut there = found.iter().filter(is_there).filter(|it| !was_done || is_done(it));

@@ -15,6 +15,7 @@ mod query;
 mod several;
 
 use crate::base::time::{Timestamp, Window, Zone};
+use crate::language::deeds::AskedDeed;
 use crate::language::reference::Reference;
 use crate::language::request_tags::Intent;
 use crate::memory::episodic::Recalled;
@@ -159,6 +160,11 @@ impl Plan<'_> {
 
     fn parsed_task(&self) -> ParsedRequest {
         ParsedRequest { text: self.task.text.clone(), reference: self.reference.clone() }
+    }
+
+    fn asked_deed(&self) -> Option<AskedDeed> {
+        let Reference { doing, doer, .. } = &self.reference;
+        doing.as_deref().map(|doing| AskedDeed::new(doing, doer.as_deref()))
     }
 
     fn description(&self) -> String {
