@@ -29,6 +29,9 @@ pub(super) struct Flags {
     /// Number of the domain
     #[arg(long, value_name = "NUMBER", env = "ROS_DOMAIN_ID", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=i64::from(DOMAIN_MAX)))]
     domain: u16,
+    /// Its nodes speak Zenoh instead of DDS, through the router at tcp/HOST:PORT
+    #[arg(long, value_name = "ENDPOINT", num_args = 0..=1, default_missing_value = ros2::ZENOH_ROUTER, value_parser = ros2::zenoh_endpoint)]
+    zenoh: Option<String>,
     /// Name above the topics
     #[arg(long, value_name = "NAME", default_value = "/engram")]
     name: String,
@@ -41,7 +44,7 @@ pub(super) fn run(
     options: ClientOptions,
     flags: &Flags,
 ) -> anyhow::Result<ExitCode> {
-    outlet::run(socket, options, flags.domain, &flags.name)
+    outlet::run(socket, options, flags)
 }
 
 #[cfg(not(feature = "ros2"))]

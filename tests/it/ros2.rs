@@ -28,6 +28,12 @@ fn nodes_ask_the_memory_and_are_sent_off() {
     run("ros2_ask.py", &[]);
 }
 
+#[cfg(feature = "zenoh")]
+#[test]
+fn nodes_ask_the_memory_over_zenoh_and_are_sent_off() {
+    run("ros2_ask.py", &["--zenoh"]);
+}
+
 /// A script of `tests/sources`, in a network of its own.
 fn run(script: &str, flags: &[&str]) {
     let is_able = || {

@@ -1,54 +1,58 @@
-"""A ROS 2 node that asks the memory: unshare -rn target/ros2/venv/bin/python tests/sources/ros2_ask.py ENGRAM.
+"""A ROS 2 node that asks the memory: unshare -rn target/ros2/venv/bin/python tests/sources/ros2_ask.py ENGRAM [--zenoh].
 
 What is asked on /engram/ask is answered on /engram/answer, and the first goal goes out on /engram/goal and
-/engram/events, also after the daemon was restarted; goals from before `engram ros2` started do not. Exits 1 where it is
-not so.
+/engram/events, also after the daemon was restarted; goals from before `engram ros2` started do not. With --zenoh the
+node is one of zenoh-ros2-sdk (ros2_zenoh_asker.py), and the router is restarted, too; else it is of rclpy
+(ros2_dds_asker.py). Exits 1 where it is not so.
 """
 
 import base64
+import contextlib
 import io
 import json
 import math
+import socket as connection
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-import rclpy
-from geometry_msgs.msg import PoseStamped
 from patience import wait_for
 from PIL import Image
-from rclpy.node import Node
-from std_msgs.msg import String
 
 PATIENCE = 60.0
+IS_ZENOH = "--zenoh" in sys.argv
+ROUTER = "tcp/localhost:7447"
 
 
-class Asker(Node):
-    def __init__(self):
-        super().__init__("asker")
+class Asker:
+    """What a node hears of the memory; `voice` is its network."""
+
+    def __init__(self, voice):
         self.goals, self.events, self.answers = [], [], []
-        self.questions = self.create_publisher(String, "/engram/ask", 10)
-        self.create_subscription(PoseStamped, "/engram/goal", self.goals.append, 10)
-        self.create_subscription(String, "/engram/events", lambda it: self.events.append(json.loads(it.data)), 10)
-        self.create_subscription(String, "/engram/answer", lambda it: self.answers.append(json.loads(it.data)), 10)
+        self.voice = voice
+        voice.hear(
+            self.goals.append,
+            lambda text: self.events.append(json.loads(text)),
+            lambda text: self.answers.append(json.loads(text)),
+        )
 
     def ask(self, text):
         for name in ("/engram/goal", "/engram/events", "/engram/answer"):
-            self.wait_for(f"who publishes {name}", lambda name=name: self.count_publishers(name))
-        self.wait_for("who answers", self.questions.get_subscription_count)
+            self.wait_for(f"who publishes {name}", lambda name=name: self.voice.count_publishers(name))
+        self.wait_for("who answers", self.voice.count_answerers)
         time.sleep(0.5)  # until the other side knows us, too
         self.goals.clear(), self.events.clear(), self.answers.clear()
-        self.questions.publish(String(data=text))
+        self.voice.ask(text)
         self.wait_for("an answer", lambda: self.answers)
 
     def wait_for(self, what, is_so):
-        def spun():
-            rclpy.spin_once(self, timeout_sec=0.05)
+        def looked():
+            self.voice.look()
             return is_so()
 
-        wait_for(what, spun, PATIENCE)
+        wait_for(what, looked, PATIENCE)
 
 
 def main():
@@ -94,23 +98,51 @@ def run(engram, directory, started):
         source="front",
     )
     say("retrieve_object", task="bring me the red mug")  # before anybody speaks for the memory
-    started.append(subprocess.Popen([engram, "ros2", *socket]))
-    rclpy.init()
-    asker = Asker()
-    asker.wait_for("who speaks", lambda: asker.count_publishers("/engram/goal"))
-    time.sleep(2)
-    assert not asker.goals and not asker.events, "a goal from before the start was sent"
-    check(asker)
-    daemon.terminate()
-    daemon.wait(60)
-    asker.ask("bring me the red mug")
-    assert "error" in asker.answers[0], asker.answers
-    serve()
-    time.sleep(2)
-    check(asker)
-    asker.ask("")
-    assert "error" in asker.answers[0], asker.answers
+    if IS_ZENOH:
+        router = start_router(started)
+        from ros2_zenoh_asker import Voice
+    else:
+        from ros2_dds_asker import Voice
+    network = ["--zenoh", ROUTER] if IS_ZENOH else []
+    started.append(subprocess.Popen([engram, "ros2", *network, *socket]))
+    # Before the router is ended: a session waits for it.
+    with contextlib.closing(Voice()) as voice:
+        asker = Asker(voice)
+        asker.wait_for("who speaks", lambda: voice.count_publishers("/engram/goal"))
+        time.sleep(2)
+        assert not asker.goals and not asker.events, "a goal from before the start was sent"
+        check(asker)
+        daemon.terminate()
+        daemon.wait(60)
+        asker.ask("bring me the red mug")
+        assert "error" in asker.answers[0], asker.answers
+        serve()
+        time.sleep(2)
+        check(asker)
+        asker.ask("")
+        assert "error" in asker.answers[0], asker.answers
+        voice.check()
+    if IS_ZENOH:
+        router.kill()
+        router.wait()
+        start_router(started)
+        with contextlib.closing(Voice()) as voice:
+            check(Asker(voice))
     print("asked, answered and sent off, also after a restart of the daemon")
+
+
+def start_router(started):
+    script = Path(__file__).with_name("ros2_router.py")
+    router = subprocess.Popen([sys.executable, str(script), ROUTER], stdin=subprocess.PIPE)
+    started.append(router)
+    wait_for("the router", lambda: is_open(7447), PATIENCE)
+    return router
+
+
+def is_open(port):
+    with contextlib.suppress(OSError), connection.create_connection(("localhost", port), 1):
+        return True
+    return False
 
 
 def check(asker):

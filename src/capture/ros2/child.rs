@@ -39,7 +39,7 @@ pub fn run(
     to: &mut dyn Write,
     complain: &dyn Fn(&str),
 ) -> Result<(), String> {
-    let network = ros2::join(options)?;
+    let network = ros2::join(options.domain.unwrap_or(0), options.zenoh.as_deref())?;
     let camera = RobotCamera::new(&options.map_frame, ImageLimits::default());
     let now = clock.tick();
     let mut child = Child {

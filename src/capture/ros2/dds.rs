@@ -15,7 +15,7 @@ use rustdds::{
     RepresentationIdentifier, Subscriber, TopicKind,
 };
 
-use crate::capture::ros2::network::{Delivery, Messages, Network, Subscription};
+use crate::capture::ros2::network::{Delivery, Messages, Network, Publication, Subscription};
 use crate::capture::ros2::topics::{self, Topic};
 
 /// A participant of a robot's domain.
@@ -51,19 +51,6 @@ impl Domain {
         let mut own = data.filter(|it| it.topic_name == name);
         own.all(|it| matches!(it.reliability, Some(Reliability::Reliable { .. })))
     }
-
-    /// Starts to publish messages that every subscriber gets which is there when they are sent;
-    /// so many wait for one that is slow.
-    pub(super) fn publish(&self, topic: &Topic, depth: i32) -> Result<Publication, String> {
-        let cannot = |why: &dyn fmt::Debug| format!("{} is not published: {why:?}", topic.name);
-        let (name, type_name) = topics::to_wire(topic);
-        let qos = qos(Delivery::Every(depth));
-        let publisher = self.participant.create_publisher(&qos).map_err(|why| cannot(&why))?;
-        let dds_topic = self.participant.create_topic(name, type_name, &qos, TopicKind::NoKey);
-        let dds_topic = dds_topic.map_err(|why| cannot(&why))?;
-        let writer = publisher.create_datawriter_no_key(&dds_topic, Some(qos));
-        Ok(Publication { writer: writer.map_err(|why| cannot(&why))?, topic: topic.clone() })
-    }
 }
 
 impl Network for Domain {
@@ -98,6 +85,18 @@ impl Network for Domain {
         Ok(Subscription { topic: topic.clone(), messages })
     }
 
+    fn publish(&mut self, topic: &Topic, depth: i32) -> Result<Box<dyn Publication>, String> {
+        let cannot = |why: &dyn fmt::Debug| format!("{} is not published: {why:?}", topic.name);
+        let (name, type_name) = topics::to_wire(topic);
+        let qos = qos(Delivery::Every(depth));
+        let publisher = self.participant.create_publisher(&qos).map_err(|why| cannot(&why))?;
+        let dds_topic = self.participant.create_topic(name, type_name, &qos, TopicKind::NoKey);
+        let dds_topic = dds_topic.map_err(|why| cannot(&why))?;
+        let writer = publisher.create_datawriter_no_key(&dds_topic, Some(qos));
+        let writer = writer.map_err(|why| cannot(&why))?;
+        Ok(Box::new(Writer { writer, topic: topic.clone() }))
+    }
+
     fn wait(&mut self, patience: Duration) -> Result<(), String> {
         match self.poll.poll(&mut self.events, Some(patience)) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error.to_string()),
@@ -130,20 +129,19 @@ impl Messages for Reader {
 }
 
 /// Own messages of one topic.
-pub(super) struct Publication {
+struct Writer {
     writer: DataWriter<Vec<u8>, Whole>,
     topic: Topic,
 }
 
-impl fmt::Debug for Publication {
+impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Publication").field("topic", &self.topic).finish_non_exhaustive()
+        f.debug_struct("Writer").field("topic", &self.topic).finish_non_exhaustive()
     }
 }
 
-impl Publication {
-    /// Sends a message in little-endian CDR, with its header.
-    pub(super) fn send(&self, message: Vec<u8>) -> Result<(), String> {
+impl Publication for Writer {
+    fn send(&self, message: Vec<u8>) -> Result<(), String> {
         let sent = self.writer.write(message, None);
         sent.map_err(|why| format!("{} is not sent: {why}", self.topic.name))
     }

@@ -4,7 +4,7 @@
 //! with their stamps and poses to its pipe ([`crate::capture::live`]); whoever takes them speaks
 //! neither. [`dds`] and [`zenoh`] alone name their library and know its wire, behind [`network`];
 //! [`topics`] says what to subscribe to, [`camera`] makes frames of messages. [`outlet`] is what the
-//! memory says itself, over DDS. Built with the features `ros2` and `zenoh`; without them whoever asks
+//! memory says itself. Built with the features `ros2` and `zenoh`; without them whoever asks
 //! for a robot is told so.
 
 #[cfg(feature = "ros2")]
@@ -120,9 +120,8 @@ impl Ros2Options {
 
 /// The network that the robot's nodes speak.
 #[cfg(feature = "ros2")]
-fn join(options: &Ros2Options) -> Result<Box<dyn network::Network>, String> {
-    let domain = options.domain.unwrap_or(0);
-    match &options.zenoh {
+fn join(domain: u16, zenoh: Option<&str>) -> Result<Box<dyn network::Network>, String> {
+    match zenoh {
         None => Ok(Box::new(dds::Domain::join(domain)?)),
         #[cfg(feature = "zenoh")]
         Some(endpoint) => Ok(Box::new(zenoh::Client::connect(endpoint, domain)?)),

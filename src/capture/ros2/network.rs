@@ -1,16 +1,20 @@
-//! What a listener asks of a robot's network, whichever of ROS 2's its nodes speak.
+//! What is asked of a robot's network, whichever of ROS 2's its nodes speak.
 
 use std::fmt::Debug;
 use std::time::Duration;
 
 use crate::capture::ros2::topics::Topic;
 
-/// Place in a network from which others' topics are heard.
+/// Place in a network from which others' topics are heard, and own ones said.
 pub(super) trait Network: Debug {
     /// What others publish, as far as they are known by now, in the order of its names.
     fn offered(&self) -> Vec<Topic>;
 
     fn subscribe(&mut self, topic: &Topic, delivery: Delivery) -> Result<Subscription, String>;
+
+    /// Starts to publish messages that every subscriber gets which is there when they are sent;
+    /// so many wait for one that is slow.
+    fn publish(&mut self, topic: &Topic, depth: i32) -> Result<Box<dyn Publication>, String>;
 
     /// Waits for a message, as long as `patience`.
     fn wait(&mut self, patience: Duration) -> Result<(), String>;
@@ -43,6 +47,12 @@ impl Delivery {
 pub(super) struct Subscription {
     pub topic: Topic,
     pub messages: Box<dyn Messages>,
+}
+
+/// Own messages of one topic.
+pub(super) trait Publication: Debug {
+    /// Sends a message in little-endian CDR, with its header.
+    fn send(&self, message: Vec<u8>) -> Result<(), String>;
 }
 
 /// What waits to be read.

@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use crate::base::time::Timestamp;
 use crate::capture::recording::cdr::{self, Fields};
-use crate::capture::ros2::Goal;
-use crate::capture::ros2::dds::{Domain, Publication};
-use crate::capture::ros2::layout;
-use crate::capture::ros2::network::{Delivery, Network as _, Subscription};
+use crate::capture::ros2::network::{Delivery, Network, Publication, Subscription};
 use crate::capture::ros2::topics::Topic;
+use crate::capture::ros2::{self, Goal, layout};
 
 /// Messages of each topic that wait for whoever is slow.
 const KEPT: i32 = 50;
@@ -16,27 +14,28 @@ const KEPT: i32 = 50;
 /// Topics below one name.
 #[derive(Debug)]
 pub struct Outlet {
-    domain: Domain,
-    goals: Publication,
-    events: Publication,
-    answers: Publication,
+    network: Box<dyn Network>,
+    goals: Box<dyn Publication>,
+    events: Box<dyn Publication>,
+    answers: Box<dyn Publication>,
     questions: Subscription,
 }
 
 impl Outlet {
-    /// Joins the domain, with the topics `goal`, `events`, `ask` and `answer` below `name`.
-    pub fn open(domain: u16, name: &str) -> Result<Self, String> {
+    /// Joins the domain, over the router `zenoh` or over DDS, with the topics `goal`, `events`,
+    /// `ask` and `answer` below `name`.
+    pub fn open(domain: u16, zenoh: Option<&str>, name: &str) -> Result<Self, String> {
         let topic = |last: &str, schema: &str| {
             Topic::new(&format!("/{}/{last}", name.trim_matches('/')), schema)
         };
-        let mut domain = Domain::join(domain)?;
+        let mut network = ros2::join(domain, zenoh)?;
         let text = "std_msgs/msg/String";
         Ok(Self {
-            goals: domain.publish(&topic("goal", "geometry_msgs/msg/PoseStamped"), KEPT)?,
-            events: domain.publish(&topic("events", text), KEPT)?,
-            answers: domain.publish(&topic("answer", text), KEPT)?,
-            questions: domain.subscribe(&topic("ask", text), Delivery::Every(KEPT))?,
-            domain,
+            goals: network.publish(&topic("goal", "geometry_msgs/msg/PoseStamped"), KEPT)?,
+            events: network.publish(&topic("events", text), KEPT)?,
+            answers: network.publish(&topic("answer", text), KEPT)?,
+            questions: network.subscribe(&topic("ask", text), Delivery::Every(KEPT))?,
+            network,
         })
     }
 
@@ -54,7 +53,7 @@ impl Outlet {
 
     /// What is asked by now, waiting for it as long as `patience`.
     pub fn questions(&mut self, patience: Duration) -> Result<Vec<String>, String> {
-        self.domain.wait(patience)?;
+        self.network.wait(patience)?;
         let read = |message: Result<Vec<u8>, String>| {
             let message = message?;
             let fields = Fields::cdr(&message).map_err(|bad| bad.to_string())?;

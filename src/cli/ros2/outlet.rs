@@ -20,6 +20,7 @@ use crate::cli::client::{ClientError, ClientOptions, ClientReply};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::complain;
 use crate::cli::patient_client::PatientClient;
+use crate::cli::ros2::Flags;
 use crate::tools::object_retrieval::watch_goals::WatchGoals;
 use crate::tools::tool::Tool as _;
 
@@ -36,12 +37,11 @@ const EVENTS_MAX: usize = 64;
 pub(super) fn run(
     socket: &Path,
     options: ClientOptions,
-    domain: u16,
-    name: &str,
+    Flags { domain, zenoh, name }: &Flags,
 ) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let mut asking = PatientClient::connect(socket, options)?;
-    let mut outlet = Outlet::open(domain, name).map_err(|why| anyhow!(why))?;
+    let mut outlet = Outlet::open(*domain, zenoh.as_deref(), name).map_err(|why| anyhow!(why))?;
     let (to, events) = bounded(EVENTS_MAX);
     let socket: PathBuf = socket.to_owned();
     // Ends with the process: it may be waiting for the daemon.
