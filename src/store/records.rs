@@ -353,10 +353,10 @@ impl RecordOnDisk {
             return Err(Fault::Content(format!("confidence {confidence}")));
         }
         let image = image.map(FrameTicket);
-        let parsed = match parsed {
-            Some(parsed) => parsed.into_parsed()?,
-            None => ParsedCaption::by_rules(&caption),
-        };
+        // What another engram's reader says and this one does not understand is no damage: the
+        // caption is read again.
+        let parsed = parsed.and_then(|it| it.into_parsed().ok());
+        let parsed = parsed.unwrap_or_else(|| ParsedCaption::by_rules(&caption));
         let detections = detections.into_iter().map(DetectionOnDisk::into_detection);
         let detections = detections.collect::<Result<_, Fault>>()?;
         Ok(Record { id, meta, end_at, caption, parsed, confidence, detections, layer, image })
@@ -733,6 +733,20 @@ mod tests {
             let read = stored.into_record(RecordId(1));
             assert_eq!(read.is_err(), !fits, "{confidence:?}: {read:?}");
         }
+    }
+
+    #[test]
+    fn a_caption_whose_parse_is_not_understood_is_read_by_rules() {
+        use proptest::strategy::ValueTree as _;
+        let mut runner = proptest::test_runner::TestRunner::deterministic();
+        let stored = stored().new_tree(&mut runner).unwrap().current();
+        let (caption, id) = ("a man reading".to_owned(), stored.id);
+        let parsed = ParsedCaption::by_rules(&caption);
+        let mut other = Record { parsed: parsed.clone(), caption, ..stored };
+        // Nobody's number.
+        other.parsed.deeds[0].verb.push_str(" he");
+        let read = RecordOnDisk::of(&other).into_record(id);
+        assert_eq!(read, Ok(Record { parsed, ..other }));
     }
 
     #[test]
