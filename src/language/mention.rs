@@ -262,6 +262,35 @@ mod tests {
     }
 
     #[test]
+    fn a_colour_that_is_eaten_is_a_thing_where_it_is_named_or_packed() {
+        use AttributeKind::{Colour, Compound, Other};
+        let check = |text: &str, head: &str, kinds: &[AttributeKind]| {
+            let found = mentions(text).into_iter().next().map(|it| {
+                let kinds: Vec<AttributeKind> = it.attributes.iter().map(|it| it.kind).collect();
+                (it.head, kinds)
+            });
+            assert_eq!(found, Some((head.to_owned(), kinds.to_vec())), "{text}");
+        };
+        for food in ["mustard", "olive", "cream", "peach", "orange"] {
+            check(&format!("the {food}"), food, &[]);
+        }
+        for packed in ["mustard jar", "cream carton", "olive jars", "peach tin"] {
+            let head = packed.rsplit(' ').next().unwrap();
+            check(&format!("a {packed}"), head, &[Compound]);
+        }
+        check("a mustard yellow mug", "mug", &[Colour, Colour]);
+        check("a mustard yellow jar", "jar", &[Colour, Colour]);
+        check("a mustard mug", "mug", &[Colour]);
+        check("an orange mug", "mug", &[Colour]);
+        check("an orange bottle", "bottle", &[Colour]);
+        check("a lime green bottle", "bottle", &[Other, Colour]);
+        check("a salmon coloured tin", "tin", &[Other, Other]);
+        for colour in ["the white", "the red", "the green"] {
+            assert_eq!(mentions(colour), []);
+        }
+    }
+
+    #[test]
     fn a_sentence_without_end_is_bounded() {
         let text = "a red mug and ".repeat(1_000);
         assert_eq!(mentions(&text).len(), MENTIONS_MAX);

@@ -7,8 +7,10 @@ use rust_stemmers::Stemmer;
 
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
-use crate::language::sentence::{Class, class};
-use crate::language::words::{GENERIC_HEADS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING};
+use crate::language::sentence::{Class, class, is_named_colour};
+use crate::language::words::{
+    COLOURS, GENERIC_HEADS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, PACKAGING,
+};
 
 /// The thing that `words`, which end with its head, name, with what is said of it after.
 /// So many `parts` right before the head belong to its name; where nobody says how many,
@@ -35,11 +37,22 @@ pub(super) fn name(
         head_stem = format!("{} {head_stem}", stem(name));
         rest = others;
     }
-    let said = rest.iter().enumerate().map(|(at, word)| match attribute(word) {
-        it if at >= named && it.kind == AttributeKind::Other => {
-            Attribute { word: lexicon::singular(word), kind: AttributeKind::Compound }
+    let is_colour =
+        |word: &&str| attribute(word).kind == AttributeKind::Colour || is_coloured(word);
+    let said = rest.iter().enumerate().map(|(at, word)| {
+        let said = attribute(word);
+        let next = before.get(at + 1);
+        let is_part = if said.kind == AttributeKind::Other {
+            // "lime" of "lime green" says which green.
+            at >= named && !next.is_some_and(is_colour)
+        } else {
+            let is_colour = said.kind == AttributeKind::Colour;
+            is_colour && next.is_none() && is_what_is_in_it(word, last)
+        };
+        if !is_part {
+            return said;
         }
-        it => it,
+        Attribute { word: lexicon::singular(word), kind: AttributeKind::Compound }
     });
     let attributes = said.chain(after.iter().map(|word| attribute(word))).collect();
     let phrase = words.iter().chain(after).copied().collect::<Vec<_>>().join(" ");
@@ -52,6 +65,20 @@ pub(super) fn parts_of_word(word: &str) -> impl Iterator<Item = &str> {
     let is_one = lexicon::is_name(word) || class(word).is_some() || word.ends_with("ed");
     let parts = word.split(move |c| c == '-' && !is_one);
     parts.filter(|it| !it.is_empty())
+}
+
+/// Whether a colour that has its name from what is eaten says what is packed: a mustard jar holds
+/// mustard. Orange is a colour before it is a fruit.
+fn is_what_is_in_it(colour: &str, head: &str) -> bool {
+    let is_colour_first = COLOURS.has_tag(colour, colour);
+    !is_colour_first
+        && is_named_colour(colour)
+        && PACKAGING.contains(lexicon::singular(head).as_str())
+}
+
+/// "peach-coloured"
+fn is_coloured(word: &str) -> bool {
+    word.ends_with("coloured") || word.ends_with("colored")
 }
 
 /// A head that says little: what stands before belongs to it.

@@ -148,13 +148,14 @@ impl<'a> Sentence<'a> {
 }
 
 /// A colour that has its name from what is eaten: mustard, cream, an olive.
-fn is_named_colour(word: &str) -> bool {
+pub(super) fn is_named_colour(word: &str) -> bool {
     let is_eaten = || FOODS.iter().any(|it| lexicon::is_kind_of(word, it));
     class(word) == Some(Class::Attribute(AttributeKind::Colour)) && is_eaten()
 }
 
-/// WordNet's names for it, low enough that each food is one of them.
-const FOODS: &[&str] = &["food product", "edible fruit"];
+/// WordNet's names for it, low enough that each food is one of them, and that egg white, which
+/// nobody calls so alone, is none.
+const FOODS: &[&str] = &["flavorer", "dairy product", "edible fruit"];
 
 /// Longer words are left out: no thing is called so.
 const WORD_BYTES_MAX: usize = 64;

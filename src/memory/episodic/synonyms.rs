@@ -98,8 +98,7 @@ fn add_related(
             names.push(name);
         }
     }
-    let is_alive = lexicon::is_kind_of(known, "animal") || lexicon::is_kind_of(known, "person");
-    if !is_alive {
+    if !lexicon::is_kind_of(known, "person") {
         names.extend(containers(known, said, is_known));
     }
 }
@@ -130,11 +129,16 @@ fn containers<'a>(
     });
     let needed: Vec<Attribute> = parts.collect();
     let attributes = [said, &needed].concat();
-    let known = CONTAINERS.iter().filter(move |(it, _)| is_known(it));
+    // A dog bowl is for a dog; a salmon tin may have the salmon in it, and a cat tin what cats eat.
+    let is_animal = lexicon::is_kind_of(known, "animal");
+    let known = CONTAINERS.iter().filter(move |(it, relation)| {
+        is_known(it) && !(is_animal && **relation == Relation::Likely)
+    });
+    let as_animal = is_animal.then_some(Relation::Likely);
     known.map(move |(stem, relation)| ObjectName {
         stem: stem.clone(),
         attributes: attributes.clone(),
-        relation: *relation,
+        relation: as_animal.unwrap_or(*relation),
         needed: needed.clone(),
         kind_of: None,
     })
@@ -272,6 +276,10 @@ mod tests {
         assert_eq!(related("milk", "milk carton"), Some(Relation::Same));
         assert_eq!(related("coffee", "coffee mug"), Some(Relation::Likely));
         assert_eq!(related("a dog", "dog bowl"), None);
+        assert_eq!(related("the salmon", "salmon tin"), Some(Relation::Likely));
+        assert_eq!(related("the mustard", "mustard jar"), Some(Relation::Same));
+        assert_eq!(related("the peaches", "peach tin"), Some(Relation::Same));
+        assert_eq!(related("an orange", "orange bottle"), None);
         assert_eq!(related("a mug", "book"), None);
         assert_eq!(related("the elevator", "lift"), Some(Relation::Likely));
         assert_eq!(related("my scissors", "shears"), Some(Relation::MoreSpecial));
