@@ -62,7 +62,8 @@ fn a_reply_from_a_file_needs_no_model() {
 fn what_is_missing_or_wrong_is_said() {
     let error = |endpoint: &str, arguments: &[&str]| {
         let output = dev_memory(endpoint, arguments);
-        assert_eq!(output.status.code(), Some(1));
+        // Where a setting is wrong, 78.
+        assert!(matches!(output.status.code(), Some(1 | 78)), "{output:?}");
         printed(&output).1
     };
     let none = error("", &["--image", "image.png"]);
