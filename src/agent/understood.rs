@@ -30,6 +30,9 @@ pub(crate) struct Understood {
     // Words that nobody knows, with what they were read as.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     respelled: Vec<String>,
+    // The thing as the request calls it, where only what has a near name was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    renamed: Option<String>,
     // What is asked for and could not be met.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unmet: Vec<String>,
@@ -75,6 +78,10 @@ impl Understood {
             times: when.iter().map(|it| it.text.clone()).collect(),
             order: order_words(reference),
             respelled: respelled.iter().map(read).collect(),
+            renamed: reference
+                .renamed
+                .as_ref()
+                .map(|it| format!("no {:?} was seen; this may be it: {:?}", it.said, it.read)),
             unmet,
         }
     }
@@ -96,7 +103,8 @@ impl Understood {
     /// What was put right and what could not be met, a line each.
     pub(super) fn lines(&self) -> Vec<String> {
         let unmet = self.unmet.iter().map(|it| format!("  not as asked: {it}"));
-        self.respelled.iter().map(|it| format!("  {it}")).chain(unmet).collect()
+        let read = self.respelled.iter().chain(&self.renamed);
+        read.map(|it| format!("  {it}")).chain(unmet).collect()
     }
 }
 

@@ -16,7 +16,9 @@ pub fn suits(thing: &str, place: &str) -> Option<f32> {
     // "pyjamas" have no singular; a toy car is a toy.
     let one = named.singular_head();
     let kind = named.attributes.iter().map(|it| it.word.as_str()).find(|it| *it == "toy");
-    let names = [Some(one.as_str()), Some(named.head.as_str()), kind];
+    // A bar of soap is kept where soap is.
+    let stuff = thing.rsplit_once(" of ").map(|(_, stuff)| stuff);
+    let names = [Some(one.as_str()), Some(named.head.as_str()), kind, stuff];
     // Else what it is a kind of: a colander is a kitchen utensil.
     let general = lexicon::more_general(&one).filter_map(|name| KEPT.value(name)).take(1);
     let own: Vec<&str> = names.iter().flatten().filter_map(|name| KEPT.value(name)).collect();
@@ -47,6 +49,7 @@ mod tests {
         assert_eq!(suits("pyjamas", "white bed in the bedroom"), Some(1.0));
         assert_eq!(suits("colander", "white counter in the kitchen"), Some(1.0));
         assert_eq!(suits("trombone", "grey sofa in the living room"), Some(1.0));
+        assert_eq!(suits("bar of soap", "white washing machine in the bathroom"), Some(1.0));
         assert_eq!(suits("sextant", "wooden desk in the office"), None);
     }
 }

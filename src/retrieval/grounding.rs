@@ -8,6 +8,7 @@ use crate::base::RecordId;
 use crate::base::pose::metres_between;
 use crate::base::time::Timestamp;
 use crate::base::wording::quantity;
+use crate::language::fit::Certainty;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instance_query::LikelyPlace;
 use crate::memory::episodic::instances::{Instance, Visit};
@@ -220,6 +221,12 @@ impl Retrieval {
     fn lookalikes(&self, session: &Session, target: &Target) -> Result<Lookalikes, RetrievalError> {
         let thing = self.thing_of(session, target)?;
         let (mut ids, match_probability) = self.sightings_of(&thing)?;
+        let match_probability = match &session.task {
+            Some(task) if self.reference_of(task)?.renamed.is_some() => {
+                match_probability.min(Certainty::Possible.probability(false))
+            }
+            _ => match_probability,
+        };
         ids.extend(&target.records);
         ids.extend(&session.working_memory);
         let ids: Vec<RecordId> = ids.into_iter().collect();

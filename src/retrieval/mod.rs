@@ -191,7 +191,7 @@ impl Retrieval {
         self.episodic.respell(&mut reference);
         self.episodic.leave_out_words_after(&mut reference);
         if reference.respelled.is_empty() {
-            return Ok(reference);
+            return Ok(self.with_nearest_name(reference));
         }
         let mut meant = self.requests.read(&respell_text(text, &reference.respelled))?;
         self.episodic.respell(&mut meant);
@@ -200,7 +200,17 @@ impl Retrieval {
             return Ok(reference);
         }
         // Of what is new in words that are put right, nobody said anything.
-        Ok(Reference { respelled: reference.respelled, ends_at: None, ..meant })
+        let meant = Reference { respelled: reference.respelled, ends_at: None, ..meant };
+        Ok(self.with_nearest_name(meant))
+    }
+
+    /// What is to be fetched may be what captions call otherwise; a question is answered of what
+    /// it names.
+    fn with_nearest_name(&self, mut reference: Reference) -> Reference {
+        if matches!(reference.intent, Intent::Fetch | Intent::Where) {
+            self.episodic.take_nearest_name(&mut reference);
+        }
+        reference
     }
 
     /// What the session's task refers to. It was read when the task began; of a session

@@ -9,9 +9,10 @@ use crate::language::words::DETERMINERS;
 /// The target as the task says it, without words that nobody needs; as it was read, where
 /// the task spells it otherwise.
 pub(super) fn target_phrase(task: &str, reference: &Reference) -> String {
-    let Reference { thing, ends_at, respelled, also, .. } = reference;
+    let Reference { thing, ends_at, respelled, renamed, also, .. } = reference;
+    let is_as_said = respelled.is_empty() && renamed.is_none();
     // The words of the task name all of several things at once.
-    if (!respelled.is_empty() || !also.is_empty()) && !thing.is_empty() {
+    if (!is_as_said || !also.is_empty()) && !thing.is_empty() {
         return thing.clone();
     }
     let parts = ends_at.and_then(|end| task.split_at_checked(end));

@@ -34,6 +34,12 @@ const PRESENT: &[&str] = &[
     "we're", "has", "have", "hasn't", "haven't", "can", "can't", "will", "gets", "get", "comes",
     "come", "goes", "starts", "stops", "ends", "finishes", "arrives", "arrive", "leaves", "rains",
 ];
+/// What a verb of the robot's clause is where it does nothing on its way: "if you are charged",
+/// "if you can't find it".
+const STATES_AND_DENIALS: &[&str] = &[
+    "are", "aren't", "were", "weren't", "have", "haven't", "had", "hadn't", "can", "can't",
+    "cannot", "could", "couldn't", "do", "don't", "did", "didn't", "will", "won't", "must",
+];
 /// Words of clauses that ask for nothing: "if you don't mind", "when you have time", "if you
 /// find it", "if it's not too much trouble".
 const POLITE: &[&str] = &[
@@ -168,6 +174,19 @@ pub(crate) fn find(request: &str, describes: &dyn Fn(usize) -> bool) -> Vec<Rang
         at = end;
     }
     found
+}
+
+/// Whether a condition tells what the robot does on its way, and so where or among what the thing
+/// is: "if you see more than one cushion, bring the white one".
+pub(crate) fn is_on_the_way(condition: &str) -> bool {
+    let words = PlacedWords::of(condition);
+    let of_robot = (0..words.0.len()).find(|it| words.word(*it) == "you");
+    let begins = of_robot.is_some_and(|at| {
+        at.checked_sub(1)
+            .is_some_and(|it| IF.contains(&words.word(it)) || WHEN.contains(&words.word(it)))
+    });
+    let verb = of_robot.map_or("", |at| words.word(at + 1));
+    begins && !verb.is_empty() && !STATES_AND_DENIALS.contains(&verb)
 }
 
 /// The request with blanks in the place of these ranges.
@@ -333,6 +352,21 @@ mod tests {
             "",
         ] {
             assert_eq!(found(request), [""; 0], "{request}");
+        }
+    }
+
+    #[test]
+    fn what_the_robot_does_on_its_way_is_told_from_what_must_be_so() {
+        for on_the_way in [
+            "if you see more than one cushion",
+            "If you go through to the living room",
+            "when you get to the kitchen",
+            "if you wouldn't mind going over to the desk",
+        ] {
+            assert!(is_on_the_way(on_the_way), "{on_the_way}");
+        }
+        for apart in ["if you are charged", "if you can't find it", "if it is clean", "if you"] {
+            assert!(!is_on_the_way(apart), "{apart}");
         }
     }
 

@@ -21,8 +21,8 @@ use crate::language::request_tags::{
 use crate::language::time::{self, Found, PhraseTime};
 use crate::language::verbs;
 use crate::language::words::{
-    AFFORDANCES, BEFORE_VERBS, DETERMINERS, FIRST_ORDINAL, HABITUAL, MERE_USE, ORDINALS,
-    PARTS_OF_DAY,
+    AFFORDANCES, BEFORE_VERBS, COPULAS, DETERMINERS, FIRST_ORDINAL, HABITUAL, MERE_USE, ORDINALS,
+    PARTS_OF_DAY, PREPOSITIONS,
 };
 
 /// What a request refers to.
@@ -58,6 +58,9 @@ pub struct Reference {
     pub ends_at: Option<usize>,
     /// Words of the request that nobody knows, and those that they were read as.
     pub respelled: Vec<Respelling>,
+    /// The thing by its name in the request, where captions have only a near one: "model car" for
+    /// the toy car.
+    pub renamed: Option<Box<Respelling>>,
     /// What the request makes the errand depend on or puts off: "if it is clean".
     pub conditions: Vec<String>,
     /// Whether it is in a language that nobody here reads, so that nothing else is told.
@@ -91,6 +94,8 @@ impl Reference {
     pub fn of(request: &str, tagged: &TaggedRequest, times: &[Found]) -> Self {
         let separated = with_separate_targets(request, tagged);
         let tagged = separated.as_ref().unwrap_or(tagged);
+        let placed = with_places_by_preposition(request, tagged);
+        let tagged = &placed;
         let said = Said { request, tagged, times };
         let (names, is_usual) = without_habit(said.plainly(Role::Thing));
         let (mut names, part) = without_part_of_day(names);
@@ -119,7 +124,7 @@ impl Reference {
         };
         let thing = if thing.is_empty() { said.mention_text() } else { thing };
         let is_time = |it: &String| times_said.iter().any(|time| time.contains(it.as_str()));
-        let there = said.plainly(Role::Place).into_iter();
+        let there = said.plainly(Role::Place).into_iter().chain(said.place_meant());
         let there = there.filter(|it| Some(it) != kind.as_ref() && !is_time(it));
         let there = there.chain(said.places_of_deeds());
         let mut around: Vec<String> = Vec::new();
@@ -159,6 +164,7 @@ impl Reference {
             asked,
             ends_at: ends_at(tagged),
             respelled: Vec::new(),
+            renamed: None,
             conditions: Vec::new(),
             is_unread: false,
         }
@@ -234,6 +240,35 @@ impl Said<'_> {
         };
         self.spans(Role::Attribute).next()?;
         self.spans(Role::Place).find(is_kind)
+    }
+
+    /// "hall" of "go to the hall and bring me the mug that is in it", where the model knows no
+    /// place.
+    fn place_meant(&self) -> Option<String> {
+        let is_told = self.spans(Role::Place).chain(self.spans(Role::Near)).next().is_some();
+        let thing = self.spans(Role::Thing).last().filter(|_| !is_told)?;
+        let after = plain(self.request.get(thing.end..)?);
+        let after: Vec<&str> = after.split(' ').collect();
+        let is_meant = |pair: &[&str]| match pair {
+            [before, "it"] => PREPOSITIONS.has_tag(before, "surface"),
+            [before, "there"] => PREPOSITIONS.has_tag(before, "surface") || is_copula(before),
+            _ => false,
+        };
+        after.windows(2).find(|pair| is_meant(pair))?;
+        let before = plain(self.request.get(..thing.start)?);
+        let before: Vec<&str> = before.split(' ').collect();
+        let leads =
+            |it: &str| matches!(it, "to" | "through") || PREPOSITIONS.has_tag(it, "surface");
+        let is_place = |at: &usize| {
+            let next = before.get(at + 1).copied().unwrap_or_default();
+            before.get(*at).is_some_and(|it| leads(it)) && DETERMINERS.contains(next)
+        };
+        let named = |at: usize| {
+            let said = mentions(&before.get(at + 1..)?.join(" ")).into_iter().next()?.phrase;
+            let is_time = |it: &Found| plain(self.text(&it.at)).contains(&said);
+            (!self.times.iter().any(is_time)).then_some(said)
+        };
+        (0..before.len()).rev().filter(is_place).find_map(named)
     }
 
     /// What is said in a role, in plain words, each once.
@@ -327,6 +362,11 @@ impl Said<'_> {
     }
 }
 
+/// "is" of "the mug that is there", also as "that's".
+fn is_copula(word: &str) -> bool {
+    COPULAS.contains(word) || word.ends_with("'s")
+}
+
 /// The tags with "red one" of "the blue mug and the red one" as a further target: what
 /// follows "and" with an article of its own is not said of the first. `None` where there is
 /// no such thing.
@@ -350,6 +390,24 @@ fn with_separate_targets(request: &str, tagged: &TaggedRequest) -> Option<Tagged
         }
     }
     (separated != *tagged).then_some(separated)
+}
+
+/// The tags with what the words before it say to be where the thing is as a place, whatever the
+/// model takes it for: "the one *on* the desk" is not the one nearest to it, and "the mug
+/// *alongside* the box" is one target.
+fn with_places_by_preposition(request: &str, tagged: &TaggedRequest) -> TaggedRequest {
+    let mut placed = tagged.clone();
+    for span in &mut placed.spans {
+        let before = plain(request.get(..span.at.start).unwrap_or_default());
+        let mut before = before.rsplit(' ').skip_while(|it| DETERMINERS.contains(it));
+        let leads = before.next().unwrap_or_default();
+        let is_place = span.role == Role::Near && PREPOSITIONS.has_tag(leads, "surface")
+            || span.role == Role::Also && leads != "with" && PREPOSITIONS.contains(leads);
+        if is_place {
+            span.role = Role::Place;
+        }
+    }
+    placed
 }
 
 /// "red mug" of "the blue mug as well as the *red*".

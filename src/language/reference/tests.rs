@@ -93,6 +93,42 @@ fn what_the_words_say_is_put_together() {
 }
 
 #[test]
+fn the_word_before_a_place_decides_what_it_is_to_the_thing() {
+    let none = Superlative::None;
+    let check = |marked, expect| check(marked, none, Tense::None, expect);
+    check(
+        "I want the [thing:mug]! That one on the [near:white table]!",
+        "mug | white table |  |  | ",
+    );
+    check("the [thing:mug] nearest the [near:white table]", "mug |  |  | near white table | ");
+    check("the [thing:mug] alongside the [also:blue box]", "mug | blue box |  |  | ");
+    let also = |marked| made(marked, none, Tense::None).also;
+    assert_eq!(also("the [thing:mug] with the [also:blue box]"), ["blue box"]);
+    assert_eq!(also("the [thing:mug] and the [also:blue box]"), ["blue box"]);
+}
+
+#[test]
+fn a_place_that_is_named_before_is_meant_by_it_and_there() {
+    let none = Superlative::None;
+    let check = |marked, expect| check(marked, none, Tense::None, expect);
+    check(
+        "Walk to the hallway and bring me the [thing:ball] that's in it",
+        "ball | hallway |  |  | ",
+    );
+    check(
+        "Would you pop into the kitchen and bring me the [thing:cushion] that's in there?",
+        "cushion | kitchen |  |  | ",
+    );
+    check("Go to the desk. Get the [thing:book] that is there.", "book | desk |  |  | ");
+    check("Go to the desk. Get the [thing:book], I need it.", "book |  |  |  | ");
+    check("In the morning get the [thing:book] that is there.", "book |  |  |  | ");
+    check(
+        "Go to the desk, get the [thing:book] on the [place:sofa] and put it there",
+        "book | sofa |  |  | ",
+    );
+}
+
+#[test]
 fn a_thing_named_by_its_colour_alone_is_of_the_kind_of_the_first() {
     let of = |marked: &str| made(marked, Superlative::None, Tense::None).also;
     assert_eq!(of("the [thing:blue mug] and the [also:red] one"), ["red mug"]);

@@ -14,6 +14,7 @@ pub mod instances;
 pub mod last_seen;
 mod later_looks;
 pub mod listing;
+mod nearest_name;
 pub mod noun_phrases;
 pub mod ranking;
 pub mod requests;

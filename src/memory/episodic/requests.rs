@@ -1,5 +1,6 @@
 //! Reader of requests: a tagging model labels the words, and [`Reference`] puts them together.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::language::reference::{Reference, conditions, courtesy};
@@ -22,7 +23,8 @@ impl Requests {
     }
 
     /// Reference of a request. What it depends on is kept apart and is no part of what is
-    /// read, unless it alone names the thing: "if you see the mug that is clean, bring it".
+    /// read, unless it alone names the thing: "if you see the mug that is clean, bring it"; or it
+    /// tells what the robot does on its way: "if you go to the hall, bring me the mug from there".
     pub fn read(&self, request: &str) -> Result<Reference, ModelError> {
         let end = request.char_indices().nth(REQUEST_CHARS_MAX).map_or(request.len(), |(at, _)| at);
         let request = request.get(..end).unwrap_or_default();
@@ -34,7 +36,11 @@ impl Requests {
         if conditions.is_empty() {
             return Ok(whole);
         }
-        let (rest, _) = self.read_all(&conditions::without(request, &conditions))?;
+        let is_apart = |at: &&Range<usize>| {
+            request.get((*at).clone()).is_some_and(|it| !conditions::is_on_the_way(it))
+        };
+        let apart: Vec<Range<usize>> = conditions.iter().filter(is_apart).cloned().collect();
+        let (rest, _) = self.read_all(&conditions::without(request, &apart))?;
         let read = if rest.thing.is_empty() { whole } else { rest };
         let said = conditions.into_iter().filter_map(|at| request.get(at));
         let bare = |it: &str| it.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
@@ -100,6 +106,11 @@ mod tests {
             read("fetch the keys once the door is open"),
             said("keys", "once the door is open")
         );
+        assert_eq!(
+            read("If you see more than one cushion, bring the white one"),
+            said("white cushion", "If you see more than one cushion"),
+        );
+        assert_eq!(read("If you find no mug, bring me the cup"), said("cup", "If you find no mug"),);
         assert_eq!(read("get the hammer if you have time"), ("hammer".to_owned(), Vec::new()));
     }
 }

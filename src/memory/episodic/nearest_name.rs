@@ -1,0 +1,85 @@
+//! The nearest name that captions have for what a request calls otherwise: where toy cars are
+//! seen and nothing is called a model car, they are what it may mean.
+//!
+//! Knows no records; the phrases of their captions come from the corpus.
+
+use crate::language::fit::Fit;
+use crate::language::lexicon;
+use crate::language::mention::{AttributeKind, Mention, mentions};
+use crate::language::reference::{Reference, Respelling};
+use crate::memory::episodic::Episodic;
+use crate::search::Filter;
+
+impl Episodic {
+    /// Reads the thing of a reference, where nothing seen may be it, as what captions call by
+    /// the same noun, and keeps what was said beside it. What the dictionary tells apart from
+    /// what is seen stays: a coffee machine is no washing machine.
+    pub fn take_nearest_name(&self, reference: &mut Reference) {
+        let Some((said, read)) = names(&reference.thing) else { return };
+        let everything = Filter::default();
+        let Some((wanted, near)) = self.read_query(&said).zip(self.read_query(&read)) else {
+            return;
+        };
+        if self.corpus.last_sightings(&wanted, &everything, 1).is_some() {
+            return;
+        }
+        let (seen, evidence) = self.corpus.explain_last_sightings(&near, &everything, 1);
+        let phrases = evidence.things.into_iter().next().map(|it| it.phrases).unwrap_or_default();
+        let mut shown = phrases.iter().filter(|it| it.fit.is_some_and(|it| it > Fit::Related));
+        if seen.is_some() && !shown.any(|it| are_told_apart(&said, &it.phrase)) {
+            reference.thing.clone_from(&read);
+            reference.renamed = Some(Box::new(Respelling { said, read }));
+        }
+    }
+}
+
+/// A thing as it is called, and by its noun without the other words of its name: "blue model
+/// car" and "blue car". `None` where its name is one word.
+fn names(thing: &str) -> Option<(String, String)> {
+    let mention = mentions(&format!("a {thing}")).into_iter().next()?;
+    let is_part = |word: &str| {
+        let mut parts = mention.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
+        parts.any(|it| it.word == lexicon::singular(word))
+    };
+    let rest: Vec<&str> = mention.phrase.split(' ').filter(|it| !is_part(it)).collect();
+    let read = rest.join(" ");
+    (read != mention.phrase && !read.is_empty()).then_some((mention.phrase, read))
+}
+
+/// Whether the dictionary has both names, so that one is not the other.
+fn are_told_apart(one: &str, other: &str) -> bool {
+    let is_in_dictionary = |name: &str| {
+        let mention = mentions(&format!("a {name}")).into_iter().next();
+        mention.is_some_and(|it| lexicon::is_name(&whole_name(&it)))
+    };
+    is_in_dictionary(one) && is_in_dictionary(other)
+}
+
+/// "model car" of "blue model car"; "car" of "blue car".
+fn whole_name(mention: &Mention) -> String {
+    let parts = mention.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
+    let words = parts.map(|it| it.word.clone()).chain([mention.singular_head()]);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_cut_to_its_noun_and_keeps_what_is_said_of_the_thing() {
+        let read = |thing| names(thing).map(|(_, read)| read);
+        assert_eq!(read("blue model car").as_deref(), Some("blue car"));
+        assert_eq!(read("sunflower oil bottle").as_deref(), Some("bottle"));
+        assert_eq!(read("blue car"), None);
+        assert_eq!(read(""), None);
+    }
+
+    #[test]
+    fn the_dictionary_tells_apart_what_it_has_both_names_of() {
+        assert!(are_told_apart("washing machine", "grey sewing machine"));
+        assert!(are_told_apart("red fire engine", "steam engine"));
+        assert!(!are_told_apart("blue model car", "toy car"));
+        assert!(!are_told_apart("washing machine", "blue party machine"));
+    }
+}
