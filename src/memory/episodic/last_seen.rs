@@ -55,15 +55,39 @@ impl Episodic {
         filter: &Filter,
         k: usize,
     ) -> Result<Vec<Sighting>, MemoryError> {
+        let find =
+            |wanted: &SceneQuery, most| (self.corpus.last_sightings(wanted, filter, most), ());
+        Ok(self.last_seen_by(query, filter, k, find)?.0)
+    }
+
+    /// As [`Episodic::last_seen`], with the query as it was read and the evidence of the index.
+    pub fn last_seen_explained(
+        &self,
+        query: &str,
+        filter: &Filter,
+        k: usize,
+    ) -> Result<(Vec<Sighting>, SightingExplanation), MemoryError> {
+        let find = |wanted: &SceneQuery, most| {
+            let (seen, evidence) = self.corpus.explain_last_sightings(wanted, filter, most);
+            (seen, SightingExplanation { wanted: wanted.clone(), evidence })
+        };
+        self.last_seen_by(query, filter, k, find)
+    }
+
+    /// The sightings of what `find` gives, of at most so many, and what it tells besides: to
+    /// explain costs more than to find.
+    fn last_seen_by<T>(
+        &self,
+        query: &str,
+        filter: &Filter,
+        k: usize,
+        find: impl FnOnce(&SceneQuery, usize) -> (Option<ObjectSightings>, T),
+    ) -> Result<(Vec<Sighting>, T), MemoryError> {
         let wanted = self.scene_query(query)?;
-        let seen = self.corpus.last_sightings(
-            &wanted,
-            filter,
-            COMPARED_MAX.max(k.saturating_add(MISDETECTION_SPARE)),
-        );
+        let (seen, told) = find(&wanted, COMPARED_MAX.max(k.saturating_add(MISDETECTION_SPARE)));
         let seen = self.most_alike(query, filter, seen, k)?;
         let sightings = self.sightings(query, filter, &wanted, seen)?;
-        self.without_misdetections(sightings, &wanted, k)
+        Ok((self.without_misdetections(sightings, &wanted, k)?, told))
     }
 
     /// Sightings, and of those that only may show the thing, of which anything can be the newest,
@@ -101,25 +125,6 @@ impl Episodic {
         }
         sightings.truncate(k);
         Ok(sightings)
-    }
-
-    /// As [`Episodic::last_seen`], with the query as it was read and the evidence of the index.
-    pub fn last_seen_explained(
-        &self,
-        query: &str,
-        filter: &Filter,
-        k: usize,
-    ) -> Result<(Vec<Sighting>, SightingExplanation), MemoryError> {
-        let wanted = self.scene_query(query)?;
-        let (seen, evidence) = self.corpus.explain_last_sightings(
-            &wanted,
-            filter,
-            COMPARED_MAX.max(k.saturating_add(MISDETECTION_SPARE)),
-        );
-        let seen = self.most_alike(query, filter, seen, k)?;
-        let sightings = self.sightings(query, filter, &wanted, seen)?;
-        let sightings = self.without_misdetections(sightings, &wanted, k)?;
-        Ok((sightings, SightingExplanation { wanted, evidence }))
     }
 
     pub(super) fn scene_query(&self, query: &str) -> Result<SceneQuery, MemoryError> {
