@@ -21,6 +21,10 @@ const NEAR_STEPS_MAX: usize = 2;
 /// Letters of the shortest of [`words`].
 pub const WORD_LETTERS_MIN: usize = 4;
 
+/// From so many kinds on a name is that of a class: there are 85 kinds of bags, and a bag may be
+/// none of them; who asks for animals means dogs.
+pub const CLASS_KINDS_MIN: usize = 150;
+
 /// Most names of kinds; a person has more.
 pub const KINDS_MAX: usize = 2_048;
 
@@ -156,11 +160,16 @@ pub fn more_general(name: &str) -> impl Iterator<Item = &'static str> {
     concepts.filter(|it| it.parent.is_some()).flat_map(|it| split(it.names))
 }
 
-/// The names of the concept right above the one called `name`: "motorcycle" of "motorbike".
+/// The names of the concept right above the one called `name`: "motorcycle" of "motorbike", "rope"
+/// of "lariat". Of the most general concepts those with many kinds say nothing.
 pub fn just_above(name: &str) -> impl Iterator<Item = &'static str> {
     let concept = |at: &usize| CONCEPTS.entries.get(*at);
+    let is_telling = |it: &&Concept| {
+        let name = split(it.names).next().unwrap_or_default();
+        it.parent.is_some() || kinds(name).count() < CLASS_KINDS_MIN
+    };
     let above = CONCEPTS.by_name.get(name).and_then(concept).and_then(|it| it.parent);
-    let above = above.as_ref().and_then(concept).filter(|it| it.parent.is_some());
+    let above = above.as_ref().and_then(concept).filter(is_telling);
     above.into_iter().flat_map(|it| split(it.names))
 }
 
@@ -344,6 +353,10 @@ mod tests {
         assert_eq!(above.first(), Some(&"drinking vessel"));
         assert!(above.contains(&"container"), "{above:?}");
         assert!(!above.contains(&"instrumentality"), "{above:?}");
+        let above = |name| just_above(name).next();
+        assert!(above("lariat").is_some() && above("motorbike").is_some());
+        assert_eq!(above("somebody no list has"), None);
+        assert_eq!(above("woman"), None, "a person is a class");
     }
 
     #[test]

@@ -185,6 +185,8 @@ mod tests {
         check("a person reading a book in the living room", &["person", "book", "living room"]);
         check("a green watering can on a shelf", &["green watering can", "shelf"]);
         check("a watering can", &["watering can"]);
+        check("the moulding above a dwelling", &["moulding", "dwelling"]);
+        check("a woman moulding bread", &["woman", "bread"]);
         check("a person can sit there", &["person"]);
         check("Two cups, a laptop and the cat's bowl.", &["two cups", "laptop", "cat bowl"]);
         check("a family dining at a dining table", &["family", "dining table"]);

@@ -70,7 +70,7 @@ impl<'a> Sentence<'a> {
                 at = written.end;
                 cutter.close_written(tokens.get(written).unwrap_or_default());
             } else if is_boundary(word)
-                || is_verb(word, next)
+                || is_verb(word, next) && !cutter.is_named_in_ing(word, next)
                 || is_past(word, next)
                 || is_self_reference(&tokens, at - 1)
             {
@@ -80,6 +80,11 @@ impl<'a> Sentence<'a> {
             }
         }
         cutter.close();
+    }
+
+    /// Whether a word in -ing is a name here: "the moulding" and no more.
+    fn is_named_in_ing(&self, word: &str, next: Option<&str>) -> bool {
+        self.has_article && self.run.is_empty() && !goes_on(next) && lexicon::is_name(word)
     }
 
     /// Closes the run at a word that no name goes across.

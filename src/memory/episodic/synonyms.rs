@@ -77,8 +77,12 @@ fn add_related(
     is_known: &dyn Fn(&str) -> bool,
 ) {
     let kinds: Vec<&str> = lexicon::kinds(known).collect();
-    let of_kinds =
-        if kinds.len() >= CLASS_KINDS_MIN { Relation::Same } else { Relation::MoreSpecial };
+    // The kinds of a class are what is asked for.
+    let of_kinds = if kinds.len() >= lexicon::CLASS_KINDS_MIN {
+        Relation::Same
+    } else {
+        Relation::MoreSpecial
+    };
     let kinds = kinds.into_iter().map(|it| (it, of_kinds));
     // A motorcycle may be the motorbike; that a vehicle is seen says little.
     let just_above = lexicon::just_above(known).map(|it| (it, Relation::Likely));
@@ -143,10 +147,6 @@ fn containers<'a>(
         kind_of: None,
     })
 }
-
-/// From so many kinds on a name is that of a class, and its kinds are what is asked for: who
-/// asks for animals means dogs. There are 85 kinds of bags, and a bag may be none of them.
-const CLASS_KINDS_MIN: usize = 150;
 
 fn object_name(name: &str, said: &[Attribute], relation: Relation) -> Option<ObjectName> {
     let named = mention_of_name(name)?;
