@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::reference::{Order, Reference, Respelling};
 use crate::language::spelling::{find_meant, sounding_like};
-use crate::language::words::DETERMINERS;
+use crate::language::words::{COLOURS, DETERMINERS, MATERIALS, PATTERNS, SIZES, STATES};
 use crate::memory::episodic::Episodic;
 
 impl Episodic {
@@ -83,7 +83,14 @@ fn before_afterword<'a>(name: &'a str, captioned: &BTreeSet<String>) -> Option<&
     let head = named.rsplit(' ').next().unwrap_or(named);
     let is_noun = |word: &str| lexicon::is_name(&lexicon::singular(word));
     let is_afterword = !has(captioned, last) && !is_noun(last);
-    (is_afterword && has(captioned, head) && is_noun(head)).then_some(named)
+    // "White" of "white smartphone" names nothing, though there is a noun: the word after it does.
+    let is_thing = is_noun(head) && !is_look(head);
+    (is_afterword && has(captioned, head) && is_thing).then_some(named)
+}
+
+/// Whether a word says how a thing looks: a colour, a material, a pattern, a size or a state.
+fn is_look(word: &str) -> bool {
+    [&COLOURS, &MATERIALS, &PATTERNS, &SIZES, &STATES].iter().any(|it| it.contains(word))
 }
 
 /// What a word that no caption has was meant to be: of the captions' words one that sounds
@@ -209,6 +216,7 @@ mod tests {
         assert_eq!(named("red mug cheers"), Some("red mug"));
         assert_eq!(named("yellow drill bit"), None, "a name of its own");
         assert_eq!(named("red cheers"), None);
+        assert_eq!(named("yellow smartphone"), None, "a name that no dictionary has");
         assert_eq!(named("red mug"), None);
         assert_eq!(named("cheers"), None);
     }
