@@ -44,8 +44,8 @@ use crate::model::worker::child::ChildOptions;
 use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{
-    CaptionTask, Captioner, Detail, ModelError, bert, calibration_pairs, caption_reader,
-    request_reader,
+    CaptionTagger, CaptionTask, Captioner, Detail, ModelError, bert, calibration_pairs,
+    caption_reader, request_reader,
 };
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::Sessions;
@@ -115,8 +115,7 @@ impl Daemon {
         let mut captioner = open_captioner(config, places, &clock, &stop)?;
         let embedder_dir = config.embedder_dir(places)?;
         let reader_dir = config.reader_dir(places)?;
-        let captions = caption_reader::load(&config.caption_reader_dir(places)?)?;
-        let captions = CaptionReader::new(captions);
+        let captions = CaptionReader::new(open_caption_reader(config, places)?);
         let load_embedder = || bert::load(&embedder_dir);
         let options = store_options(config, places)?;
         let salvages = config.salvages();
@@ -245,6 +244,14 @@ fn beside<T: Send, U>(
 /// Loads the configured embedder.
 pub fn open_embedder(config: &Config, places: &Places) -> Result<EmbedderHandle, DaemonError> {
     Ok(EmbedderHandle::new(bert::load(&config.embedder_dir(places)?)?))
+}
+
+/// The configured reader of captions.
+pub fn open_caption_reader(
+    config: &Config,
+    places: &Places,
+) -> Result<Box<dyn CaptionTagger>, DaemonError> {
+    Ok(caption_reader::load(&config.caption_reader_dir(places)?)?)
 }
 
 /// Calibrated embedder: with the calibration kept in the store, else fitted now, once per

@@ -6,6 +6,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::rereading::with_the_shipped_reader;
+
 fn bench_recall(arguments: &[&str], temporary: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
     command.args(["bench", "recall"]).args(arguments).env("TMPDIR", temporary).output().unwrap()
@@ -85,6 +87,11 @@ fn a_kept_store_is_measured_and_not_filled_again() {
         let kept: Vec<_> = fs::read_dir(&stores).unwrap().map(|it| it.unwrap().path()).collect();
         assert_eq!(kept, [stores.join("household-30")]);
     }
+    let state = temporary.path().join("state");
+    fs::create_dir(&state).unwrap();
+    fs::rename(stores.join("household-30"), state.join("s")).unwrap();
+    let left = with_the_shipped_reader(&state).captions_to_reread();
+    assert_eq!(left, 0, "nothing is read again beside the questions");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `engram bench`: measurements of this program on this machine; each file is one
 //! measurement or a part of one.
 
+mod all_cores;
 mod ann;
 mod ask;
 mod camera;
