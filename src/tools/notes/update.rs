@@ -49,7 +49,7 @@ impl Tool for MemoryUpdate {
     const PARAMS: &'static [Param] = &[
         Param::required("id", Kind::Text { bytes_max: 64 }, "From memory_load."),
         Param::optional("text", Kind::Text { bytes_max: TEXT_BYTES_MAX }, ""),
-        AREA,
+        Param { about: "Part of the memory that it goes to.", ..AREA },
         METADATA,
         EXPIRES,
         EXPIRES_IN_DAYS,
