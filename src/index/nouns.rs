@@ -95,6 +95,21 @@ impl Nouns {
         self.names_of(stem, self.alike_to(stem, vector, 0, likeness))
     }
 
+    /// Stems of the nouns whose likeness to a vector is `least` or more, and that likeness; the
+    /// most alike first.
+    pub fn alike(
+        &self,
+        vector: &Embedding,
+        least: f32,
+        likeness: Likeness<'_>,
+    ) -> Vec<(String, f32)> {
+        let all = self.stems.iter().zip(&self.vectors);
+        let scored = all.map(|(stem, held)| (likeness(vector, held), stem));
+        let mut alike: Vec<(f32, &Box<str>)> = scored.filter(|(it, _)| *it >= least).collect();
+        alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        alike.into_iter().map(|(likeness, stem)| (stem.to_string(), likeness)).collect()
+    }
+
     /// Bytes of memory held, about.
     pub fn memory_bytes(&self) -> usize {
         let vectors = self.vectors.iter().map(|it| it.dimension() * 4 + size_of::<Embedding>());
@@ -183,6 +198,17 @@ mod tests {
         assert_eq!(meaning(&nouns, "cup"), ["cup", "mug"]);
         assert_eq!(meaning(&nouns, "book"), ["book"]);
         assert_eq!(meaning(&nouns, "lamp"), ["lamp"]);
+    }
+
+    #[test]
+    fn the_most_alike_come_first() {
+        let nouns = nouns(&[("mug", 0.0), ("book", 1.5), ("cup", 0.5), ("glass", 0.2)]);
+        let alike = |least| -> Vec<String> {
+            let alike = nouns.alike(&vector(0.45), least, &Embedding::cosine);
+            alike.into_iter().map(|(stem, _)| stem).collect()
+        };
+        assert_eq!(alike(0.8), ["cup", "glass", "mug"]);
+        assert_eq!(alike(0.95), ["cup", "glass"]);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::language::caption::{ParsedCaption, ParsedDeed, ParsedThing, Presence, is_person};
+use crate::language::depicted::{as_depicted, is_depicted};
 use crate::language::fit::fit;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
@@ -22,7 +23,9 @@ const SIGN: char = '~';
 /// What a caption shows with what somebody does in it: all that is indexed of it.
 pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
     let mut indexed: Vec<Mention> = caption.shown_mentions().cloned().collect();
-    let is_there = |it: &&ParsedThing| it.presence != Presence::Absent && is_somebody_there(it);
+    let only_depicted = caption.things.iter().filter(|it| it.presence == Presence::Depicted);
+    indexed.extend(only_depicted.map(|it| as_depicted(&it.mention)));
+    let is_there = |it: &&ParsedThing| it.presence.is_there() && is_somebody_there(it);
     let mut people = caption.things.iter().filter(is_there).map(|it| &it.mention);
     let Some(first) = people.next() else { return indexed };
     // Where it is not said, of several who are not alike it is not known who does it.
@@ -35,8 +38,7 @@ pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
             doers.into_iter().partition(is_there);
         indexed.extend(there.iter().map(|it| deed_mention(Some(&it.mention), verb)));
         // "a dog sleeping", "no man sleeping"
-        let is_no_person =
-            |it: &&ParsedThing| it.presence == Presence::Absent || is_animal(&it.mention);
+        let is_no_person = |it: &&ParsedThing| !it.presence.is_there() || is_animal(&it.mention);
         if there.is_empty() {
             if others.iter().any(is_no_person) {
                 continue;
@@ -44,7 +46,7 @@ pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
             indexed.push(deed_mention(anybody, verb));
         }
         let objects = what.iter().filter_map(|it| caption.things.get(*it));
-        let objects = objects.filter(|it| it.presence != Presence::Absent);
+        let objects = objects.filter(|it| it.presence.is_there());
         indexed.extend(objects.map(|it| done_to(&it.mention, verb)));
     }
     indexed
@@ -163,9 +165,11 @@ pub fn is_deed(mention: &Mention) -> bool {
     is_deed_word(&mention.head_stem)
 }
 
-/// Whether a mention is of a thing, and neither of a deed nor of a thing as what it is done to.
+/// Whether a mention is of a thing, and neither of a deed, nor of a thing as what it is done to or
+/// as what is only depicted.
 pub fn is_plain(mention: &Mention) -> bool {
-    !is_deed(mention) && !mention.attributes.iter().any(|it| is_deed_word(&it.word))
+    let said = &mention.attributes;
+    !is_deed(mention) && !is_depicted(said) && !said.iter().any(|it| is_deed_word(&it.word))
 }
 
 fn deed_mention(who: Option<&Mention>, deed: &str) -> Mention {
@@ -330,6 +334,7 @@ fn with_relative(description: &str) -> String {
 mod tests {
     use super::*;
     use crate::language::fit::Fit;
+    use crate::language::tagged::tests::tagged;
 
     /// Phrases of a description.
     fn asked(description: &str) -> Vec<String> {
@@ -342,6 +347,18 @@ mod tests {
         let shown = index_mentions(caption);
         let named = shown.iter().filter(|it| it.is_named_as(&wanted));
         named.filter_map(|it| fit(&it.attributes, &wanted.attributes)).max()
+    }
+
+    #[test]
+    fn what_is_only_depicted_may_be_meant_and_does_nothing() {
+        let words = "a poster/thing of/relation/1 a man/person/2 riding/deed/4 a brown/attribute/8 horse/thing/5";
+        let (text, tags) = tagged(words);
+        let caption = ParsedCaption::of_tagged(1, &[(&text, tags)]);
+        assert_eq!(shown("a horse", &caption), Some(Fit::Possible));
+        assert_eq!(shown("a white horse", &caption), None);
+        assert_eq!(shown("a man riding", &caption), None);
+        assert_eq!(shown("a poster", &caption), Some(Fit::Full));
+        assert!(!caption.has_person());
     }
 
     #[test]

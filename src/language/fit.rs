@@ -3,6 +3,7 @@
 //! Pure.
 
 use crate::language::deeds::is_deed_word;
+use crate::language::depicted::is_depicted;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind};
 use crate::language::words::{SHADES, share_family};
@@ -95,6 +96,7 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
         all = false;
     }
     Some(match (all, some) {
+        _ if is_depicted(seen) => Fit::Possible,
         // A loaf beside somebody who cuts wood may be another than the one that is cut.
         _ if !is_done => Fit::Possible,
         (true, _) => Fit::Full,

@@ -28,6 +28,12 @@ pub(super) fn inscription(words: &[&str], at: usize) -> Option<Range<usize>> {
     };
     let after_text = |text: usize| WRITING.has_tag(word(text), "text").then_some(text + 1);
     let start = match word(at) {
+        // "the note" and then, between quotation marks, what it says; a sentence that ends within
+        // them ends it, too.
+        QUOTE if !is_somebody(thing) => {
+            let before = words.iter().take(at).filter(|it| **it == QUOTE).count();
+            return quoted(words, at).filter(|it| !it.is_empty() && before % 2 == 0);
+        }
         "that" | "which" => after_verb(at + 1)?,
         "with" if DETERMINERS.contains(word(at + 1)) => after_text(at + 2)?,
         "with" => after_text(at + 1)?,
@@ -95,6 +101,8 @@ mod tests {
         check("a sign that reads kitchen room 214", Some("kitchen room 214"));
         check("the sign which says wet floor", Some("wet floor"));
         check("a sign says stop", Some("stop"));
+        check("a note \" thank you", Some("thank you"));
+        check("a note \" thank you , neighbors ! \" on a bag", Some("thank you , neighbors !"));
         check("two signs saying exit above the door", Some("exit"));
         check("a bottle with the word milk on it", Some("milk"));
         check("a mug with the words best dad printed on it", Some("best dad"));
@@ -113,6 +121,8 @@ mod tests {
     #[test]
     fn what_somebody_does_is_not_written() {
         check("a person that reads a book", None);
+        check("a man \" in charge \" of the shop", None);
+        check("a note \"", None);
         check("a man reading quietly", None);
         check("a woman that says hello", None);
         check("a cat that reads a book", None);

@@ -63,16 +63,18 @@ pub fn are_synonyms(a: &str, b: &str) -> bool {
 }
 
 /// Names that may mean what `name` does first, in a further sense of theirs: "lift" of
-/// "elevator".
+/// "elevator"; and those that the list of household things has for what it may be, "box" of
+/// "parcel".
 pub fn possible_synonyms(name: &str) -> impl Iterator<Item = &'static str> {
     let concept = CONCEPTS.by_name.get(name).and_then(|at| CONCEPTS.entries.get(*at));
-    concept.into_iter().flat_map(|it| split(it.further_names))
+    let household = HOUSEHOLD_NAMES.get(name).into_iter().flat_map(|it| it.possible.clone());
+    concept.into_iter().flat_map(|it| split(it.further_names)).chain(household)
 }
 
 /// All names of the household thing that is called `name`, itself among them; none where
 /// the list does not know it.
 pub fn household_names(name: &str) -> &'static [&'static str] {
-    HOUSEHOLD_NAMES.get(name).map(Vec::as_slice).unwrap_or_default()
+    HOUSEHOLD_NAMES.get(name).map(|it| it.names.as_slice()).unwrap_or_default()
 }
 
 /// Further names of the more special concepts that `name` answers for: a lorry may be a truck.
@@ -83,10 +85,14 @@ pub fn possible_kinds(name: &str) -> impl Iterator<Item = &'static str> {
 /// Whether two nouns are known by these stems, and what the first one means is no kind of
 /// what the second one does: a spoon is no fork, and a chair need be no armchair.
 pub fn is_other_kind(stem: &str, general: &str) -> bool {
-    let Some((these, those)) = NAMES_BY_STEM.get(stem).zip(NAMES_BY_STEM.get(general)) else {
-        return false;
-    };
-    these.iter().all(|one| those.iter().all(|general| !is_kind_of(one, general)))
+    let (these, those) = (names_of_stem(stem), names_of_stem(general));
+    let is_known = !these.is_empty() && !those.is_empty();
+    is_known && these.iter().all(|one| those.iter().all(|general| !is_kind_of(one, general)))
+}
+
+/// The names of one word that have a stem: "table" and "tabling" of "tabl".
+pub fn names_of_stem(stem: &str) -> &'static [&'static str] {
+    NAMES_BY_STEM.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Whether `name` means something that `general` means, too, in any of their senses: a mug is
@@ -192,15 +198,64 @@ pub fn singular(word: &str) -> String {
     known.cloned().unwrap_or_else(|| plain.unwrap_or(word).to_owned())
 }
 
+/// Stem of a noun in lower case, of several as of one: "tabl" of "tables". Of different things
+/// whose names would have one stem only the shortest has it: an officer is no office.
+pub fn noun_stem(word: &str) -> String {
+    let one = singular(word);
+    if APART.contains(one.as_str()) { one } else { shared_stem(&one) }
+}
+
+/// Names of one word that are their own stem.
+static APART: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let mut by_stem: HashMap<String, Vec<&'static str>> = HashMap::new();
+    for name in CONCEPTS.by_name.keys().filter(|it| !it.contains(' ')) {
+        by_stem.entry(shared_stem(name)).or_default().push(name);
+    }
+    let apart = by_stem.into_values().flat_map(|names| {
+        let shortest = names.iter().copied().min_by_key(|it| (it.len(), *it)).unwrap_or_default();
+        let is_other = move |it: &&str| {
+            *it != shortest && !is_plural(it, shortest) && !are_synonyms(it, shortest)
+        };
+        names.into_iter().filter(is_other)
+    });
+    apart.collect()
+});
+
+fn shared_stem(word: &str) -> String {
+    Stemmer::create(Algorithm::English).stem(word).into_owned()
+}
+
+/// Whether a word is how several of `one` are called.
+fn is_plural(word: &str, one: &str) -> bool {
+    let hisses = ["s", "x", "z", "ch", "sh"].iter().any(|end| one.ends_with(end));
+    word.strip_prefix(one).is_some_and(|end| end == if hisses { "es" } else { "s" })
+}
+
 static ADJECTIVES: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| include_str!("data/adjectives.txt").lines().collect());
 
 /// By each of the names.
-static HOUSEHOLD_NAMES: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+static HOUSEHOLD_NAMES: LazyLock<HashMap<&'static str, Household>> = LazyLock::new(|| {
     let lines = include_str!("data/household_names.txt").lines().filter(|it| !it.starts_with('#'));
-    let groups = lines.map(|line| line.split(", ").collect::<Vec<_>>());
-    groups.flat_map(|names| names.clone().into_iter().map(move |it| (it, names.clone()))).collect()
+    let mut by_name = HashMap::new();
+    for line in lines {
+        let (these, those) = line.split_once(" / ").unwrap_or((line, ""));
+        for (names, possible) in [(these, those), (those, these)] {
+            let household =
+                Household { names: split(names).collect(), possible: split(possible).collect() };
+            by_name.extend(split(names).map(|it| (it, household.clone())));
+        }
+    }
+    by_name
 });
+
+/// What a household thing is called.
+#[derive(Debug, Clone)]
+struct Household {
+    names: Vec<&'static str>,
+    /// Names of what it may be.
+    possible: Vec<&'static str>,
+}
 
 /// Sorted.
 static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
@@ -209,10 +264,9 @@ static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 
 /// Names of one word, by stem.
 static NAMES_BY_STEM: LazyLock<HashMap<String, Vec<&'static str>>> = LazyLock::new(|| {
-    let stemmer = Stemmer::create(Algorithm::English);
     let mut by_stem: HashMap<String, Vec<&'static str>> = HashMap::new();
     for name in CONCEPTS.by_name.keys().filter(|it| !it.contains(' ')) {
-        by_stem.entry(stemmer.stem(name).into_owned()).or_default().push(name);
+        by_stem.entry(noun_stem(name)).or_default().push(name);
     }
     by_stem
 });
@@ -282,6 +336,28 @@ impl Concepts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_different_things_have_different_stems() {
+        let same = |a, b| noun_stem(a) == noun_stem(b);
+        for (one, several) in
+            [("table", "tables"), ("glass", "glasses"), ("boot", "boots"), ("knife", "knives")]
+        {
+            assert!(same(one, several), "{one}, {several}");
+        }
+        for (a, b) in [
+            ("bed", "bedding"),
+            ("office", "officer"),
+            ("skateboard", "skateboarder"),
+            ("paint", "painting"),
+            ("container", "containment"),
+            ("cloth", "clothes"),
+            ("stock", "stockings"),
+        ] {
+            assert!(!same(a, b), "{a}, {b}");
+        }
+        assert!(same("carpet", "carpeting") && same("annex", "annexe"), "one thing");
+    }
 
     #[test]
     fn adjectives_are_told_from_nouns() {
@@ -381,9 +457,9 @@ mod tests {
 
     #[test]
     fn a_name_is_that_of_one_household_thing() {
-        let names = HOUSEHOLD_NAMES.values().map(Vec::len);
+        let names = HOUSEHOLD_NAMES.values().map(|it| it.names.len());
         let lines = include_str!("data/household_names.txt").lines();
-        let listed = lines.filter(|it| !it.starts_with('#')).flat_map(|it| it.split(", "));
+        let listed = lines.filter(|it| !it.starts_with('#')).flat_map(|it| it.split([',', '/']));
         assert_eq!(listed.count(), HOUSEHOLD_NAMES.len());
         assert!(names.max() > Some(3));
         assert_eq!(household_names("settee"), ["sofa", "couch", "settee"]);

@@ -70,11 +70,10 @@ pub const MENTIONS_MAX: usize = 64;
 
 /// Cuts `text` into its mentions, in the order in which they stand.
 pub fn mentions(text: &str) -> Vec<Mention> {
-    let stemmer = Stemmer::create(Algorithm::English);
     let lower = text.to_lowercase();
     let mut found = Vec::new();
     for sentence in lower.split(['.', ';', ':', '!', '?', '(', ')', '\n']) {
-        Sentence::cut(sentence, &stemmer, &mut found);
+        Sentence::cut(sentence, &mut found);
         if found.len() >= MENTIONS_MAX {
             found.truncate(MENTIONS_MAX);
             break;
@@ -90,8 +89,7 @@ pub fn mention_of_name(name: &str) -> Option<Mention> {
     if words.iter().any(|it| PREPOSITIONS.contains(it)) {
         return None;
     }
-    let stemmer = Stemmer::create(Algorithm::English);
-    naming::name(&stemmer, &words, &[], Some(words.len().saturating_sub(1)))
+    naming::name(&words, &[], Some(words.len().saturating_sub(1)))
 }
 
 impl Mention {
@@ -128,6 +126,13 @@ impl Mention {
         names.find(|it| lexicon::is_name(it))
     }
 
+    /// What it is called: "teddy bear" of "an old teddy bear".
+    pub fn name(&self) -> String {
+        let parts = self.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
+        let words = parts.map(|it| it.word.clone()).chain([self.singular_head()]);
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     /// The head as one of them is called, for a model to make a vector of.
     pub fn singular_head(&self) -> String {
         let stemmer = Stemmer::create(Algorithm::English);
@@ -155,11 +160,6 @@ impl Mention {
 
 fn ends_hissing(word: &str) -> bool {
     ["s", "x", "z", "ch", "sh"].iter().any(|end| word.ends_with(end))
-}
-
-/// Stem of a noun, of several as of one.
-pub fn stem_of_noun(word: &str) -> String {
-    Stemmer::create(Algorithm::English).stem(&lexicon::singular(word)).into_owned()
 }
 
 #[cfg(test)]

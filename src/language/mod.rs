@@ -6,7 +6,9 @@
 pub mod caption;
 pub mod commonsense;
 pub mod deeds;
+pub mod depicted;
 pub mod fit;
+mod gone;
 mod inscription;
 pub mod lexicon;
 pub mod mention;

@@ -3,8 +3,6 @@
 //!
 //! Pure.
 
-use rust_stemmers::Stemmer;
-
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::sentence::{Class, class, is_named_colour};
@@ -15,15 +13,9 @@ use crate::language::words::{
 /// The thing that `words`, which end with its head, name, with what is said of it after.
 /// So many `parts` right before the head belong to its name; where nobody says how many,
 /// the nouns do.
-pub(super) fn name(
-    stemmer: &Stemmer,
-    words: &[&str],
-    after: &[&str],
-    parts: Option<usize>,
-) -> Option<Mention> {
-    let stem = |word: &str| stemmer.stem(&lexicon::singular(word)).into_owned();
+pub(super) fn name(words: &[&str], after: &[&str], parts: Option<usize>) -> Option<Mention> {
     let (last, before) = words.split_last()?;
-    let (mut head, mut head_stem) = ((*last).to_owned(), stem(last));
+    let (mut head, mut head_stem) = ((*last).to_owned(), lexicon::noun_stem(last));
     let named = parts.map_or_else(
         || name_start(before, last),
         |parts| before.len().saturating_sub(parts).min(known_name_start(before, last)),
@@ -34,7 +26,7 @@ pub(super) fn name(
         && attribute(name).kind == AttributeKind::Other
     {
         head = format!("{name} {last}");
-        head_stem = format!("{} {head_stem}", stem(name));
+        head_stem = format!("{} {head_stem}", lexicon::noun_stem(name));
         rest = others;
     }
     let is_colour =

@@ -6,8 +6,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use rust_stemmers::Stemmer;
-
 use crate::language::inscription::{QUOTE, inscription};
 use crate::language::lexicon;
 use crate::language::mention::{AttributeKind, Mention};
@@ -20,7 +18,6 @@ use crate::language::words::{
 
 /// A sentence while it is cut.
 pub(super) struct Sentence<'a> {
-    stemmer: &'a Stemmer,
     found: &'a mut Vec<Mention>,
     /// Words that belong together so far.
     run: Vec<&'a str>,
@@ -43,10 +40,9 @@ enum Subject {
 
 impl<'a> Sentence<'a> {
     /// Appends the mentions of a sentence, which is in lower case.
-    pub(super) fn cut(sentence: &'a str, stemmer: &'a Stemmer, found: &'a mut Vec<Mention>) {
+    pub(super) fn cut(sentence: &'a str, found: &'a mut Vec<Mention>) {
         let tokens = tokens(sentence);
         let mut cutter = Self {
-            stemmer,
             found,
             run: Vec::new(),
             waiting: Vec::new(),
@@ -146,7 +142,7 @@ impl<'a> Sentence<'a> {
 
     /// `before` ends with the head.
     fn mention(&mut self, before: &[&str], after: &[&str]) {
-        let Some(mention) = name(self.stemmer, before, after, None) else { return };
+        let Some(mention) = name(before, after, None) else { return };
         self.subject = Subject::Near(self.found.len());
         self.found.push(mention);
     }
@@ -166,7 +162,7 @@ const FOODS: &[&str] = &["flavorer", "dairy product", "edible fruit"];
 const WORD_BYTES_MAX: usize = 64;
 
 /// Words, commas and quotation marks.
-fn tokens(sentence: &str) -> Vec<&str> {
+pub(super) fn tokens(sentence: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     for part in sentence.split_inclusive([',', '"', '“', '”']) {
         let mark = part.chars().next_back();

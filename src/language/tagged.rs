@@ -73,3 +73,74 @@ impl WordRole {
         }
     }
 }
+
+/// The words of a sentence in lower case, with their tags.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TaggedSentence<'a> {
+    pub(super) words: &'a [&'a str],
+    pub(super) tags: &'a [TaggedWord],
+}
+
+impl TaggedSentence<'_> {
+    /// Nothing beyond the sentence.
+    pub(super) fn word(&self, at: usize) -> &str {
+        self.words.get(at).copied().unwrap_or_default()
+    }
+
+    pub(super) fn role(&self, at: usize) -> WordRole {
+        self.tags.get(at).map_or(WordRole::None, |it| it.role)
+    }
+
+    /// The word that one belongs to.
+    pub(super) fn governor(&self, at: usize) -> Option<usize> {
+        self.tags.get(at)?.to
+    }
+
+    /// The heads of names within these words.
+    pub(super) fn heads(&self, range: Range<usize>) -> impl DoubleEndedIterator<Item = usize> {
+        range.filter(|it| self.role(*it).is_name())
+    }
+
+    /// Of what a verb is said: the name before it that is no other's object, "keys" of "the keys
+    /// in the bowl are".
+    pub(super) fn subject(&self, verb: usize) -> Option<usize> {
+        self.heads(0..verb).rev().find(|it| self.governor(*it).is_none())
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Words as `text/role/to`, where `to` counts from 0 and is left out for none.
+    pub(in crate::language) fn tagged(words: &str) -> (String, Vec<TaggedWord>) {
+        let (mut text, mut tagged) = (String::new(), Vec::new());
+        for word in words.split(' ') {
+            let mut fields = word.split('/');
+            let (said, role) = (fields.next().unwrap(), fields.next().unwrap_or("none"));
+            let role = serde_json::from_value(serde_json::json!(role)).unwrap();
+            let to = fields.next().map(|it| it.parse().unwrap());
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            let start = text.len();
+            text.push_str(said);
+            tagged.push(TaggedWord { at: start..text.len(), role, to });
+        }
+        (text, tagged)
+    }
+
+    /// The words that a rule finds in a sentence.
+    pub(in crate::language) fn found(
+        words: &str,
+        rule: impl FnOnce(TaggedSentence<'_>) -> BTreeSet<usize>,
+    ) -> Vec<String> {
+        let (text, tags) = tagged(words);
+        let lower = text.to_lowercase();
+        let words: Vec<&str> = lower.split(' ').collect();
+        let found = rule(TaggedSentence { words: &words, tags: &tags });
+        found.into_iter().map(|at| words[at].to_owned()).collect()
+    }
+}

@@ -7,8 +7,7 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use rust_stemmers::{Algorithm, Stemmer};
-
+use crate::language::lexicon::noun_stem;
 use crate::language::word_class::WordClass;
 
 macro_rules! classes {
@@ -37,6 +36,7 @@ classes! {
     THINGS_TOO = "things_too";
     DEPICTIONS = "depictions";
     DEPICTS = "depicting";
+    PICTURES = "pictures";
     NO_PLACES = "no_places";
     PLACE_ENDS = "place_ends";
     GENERIC_HEADS = "generic_heads";
@@ -116,11 +116,7 @@ pub(crate) fn is_no_place(stem: &str) -> bool {
 
 /// Stems of names, word by word.
 fn stems(names: impl Iterator<Item = &'static str>) -> HashSet<String> {
-    let stemmer = Stemmer::create(Algorithm::English);
-    let stem = |name: &str| {
-        let words: Vec<String> = name.split(' ').map(|it| stemmer.stem(it).into_owned()).collect();
-        words.join(" ")
-    };
+    let stem = |name: &str| name.split(' ').map(noun_stem).collect::<Vec<_>>().join(" ");
     names.map(stem).collect()
 }
 

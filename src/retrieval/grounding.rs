@@ -10,8 +10,8 @@ use crate::base::time::Timestamp;
 use crate::base::wording::quantity;
 use crate::language::fit::Certainty;
 use crate::memory::episodic::MemoryError;
-use crate::memory::episodic::instance_query::LikelyPlace;
 use crate::memory::episodic::instances::{Instance, Visit};
+use crate::memory::episodic::likely_places::LikelyPlace;
 use crate::memory::episodic::noun_phrases::bare_name;
 use crate::retrieval::probability::{
     goal_probabilities, guess_probabilities, stay_began, stay_probability, weigh_misses,

@@ -62,6 +62,9 @@ pub(super) fn goal_probabilities(
 
 /// How many times likelier another place must be than the last one to come before it.
 const FIRST_FACTOR: f32 = 2.0;
+/// Probability below which places are told apart no more: how often a place was looked at in vain
+/// says less than where the thing was last.
+const HARDLY: f32 = 0.05;
 
 /// Goals after looks at them that did not show the target: Bayes' rule over the places and
 /// over where it was never seen. `misses` has for each goal the probability of such looks
@@ -79,7 +82,8 @@ pub(super) fn weigh_misses(goals: Vec<Goal>, misses: &[f64]) -> Vec<Goal> {
     let mut goals: Vec<Goal> = goals.into_iter().enumerate().map(posterior).collect();
     // Of places that were all looked at in vain none is worth another way.
     let likeliest = goals.iter().map(|it| it.probability).fold(0.0, f32::max);
-    let is_first = goals.first().is_some_and(|it| FIRST_FACTOR * it.probability >= likeliest);
+    let is_likeliest = goals.first().is_some_and(|it| FIRST_FACTOR * it.probability >= likeliest);
+    let is_first = is_likeliest || likeliest < HARDLY;
     let sorted_from = usize::from(is_first || miss_of(0) >= 1.0).min(goals.len());
     if let Some(goals) = goals.get_mut(sorted_from..) {
         goals.sort_by(|a, b| b.probability.total_cmp(&a.probability));
@@ -185,6 +189,8 @@ mod tests {
         assert!((after[1].1 - 0.009 / 0.109).abs() < 1e-6, "{after:?}");
         let in_vain = told(&[0.05, 0.9]);
         assert_eq!(in_vain[0].0, "last", "{in_vain:?}");
+        let often_in_vain = told(&[1e-4, 1e-2]);
+        assert_eq!(often_in_vain[0].0, "last", "{often_in_vain:?}");
         assert!(weigh_misses(Vec::new(), &[]).is_empty());
     }
 

@@ -145,7 +145,8 @@ fn deed_of(on_disk: &str) -> Result<ParsedDeed, Fault> {
 const OBJECT: usize = 1_000_000;
 
 /// Their place is their number on disk.
-const PRESENCES: [Presence; 3] = [Presence::Shown, Presence::Landmark, Presence::Absent];
+const PRESENCES: [Presence; 4] =
+    [Presence::Shown, Presence::Landmark, Presence::Absent, Presence::Depicted];
 
 fn number_in<T: PartialEq>(all: &[T], one: &T) -> u8 {
     let at = all.iter().position(|it| it == one);
@@ -174,6 +175,7 @@ mod tests {
         parsed.reader = 7;
         parsed.things[0].presence = Presence::Landmark;
         parsed.things[1].presence = Presence::Absent;
+        parsed.things[2].presence = Presence::Depicted;
         assert!(parsed.things.iter().any(|it| it.inside.is_some()));
         assert!(parsed.place.is_some() && !parsed.deeds.is_empty());
         parsed.deeds.push(ParsedDeed {

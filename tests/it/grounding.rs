@@ -28,3 +28,27 @@ fn what_was_never_seen_is_guessed_where_its_like_is_kept() {
         assert!(words[0].ends_with(room), "{thing}: {likely:#?}");
     }
 }
+
+#[test]
+fn what_was_never_seen_is_guessed_first_where_its_like_was_last_seen() {
+    let state = tempfile::tempdir().unwrap();
+    let lamps = [
+        "a red lamp on a white bed in the bedroom",
+        "a blue lamp on a grey sofa in the living room",
+        "a red lamp and a blue book on a wooden desk in the office",
+        "a pair of blue shoes on the tiled floor in the hallway",
+        "a red coat on a black chair in the bathroom",
+    ];
+    let episodic = remembered(state.path(), &[CAPTIONS, &lamps].concat());
+    let first = |thing: &str| {
+        let likely = episodic.likely_places(thing, 5).unwrap().remove(0);
+        (likely.like.unwrap_or_default(), likely.record.caption)
+    };
+    assert_eq!(first("the red light"), ("red lamp".to_owned(), lamps[2].to_owned()));
+    assert_eq!(first("the blue light").1, lamps[1]);
+    assert_eq!(first("my blue boots"), ("blue shoes".to_owned(), lamps[3].to_owned()));
+    let green = first("a green light");
+    assert_eq!(green.0, "lamp", "none is green: {green:?}");
+    let lace = first("a blue shoelace").0;
+    assert_ne!(lace, "blue shoes", "what is for shoes is none");
+}

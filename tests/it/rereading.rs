@@ -31,7 +31,7 @@ fn store(state: &Path) -> (Store, EmbedderHandle) {
     (store, embedder)
 }
 
-fn with_the_shipped_reader(state: &Path) -> Episodic {
+pub(crate) fn with_the_shipped_reader(state: &Path) -> Episodic {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/caption-reader");
     let reader = caption_reader::load(&dir).unwrap();
     let (store, embedder) = store(state);

@@ -12,6 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use roaring::{MultiOps as _, RoaringBitmap};
 
 use crate::language::deeds::is_plain;
+use crate::language::depicted::is_depicted;
 use crate::language::fit::{Fit, fit};
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
@@ -124,8 +125,13 @@ impl ObjectName {
             let mut words = mention.attributes.iter();
             words.any(|it| it.kind == AttributeKind::Compound)
         };
+        // A candle is a kind of lamp, and need be no table lamp.
+        let is_part_of_name = |it: &&Attribute| it.kind == AttributeKind::Compound;
+        let is_left_out = |it: &Attribute| !mention.attributes.contains(it);
+        let is_bare = told.iter().filter(is_part_of_name).any(is_left_out);
         match self.relation {
             Relation::Same => Some(fit),
+            Relation::MoreSpecial if is_bare => Some(fit.min(Fit::Possible)),
             Relation::MoreSpecial => Some(fit.min(Fit::Partial)),
             Relation::MoreGeneral => (!has_own_name()).then_some(Fit::Related),
             Relation::Likely => Some(fit.min(Fit::Possible)),
@@ -147,6 +153,11 @@ pub struct SceneQuery {
 }
 
 impl SceneQuery {
+    /// A thing, wherever it is.
+    pub fn of_thing(target: ObjectQuery) -> Self {
+        Self { target, around: Vec::new(), is_told_by_around: false }
+    }
+
     /// Whether without a thing around it may be another target. Captions leave rooms out.
     pub fn needs(&self, around: &ObjectQuery) -> bool {
         self.is_told_by_around && !around.names.iter().any(|it| is_room(&it.stem))
@@ -181,7 +192,7 @@ pub struct PhraseMatch<'a> {
     pub attributes: &'a [Attribute],
     /// `None` where one of its attributes excludes a wanted one.
     pub fit: Option<Fit>,
-    /// Whether it has the very noun that is asked for.
+    /// Whether it has the very noun that is asked for, and the thing is there.
     pub is_own: bool,
     pub rows: &'a RoaringBitmap,
 }
@@ -264,6 +275,7 @@ impl Phrases {
             // What is neither the same nor related says nothing against it.
             let is_named = name.relation == Relation::Same && name.needed.is_empty();
             let Mention { phrase, attributes, .. } = mention;
+            let is_own = is_own && !is_depicted(attributes);
             let found = PhraseMatch { phrase, attributes, fit, is_own, rows };
             (fit.is_some() || is_named).then_some(found)
         })

@@ -13,16 +13,18 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::language::caption::is_person;
+use crate::language::inscription::inscription;
 use crate::language::mention::mentions;
 use crate::language::reference::phrase::{places, plain};
 use crate::language::request_tags::{
     Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
 };
+use crate::language::sentence::tokens;
 use crate::language::time::{self, Found, PhraseTime};
 use crate::language::verbs;
 use crate::language::words::{
-    AFFORDANCES, BEFORE_VERBS, COPULAS, DETERMINERS, FIRST_ORDINAL, HABITUAL, MERE_USE, ORDINALS,
-    PARTS_OF_DAY, PREPOSITIONS,
+    AFFORDANCES, BEFORE_VERBS, COPULAS, COURTESY, DETERMINERS, FIRST_ORDINAL, HABITUAL, MERE_USE,
+    ORDINALS, PARTS_OF_DAY, PREPOSITIONS,
 };
 
 /// What a request refers to.
@@ -105,7 +107,15 @@ impl Reference {
             said.times().into_iter().map(|it| plain(said.text(&it.at))).collect();
         let times = said.times().into_iter().map(|it| it.time.clone());
         let when = time::combine(times.chain(part).collect());
+        let written = said.inscription();
+        let is_written = |it: &String| written.as_ref().is_some_and(|text| text.contains(it));
+        let first = names.first().cloned();
+        names.retain(|it| Some(it) == first.as_ref() || !is_written(it));
         let thing = phrase::thing(&names, &said.plainly(Role::Attribute));
+        let thing = match &written {
+            Some(text) if !thing.is_empty() => format!("{thing} marked {text}"),
+            Some(_) | None => thing,
+        };
         let deeds = said.deeds(!thing.is_empty());
         let doing = verbs::deed(&deeds);
         let is_open =
@@ -125,7 +135,7 @@ impl Reference {
         let thing = if thing.is_empty() { said.mention_text() } else { thing };
         let is_time = |it: &String| times_said.iter().any(|time| time.contains(it.as_str()));
         let there = said.plainly(Role::Place).into_iter().chain(said.place_meant());
-        let there = there.filter(|it| Some(it) != kind.as_ref() && !is_time(it));
+        let there = there.filter(|it| Some(it) != kind.as_ref() && !is_time(it) && !is_written(it));
         let there = there.chain(said.places_of_deeds());
         let mut around: Vec<String> = Vec::new();
         for place in there.flat_map(|it| places(&it)) {
@@ -187,27 +197,45 @@ impl Said<'_> {
         self.request.get(at.clone()).unwrap_or_default()
     }
 
+    /// What is written on the thing: "fragile" of "the box marked fragile, please".
+    fn inscription(&self) -> Option<String> {
+        let thing = self.spans(Role::Thing).next()?;
+        let name = tokens(self.text(thing)).len();
+        let lower = self.request.get(thing.start..)?.to_lowercase();
+        let words = tokens(&lower);
+        let written = words.get(inscription(&words, name)?)?;
+        let courtesy = written.iter().rev().take_while(|it| COURTESY.contains(it)).count();
+        // "the note that says thank you"
+        let end = if courtesy < written.len() { written.len() - courtesy } else { written.len() };
+        Some(written.get(..end)?.join(" "))
+    }
+
     /// What is named first among the words that the model says nothing of, where it knows
     /// no name in the whole request; mostly there is none: "what I left".
     fn mention_text(&self) -> String {
-        let mut unmarked = String::new();
+        let mut unmarked: Vec<&str> = Vec::new();
         let mut from = 0;
         for span in &self.tagged.spans {
-            unmarked.push_str(self.text(&(from..span.at.start.max(from))));
-            unmarked.push_str(", ");
+            unmarked.push(self.text(&(from..span.at.start.max(from))));
             from = span.at.end.max(from);
         }
-        unmarked.push_str(self.request.get(from..).unwrap_or_default());
-        let names = mentions(&unmarked).into_iter().filter(|it| !is_person(it));
-        let words = plain(&unmarked);
-        // "a ball", "my keys": what stands without an article may be anything.
-        let is_determined = |it: &String| {
-            let before = words.find(it.as_str()).and_then(|at| words.get(..at));
-            let last = before.and_then(|it| it.split_whitespace().next_back());
-            last.is_some_and(|it| DETERMINERS.contains(it))
-        };
-        let mut names =
-            names.map(|it| it.phrase).filter(is_determined).map(|it| phrase::thing(&[it], &[]));
+        unmarked.push(self.request.get(from..).unwrap_or_default());
+        let has_place = self.spans(Role::Place).next().is_some();
+        let names = unmarked.into_iter().enumerate().flat_map(|(at, text)| {
+            let words = plain(text);
+            // "a ball", "my keys": what stands without an article may be anything, but for what
+            // is named before its place: "knapsack next to the book".
+            let is_determined = move |it: &String| {
+                let before = words.find(it.as_str()).and_then(|at| words.get(..at));
+                let last = before.map(|it| it.split_whitespace().next_back());
+                last.is_some_and(|it| {
+                    it.map_or(at == 0 && has_place, |it| DETERMINERS.contains(it))
+                })
+            };
+            let names = mentions(text).into_iter().filter(|it| !is_person(it));
+            names.map(|it| it.phrase).filter(is_determined)
+        });
+        let mut names = names.map(|it| phrase::thing(&[it], &[]));
         names.find(|it| !places(it).is_empty()).unwrap_or_default()
     }
 

@@ -54,6 +54,36 @@ fn what_the_words_say_is_put_together() {
     let none = Superlative::None;
     check("Bring me a [thing:book]", none, Tense::None, "book |  |  |  | ");
     check(
+        "Bring me the [thing:box] marked fragile from the [place:shelf], please",
+        none,
+        Tense::None,
+        "box marked fragile | shelf |  |  | ",
+    );
+    check(
+        "the [thing:mug] that says best dad pls",
+        none,
+        Tense::None,
+        "mug marked best dad |  |  |  | ",
+    );
+    check(
+        "the [thing:note] that says thank you",
+        none,
+        Tense::None,
+        "note marked thank you |  |  |  | ",
+    );
+    check(
+        "where is the [thing:book] titled [thing:moby dick]?",
+        none,
+        Tense::None,
+        "book marked moby dick |  |  |  | ",
+    );
+    check(
+        "Knapsack next to the [place:pink book] pls",
+        none,
+        Tense::None,
+        "knapsack | pink book |  |  | ",
+    );
+    check(
         "bring me the [thing:book] I was [deed:reading] [time:yesterday]",
         none,
         Tense::Once,

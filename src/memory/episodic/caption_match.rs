@@ -8,7 +8,7 @@ use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::language::caption::ParsedCaption;
 use crate::language::deeds::index_mentions;
 use crate::language::fit::{Certainty, Fit};
-use crate::language::mention::Mention;
+use crate::language::mention::{Attribute, AttributeKind, Mention};
 
 /// Match of a caption with a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,9 @@ pub struct CaptionMatch {
     pub certainty: Certainty,
     /// The caption's phrases that matched, the target first.
     pub matched: Vec<String>,
+    /// What the caption calls the target, if otherwise than was asked for: "rubber duck" of "a
+    /// yellow rubber duck" for a toy duck.
+    pub other_name: Option<String>,
     /// Whether the target's phrase has all words that were asked for.
     pub is_verbatim: bool,
 }
@@ -28,6 +31,13 @@ pub struct CaptionMatch {
 pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<CaptionMatch> {
     let (target, seen) = best_fit(caption, &wanted.target)?;
     let is_verbatim = wanted.target.is_said_by(&seen);
+    let parts = |of: &[Attribute]| -> Vec<String> {
+        let parts = of.iter().filter(|it| it.kind == AttributeKind::Compound);
+        parts.map(|it| it.word.clone()).collect()
+    };
+    let is_as_asked = seen.head_stem == wanted.target.said
+        && parts(&seen.attributes) == parts(&wanted.target.attributes);
+    let other_name = (!is_as_asked).then(|| seen.name());
     let mut matched = vec![seen.phrase];
     let (mut all_around, mut all_needed) = (true, true);
     for thing in &wanted.around {
@@ -49,7 +59,7 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
         Fit::Full if !all_needed => Certainty::Possible,
         Fit::Full => Certainty::Shown,
     };
-    Some(CaptionMatch { certainty, matched, is_verbatim })
+    Some(CaptionMatch { certainty, matched, other_name, is_verbatim })
 }
 
 fn best_fit(caption: &ParsedCaption, wanted: &ObjectQuery) -> Option<(Fit, Mention)> {

@@ -1,16 +1,13 @@
-//! Instance queries of the memory: the objects that records show, the one that a request means,
-//! and likely places of one that was never seen.
+//! Instance queries of the memory: the objects that records show, and the one that a request
+//! means.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::RecordId;
 use crate::base::area::Area;
-use crate::base::embedding::Embedding;
 use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Window, Zone};
 use crate::index::phrases::{ObjectQuery, SceneQuery};
-use crate::language::commonsense;
-use crate::language::mention::mentions;
 use crate::language::reference::{Order, Reference};
 use crate::memory::episodic::instances::{self, Instance};
 use crate::memory::episodic::last_seen::Sighting;
@@ -19,7 +16,6 @@ use crate::memory::episodic::sighting_confidence::{
     self, HISTORY_SPAN, PlaceHistory, VIEWPOINT_METRES,
 };
 use crate::memory::episodic::{Episodic, MemoryError};
-use crate::model::TextRole;
 use crate::search::Filter;
 use crate::store::Record;
 
@@ -32,31 +28,11 @@ pub struct SightingList {
     pub total: u64,
 }
 
-/// Likely place of a thing that was never seen.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LikelyPlace {
-    /// As captions call it.
-    pub words: String,
-    /// The newest record of it that has a position.
-    pub record: Record,
-    /// Thing seen there that is most similar.
-    pub like: Option<String>,
-    /// Higher is likelier; no probability.
-    pub score: f32,
-}
-
 /// Most viewpoints and newest observations of each that are read as evidence against
 /// misdetections, and newest sightings that give the prior.
 const VIEWPOINTS_MAX: usize = 32;
 const OBSERVATIONS_MAX: usize = 128;
 const SIGHTINGS_MAX: usize = 256;
-/// Newest records searched for places.
-const PLACES_FROM_RECORDS: usize = 2_000;
-/// Most places, and most things seen there, compared with a thing.
-const PLACES_MAX: usize = 48;
-const NOUNS_MAX: usize = 128;
-/// Weight of a place's name in its score; the rest is what was seen there.
-const NAME_SHARE: f32 = 0.4;
 /// Sightings of the anchor of "nearest to".
 const ANCHORS_MAX: usize = 8;
 
@@ -107,8 +83,7 @@ impl Episodic {
         for area in history_filters(records.iter().filter(is_unsure)) {
             ids.extend(self.corpus.newest(&area, OBSERVATIONS_MAX, &[]));
         }
-        let (target, around) = (wanted.clone(), Vec::new());
-        let alike = SceneQuery { target, around, is_told_by_around: false };
+        let alike = SceneQuery::of_thing(wanted.clone());
         let alike = self.corpus.last_sightings(&alike, &Filter::default(), SIGHTINGS_MAX);
         ids.extend(alike.into_iter().flat_map(|it| it.records));
         ids.extend(records.iter().map(|it| it.id));
@@ -170,48 +145,6 @@ impl Episodic {
         let poses = seen.into_iter().filter_map(|it| it.recalled.record.meta.pose);
         Ok(poses.map(|pose| pose.position).collect())
     }
-
-    /// Up to `k` likely places of a thing that was never seen, best first: by commonsense
-    /// rooms, and by the similarity of the thing with the place's name and with what was seen
-    /// there.
-    pub fn likely_places(&self, thing: &str, k: usize) -> Result<Vec<LikelyPlace>, MemoryError> {
-        let newest = self.corpus.newest(&Filter::default(), PLACES_FROM_RECORDS, &[]);
-        let records = self.store.records(&newest)?;
-        let placed = records.iter().filter(|record| record.meta.pose.is_some());
-        let mut places = ranking::places(placed);
-        places.truncate(PLACES_MAX);
-        let contents = contents(&records, &places);
-        let nouns: BTreeSet<&str> = contents.values().flatten().map(String::as_str).collect();
-        let nouns: Vec<&str> = nouns.into_iter().take(NOUNS_MAX).collect();
-        let names: Vec<&str> = places.iter().map(|(words, ..)| words.as_str()).collect();
-        let named = self.embedder.embed_batch(TextRole::Passage, &names)?;
-        let seen = self.embedder.embed_batch(TextRole::Passage, &nouns)?;
-        let wanted = mentions(thing).into_iter().next();
-        let wanted = wanted.map_or_else(|| thing.to_owned(), |it| it.singular_head());
-        let wanted = self.embedder.embed(TextRole::Passage, &wanted)?;
-        // From the scale of thresholds, where unrelated texts have .5, to 0..1.
-        let alike = |it: &Embedding| (2.0 * self.embedder.similarity(it, &wanted) - 1.0).max(0.0);
-        let likeness: BTreeMap<&str, f32> =
-            nouns.iter().copied().zip(seen.iter().map(alike)).collect();
-        let mut likely: Vec<LikelyPlace> = Vec::with_capacity(places.len());
-        for ((words, record, _), name) in places.iter().zip(&named) {
-            let there = contents.get(words.as_str()).into_iter().flatten();
-            let there = there.filter_map(|it| Some((*likeness.get(it.as_str())?, it)));
-            let most = there.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)));
-            let like = most.map_or(0.0, |(likeness, _)| likeness);
-            likely.push(LikelyPlace {
-                words: words.clone(),
-                record: (*record).clone(),
-                like: most.map(|(_, noun)| noun.clone()),
-                score: commonsense::suits(thing, words).unwrap_or(0.0)
-                    + NAME_SHARE * alike(name)
-                    + (1.0 - NAME_SHARE) * like,
-            });
-        }
-        likely.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.words.cmp(&b.words)));
-        likely.truncate(k);
-        Ok(likely)
-    }
 }
 
 /// Filters around the viewpoints of `records`, over the times that are evidence.
@@ -253,37 +186,4 @@ fn history_filters<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<Filter>
         Some(Filter { window, area: Some(area), ..Filter::default() })
     };
     viewpoints.into_iter().filter_map(area).collect()
-}
-
-/// Things seen at each place, without its own name and without single mentions of unsure
-/// captions.
-fn contents(
-    records: &[Record],
-    places: &[(String, &Record, usize)],
-) -> BTreeMap<String, BTreeSet<String>> {
-    let mut contents: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut unsure: BTreeSet<(String, String)> = BTreeSet::new();
-    for record in records {
-        let Some(place) = &record.parsed.place else { continue };
-        let words = place.text();
-        if !places.iter().any(|(known, ..)| *known == words) {
-            continue;
-        }
-        let own: Vec<&str> = [&place.surface, &place.room]
-            .into_iter()
-            .flatten()
-            .map(|it| it.stem.as_str())
-            .collect();
-        let there = contents.entry(words.clone()).or_default();
-        for seen in record.parsed.shown_mentions() {
-            let thing = seen.singular_head();
-            let is_place = own.contains(&seen.head_stem.as_str());
-            let is_doubtful = sighting_confidence::is_unsure(record)
-                && unsure.insert((words.clone(), thing.clone()));
-            if !is_place && !is_doubtful {
-                there.insert(thing);
-            }
-        }
-    }
-    contents
 }

@@ -85,17 +85,18 @@ impl Episodic {
     ) -> Result<(Vec<Sighting>, T), MemoryError> {
         let wanted = self.scene_query(query)?;
         let (seen, told) = find(&wanted, COMPARED_MAX.max(k.saturating_add(MISDETECTION_SPARE)));
-        let seen = self.most_alike(query, filter, seen, k)?;
+        let seen = self.most_alike((query, filter), &wanted, seen, k)?;
         let sightings = self.sightings(query, filter, &wanted, seen)?;
         Ok((self.without_misdetections(sightings, &wanted, k)?, told))
     }
 
     /// Sightings, and of those that only may show the thing, of which anything can be the newest,
-    /// those whose captions are about as alike to the query as the most alike.
+    /// those whose captions are about as alike to the query as the most alike, and where that calls
+    /// it by another noun, those that do so, too.
     fn most_alike(
         &self,
-        query: &str,
-        filter: &Filter,
+        (query, filter): (&str, &Filter),
+        wanted: &SceneQuery,
         seen: Option<ObjectSightings>,
         k: usize,
     ) -> Result<Option<ObjectSightings>, MemoryError> {
@@ -103,8 +104,15 @@ impl Episodic {
         if seen.certainty == Certainty::Possible && seen.records.len() > 1 {
             let scores = self.scores(query, filter, &seen.records)?;
             let score = |id: &RecordId| scores.get(id).copied().unwrap_or(0.0);
-            let best = seen.records.iter().map(score).fold(0.0, f32::max);
-            seen.records.retain(|id| score(id) >= best - ABOUT_AS_ALIKE);
+            let most = seen.records.iter().copied().max_by(|a, b| score(a).total_cmp(&score(b)));
+            let best = most.map_or(0.0, |id| score(&id));
+            let records = self.store.records(&seen.records)?;
+            let name = |it: &Record| match_caption(&it.parsed, wanted)?.other_name;
+            let names: BTreeMap<RecordId, Option<String>> =
+                records.iter().map(|it| (it.id, name(it))).collect();
+            let called = most.and_then(|id| names.get(&id).cloned()).flatten();
+            let is_called = |id: &RecordId| called.is_some() && names.get(id) == Some(&called);
+            seen.records.retain(|id| score(id) >= best - ABOUT_AS_ALIKE || is_called(id));
         }
         seen.records.truncate(k.saturating_add(MISDETECTION_SPARE));
         Ok(Some(seen))
@@ -404,6 +412,23 @@ mod tests {
         assert_eq!(found.iter().map(caption).collect::<Vec<_>>(), [captions[1], captions[0]]);
         let sure = memory.last_seen("mug", &Filter::default(), 1).unwrap();
         assert_eq!(caption(&sure[0]), captions[2], "the newest of what surely is it");
+    }
+
+    #[test]
+    fn what_is_called_as_the_most_alike_may_be_it_as_well() {
+        let dir = tempfile::tempdir().unwrap();
+        let (memory, _) = open(dir.path());
+        let captions = [
+            "a paperback",
+            "a red book in a hall",
+            "a red book in a picture of the harbour on the wall of the stairs",
+        ];
+        let observations =
+            (0..).zip(&captions[1..]).map(|(n, caption)| observation(n, caption)).collect();
+        memory.remember_observations(observations).unwrap();
+        let found = memory.last_seen(captions[0], &Filter::default(), 1).unwrap();
+        assert_eq!(found[0].certainty, Certainty::Possible);
+        assert_eq!(caption(&found[0]), captions[2]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod instance_query;
 pub mod instances;
 pub mod last_seen;
 mod later_looks;
+pub mod likely_places;
 pub mod listing;
 mod nearest_name;
 pub mod noun_phrases;

@@ -5,31 +5,41 @@
 
 use crate::language::fit::Fit;
 use crate::language::lexicon;
-use crate::language::mention::{AttributeKind, Mention, mentions};
+use crate::language::mention::{AttributeKind, mentions};
 use crate::language::reference::{Reference, Respelling};
 use crate::memory::episodic::Episodic;
 use crate::search::Filter;
 
 impl Episodic {
-    /// Reads the thing of a reference, where nothing seen may be it, as what captions call by
-    /// the same noun, and keeps what was said beside it. What the dictionary tells apart from
-    /// what is seen stays: a coffee machine is no washing machine.
+    /// Reads the thing of a reference, and the things around it, where nothing seen may be it,
+    /// as what captions call by the same noun, and keeps what was said beside it. What the
+    /// dictionary tells apart from what is seen stays: a coffee machine is no washing machine.
     pub fn take_nearest_name(&self, reference: &mut Reference) {
-        let Some((said, read)) = names(&reference.thing) else { return };
+        if let Some(renamed) = self.nearest_name(&reference.thing) {
+            reference.thing.clone_from(&renamed.read);
+            reference.renamed = Some(Box::new(renamed));
+        }
+        for around in &mut reference.around {
+            if let Some(renamed) = self.nearest_name(around) {
+                around.clone_from(&renamed.read);
+                reference.respelled.push(renamed);
+            }
+        }
+    }
+
+    /// A name as it is said, and as captions may have it.
+    fn nearest_name(&self, thing: &str) -> Option<Respelling> {
+        let (said, read) = names(thing)?;
         let everything = Filter::default();
-        let Some((wanted, near)) = self.read_query(&said).zip(self.read_query(&read)) else {
-            return;
-        };
+        let (wanted, near) = self.read_query(thing).zip(self.read_query(&read))?;
         if self.corpus.last_sightings(&wanted, &everything, 1).is_some() {
-            return;
+            return None;
         }
         let (seen, evidence) = self.corpus.explain_last_sightings(&near, &everything, 1);
         let phrases = evidence.things.into_iter().next().map(|it| it.phrases).unwrap_or_default();
         let mut shown = phrases.iter().filter(|it| it.fit.is_some_and(|it| it > Fit::Related));
-        if seen.is_some() && !shown.any(|it| are_told_apart(&said, &it.phrase)) {
-            reference.thing.clone_from(&read);
-            reference.renamed = Some(Box::new(Respelling { said, read }));
-        }
+        let is_it = seen.is_some() && !shown.any(|it| are_told_apart(&said, &it.phrase));
+        is_it.then_some(Respelling { said, read })
     }
 }
 
@@ -50,16 +60,9 @@ fn names(thing: &str) -> Option<(String, String)> {
 fn are_told_apart(one: &str, other: &str) -> bool {
     let is_in_dictionary = |name: &str| {
         let mention = mentions(&format!("a {name}")).into_iter().next();
-        mention.is_some_and(|it| lexicon::is_name(&whole_name(&it)))
+        mention.is_some_and(|it| lexicon::is_name(&it.name()))
     };
     is_in_dictionary(one) && is_in_dictionary(other)
-}
-
-/// "model car" of "blue model car"; "car" of "blue car".
-fn whole_name(mention: &Mention) -> String {
-    let parts = mention.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
-    let words = parts.map(|it| it.word.clone()).chain([mention.singular_head()]);
-    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

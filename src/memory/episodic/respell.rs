@@ -128,7 +128,7 @@ fn is_english(word: &str) -> bool {
     }
     let forms = forms(word);
     forms.iter().any(|it| it.len() < WORD_LETTERS_MIN)
-        || forms.iter().any(|it| lexicon::is_word(it))
+        || forms.iter().any(|it| lexicon::is_word(it) || !lexicon::household_names(it).is_empty())
         || forms.iter().any(|it| is_joined(it))
 }
 
@@ -176,6 +176,7 @@ mod tests {
             "mug",
             "tv",
             "houseplants",
+            "clicker",
         ] {
             assert!(is_english(word), "{word}");
         }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use crate::index::phrases::{ObjectName, Relation};
 use crate::language::lexicon;
-use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name, stem_of_noun};
+use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
 use crate::language::words::{PACKAGING, PEOPLE, is_distinct_room, is_people};
 
 /// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
@@ -60,7 +60,11 @@ pub(super) fn names(
         let anybody = anybody.filter_map(|it| object_name(it, &said, Relation::Likely));
         names.extend(anybody.filter(|it| is_known(&it.stem)));
     }
-    for other in lexicon::possible_synonyms(&known).chain(lexicon::possible_kinds(&known)) {
+    // Spectacles are glasses, of which one is something else.
+    let of_several = lexicon::household_names(&mention.head).iter().copied();
+    let of_several = of_several.filter(|_| mention.head != known);
+    let possible = lexicon::possible_synonyms(&known).chain(lexicon::possible_kinds(&known));
+    for other in of_several.chain(possible) {
         let name = object_name(other, &said, Relation::Likely);
         names.extend(
             name.filter(|it| is_known(&it.stem) && !names.iter().any(|known| known.covers(it))),
@@ -89,7 +93,7 @@ fn add_related(
     let general = lexicon::more_general(known).map(|it| (it, Relation::MoreGeneral));
     for (other, relation) in kinds.chain(just_above).chain(general) {
         let last = other.rsplit(' ').next().unwrap_or_default();
-        if !is_known(&stem_of_noun(last)) || is_distinct_room(other) {
+        if !is_known(&lexicon::noun_stem(last)) || is_distinct_room(other) {
             continue;
         }
         let Some(mut name) = object_name(other, said, relation) else { continue };
@@ -123,8 +127,8 @@ fn containers<'a>(
     // By stem, with whether what it is named for is in it.
     static CONTAINERS: LazyLock<BTreeMap<String, Relation>> = LazyLock::new(|| {
         let names = lexicon::kinds("container").filter(|it| !it.contains(' '));
-        let may_hold = names.map(|it| (stem_of_noun(it), Relation::Likely));
-        let holds = PACKAGING.words().map(|it| (stem_of_noun(it), Relation::Same));
+        let may_hold = names.map(|it| (lexicon::noun_stem(it), Relation::Likely));
+        let holds = PACKAGING.words().map(|it| (lexicon::noun_stem(it), Relation::Same));
         may_hold.chain(holds).collect()
     });
     let parts = known.split(' ').map(|word| {
@@ -275,6 +279,10 @@ mod tests {
         assert_eq!(related("a mug", "container"), Some(Relation::MoreGeneral));
         assert_eq!(related("milk", "milk carton"), Some(Relation::Same));
         assert_eq!(related("coffee", "coffee mug"), Some(Relation::Likely));
+        assert_eq!(related("a parcel", "package"), Some(Relation::Same));
+        assert_eq!(related("a parcel", "box"), Some(Relation::Likely));
+        assert_eq!(related("a box", "parcel"), Some(Relation::Likely));
+        assert_eq!(related("my spectacles", "glasses"), Some(Relation::Likely));
         assert_eq!(related("a dog", "dog bowl"), None);
         assert_eq!(related("the salmon", "salmon tin"), Some(Relation::Likely));
         assert_eq!(related("the mustard", "mustard jar"), Some(Relation::Same));
@@ -301,6 +309,9 @@ mod tests {
         assert_eq!(fit("an animal", "an old bear"), Some(Fit::Full));
         assert_eq!(fit("an animal", "an old teddy bear"), None);
         assert_eq!(fit("a teddy bear", "an old teddy bear"), Some(Fit::Full));
+        assert_eq!(fit("a lamp", "a red candle"), Some(Fit::Partial));
+        assert_eq!(fit("a red table lamp", "a red candle"), Some(Fit::Possible));
+        assert_eq!(fit("a red table lamp", "a red lamp"), Some(Fit::Partial));
     }
 
     #[test]

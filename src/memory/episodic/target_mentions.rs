@@ -3,7 +3,7 @@
 //! Pure.
 
 use crate::index::phrases::ObjectQuery;
-use crate::language::caption::{ParsedCaption, ParsedThing, Presence};
+use crate::language::caption::{ParsedCaption, ParsedThing};
 use crate::language::mention::{Attribute, Mention};
 use crate::memory::episodic::attribute_clusters::lasting_attributes;
 
@@ -19,8 +19,7 @@ pub(super) struct TargetMention {
 
 /// What a caption names of what is wanted, where it is not denied.
 pub(super) fn find_mentions(caption: &ParsedCaption, target: &ObjectQuery) -> Vec<TargetMention> {
-    let there = caption.things.iter().filter(|it| it.presence != Presence::Absent);
-    let of_target = there.filter_map(|thing| {
+    let of_target = caption.there().filter_map(|thing| {
         let (mention, inside) = in_its_pot(thing, caption);
         target.fit(&mention)?;
         let attributes = lasting_attributes(&[mention.attributes.as_slice(), inside].concat());

@@ -111,6 +111,12 @@ impl Vocabulary {
         Some(SceneQuery { target: things.next()?, around: things.collect(), is_told_by_around })
     }
 
+    /// Stems of the nouns that are alike to a noun of this vector by `least` or more, and how
+    /// alike they are; the most alike first.
+    pub(super) fn alike(&self, vector: &Embedding, least: f32) -> Vec<(String, f32)> {
+        self.read().alike(vector, least, &|a, b| self.embedder.similarity(a, b))
+    }
+
     fn object_query(&self, mention: Mention) -> ObjectQuery {
         if is_deed(&mention) {
             return ObjectQuery::of_stems(mention.attributes, vec![mention.head_stem]);

@@ -1,0 +1,244 @@
+//! What is only depicted: the lion of "a poster of a lion", whatever a screen shows, and what is
+//! on the cover of a magazine.
+//!
+//! Pure. By rules over a tagged sentence, as no tag says it: most pictures are not even tagged as
+//! things. A photograph that somebody takes is of what is there, and a caption that begins with
+//! "a photo of" is one of its scene.
+
+use std::collections::BTreeSet;
+
+use crate::language::lexicon;
+use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::tagged::{TaggedSentence, WordRole};
+use crate::language::words::{DEPICTIONS, DETERMINERS, PICTURES};
+
+/// The heads of what is only depicted in a sentence. `is_first`: a caption begins with it.
+pub(super) fn depicted(sentence: TaggedSentence<'_>, is_first: bool) -> BTreeSet<usize> {
+    let depiction = Depictions { sentence, is_first };
+    (0..sentence.words.len()).flat_map(|at| depiction.shown_at(at)).collect()
+}
+
+/// The same thing, as one that is only depicted.
+pub(super) fn as_depicted(thing: &Mention) -> Mention {
+    let mut depicted = thing.clone();
+    depicted.phrase = format!("{}, {DEPICTED}", depicted.phrase);
+    let word = DEPICTED.to_owned();
+    depicted.attributes.push(Attribute { word, kind: AttributeKind::Other });
+    depicted
+}
+
+/// Whether what is said of a thing says that it is only depicted.
+pub fn is_depicted(said: &[Attribute]) -> bool {
+    said.iter().any(|it| it.word == DEPICTED)
+}
+
+/// Said of what is only depicted, and by no caption.
+const DEPICTED: &str = "only depicted";
+
+struct Depictions<'a> {
+    sentence: TaggedSentence<'a>,
+    is_first: bool,
+}
+
+impl Depictions<'_> {
+    /// What a depiction shows, of which this word tells.
+    fn shown_at(&self, at: usize) -> Vec<usize> {
+        let (word, next) = (self.word(at), self.word(at + 1));
+        match word {
+            "of" if self.is_picture(at) => self.phrase(at + 1),
+            "depicting" | "portraying" => self.joined(at + 1),
+            "showing" | "displaying" | "featuring" if self.is_screen(self.name_before(at)) => {
+                self.joined(at + 1)
+            }
+            "depicts" | "depict" | "portrays" | "portray" if self.shower(at).is_some() => {
+                self.clause(at + 1)
+            }
+            "shows" | "show" | "displays" | "display" | "features" | "feature"
+                if self.is_screen(self.shower(at)) && !is_reading(next) =>
+            {
+                self.clause(at + 1)
+            }
+            "on" => self.on(at),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a picture stands before the word "of", and neither the caption itself is meant nor
+    /// what somebody photographs.
+    fn is_picture(&self, of: usize) -> bool {
+        let Some(at) = of.checked_sub(1) else { return false };
+        let is_itself = self.is_first && at < ITSELF_WITHIN && DEPICTIONS.contains(self.word(at));
+        let before =
+            self.sentence.words.get(at.saturating_sub(TAKEN_WITHIN)..at).unwrap_or_default();
+        let is_taken = before.iter().any(|it| TAKING.contains(it));
+        // "In the reflection of the window" the window is there.
+        let is_mirror = self.word(at) == "reflection" && before.contains(&"in");
+        has_tag(self.word(at), "of") && !is_itself && !is_taken && !is_mirror
+    }
+
+    fn is_screen(&self, at: Option<usize>) -> bool {
+        at.is_some_and(|at| has_tag(self.word(at), "screen"))
+    }
+
+    /// What shows something: of "the screen on the desk shows" not the desk, of "the desk with a
+    /// screen which shows" the screen.
+    fn shower(&self, verb: usize) -> Option<usize> {
+        let before = verb.checked_sub(1)?;
+        if matches!(self.word(before), "which" | "that") {
+            return self.name_before(before);
+        }
+        self.sentence.subject(verb)
+    }
+
+    /// The name that ends right before a word, or before the comma before it.
+    fn name_before(&self, at: usize) -> Option<usize> {
+        let before = (0..at).rev().find(|it| self.word(*it) != ",")?;
+        Some(before).filter(|it| self.role(*it).is_name() || PICTURES.contains(self.word(*it)))
+    }
+
+    /// What is on a picture: "a car on its cover", and all after "on the screen".
+    fn on(&self, on: usize) -> Vec<usize> {
+        let end = (on + 1..self.sentence.words.len()).find(|it| {
+            !DETERMINERS.contains(self.word(*it)) && self.role(*it) != WordRole::Attribute
+        });
+        let Some(end) = end.filter(|it| has_tag(self.word(*it), "on")) else { return Vec::new() };
+        if on == 0 {
+            return self.clause(end + 1);
+        }
+        let is_its = matches!(self.word(on + 1), "its" | "their");
+        self.name_before(on).filter(|_| is_its).into_iter().collect()
+    }
+
+    /// The first thing that is named from a word on, with what it does something to: "a chef
+    /// tossing a pizza".
+    fn phrase(&self, from: usize) -> Vec<usize> {
+        let Some(first) = self.heads(from, self.sentence.words.len()).next() else {
+            return Vec::new();
+        };
+        let by_it =
+            |deed: usize| self.role(deed) == WordRole::Deed && self.governor(deed) == Some(first);
+        let done_to = self.heads(first + 1, self.sentence.words.len());
+        let done_to = done_to.filter(|it| self.governor(*it).is_some_and(by_it));
+        std::iter::once(first).chain(done_to).collect()
+    }
+
+    /// The things that are named from a word on with no more than "and" between them.
+    fn joined(&self, from: usize) -> Vec<usize> {
+        let joins = |at: &usize| {
+            let word = self.word(*at);
+            let is_said =
+                matches!(self.role(*at), WordRole::Part | WordRole::Attribute | WordRole::Count);
+            is_said
+                || self.role(*at).is_name()
+                || DETERMINERS.contains(word)
+                || matches!(word, "and" | "," | "of")
+        };
+        let end = (from..self.sentence.words.len())
+            .find(|it| !joins(it))
+            .unwrap_or(self.sentence.words.len());
+        self.heads(from, end).collect()
+    }
+
+    /// All that is named from a word on until another clause begins.
+    fn clause(&self, from: usize) -> Vec<usize> {
+        let is_end = |at: &usize| {
+            matches!(self.word(*at), "while" | "whereas" | "but" | ";" | ":")
+                || self.word(*at) == "," && matches!(self.word(at + 1), "and" | "with" | "which")
+        };
+        let end =
+            (from..self.sentence.words.len()).find(is_end).unwrap_or(self.sentence.words.len());
+        self.heads(from, end).collect()
+    }
+
+    fn heads(&self, from: usize, to: usize) -> impl Iterator<Item = usize> {
+        self.sentence.heads(from..to)
+    }
+
+    fn word(&self, at: usize) -> &str {
+        self.sentence.word(at)
+    }
+
+    fn role(&self, at: usize) -> WordRole {
+        self.sentence.role(at)
+    }
+
+    fn governor(&self, at: usize) -> Option<usize> {
+        self.sentence.governor(at)
+    }
+}
+
+/// Words within which a caption says of itself what it is: "this image is a photograph of".
+const ITSELF_WITHIN: usize = 6;
+
+/// Words before a picture within which somebody takes it.
+const TAKEN_WITHIN: usize = 4;
+
+const TAKING: &[&str] = &["take", "takes", "taking", "took", "taken", "snapping", "snaps"];
+
+fn has_tag(word: &str, tag: &str) -> bool {
+    PICTURES.has_tag(word, tag) || PICTURES.has_tag(&lexicon::singular(word), tag)
+}
+
+/// Whether what a display shows is read: "shows 8:42", "shows that".
+fn is_reading(next: &str) -> bool {
+    next == "that" || next.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::tagged::tests::found;
+
+    fn check(words: &str, expect: &[&str]) {
+        assert_eq!(found(words, |it| depicted(it, false)), expect, "{words}");
+    }
+
+    #[test]
+    fn what_a_picture_is_of_is_depicted_and_what_is_beside_it_is_not() {
+        check(
+            "a poster/thing of/relation/1 a fire/part/5 truck/thing/2 and below it a desk/landmark",
+            &["truck"],
+        );
+        check(
+            "a video of/relation/5 a chef/person/2 tossing/deed/4 a pizza/thing/5 beside/relation/7 \
+             a pan/thing/8",
+            &["chef", "pizza"],
+        );
+        check("a glass/thing of/relation/1 milk/thing/2", &[]);
+        check("a man/person taking/deed/0 a photo of/relation/2 a dog/thing/4", &[]);
+    }
+
+    #[test]
+    fn a_caption_that_begins_as_a_picture_is_one_of_what_is_there() {
+        let words =
+            "a photo of/relation a dog/thing/2 and a poster/thing of/relation/7 a cat/thing/8";
+        assert_eq!(found(words, |it| depicted(it, true)), ["cat"]);
+        assert_eq!(found(words, |it| depicted(it, false)), ["dog", "cat"]);
+    }
+
+    #[test]
+    fn what_a_screen_shows_is_depicted() {
+        check(
+            "the screen/thing on/relation/1 the desk/landmark/2 shows a cat/thing , a dog/thing and a \
+             bird/thing",
+            &["cat", "dog", "bird"],
+        );
+        check("the screen/thing shows a cat/thing , and a dog/thing sleeps", &["cat"]);
+        check("a desk/thing with/relation/1 a monitor/thing/2 which shows a cat/thing", &["cat"]);
+        check(
+            "a laptop/thing showing a map/thing stands on/relation/1 a desk/landmark/6",
+            &["map"],
+        );
+        check("on/relation/5 the screen/landmark/0 , a/none man/person rides", &["man"]);
+        check("the clock/thing shows 8 next to a glass/thing", &[]);
+        check("the display/thing shows 8 next to a glass/thing", &[]);
+        check("a woman/person shows a book/thing beside a screen/landmark", &[]);
+    }
+
+    #[test]
+    fn what_is_on_a_cover_is_depicted_and_what_is_on_a_table_is_not() {
+        let car = "a magazine/thing with/relation/1 a sports/part/5 car/thing/2 on/relation/5 its";
+        check(&format!("{car} cover/landmark/6"), &["car"]);
+        check(&format!("{car} table/landmark/6"), &[]);
+    }
+}

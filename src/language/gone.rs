@@ -1,0 +1,85 @@
+//! What is said to be gone at some distance from its name: the keys of "the keys in the bowl are
+//! gone", which the tags show.
+//!
+//! Pure. By rules over a tagged sentence.
+
+use std::collections::BTreeSet;
+
+use crate::language::tagged::{TaggedSentence, WordRole};
+use crate::language::words::COPULAS;
+
+/// The heads of what a sentence says is gone.
+pub(super) fn gone(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
+    let verbs = 0..sentence.words.len();
+    verbs.filter(|it| is_gone(sentence, *it)).filter_map(|it| sentence.subject(it)).collect()
+}
+
+/// Whether the verb at this place says that its subject is gone.
+fn is_gone(sentence: TaggedSentence<'_>, verb: usize) -> bool {
+    let word = |at: usize| sentence.word(verb + at);
+    let has_left = matches!(word(0), "has" | "have") && LEFT.contains(&word(1));
+    has_left
+        || COPULAS.contains(word(0))
+            && match (word(1), word(2), word(3)) {
+                ("gone" | "missing" | "absent", next, _)
+                | ("now" | "also", "gone" | "missing" | "absent", next) => is_end(next),
+                ("no", "longer", there) | ("not", there, _) if THERE.contains(&there) => true,
+                ("not", _, _) => {
+                    sentence.role(verb + 2) == WordRole::Relation && is_over(sentence, verb)
+                }
+                _ => false,
+            }
+}
+
+/// Whether no name follows right after: a chair is missing, but not one that is missing a leg.
+fn is_end(next: &str) -> bool {
+    !next.contains(char::is_alphanumeric) || AFTER.contains(&next)
+}
+
+/// Whether a sentence ends with "anymore", and does not say where else it is.
+fn is_over(sentence: TaggedSentence<'_>, verb: usize) -> bool {
+    let rest = sentence.words.get(verb..).unwrap_or_default();
+    let ends = rest.contains(&"anymore")
+        || rest.windows(2).any(|it| matches!(it, ["any", "more" | "longer"]));
+    ends && !rest.contains(&"but")
+}
+
+const LEFT: &[&str] = &["gone", "disappeared", "vanished"];
+
+/// Where something is that is seen.
+const THERE: &[&str] = &["there", "here", "present", "visible", "around"];
+
+/// What goes on after somebody is gone.
+const AFTER: &[&str] = &["from", "and", "but", "now", "again", "today", "too", "as", "so", "while"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::tagged::tests::found;
+
+    fn check(words: &str, expect: &[&str]) {
+        assert_eq!(found(words, gone), expect, "{words}");
+    }
+
+    #[test]
+    fn what_is_gone_is_known_behind_what_says_where_it_was() {
+        let keys = "the keys/thing in/relation/1 the bowl/landmark/2";
+        for gone in ["are gone", "have disappeared", "are no longer there", "are now missing ."] {
+            check(&format!("{keys} {gone}"), &["keys"]);
+        }
+        check("the lamp/thing is not by/relation/1 the/none door/landmark/4 anymore", &["lamp"]);
+        check("a man/person with/relation/1 a hat/thing/2 is not there", &["man"]);
+    }
+
+    #[test]
+    fn what_lacks_something_or_is_elsewhere_is_there() {
+        check("a chair/thing is missing a leg/thing", &[]);
+        check("the light/thing is not on/attribute/1 anymore", &[]);
+        check(
+            "the ladder/thing is not on/relation/1 its hooks/landmark/4 anymore but against/relation/1 \
+             the wall/landmark/8",
+            &[],
+        );
+        check("the lamp/thing is no longer lit", &[]);
+    }
+}
