@@ -248,9 +248,9 @@ def nearest(told, nanos, position, lost):
     """
     at = bisect.bisect_left(told, nanos)
     beside, reach = told[at] - told[at - 1], round(lost * 1e9)
-    befores = [it for it in told[:at] if it >= told[at - 1] - reach]
-    afters = [it for it in told[at:] if it <= told[at] + reach]
-    pairs = [(before, after) for before in befores for after in afters if after - before <= beside + reach]
+    early = [it for it in told[:at] if it >= told[at - 1] - reach]
+    late = [it for it in told[at:] if it <= told[at] + reach]
+    pairs = [(before, after) for before in early for after in late if after - before <= beside + reach]
     said = [((after - before - beside) / 1e9, camera_in_map(between(before, after, nanos))) for before, after in pairs]
     return min(said, key=lambda it: math.dist(it[1][:3], position))
 
