@@ -1,10 +1,10 @@
 //! Runs tool calls: so many at once, each with a deadline, each with an answer.
 //!
 //! A call blocks (it computes, it waits for the disk), so it runs on a thread
-//! of its own. Only brief ones are answered on a thread that serves the sockets,
-//! since waking another and being woken by it takes longer than they do; never
-//! on all of these threads at once, so that a call that turns out not to be
-//! brief holds up nobody else.
+//! of its own. Brief ones are answered on the thread that read them, since waking
+//! another and being woken by it takes longer than they do. Meanwhile another
+//! thread serves the sockets in its stead, so that a call that turns out not to
+//! be brief holds up nobody else.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use log::error;
 use rmcp::ErrorData;
-use tokio::sync::{Semaphore, watch};
-use tokio::task::spawn_blocking;
+use tokio::sync::watch;
+use tokio::task::{block_in_place, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::base::panic::panic_text;
@@ -38,8 +38,6 @@ pub(super) enum Pace {
 pub(super) struct Calls {
     /// Calls beyond the bound wait, each client for its turn.
     places: Arc<FairPlaces>,
-    /// Threads that serve the sockets and may answer brief calls themselves.
-    here: Semaphore,
     deadline: Duration,
     /// Set when the server stops and waits no longer.
     abandoned: watch::Sender<bool>,
@@ -50,18 +48,15 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// `servers` is how many threads serve the sockets: one is always left to them.
     pub(super) fn new(
         at_once: usize,
-        servers: usize,
         deadline: Duration,
         start: String,
         metrics: Arc<CallMetrics>,
     ) -> Self {
         let places = FairPlaces::new(at_once);
-        let here = Semaphore::new(servers.saturating_sub(1));
         let abandoned = watch::Sender::new(false);
-        Self { places, here, deadline, abandoned, start, faults: AtomicU64::new(0), metrics }
+        Self { places, deadline, abandoned, start, faults: AtomicU64::new(0), metrics }
     }
 
     /// Answers every call still under way with an error, as the server stops.
@@ -71,7 +66,7 @@ impl Calls {
 
     /// Runs `work` and gives its result, or the fault that came instead.
     ///
-    /// Brief work runs here and now where there is room for it, other work on a
+    /// Brief work runs here and now where there is a place for it, other work on a
     /// thread of its own. The deadline counts from here, so it covers the wait
     /// for a place. At the deadline the caller gets a fault; the work itself
     /// cannot be interrupted and keeps its place until it ends. When `cancelled`
@@ -85,10 +80,10 @@ impl Calls {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         if pace == Pace::Brief
-            && let (Ok(_here), Some(_place)) =
-                (self.here.try_acquire(), self.places.try_take(client))
+            && let Some(_place) = self.places.try_take(client)
         {
-            let outcome = catch_unwind(AssertUnwindSafe(work));
+            // Without the hand-over, this may be the thread that waits for all sockets.
+            let outcome = block_in_place(|| catch_unwind(AssertUnwindSafe(work)));
             return outcome.map_err(|panic| {
                 self.metrics.refused(Reason::Failed);
                 self.fault(what, &panic_message(panic.as_ref()))

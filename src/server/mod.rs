@@ -236,14 +236,15 @@ fn run(runtime: Runtime, bound: BoundSocket, peers: Peers, listener: UnixListene
     runtime.shutdown_timeout(LAST_WAIT);
 }
 
-/// Threads that serve the sockets. Two, so that one client's large line or brief
-/// call does not hold up the others.
+/// Threads that serve the sockets. Two, so that one client's large line does not hold up
+/// the others.
 const SERVERS: usize = 2;
 
 fn runtime(options: &Options) -> io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(SERVERS)
-        // Each of a call's threads is held by a place in `Calls`.
+        // Each of a call's threads is held by a place in `Calls`, and each that serves in
+        // the stead of one that answers a brief call by the place of that.
         .max_blocking_threads(options.calls_at_once)
         .thread_name("server-call")
         .enable_io()
@@ -252,7 +253,7 @@ fn runtime(options: &Options) -> io::Result<Runtime> {
 }
 
 fn calls(options: &Options, start: String, metrics: Arc<CallMetrics>) -> Calls {
-    Calls::new(options.calls_at_once, SERVERS, options.call_deadline, start, metrics)
+    Calls::new(options.calls_at_once, options.call_deadline, start, metrics)
 }
 
 /// Lines over 1 MiB that wait for room at once; one more is refused.

@@ -53,8 +53,7 @@ impl Stub {
             "argument",
             "fault",
             "session",
-            "thread",
-            "brief thread",
+            "brief echo",
             "brief wait",
             "brief panic",
         ];
@@ -96,7 +95,6 @@ impl ToolBox for Stub {
             ToolReply { structured: arguments, text: "done".to_owned(), images: Vec::new() };
         match tool.trim_start_matches("brief ") {
             "echo" | "closed" => {}
-            "thread" => reply.text = format!("{:?}", thread::current().id()),
             "wait" => {
                 self.release.sleep(Duration::from_secs(30));
             }
@@ -738,43 +736,26 @@ fn requests_with_one_id_are_not_confused() {
     assert_eq!(client.call(1, "echo", json!({}))["result"]["isError"], false, "free again");
 }
 
+/// Which thread waits for the sockets when a call comes is chance, so it is tried often.
 #[test]
 fn a_brief_call_that_takes_long_holds_up_nobody_else() {
-    let bench = Bench::new();
-    let mut stuck = [bench.client(), bench.client()];
-    for client in &mut stuck {
-        client.send(request(1, "tools/call", json!({ "name": "brief wait" })) + "\n");
+    for _ in 0..50 {
+        let bench = Bench::new();
+        let mut stuck = [bench.client(), bench.client(), bench.client()];
+        for client in &mut stuck {
+            client.send(request(1, "tools/call", json!({ "name": "brief wait" })) + "\n");
+        }
+        eventually(|| bench.stub.called.lock().unwrap().len() == stuck.len());
+        for id in 0..2 {
+            let mut other = bench.client();
+            assert_eq!(other.call(id, "brief echo", json!({}))["id"], id);
+            assert_eq!(other.call(id + 1, "echo", json!({}))["id"], id + 1);
+        }
+        bench.stub.release.ask();
+        for client in &mut stuck {
+            assert_eq!(client.line()["id"], 1);
+        }
     }
-    eventually(|| bench.stub.called.lock().unwrap().len() == 2);
-    for id in 0..20 {
-        let mut other = bench.client();
-        assert_eq!(other.call(id, "brief thread", json!({}))["id"], id);
-        assert_eq!(other.call(id + 1, "thread", json!({}))["id"], id + 1);
-    }
-    bench.stub.release.ask();
-    for client in &mut stuck {
-        assert_eq!(client.line()["id"], 1);
-    }
-}
-
-#[test]
-fn brief_calls_are_answered_on_the_threads_that_serve_the_sockets() {
-    let bench = Bench::new();
-    let mut client = bench.client();
-    let mut threads = |tool: &str| {
-        let mut ids: Vec<String> = (0..50)
-            .map(|id| {
-                let answer = client.call(id, tool, json!({}));
-                answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
-            })
-            .collect();
-        ids.sort();
-        ids.dedup();
-        ids
-    };
-    let (brief, long) = (threads("brief thread"), threads("thread"));
-    assert!(brief.len() <= crate::server::SERVERS, "{brief:?}");
-    assert!(long.iter().all(|id| !brief.contains(id)), "{brief:?} {long:?}");
 }
 
 #[test]
@@ -784,7 +765,7 @@ fn a_brief_call_that_panics_is_a_fault_and_the_server_goes_on() {
     for id in 0..10 {
         assert_eq!(code(&client.call(id, "brief panic", json!({}))), -32603);
     }
-    assert_eq!(client.call(99, "brief thread", json!({}))["id"], 99);
+    assert_eq!(client.call(99, "brief echo", json!({}))["id"], 99);
 }
 
 #[test]
