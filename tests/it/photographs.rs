@@ -76,7 +76,8 @@ fn captioned(image: &RgbImage) -> (String, f64) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engram"));
     command.args(["caption", "--set", "log.level=warn", "--json"]).arg(&file);
     let output = command.output().unwrap();
-    let line: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let line = serde_json::from_slice(&output.stdout);
+    let line: Value = line.unwrap_or_else(|error| panic!("{error}: {output:?}"));
     (line["caption"].as_str().unwrap().to_owned(), line["confidence"].as_f64().unwrap())
 }
 
