@@ -185,6 +185,13 @@ mod tests {
         check("a person reading a book in the living room", &["person", "book", "living room"]);
         check("a green watering can on a shelf", &["green watering can", "shelf"]);
         check("a watering can", &["watering can"]);
+        check("the red petrol can", &["red petrol can"]);
+        check("a petrol can next to a chair", &["petrol can", "chair"]);
+        check("a robot can hold a mug", &["robot", "mug"]);
+        check("an umbrella stand and a table saw", &["umbrella stand", "table"]);
+        check("the table saw in the workshop", &["table saw", "workshop"]);
+        check("two chairs stand in the corner", &["two chairs"]);
+        check("the mug the robot saw in the kitchen", &["mug", "robot", "kitchen"]);
         check("the moulding above a dwelling", &["moulding", "dwelling"]);
         check("a woman moulding bread", &["woman", "bread"]);
         check("a person can sit there", &["person"]);

@@ -60,7 +60,7 @@ impl<'a> Sentence<'a> {
             } else if class(word) == Some(Class::Collective) && next == Some("of") {
                 // "a set of keys" mentions keys.
                 at += 1;
-            } else if word == "can" && cutter.run.last().is_some_and(|it| CANS.contains(it)) {
+            } else if cutter.is_head_of_name(word, next) {
                 cutter.run.push(word);
             } else if let Some(written) = cutter.inscription(&tokens, at - 1) {
                 at = written.end;
@@ -76,6 +76,24 @@ impl<'a> Sentence<'a> {
             }
         }
         cutter.close();
+    }
+
+    /// Whether a word that is a verb elsewhere is what the words before it call a thing: "the petrol
+    /// can", "an umbrella stand next to the door". In "two chairs stand next to the door" and "the
+    /// mug the robot saw" it is a verb.
+    fn is_head_of_name(&self, word: &str, next: Option<&str>) -> bool {
+        let Some(before) = self.run.last() else { return false };
+        if word == "can" && CANS.contains(before) {
+            return true;
+        }
+        let is_verb_form = match word {
+            "can" => false,
+            "saw" => !self.found.is_empty(),
+            _ => lexicon::singular(before) != **before,
+        };
+        let ends =
+            |next: &str| matches!(next, "," | "and" | "or" | "next") || PREPOSITIONS.contains(next);
+        BOUNDARIES.has_tag(word, "thing") && !is_verb_form && next.is_none_or(ends)
     }
 
     /// Whether a word in -ing is a name here: "the moulding" and no more.
