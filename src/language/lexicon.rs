@@ -106,6 +106,15 @@ pub fn descends_from(name: &str, general: &str) -> bool {
     is_among_first(name, general, usize::MAX)
 }
 
+/// Whether a known compound has the name of an animal at its end and means none: a hot dog, a
+/// computer mouse. Of things the dictionary's senses are too few to tell.
+pub fn is_no_animal(compound: &str, animal: &str) -> bool {
+    is_name(compound)
+        && descends_from(animal, "animal")
+        && !descends_from(compound, "animal")
+        && !descends_from(compound, animal)
+}
+
 /// Whether `general` is among the first so many concepts from `name` on upwards.
 fn is_among_first(name: &str, general: &str, concepts_max: usize) -> bool {
     let wanted: Vec<usize> = CONCEPTS.senses(general).collect();
@@ -417,6 +426,8 @@ mod tests {
         assert!(is_other_kind("pan", "skillet") && !is_other_kind("skillet", "pan"));
         assert!(!is_other_kind("sofa", "couch") && !is_other_kind("zorg", "fork"));
         assert!(!is_other_kind("dog", "anim"));
+        assert!(is_no_animal("hot dog", "dog") && is_no_animal("teddy bear", "bear"));
+        assert!(!is_no_animal("water buffalo", "buffalo") && !is_no_animal("paper plate", "plate"));
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl ObjectName {
 
     /// How well a mention under this name fits. "A toilet seat" is no chair, though a chair
     /// is a seat: what has a name of its own is not only more general. Nor is a teddy bear an
-    /// animal, as a bear is.
+    /// animal, as a bear is, and a hot dog is at most what somebody may mean by a dog.
     fn fit(&self, mention: &Mention) -> Option<Fit> {
         if !self.needed.iter().all(|it| mention.attributes.contains(it)) {
             return None;
@@ -130,6 +130,7 @@ impl ObjectName {
         let is_left_out = |it: &Attribute| !mention.attributes.contains(it);
         let is_bare = told.iter().filter(is_part_of_name).any(is_left_out);
         match self.relation {
+            Relation::Same if self.is_namesake(mention) => Some(fit.min(Fit::Possible)),
             Relation::Same => Some(fit),
             Relation::MoreSpecial if is_bare => Some(fit.min(Fit::Possible)),
             Relation::MoreSpecial => Some(fit.min(Fit::Partial)),
@@ -137,6 +138,18 @@ impl ObjectName {
             Relation::Likely => Some(fit.min(Fit::Possible)),
             Relation::Alike => Some(Fit::Related),
         }
+    }
+
+    /// Whether a mention has the name of an animal at its end and is none, where the animal is
+    /// asked for.
+    fn is_namesake(&self, mention: &Mention) -> bool {
+        // As it stands in the caption, since "hot" is an adjective elsewhere; after a comma
+        // comes what is done with it.
+        let mut words = mention.phrase.split(',').next().unwrap_or_default().rsplit(' ');
+        let head = lexicon::singular(words.next().unwrap_or_default());
+        let is_compound = self.attributes.iter().any(|it| it.kind == AttributeKind::Compound);
+        let mut before = words.next().filter(|_| !is_compound).into_iter();
+        before.any(|it| lexicon::is_no_animal(&format!("{it} {head}"), &head))
     }
 }
 
@@ -275,7 +288,7 @@ impl Phrases {
             // What is neither the same nor related says nothing against it.
             let is_named = name.relation == Relation::Same && name.needed.is_empty();
             let Mention { phrase, attributes, .. } = mention;
-            let is_own = is_own && !is_depicted(attributes);
+            let is_own = is_own && !is_depicted(attributes) && !name.is_namesake(mention);
             let found = PhraseMatch { phrase, attributes, fit, is_own, rows };
             (fit.is_some() || is_named).then_some(found)
         })
@@ -421,6 +434,20 @@ mod tests {
     fn sought(query: &str, stems: &[&str]) -> ObjectQuery {
         let attributes = mentions(query).remove(0).attributes;
         ObjectQuery::of_stems(attributes, stems.iter().map(|it| (*it).to_owned()).collect())
+    }
+
+    #[test]
+    fn what_ends_with_the_name_of_an_animal_and_is_none_is_only_possible() {
+        let check = |asked: &str, stem: &str, seen: &str, expect: Fit| {
+            let mention = mentions(seen).remove(0);
+            assert_eq!(sought(asked, &[stem]).fit(&mention), Some(expect), "{asked} in {seen}");
+        };
+        check("a dog", "dog", "a hot dog", Fit::Possible);
+        check("a dog", "dog", "two hot dogs", Fit::Possible);
+        check("a mouse", "mous", "a computer mouse", Fit::Possible);
+        check("a computer mouse", "mous", "a computer mouse", Fit::Full);
+        check("a buffalo", "buffalo", "a black water buffalo", Fit::Full);
+        check("a plate", "plate", "a paper plate", Fit::Full);
     }
 
     /// What a look at each caption finds: by row, the best fit of its mentions.

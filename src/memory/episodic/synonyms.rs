@@ -60,8 +60,9 @@ pub(super) fn names(
         let anybody = anybody.filter_map(|it| object_name(it, &said, Relation::Likely));
         names.extend(anybody.filter(|it| is_known(&it.stem)));
     }
-    // Spectacles are glasses, of which one is something else.
+    // Spectacles are glasses, of which one is something else, and goggles are some.
     let of_several = lexicon::household_names(&mention.head).iter().copied();
+    let of_several = of_several.chain(lexicon::kinds(&mention.head));
     let of_several = of_several.filter(|_| mention.head != known);
     let possible = lexicon::possible_synonyms(&known).chain(lexicon::possible_kinds(&known));
     for other in of_several.chain(possible) {
@@ -251,6 +252,17 @@ mod tests {
         check("a rucksack", &["rucksack"], &["backpack", "knapsack"]);
         check("my bike", &["bike"], &["bicycl"]);
         refuse("a stapler", &["stapler"], &["machin"]);
+    }
+
+    #[test]
+    fn what_only_several_are_called_has_kinds_of_its_own() {
+        let kinds_known = |thing: &str| {
+            let mention = mentions(thing).remove(0);
+            names(&mention, vec![mention.head_stem.clone()], &|_| true)
+        };
+        let is_goggles = |it: &ObjectName| it.stem == "goggl" && it.relation == Relation::Likely;
+        assert!(kinds_known("protective glasses").iter().any(is_goggles));
+        assert!(!kinds_known("a glass").iter().any(is_goggles));
     }
 
     #[test]
