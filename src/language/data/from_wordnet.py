@@ -36,6 +36,8 @@ FURTHER = {"06", "13"}
 RARE = {"05", "18", "20"}
 # But for people of these kinds whose word means nothing else: an electrician.
 TRADES = ("worker", "professional", "merchant", "athlete", "entertainer", "juvenile", "defender")
+# And for breeds, whose words mean nothing else either: a golden retriever.
+BRED = ("domestic animal",)
 PERSON = "18"
 
 
@@ -98,17 +100,23 @@ def concepts(folder, uses, counts):
         parents = [pointers[at + 1] for at, it in enumerate(pointers[:-1]) if it in ("@", "@i")]
         synsets[offset] = (lexfile, words, parents)
     firsts = first_senses(folder, synsets)
-    trades = {firsts[it] for it in TRADES}
+    telling = {firsts[it.replace(" ", "_")] for it in TRADES + BRED}
 
-    def is_trade(offset):
-        return offset in trades or any(is_trade(it) for it in synsets[offset][2])
+    def is_telling(offset):
+        return offset in telling or any(is_telling(it) for it in synsets[offset][2])
+
+    def is_named_in_texts(offset):
+        """By another of its names: the grandfather, who is a grandpa."""
+        others = (it.replace(" ", "_").lower() for it in synsets[offset][1])
+        return any(uses[it]["1"] and firsts.get(it) == offset for it in others)
 
     chosen, further = defaultdict(list), defaultdict(list)
     for record in records(folder / "index.noun"):
         lemma, pointers = record[0], int(record[3])
         senses = record[6 + pointers :]
         senses = [it for it in senses if it in synsets]
-        is_known = uses[lemma]["1"] or len(senses) == 1 and is_trade(senses[0])
+        is_clear = len(senses) == 1 and (is_telling(senses[0]) or is_named_in_texts(senses[0]))
+        is_known = uses[lemma]["1"] or is_clear
         seen = senses_of(lemma, senses, synsets, is_known)
         for at, synset in enumerate(seen):
             is_used = 2 * counts[lemma, synset] >= counts[lemma, seen[0]]
@@ -152,6 +160,11 @@ def first_senses(folder, synsets):
     return firsts
 
 
+def is_proper(name):
+    """A German shepherd is named for somewhere, and is nobody of that name."""
+    return not name.split(" ")[-1].islower()
+
+
 def senses_of(lemma, senses, synsets, is_known):
     """The senses that a camera can see; none of proper names and of signs."""
     if not lemma.isascii() or not lemma.replace("_", "").replace("-", "").isalpha():
@@ -165,7 +178,7 @@ def senses_of(lemma, senses, synsets, is_known):
             continue
         if lexfile == "03" and not KEPT & set(words):
             continue
-        if any(word.replace(" ", "_").lower() == lemma and word != word.lower() for word in words):
+        if any(word.replace(" ", "_").lower() == lemma and is_proper(word) for word in words):
             continue
         seen.append(synset)
     return seen
