@@ -35,8 +35,13 @@ pub(super) fn inscription(words: &[&str], at: usize) -> Option<Range<usize>> {
             return quoted(words, at).filter(|it| !it.is_empty() && before % 2 == 0);
         }
         "that" | "which" => after_verb(at + 1)?,
-        "with" if DETERMINERS.contains(word(at + 1)) => after_text(at + 2)?,
-        "with" => after_text(at + 1)?,
+        "with" => {
+            let text = at + 1 + usize::from(DETERMINERS.contains(word(at + 1)));
+            match after_text(text) {
+                Some(start) => start,
+                None => return put_on(words, text),
+            }
+        }
         verb if WRITING.has_tag(verb, "verb") => after_verb(at)?,
         verb if WRITING.value(verb) == Some("") => {
             let length = words.iter().skip(at + 1).take_while(|it| goes_on(Some(it))).count();
@@ -50,6 +55,14 @@ pub(super) fn inscription(words: &[&str], at: usize) -> Option<Range<usize>> {
     // "a shirt with text in Chinese"
     let is_said = !PREPOSITIONS.contains(word(start)) && !matches!(word(start), "and" | "or");
     (is_said && !written.is_empty()).then_some(written)
+}
+
+/// What is written by words that come after it: "krause" of "with krause written on it".
+fn put_on(words: &[&str], start: usize) -> Option<Range<usize>> {
+    let rest = words.get(start..)?;
+    let length = rest.iter().position(|it| is_boundary(it) || WRITING.has_tag(it, "put"))?;
+    let is_put = WRITING.has_tag(rest.get(length)?, "put") && rest.get(length + 1) == Some(&"on");
+    (is_put && length > 0).then_some(start..start + length)
 }
 
 /// What stands between quotation marks, of which the first is at `at`.
@@ -106,6 +119,8 @@ mod tests {
         check("two signs saying exit above the door", Some("exit"));
         check("a bottle with the word milk on it", Some("milk"));
         check("a mug with the words best dad printed on it", Some("best dad"));
+        check("a red truck with krause written on it", Some("krause"));
+        check("a cup with the best dad printed on", Some("best dad"));
     }
 
     #[test]
@@ -121,6 +136,8 @@ mod tests {
     #[test]
     fn what_somebody_does_is_not_written() {
         check("a person that reads a book", None);
+        check("a box with a lid on it", None);
+        check("a wall with a poster in english printed on paper", None);
         check("a man \" in charge \" of the shop", None);
         check("a note \"", None);
         check("a man reading quietly", None);
