@@ -56,6 +56,10 @@ impl Nouns {
         self.by_stem.contains_key(stem)
     }
 
+    pub fn vector(&self, stem: &str) -> Option<&Embedding> {
+        self.vectors.get(*self.by_stem.get(stem)? as usize)
+    }
+
     pub fn len(&self) -> usize {
         self.stems.len()
     }

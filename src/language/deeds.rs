@@ -160,6 +160,17 @@ pub fn query_mentions(description: &str) -> Vec<Mention> {
     named
 }
 
+/// Who does something by a description, and the things that it names besides; `None` where it
+/// tells no deed of a person, or names nothing besides.
+pub fn doer_and_things(description: &str) -> Option<Vec<Mention>> {
+    let told = ToldDeeds::of(&with_relative(&description.to_lowercase()));
+    let mut named = mentions(&told.rest);
+    let doer = named.iter().position(is_person).filter(|_| !told.deeds.is_empty())?;
+    let doer = named.remove(doer);
+    named.insert(0, doer);
+    (named.len() > 1).then_some(named)
+}
+
 /// Whether a mention is of a deed.
 pub fn is_deed(mention: &Mention) -> bool {
     is_deed_word(&mention.head_stem)

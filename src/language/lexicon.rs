@@ -234,6 +234,12 @@ fn shared_stem(word: &str) -> String {
     Stemmer::create(Algorithm::English).stem(word).into_owned()
 }
 
+/// Whether the dictionary has a word for one thing that is how several of `one` are called, too:
+/// glasses to see with.
+pub fn is_name_of_plural(word: &str, one: &str) -> bool {
+    is_name(word) && is_name(one) && is_plural(word, one)
+}
+
 /// Whether a word is how several of `one` are called.
 fn is_plural(word: &str, one: &str) -> bool {
     let hisses = ["s", "x", "z", "ch", "sh"].iter().any(|end| one.ends_with(end));

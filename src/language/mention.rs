@@ -133,6 +133,12 @@ impl Mention {
         words.collect::<Vec<_>>().join(" ")
     }
 
+    /// What it is called, where that is more than its head.
+    pub fn compound_name(&self) -> Option<String> {
+        let is_part = |it: &Attribute| it.kind == AttributeKind::Compound;
+        self.attributes.iter().any(is_part).then(|| self.name())
+    }
+
     /// The head as one of them is called, for a model to make a vector of.
     pub fn singular_head(&self) -> String {
         let stemmer = Stemmer::create(Algorithm::English);

@@ -25,6 +25,7 @@ use crate::base::RecordId;
 use crate::base::caller::Caller;
 use crate::base::shortage::Shortage;
 use crate::base::time::{Clock, Timestamp, Zone};
+use crate::language::mention::mentions;
 use crate::language::reference::{Reference, Respelling};
 use crate::language::request_tags::Intent;
 use crate::memory::episodic::requests::Requests;
@@ -33,6 +34,7 @@ use crate::model::ModelError;
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::session::{SearchState, Session, Task};
 use crate::retrieval::sessions::{ListedSession, SessionName, Sessions};
+use crate::search::Filter;
 use crate::store::{Record, StoreError};
 
 pub(crate) use crate::retrieval::grounding::Grounding;
@@ -191,7 +193,7 @@ impl Retrieval {
         self.episodic.respell(&mut reference);
         self.episodic.leave_out_words_after(&mut reference);
         if reference.respelled.is_empty() {
-            return Ok(self.with_nearest_name(reference));
+            return Ok(self.with_nearest_name(self.with_some_thing(text, reference)));
         }
         let mut meant = self.requests.read(&respell_text(text, &reference.respelled))?;
         self.episodic.respell(&mut meant);
@@ -201,7 +203,32 @@ impl Retrieval {
         }
         // Of what is new in words that are put right, nobody said anything.
         let meant = Reference { respelled: reference.respelled, ends_at: None, ..meant };
-        Ok(self.with_nearest_name(meant))
+        Ok(self.with_nearest_name(self.with_some_thing(text, meant)))
+    }
+
+    /// An errand of which the model read neither a thing nor what else would tell it is for what
+    /// comes next in it, else for the first thing of its words that was seen, else for none: where
+    /// nothing is said no robot goes anywhere.
+    fn with_some_thing(&self, text: &str, mut reference: Reference) -> Reference {
+        let Reference { thing, around, doing, when, order, intent, .. } = &reference;
+        let is_told = !(thing.is_empty() && around.is_empty() && when.is_empty());
+        let is_told = is_told || doing.is_some() || order.is_some();
+        if is_told || !matches!(intent, Intent::Fetch | Intent::Where) {
+            return reference;
+        }
+        let is_seen = |thing: &String| {
+            let seen = self.episodic.last_seen(thing, &Filter::default(), 1);
+            seen.is_ok_and(|it| !it.is_empty())
+        };
+        let mut named = mentions(text).into_iter().map(|it| it.phrase);
+        if !reference.also.is_empty() {
+            reference.thing = reference.also.remove(0);
+        } else if let Some(thing) = named.find(is_seen) {
+            reference.thing = thing;
+        } else {
+            reference.intent = Intent::Chat;
+        }
+        reference
     }
 
     /// What is to be fetched may be what captions call otherwise; a question is answered of what

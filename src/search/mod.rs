@@ -318,6 +318,16 @@ impl Corpus {
         nouns
     }
 
+    /// Names of more than one word that captions mention.
+    pub fn compound_names(&self) -> BTreeSet<String> {
+        let segments = self.segments();
+        let of = |segment: &Segment| {
+            let reader = segment.read();
+            reader.phrases().compound_names(&reader.state.deleted)
+        };
+        segments.iter().flat_map(of).collect()
+    }
+
     /// The words of all phrases that captions mention, in lower case.
     pub fn phrase_words(&self) -> BTreeSet<String> {
         let mut words = BTreeSet::new();

@@ -101,3 +101,64 @@ fn what_is_no_longer_there_or_done_by_somebody_else_is_no_sighting() {
         assert_eq!(found, expected, "{query}");
     }
 }
+
+#[test]
+fn what_captions_call_by_a_near_name_may_be_it() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = [
+        "A green garbage bin stands at the kerb.",
+        "A hedge trimmer lies on the lawn.",
+        "A shoe cabinet stands in the hall.",
+        "A night guard walks past the gate.",
+        "A football pitch behind a fence.",
+        "A gas stove in the kitchen.",
+    ];
+    let episodic = read(state.path(), &captions);
+    for (query, expected) in [
+        ("the green wheelie bin", Some(0)),
+        ("hedge cutter", Some(1)),
+        ("the shoe rack", Some(2)),
+        // Another colour is another thing.
+        ("the red wheelie bin", None),
+        // What only guards, is kicked there, or has a name of its own in the dictionary.
+        ("a guard dog", None),
+        ("a football", None),
+        ("the microwave", None),
+    ] {
+        let expected = expected.map(|at| (at, Certainty::Possible));
+        assert_eq!(last_seen(&episodic, &captions, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn a_deed_in_other_words_is_known_by_who_does_it_beside_what() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = [
+        "A girl with braids is playing the upright piano.",
+        "A girl is reading on the sofa.",
+        "A man is sleeping in an armchair.",
+    ];
+    let episodic = read(state.path(), &captions);
+    for (query, expected) in [
+        ("a girl practising the piano", Some((0, Certainty::Partial))),
+        ("a girl practising the violin", None),
+        ("a man practising the piano", None),
+    ] {
+        assert_eq!(last_seen(&episodic, &captions, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn glasses_are_no_glass_and_a_breed_is_a_dog() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = [
+        "A pair of glasses on a book.",
+        "A glass of water on a desk.",
+        "A golden retriever waits.",
+    ];
+    let episodic = read(state.path(), &captions);
+    for (query, expected) in [("my glasses", 0), ("a glass", 1), ("a dog", 2)] {
+        let expected = Some((expected, Certainty::InPlace));
+        assert_eq!(last_seen(&episodic, &captions, query), expected, "{query}");
+    }
+}

@@ -30,6 +30,8 @@ pub struct ObjectQuery {
     pub attributes: Vec<Attribute>,
     /// Stem of the noun as the question says it.
     pub said: String,
+    /// The noun itself, as the question says it; empty where that is no matter.
+    pub noun: String,
     /// What captions may call it.
     pub names: Vec<ObjectName>,
 }
@@ -60,6 +62,8 @@ pub enum Relation {
     MoreGeneral,
     /// What may be it or hold it: a chair for an armchair, a milk carton for milk.
     Likely,
+    /// What no dictionary tells from it and vectors have as alike: a wheelie bin for a garbage bin.
+    Near,
     /// Another thing by the dictionary, of which people speak alike: a fork for a spoon.
     Alike,
 }
@@ -77,7 +81,7 @@ impl ObjectQuery {
             needed: Vec::new(),
             kind_of: None,
         });
-        Self { names: names.collect(), attributes, said }
+        Self { names: names.collect(), attributes, said, noun: String::new() }
     }
 
     /// Whether a mention has the very words that were asked for, and perhaps more.
@@ -95,7 +99,19 @@ impl ObjectQuery {
     /// excludes what is asked for.
     pub fn fit(&self, mention: &Mention) -> Option<Fit> {
         let names = self.names.iter().filter(|name| name.is_of(mention));
-        names.filter_map(|name| name.fit(mention)).max()
+        names.filter_map(|name| self.fit_by(name, mention)).max()
+    }
+
+    /// The same under one of its names. Glasses without a number or another word of their name
+    /// are those to see with, and a glass is none: what is called so in the plural is not what
+    /// its singular names.
+    fn fit_by(&self, name: &ObjectName, mention: &Mention) -> Option<Fit> {
+        let fit = name.fit(mention)?;
+        let is_told =
+            |it: &Attribute| matches!(it.kind, AttributeKind::Number | AttributeKind::Compound);
+        let is_bare = !self.attributes.iter().any(is_told);
+        let is_other = is_bare && lexicon::is_name_of_plural(&self.noun, &mention.head);
+        Some(if is_other { Fit::Related } else { fit })
     }
 }
 
@@ -136,6 +152,8 @@ impl ObjectName {
             Relation::MoreSpecial => Some(fit.min(Fit::Partial)),
             Relation::MoreGeneral => (!has_own_name()).then_some(Fit::Related),
             Relation::Likely => Some(fit.min(Fit::Possible)),
+            Relation::Near if self.needed.is_empty() && has_own_name() => None,
+            Relation::Near => Some(fit.min(Fit::Possible)),
             Relation::Alike => Some(Fit::Related),
         }
     }
@@ -284,11 +302,12 @@ impl Phrases {
         };
         sought.names.iter().enumerate().flat_map(called).filter_map(|(at, name, is_own)| {
             let Entry { mention, rows } = self.entries.get(at as usize)?;
-            let fit = name.fit(mention);
+            let fit = sought.fit_by(name, mention);
             // What is neither the same nor related says nothing against it.
             let is_named = name.relation == Relation::Same && name.needed.is_empty();
             let Mention { phrase, attributes, .. } = mention;
-            let is_own = is_own && !is_depicted(attributes) && !name.is_namesake(mention);
+            let is_it = fit != Some(Fit::Related);
+            let is_own = is_own && is_it && !is_depicted(attributes) && !name.is_namesake(mention);
             let found = PhraseMatch { phrase, attributes, fit, is_own, rows };
             (fit.is_some() || is_named).then_some(found)
         })
@@ -315,6 +334,13 @@ impl Phrases {
         nouns.sort_by_key(|(stem, _)| *stem);
         nouns.dedup_by_key(|(stem, _)| *stem);
         nouns.into_iter().map(|(stem, mention)| (stem, mention.singular_head())).collect()
+    }
+
+    /// The names of more than one word, each once, ascending: "vending machine".
+    pub fn compound_names(&self, deleted: &RoaringBitmap) -> BTreeSet<String> {
+        let is_live = |it: &&Entry| !it.rows.is_subset(deleted);
+        let live = self.entries.iter().filter(is_live).map(|it| &it.mention);
+        live.filter(|it| is_plain(it)).filter_map(Mention::compound_name).collect()
     }
 
     /// The words of all phrases, each once.

@@ -19,6 +19,8 @@ pub struct CaptionMatch {
     /// What the caption calls the target, if otherwise than was asked for: "rubber duck" of "a
     /// yellow rubber duck" for a toy duck.
     pub other_name: Option<String>,
+    /// What it says of the target.
+    pub target: Mention,
     /// Whether the target's phrase has all words that were asked for.
     pub is_verbatim: bool,
 }
@@ -29,7 +31,7 @@ pub struct CaptionMatch {
 /// more than a caption does ("the book I read on the *train*"). `None` where the
 /// thing is not there, or is there with an attribute that excludes the wanted one.
 pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<CaptionMatch> {
-    let (target, seen) = best_fit(caption, &wanted.target)?;
+    let (target_fit, seen) = best_fit(caption, &wanted.target)?;
     let is_verbatim = wanted.target.is_said_by(&seen);
     let parts = |of: &[Attribute]| -> Vec<String> {
         let parts = of.iter().filter(|it| it.kind == AttributeKind::Compound);
@@ -38,7 +40,7 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
     let is_as_asked = seen.head_stem == wanted.target.said
         && parts(&seen.attributes) == parts(&wanted.target.attributes);
     let other_name = (!is_as_asked).then(|| seen.name());
-    let mut matched = vec![seen.phrase];
+    let mut matched = vec![seen.phrase.clone()];
     let (mut all_around, mut all_needed) = (true, true);
     for thing in &wanted.around {
         match best_fit(caption, thing) {
@@ -50,7 +52,7 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
             Some(_) => {}
         }
     }
-    let certainty = match target {
+    let certainty = match target_fit {
         Fit::Related => Certainty::Related,
         Fit::Possible if all_around && !wanted.around.is_empty() => Certainty::Partial,
         Fit::Possible => Certainty::Possible,
@@ -59,7 +61,7 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
         Fit::Full if !all_needed => Certainty::Possible,
         Fit::Full => Certainty::Shown,
     };
-    Some(CaptionMatch { certainty, matched, other_name, is_verbatim })
+    Some(CaptionMatch { certainty, matched, other_name, target: seen, is_verbatim })
 }
 
 fn best_fit(caption: &ParsedCaption, wanted: &ObjectQuery) -> Option<(Fit, Mention)> {

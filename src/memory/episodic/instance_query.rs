@@ -61,7 +61,7 @@ impl Episodic {
         records: &[Record],
         zone: Zone,
     ) -> Result<Vec<Instance>, MemoryError> {
-        let Some(SceneQuery { target, .. }) = self.read_query(thing) else {
+        let Some(SceneQuery { target, .. }) = self.read_query(thing)? else {
             return Ok(Vec::new());
         };
         let history = self.place_history(records, &target)?;
@@ -132,7 +132,7 @@ impl Episodic {
     }
 
     fn object_query(&self, words: &str) -> Option<ObjectQuery> {
-        self.read_query(words).map(|wanted| wanted.target)
+        self.read_literally(words).map(|wanted| wanted.target)
     }
 
     /// Positions of the robot at the last sightings of a thing.

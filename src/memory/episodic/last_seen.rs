@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use crate::base::RecordId;
-use crate::index::phrases::SceneQuery;
-use crate::language::deeds::query_mentions;
+use crate::index::phrases::{Relation, SceneQuery};
+use crate::language::deeds::{doer_and_things, is_deed, query_mentions};
 use crate::language::fit::{Certainty, Fit};
 use crate::language::lexicon::singular;
-use crate::language::mention::{Attribute, AttributeKind};
-use crate::memory::episodic::caption_match::match_caption;
+use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::memory::episodic::caption_match::{CaptionMatch, match_caption};
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
 use crate::search::evidence::SightingEvidence;
 use crate::search::sightings::ObjectSightings;
@@ -36,9 +36,13 @@ pub struct SightingExplanation {
 /// Newest of those that only may show the thing, which are compared with the query.
 const COMPARED_MAX: usize = 256;
 
-/// Score below that of the most alike at which a caption is about as alike. Of .02, .05, .1 and
-/// .2 the one that finds most in `benches/language`; .2 finds one less.
-const ABOUT_AS_ALIKE: f32 = 0.1;
+/// Score below that of the most alike at which a caption is about as alike, of the mean of its own
+/// likeness and its name's. Of .02 to .1 the one that finds most in `benches/language` (40 of 54
+/// there; the others 35 to 37).
+const ABOUT_AS_ALIKE: f32 = 0.06;
+
+/// Likeness of a name that has no vector.
+const UNKNOWN_LIKENESS: f32 = 0.75;
 
 /// Sightings read beyond `k`, to replace misdetections.
 const MISDETECTION_SPARE: usize = 16;
@@ -102,20 +106,42 @@ impl Episodic {
     ) -> Result<Option<ObjectSightings>, MemoryError> {
         let Some(mut seen) = seen else { return Ok(None) };
         if seen.certainty == Certainty::Possible && seen.records.len() > 1 {
+            let records = self.store.records(&seen.records)?;
+            let matches =
+                records.iter().filter_map(|it| Some((it.id, match_caption(&it.parsed, wanted)?)));
+            let matches: BTreeMap<RecordId, CaptionMatch> = matches.collect();
             let scores = self.scores(query, filter, &seen.records)?;
-            let score = |id: &RecordId| scores.get(id).copied().unwrap_or(0.0);
+            let likeness = self.name_likeness(query, &matches);
+            let score = |id: &RecordId| {
+                let of_name = likeness.get(id).copied().unwrap_or(UNKNOWN_LIKENESS);
+                f32::midpoint(of_name, scores.get(id).copied().unwrap_or(0.0))
+            };
             let most = seen.records.iter().copied().max_by(|a, b| score(a).total_cmp(&score(b)));
             let best = most.map_or(0.0, |id| score(&id));
-            let records = self.store.records(&seen.records)?;
-            let name = |it: &Record| match_caption(&it.parsed, wanted)?.other_name;
-            let names: BTreeMap<RecordId, Option<String>> =
-                records.iter().map(|it| (it.id, name(it))).collect();
-            let called = most.and_then(|id| names.get(&id).cloned()).flatten();
-            let is_called = |id: &RecordId| called.is_some() && names.get(id) == Some(&called);
+            let name = |id: &RecordId| matches.get(id).and_then(|it| it.other_name.as_ref());
+            let called = most.as_ref().and_then(name);
+            let is_called = |id: &RecordId| called.is_some() && name(id) == called;
             seen.records.retain(|id| score(id) >= best - ABOUT_AS_ALIKE || is_called(id));
         }
         seen.records.truncate(k.saturating_add(MISDETECTION_SPARE));
         Ok(Some(seen))
+    }
+
+    /// How alike the names are that captions have for what a query asks for, where both have
+    /// vectors.
+    fn name_likeness(
+        &self,
+        query: &str,
+        matches: &BTreeMap<RecordId, CaptionMatch>,
+    ) -> BTreeMap<RecordId, f32> {
+        let asked = self.query_mentions(query).into_iter().next();
+        let Some(asked) = asked.filter(|it| !is_deed(it)) else { return BTreeMap::new() };
+        let mut by_name: BTreeMap<String, Option<f32>> = BTreeMap::new();
+        let mut likeness = |seen: &Mention| {
+            let likeness = || self.vocabulary.name_likeness(&asked, seen);
+            *by_name.entry(seen.name()).or_insert_with(likeness)
+        };
+        matches.iter().filter_map(|(id, it)| Some((*id, likeness(&it.target)?))).collect()
     }
 
     /// First `k` sightings without misdetections; all where all may be some.
@@ -136,22 +162,59 @@ impl Episodic {
     }
 
     pub(super) fn scene_query(&self, query: &str) -> Result<SceneQuery, MemoryError> {
-        let wanted = self.read_query(query);
+        let wanted = self.read_query(query)?;
         wanted.ok_or_else(|| MemoryError::NamesNothing(query.to_owned()))
     }
 
     /// What captions within `filter` name that `query` names a kind of; most frequent first.
     pub fn related_phrases(&self, query: &str, filter: &Filter) -> Vec<String> {
-        let Some(wanted) = self.read_query(query) else { return Vec::new() };
+        let Some(wanted) = self.read_literally(query) else { return Vec::new() };
         let (_, evidence) = self.corpus.explain_last_sightings(&wanted, filter, 0);
         let phrases = evidence.things.into_iter().next().map(|it| it.phrases).unwrap_or_default();
         let related = phrases.into_iter().filter(|it| it.fit == Some(Fit::Related));
         related.map(|it| it.phrase).collect()
     }
 
-    /// Query as noun phrases; `None` where it has none. What captions have as a part of a
-    /// thing's name is one in the query: "liquid" of a bottle. It may lack its first article.
-    pub(super) fn read_query(&self, query: &str) -> Option<SceneQuery> {
+    /// Query as noun phrases; `None` where it has none. Where nothing surely shows what it names,
+    /// also with the names near that.
+    pub(super) fn read_query(&self, query: &str) -> Result<Option<SceneQuery>, MemoryError> {
+        let named = self.query_mentions(query);
+        let Some(mut wanted) = self.scene_query_of(query, named.clone()) else { return Ok(None) };
+        let seen = self.corpus.last_sightings(&wanted, &Filter::default(), 1);
+        if seen.is_none()
+            && let Some(beside) = self.doer_beside_things(query)
+        {
+            return Ok(Some(beside));
+        }
+        let is_sure = seen.is_some_and(|it| it.certainty > Certainty::Possible);
+        if let Some(target) = named.first().filter(|_| !is_sure) {
+            let near = self.vocabulary.near_names(target)?;
+            wanted.target.names.extend(near.into_iter().map(|it| it.into_name(target)));
+        }
+        Ok(Some(wanted))
+    }
+
+    /// Whom a query tells a deed of, beside all else that it names, where captions have them so:
+    /// "a girl plays the piano" may be one who practises it, as captions put deeds in other words.
+    fn doer_beside_things(&self, query: &str) -> Option<SceneQuery> {
+        let mut wanted = self.vocabulary.scene_query(doer_and_things(query)?)?;
+        wanted.is_told_by_around = true;
+        for name in &mut wanted.target.names {
+            let is_general = matches!(name.relation, Relation::MoreGeneral | Relation::Alike);
+            name.relation = if is_general { name.relation } else { Relation::Likely };
+        }
+        let seen = self.corpus.last_sightings(&wanted, &Filter::default(), 1)?;
+        (seen.certainty > Certainty::Possible).then_some(wanted)
+    }
+
+    /// As [`Episodic::read_query`], by the names that are known to be the thing's alone.
+    pub(super) fn read_literally(&self, query: &str) -> Option<SceneQuery> {
+        self.scene_query_of(query, self.query_mentions(query))
+    }
+
+    /// The things that a query names. What captions have as a part of a thing's name is one in the
+    /// query: "liquid" of a bottle. It may lack its first article.
+    fn query_mentions(&self, query: &str) -> Vec<Mention> {
         let mut named = query_mentions(query);
         let with_article = query_mentions(&format!("a {query}"));
         if with_article.len() > named.len() {
@@ -167,6 +230,10 @@ impl Episodic {
                 }
             }
         }
+        named
+    }
+
+    fn scene_query_of(&self, query: &str, named: Vec<Mention>) -> Option<SceneQuery> {
         let words = query.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
         let has_contents =
             named.first().is_some_and(|it| words.contains(&format!("{} of ", it.head)));

@@ -49,7 +49,7 @@ impl Episodic {
         since: Timestamp,
         last_seen: Timestamp,
     ) -> Result<Option<LaterLooks>, MemoryError> {
-        let wanted = self.read_query(thing);
+        let wanted = self.read_query(thing)?;
         let Some((wanted, filter)) = wanted.zip(filter_around(sighting, since)) else {
             return Ok(None);
         };

@@ -39,7 +39,7 @@ use crate::language::caption::ParsedCaption;
 use crate::language::mention::mentions;
 use crate::memory::episodic::captions::CaptionReader;
 use crate::memory::episodic::rereading::{Rereader, RereadingParts};
-use crate::memory::episodic::vocabulary::Vocabulary;
+use crate::memory::episodic::vocabulary::{Vocabulary, mentioned_in};
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, ModelIdentity, TextRole};
 use crate::search::compaction::Options;
@@ -123,7 +123,7 @@ impl Episodic {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, MemoryError> {
         let corpus = Arc::new(Corpus::open(&store)?);
-        let vocabulary = Vocabulary::open(embedder.clone(), store.clone(), corpus.nouns());
+        let vocabulary = Vocabulary::open(embedder.clone(), store.clone(), mentioned_in(&corpus));
         let vocabulary = Arc::new(vocabulary);
         let parts = RereadingParts {
             store: store.clone(),
@@ -133,7 +133,7 @@ impl Episodic {
         };
         let rereader = Rereader::start(parts)?;
         let (kept, mentioned) = (Arc::clone(&vocabulary), Arc::clone(&corpus));
-        let on_gone: OnGone = Box::new(move || kept.forget_all_but(&mentioned.nouns()));
+        let on_gone: OnGone = Box::new(move || kept.forget_all_but(&mentioned_in(&mentioned)));
         let told = (witness, on_gone);
         let compactor = Compactor::start(Arc::clone(&corpus), store.clone(), options, clock, told)
             .map_err(MemoryError::Thread)?;

@@ -31,7 +31,7 @@ impl Episodic {
     fn nearest_name(&self, thing: &str) -> Option<Respelling> {
         let (said, read) = names(thing)?;
         let everything = Filter::default();
-        let (wanted, near) = self.read_query(thing).zip(self.read_query(&read))?;
+        let (wanted, near) = self.read_literally(thing).zip(self.read_literally(&read))?;
         if self.corpus.last_sightings(&wanted, &everything, 1).is_some() {
             return None;
         }

@@ -314,13 +314,19 @@ mod tests {
         let fit = |thing: &str, seen: &str| {
             let mention = mentions(thing).remove(0);
             let names = names(&mention, vec![mention.head_stem.clone()], &|_| true);
-            let Mention { attributes, head_stem: said, .. } = mention;
-            ObjectQuery { attributes, said, names }.fit(&mentions(seen).remove(0))
+            let Mention { attributes, head_stem: said, head: noun, .. } = mention;
+            ObjectQuery { attributes, said, noun, names }.fit(&mentions(seen).remove(0))
         };
         assert_eq!(fit("an animal", "a polar bear"), Some(Fit::Full));
         assert_eq!(fit("an animal", "an old bear"), Some(Fit::Full));
         assert_eq!(fit("an animal", "an old teddy bear"), None);
         assert_eq!(fit("a teddy bear", "an old teddy bear"), Some(Fit::Full));
+        assert_eq!(fit("my glasses", "a glass of water"), Some(Fit::Related));
+        assert_eq!(fit("the wine glasses", "a wine glass"), Some(Fit::Full));
+        assert_eq!(fit("two glasses", "a glass"), Some(Fit::Full));
+        assert_eq!(fit("my reading glasses", "reading glasses"), Some(Fit::Full));
+        assert_eq!(fit("a glass", "two glasses"), Some(Fit::Full));
+        assert_eq!(fit("two mugs", "a mug"), Some(Fit::Full));
         assert_eq!(fit("a lamp", "a red candle"), Some(Fit::Partial));
         assert_eq!(fit("a red table lamp", "a red candle"), Some(Fit::Possible));
         assert_eq!(fit("a red table lamp", "a red lamp"), Some(Fit::Partial));

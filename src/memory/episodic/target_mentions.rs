@@ -4,6 +4,7 @@
 
 use crate::index::phrases::ObjectQuery;
 use crate::language::caption::{ParsedCaption, ParsedThing};
+use crate::language::fit::Fit;
 use crate::language::mention::{Attribute, Mention};
 use crate::memory::episodic::attribute_clusters::lasting_attributes;
 
@@ -21,7 +22,7 @@ pub(super) struct TargetMention {
 pub(super) fn find_mentions(caption: &ParsedCaption, target: &ObjectQuery) -> Vec<TargetMention> {
     let of_target = caption.there().filter_map(|thing| {
         let (mention, inside) = in_its_pot(thing, caption);
-        target.fit(&mention)?;
+        target.fit(&mention).filter(|it| *it > Fit::Related)?;
         let attributes = lasting_attributes(&[mention.attributes.as_slice(), inside].concat());
         Some(TargetMention { sentence: thing.sentence, mention, attributes })
     });

@@ -1,8 +1,9 @@
 //! Vocabulary of all captions: which nouns name the same kind of thing, as forms of one word or
-//! as synonyms by their vectors ("mug" and "cup", "sofa" and "couch").
+//! as synonyms by their vectors ("mug" and "cup", "sofa" and "couch"), and which names of more
+//! than one word are near each other ("garbage bin" and "wheelie bin").
 //!
-//! A noun is embedded once, when a caption first mentions it, and its vector kept in the store:
-//! a query embeds no more than its own words.
+//! A noun and a name are embedded once, when a caption first mentions them, and their vectors kept
+//! in the store: a query embeds no more than its own words.
 
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -11,19 +12,51 @@ use log::warn;
 
 use crate::base::embedding::Embedding;
 use crate::index::nouns::Nouns;
-use crate::index::phrases::{ObjectQuery, SceneQuery};
+use crate::index::phrases::{ObjectName, ObjectQuery, Relation, SceneQuery};
 use crate::language::caption::{ParsedCaption, is_person};
 use crate::language::deeds::is_deed;
-use crate::language::mention::Mention;
+use crate::language::lexicon;
+use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
 use crate::memory::episodic::synonyms;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
+use crate::search::Corpus;
 use crate::store::Store;
 
 /// Similarity threshold of synonyms, on the scale common to all embedders: a cosine of .65 in
 /// all-MiniLM-L6-v2's space, above which of 30 pairs of synonyms and 33 of different household
 /// things lie 15 and none.
 const SYNONYMS_LEAST: f32 = 0.825;
+
+/// Likeness from which a name that the dictionary does not have is near another: a cosine of .5.
+const NEAR_LEAST: f32 = 0.75;
+
+/// The same of a name that it has, to one that it does not: a cosine of .58.
+const NEAR_KNOWN_LEAST: f32 = 0.79;
+
+/// How much less near a name may be than the nearest.
+const ABOUT_AS_NEAR: f32 = 0.03;
+
+/// A name that captions have, near to one that is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct NearName {
+    /// Of its noun.
+    stem: String,
+    /// The words before that.
+    parts: Vec<Attribute>,
+    likeness: f32,
+}
+
+impl NearName {
+    /// As what captions may call `asked`, whose attributes it should have.
+    pub(super) fn into_name(self, asked: &Mention) -> ObjectName {
+        let Self { stem, parts: needed, likeness: _ } = self;
+        let is_said = |it: &&Attribute| it.kind != AttributeKind::Compound;
+        let said = asked.attributes.iter().filter(is_said);
+        let attributes = said.chain(&needed).cloned().collect();
+        ObjectName { stem, attributes, relation: Relation::Near, needed, kind_of: None }
+    }
+}
 
 /// Nouns embedded at a time.
 const AT_ONCE: usize = 32;
@@ -40,28 +73,62 @@ pub(super) fn same_noun_phrases(caption: &ParsedCaption, wanted: &[Mention]) -> 
     found
 }
 
-/// Nouns of all captions, with their vectors.
+/// Before a name of more than one word, in the key that it is kept under; no stem has it.
+const NAME_SIGN: char = '=';
+
+/// Nouns and names of all captions, with their vectors.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     embedder: EmbedderHandle,
     store: Store,
-    nouns: RwLock<Nouns>,
+    held: RwLock<Held>,
+}
+
+#[derive(Debug)]
+struct Held {
+    /// By stem.
+    nouns: Nouns,
+    /// Of more than one word, by their keys.
+    names: Nouns,
+}
+
+impl Held {
+    fn of(&self, key: &str) -> &Nouns {
+        if key.starts_with(NAME_SIGN) { &self.names } else { &self.nouns }
+    }
+
+    fn insert(&mut self, key: &str, vector: Embedding) {
+        let into = if key.starts_with(NAME_SIGN) { &mut self.names } else { &mut self.nouns };
+        into.insert(key, vector);
+    }
+}
+
+/// What captions mention, by the key that its vector is kept under: nouns by stem, names of more
+/// than one word.
+pub(super) fn mentioned_in(corpus: &Corpus) -> BTreeMap<String, String> {
+    let names = corpus.compound_names().into_iter().map(keyed_name);
+    corpus.nouns().into_iter().chain(names).collect()
+}
+
+fn keyed_name(name: String) -> (String, String) {
+    (format!("{NAME_SIGN}{name}"), name)
 }
 
 impl Vocabulary {
-    /// Reads the kept nouns, and embeds those of `mentioned` (by stem) that are new.
+    /// Reads what is kept, and embeds what of `mentioned` (by key) is new.
     pub(super) fn open(
         embedder: EmbedderHandle,
         store: Store,
         mentioned: BTreeMap<String, String>,
     ) -> Self {
-        let mut nouns = Nouns::new(SYNONYMS_LEAST);
+        let (nouns, names) = (Nouns::new(SYNONYMS_LEAST), Nouns::new(SYNONYMS_LEAST));
+        let mut held = Held { nouns, names };
         let mut over = Vec::new();
         match store.nouns() {
             Ok(kept) => {
                 for (stem, vector) in kept {
                     if mentioned.contains_key(&stem) {
-                        nouns.insert(&stem, vector);
+                        held.insert(&stem, vector);
                     } else {
                         over.push(stem);
                     }
@@ -69,7 +136,7 @@ impl Vocabulary {
             }
             Err(error) => warn!(error:%; "the kept nouns cannot be read and are made anew"),
         }
-        let vocabulary = Self { embedder, store, nouns: RwLock::new(nouns) };
+        let vocabulary = Self { embedder, store, held: RwLock::new(held) };
         vocabulary.remove(&over);
         vocabulary.learn(mentioned);
         vocabulary
@@ -96,9 +163,10 @@ impl Vocabulary {
     pub(super) fn learn_from<'a>(&self, captions: impl IntoIterator<Item = &'a ParsedCaption>) {
         let mut mentioned = BTreeMap::new();
         for mention in captions.into_iter().flat_map(ParsedCaption::shown_mentions) {
-            if !self.read().knows(&mention.head_stem) {
+            if !self.read().nouns.knows(&mention.head_stem) {
                 mentioned.insert(mention.head_stem.clone(), mention.singular_head());
             }
+            mentioned.extend(mention.compound_name().map(keyed_name));
         }
         self.learn(mentioned);
     }
@@ -114,7 +182,57 @@ impl Vocabulary {
     /// Stems of the nouns that are alike to a noun of this vector by `least` or more, and how
     /// alike they are; the most alike first.
     pub(super) fn alike(&self, vector: &Embedding, least: f32) -> Vec<(String, f32)> {
-        self.read().alike(vector, least, &|a, b| self.embedder.similarity(a, b))
+        self.read().nouns.alike(vector, least, &|a, b| self.embedder.similarity(a, b))
+    }
+
+    /// What captions call by a name near this one, the nearest first; none where the dictionary
+    /// has both names, and so tells them apart. A machine for snacks is no snack, and what a
+    /// football is kicked on no football.
+    pub(super) fn near_names(&self, mention: &Mention) -> Result<Vec<NearName>, ModelError> {
+        let name = mention.name();
+        if is_deed(mention) || !self.embedder.reads(&name) {
+            return Ok(Vec::new());
+        }
+        let vector = self.embedder.embed(TextRole::Passage, &name)?;
+        let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
+        let is_known = lexicon::is_name(&name);
+        let least = if is_known { NEAR_KNOWN_LEAST } else { NEAR_LEAST };
+        let held = self.read();
+        let compounds = held.names.alike(&vector, least, &likeness).into_iter();
+        let compounds = compounds.filter_map(|(key, it)| {
+            let name = key.trim_start_matches(NAME_SIGN);
+            let Mention { head_stem, attributes, .. } =
+                mention_of_name(name).filter(|_| !(is_known && lexicon::is_name(name)))?;
+            Some(NearName { stem: head_stem, parts: attributes, likeness: it })
+        });
+        let nouns = if is_known { Vec::new() } else { held.nouns.alike(&vector, least, &likeness) };
+        let nouns = nouns.into_iter().filter(|(stem, _)| *stem != mention.head_stem);
+        let nouns = nouns.map(|(stem, it)| NearName { stem, parts: Vec::new(), likeness: it });
+        let mut near: Vec<NearName> = compounds.chain(nouns).collect();
+        drop(held);
+        let is_among = |parts: &[Attribute], stem: &str| {
+            let head = stem.rsplit(' ').next().unwrap_or_default();
+            parts.iter().any(|it| lexicon::noun_stem(&it.word) == head)
+        };
+        let is_somebody = lexicon::is_person(&mention.singular_head());
+        near.retain(|it| {
+            lexicon::is_person(&it.stem) == is_somebody
+                && !is_among(&mention.attributes, &it.stem)
+                && !is_among(&it.parts, &mention.head_stem)
+        });
+        near.sort_by(|a, b| b.likeness.total_cmp(&a.likeness));
+        let nearest = near.first().map_or(0.0, |it| it.likeness);
+        near.retain(|it| it.likeness >= nearest - ABOUT_AS_NEAR);
+        Ok(near)
+    }
+
+    /// How alike the names of two things are; `None` where one of them has no vector.
+    pub(super) fn name_likeness(&self, asked: &Mention, seen: &Mention) -> Option<f32> {
+        let key =
+            seen.compound_name().map_or_else(|| seen.head_stem.clone(), |it| keyed_name(it).0);
+        let asked = self.embedder.embed(TextRole::Passage, &asked.name()).ok()?;
+        let held = self.read();
+        held.of(&key).vector(&key).map(|seen| self.embedder.similarity(&asked, seen))
     }
 
     fn object_query(&self, mention: Mention) -> ObjectQuery {
@@ -123,24 +241,24 @@ impl Vocabulary {
         }
         let stem = mention.head_stem.as_str();
         let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
-        let known = self.read().knows(stem);
+        let known = self.read().nouns.knows(stem);
         let stems = if !self.embedder.reads(stem) {
             // All nouns of a script that the model does not know are alike to it.
             vec![stem.to_owned()]
         } else if known {
-            self.read().meaning(stem, &likeness)
+            self.read().nouns.meaning(stem, &likeness)
         } else {
             // A noun that no caption has. Where it cannot be embedded it has no
             // synonyms; what else the model is asked for reports its failure.
             match self.embedder.embed(TextRole::Passage, &mention.singular_head()) {
-                Ok(vector) => self.read().meaning_of(stem, &vector, &likeness),
+                Ok(vector) => self.read().nouns.meaning_of(stem, &vector, &likeness),
                 Err(_failure) => vec![stem.to_owned()],
             }
         };
-        let is_known = |stem: &str| self.read().knows(stem);
+        let is_known = |stem: &str| self.read().nouns.knows(stem);
         let names = synonyms::names(&mention, stems, &is_known);
-        let Mention { attributes, head_stem: said, .. } = mention;
-        ObjectQuery { attributes, said, names }
+        let Mention { attributes, head_stem: said, head: noun, .. } = mention;
+        ObjectQuery { attributes, said, noun, names }
     }
 
     fn learn(&self, mentioned: BTreeMap<String, String>) {
@@ -158,7 +276,7 @@ impl Vocabulary {
 
     /// A name with a digit in it (`person_7`, a plate) means nothing but itself.
     fn is_new(&self, stem: &str) -> bool {
-        !stem.contains(|c: char| c.is_ascii_digit()) && !self.read().knows(stem)
+        !stem.contains(|c: char| c.is_ascii_digit()) && !self.read().of(stem).knows(stem)
     }
 
     fn learn_some(&self, nouns: &[(String, String)]) -> Result<(), ModelError> {
@@ -169,15 +287,15 @@ impl Vocabulary {
         if let Err(error) = self.store.keep_nouns(&learned) {
             warn!(error:%; "nouns cannot be kept and are made anew at the next start");
         }
-        let mut held = self.nouns.write().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
         for (stem, vector) in learned {
             held.insert(&stem, vector);
         }
         Ok(())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Nouns> {
+    fn read(&self) -> RwLockReadGuard<'_, Held> {
         // An insertion does not panic halfway: it appends to vectors and maps.
-        self.nouns.read().unwrap_or_else(PoisonError::into_inner)
+        self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
