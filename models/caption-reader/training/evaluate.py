@@ -14,10 +14,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from labels import Caption, Parse, parse
+from labels import SENTENCE, Caption, Parse, parse
 
 Read = Callable[[str], Caption]
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|;\s+")
 
 
 def flat(words: str) -> str:
@@ -62,7 +61,7 @@ def answers_of_parse(said: Parse) -> dict[str, Counter]:
 def read_all(read: Read, text: str) -> dict[str, Counter]:
     """Sentence by sentence, as engram does."""
     found: dict[str, Counter] = {}
-    for sentence in _SENTENCE.split(text):
+    for sentence in SENTENCE.split(text):
         for kind, some in answers_of_parse(parse(read(sentence))).items():
             found[kind] = found.get(kind, Counter()) + some
     return found
@@ -97,7 +96,7 @@ def scored(read: Read, rows: list[dict], show: bool) -> dict[str, Score]:
 def presence(read: Read, rows: list[tuple[str, str]]) -> Iterator[tuple[str, str, bool]]:
     """Of each thing of a list of captions: its caption, its sign and whether it is read as that says."""
     for text, things in rows:
-        names = [it for part in _SENTENCE.split(text) for it in parse(read(part)).names]
+        names = [it for part in SENTENCE.split(text) for it in parse(read(part)).names]
         for sign, thing in ((it[0], it[1:]) for it in things.split()):
             is_shown = any(it.role != "absent" and it.name.split()[-1] == thing for it in names)
             yield text, sign, is_shown == (sign == "+")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ ROLES = [
 ]
 NAMED = ("thing", "landmark", "absent", "person", "place")
 """Roles of the last word of a name; its other words are `part`."""
+SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|;\s+")
+"""Between the sentences of a caption, which are read one by one."""
 TARGETS = {
     "thing": ("relation", "deed"),
     "landmark": ("relation", "deed"),

@@ -5,7 +5,8 @@ import random
 import unittest
 
 from grammar import HERE, Sentence, Words, supplied, unpunctuated
-from labels import NAMED, ROLES, TARGETS, Caption, parse
+from labels import NAMED, ROLES, TARGETS, Caption, Word, parse
+from renaming import Renaming, gerund
 
 
 class Templates(unittest.TestCase):
@@ -149,6 +150,35 @@ class Readings(unittest.TestCase):
     def test_every_name_has_a_role_that_names(self):
         caption = supplied().caption(random.Random(9))
         self.assertTrue(all(it.role in NAMED for it in parse(caption).names))
+
+
+class Renamed(unittest.TestCase):
+    def test_names_persons_and_deeds_get_other_words_and_keep_what_they_belong_to(self):
+        text = "a tall man mopping the tiled floor , people near a coffee machine"
+        roles = "none attribute person deed none attribute thing none person relation none part thing".split()
+        to = [-1, 2, -1, 2, -1, 6, 3, -1, -1, 8, -1, 12, 9]
+        words, at = [], 0
+        for word, role, target in zip(text.split(), roles, to, strict=True):
+            words.append(Word(at, at + len(word), role, target))
+            at += len(word) + 1
+        caption = Caption(text, words)
+        renaming = Renaming(Words(json.loads((HERE / "words.json").read_text()), []), ["plumber"], ["weld"])
+        rng, seen = random.Random(5), set()
+        for _ in range(60):
+            other = renaming.renamed(caption, rng)
+            said = [other.text[it.start : it.end] for it in other.words]
+            self.assertEqual(" ".join(said), other.text)
+            kept = [it.role for it in other.words if it.role != "part"]
+            self.assertEqual(kept, [it for it in roles if it != "part"])
+            heads = {it.role: number for number, it in enumerate(other.words) if it.role in ("person", "deed")}
+            self.assertEqual(other.words[heads["deed"]].to, said.index("plumber") if "plumber" in said else 2)
+            seen |= {it for it in said if it in ("plumber", "plumbers", "welding", "mopping", "floor")}
+        self.assertEqual(seen, {"plumber", "plumbers", "welding", "mopping", "floor"})
+
+    def test_a_gerund_doubles_a_short_last_sound(self):
+        for verb, expected in [("mop", "mopping"), ("weld", "welding"), ("tie", "tying"), ("see", "seeing")]:
+            self.assertEqual(gerund(verb), expected)
+        self.assertEqual([gerund(it) for it in ("solder", "wipe", "draw")], ["soldering", "wiping", "drawing"])
 
 
 if __name__ == "__main__":

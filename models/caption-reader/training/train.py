@@ -16,71 +16,38 @@ import torch
 from tokenizers import Tokenizer
 from torch.nn import functional
 
-from grammar import Grammar, Words, styled, supplied, wordnet_nouns
-from labels import Caption, Word, read_captions
+from grammar import Grammar, styled, supplied, wordnet_nouns
+from labels import Caption, read_captions
+from lexicon import Lexicon
 from model import LAYERS, Reader, config_of, load, start_from
 from reading import IGNORED, as_tensors
+from renaming import Renaming, said_often
 
 BATCH = 64
 RATE, HEAD_RATE = 3e-4, 2e-3
 WARM_UP = 60
 DECAY = 0.35
 """Share of the steps, at the end, in which the rate falls."""
-LENGTH_MAX = 56
+LENGTH_MAX = 64
+MADE_RENAMED = 0.3
+"""Share of the made captions whose deeds and persons get other words, as half of the real ones do."""
 POOL = 8
 """Batches that are drawn together and parted by length, so that little is padded."""
-RENAMED = 0.3
-"""Share of the things in real captions that get another name."""
-
-
-def renamed(caption: Caption, words: Words, rng: random.Random) -> Caption:
-    """The caption about other things, so that a name is known by its place and not by heart."""
-    text, shift, moved = "", 0, []
-    numbers: dict[int, int] = {}
-    at = 0
-    while at < len(caption.words):
-        last = at
-        while last + 1 < len(caption.words) and caption.words[last].role == "part":
-            last += 1
-        head = caption.words[last]
-        if head.role in ("thing", "landmark") and rng.random() < RENAMED:
-            start = caption.words[at].start
-            text += caption.text[len(text) - shift : start]
-            noun = words.thing(rng).split()
-            for number in range(at, last + 1):
-                numbers[number] = len(moved) + len(noun) - 1
-            for number, part in enumerate(noun):
-                if number:
-                    text += " "
-                role = head.role if number == len(noun) - 1 else "part"
-                moved.append((Word(len(text), len(text) + len(part), role), head.to if role != "part" else last))
-                text += part
-            shift = len(text) - head.end
-        else:
-            for number in range(at, last + 1):
-                word = caption.words[number]
-                numbers[number] = len(moved)
-                moved.append((Word(word.start + shift, word.end + shift, word.role), word.to))
-            text += caption.text[len(text) - shift : head.end]
-        at = last + 1
-    text += caption.text[len(text) - shift :]
-    for word, to in moved:
-        word.to = numbers[to] if to >= 0 else -1
-    return Caption(text, [word for word, _ in moved])
 
 
 class Source:
     """Captions for training, real ones and made ones."""
 
-    def __init__(self, real: list[Caption], grammar: Grammar, made: float):
-        self.real, self.grammar, self.made = real, grammar, made
+    def __init__(self, real: list[Caption], grammar: Grammar, made: float, renaming: Renaming):
+        self.real, self.grammar, self.made, self.renaming = real, grammar, made, renaming
 
     def caption(self, rng: random.Random) -> Caption:
         if rng.random() < self.made:
-            return self.grammar.caption(rng)
+            caption = self.grammar.caption(rng)
+            return self.renaming.renamed(caption, rng) if rng.random() < MADE_RENAMED else caption
         caption = rng.choice(self.real)
         if rng.random() < 0.5:
-            caption = renamed(caption, self.grammar.words, rng)
+            caption = self.renaming.renamed(caption, rng)
         return styled(caption, rng)
 
     def batches(self, rng: random.Random) -> list[list[Caption]]:
@@ -88,6 +55,18 @@ class Source:
         batches = [drawn[at : at + BATCH] for at in range(0, len(drawn), BATCH)]
         rng.shuffle(batches)
         return batches
+
+
+def source_of(args: argparse.Namespace, nouns: list[str]) -> Source:
+    persons = sorted(Lexicon(args.nouns).persons & set(said_often(args.nouns, "index.noun")))
+    real = read_captions(args.coco)
+    if args.descriptions:
+        described = read_captions(args.descriptions)
+        times = max(1, round(args.described * len(real) / (1 - args.described) / len(described)))
+        real += described * times
+    grammar = supplied(nouns)
+    renaming = Renaming(grammar.words, persons, said_often(args.nouns, "index.verb"))
+    return Source(real, grammar, args.made, renaming)
 
 
 def factor_of(step: int, steps: int) -> float:
@@ -146,7 +125,7 @@ def train(args: argparse.Namespace) -> None:
     model.bert.embeddings.word_embeddings.requires_grad_(False)
     nouns = wordnet_nouns(args.nouns)
     held = read_captions(args.held)[:200]
-    source = Source(read_captions(args.coco), supplied(nouns), args.made)
+    source = source_of(args, nouns)
     layers = [it for name, it in model.named_parameters() if name.startswith("bert.") and it.requires_grad]
     heads = [it for name, it in model.named_parameters() if not name.startswith("bert.")]
     optimiser = torch.optim.AdamW(
@@ -182,7 +161,7 @@ def train(args: argparse.Namespace) -> None:
             minutes = (time.monotonic() - began) / 60
             print(f"step {step} minutes {minutes:.1f} loss {smoothed:.4f}", flush=True)
         if step % args.measure_every == 0 or step == args.steps:
-            source = Source(read_captions(args.coco), supplied(nouns), args.made)  # Labels may be better by now.
+            source = source_of(args, nouns)  # Labels may be better by now.
             torch.save({"model": model.state_dict(), "optimiser": optimiser.state_dict(), "step": step}, checkpoint)
             print(f"step {step} against the teacher: {measured(model, tokenizer, held)}", flush=True)
 
@@ -191,6 +170,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--request-reader", type=Path, required=True)
     parser.add_argument("--coco", type=Path, required=True, help="captions that the teacher labelled")
+    parser.add_argument("--descriptions", type=Path, help="sentences of long captions that the teacher labelled")
+    parser.add_argument("--described", type=float, default=0.4, help="share of these among the real captions")
     parser.add_argument("--held", type=Path, required=True, help="others, to measure on")
     parser.add_argument("--nouns", type=Path, required=True, help="folder of WordNet's data.noun")
     parser.add_argument("--out", type=Path, required=True)
