@@ -64,6 +64,7 @@ classes! {
     PEOPLE = "people";
     KEPT = "kept";
     COURTESY = "courtesy";
+    GREETINGS = "greetings";
     FIXTURES = "fixtures";
     SHADES = "shades";
     STOP_WORDS = "stop_words";

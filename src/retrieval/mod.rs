@@ -207,8 +207,8 @@ impl Retrieval {
     }
 
     /// An errand of which the model read neither a thing nor what else would tell it is for what
-    /// comes next in it, else for the first thing of its words that was seen, else for none: where
-    /// nothing is said no robot goes anywhere.
+    /// comes next in it, else for the first thing of its words that was seen, else for the first;
+    /// "something" is for anything.
     fn with_some_thing(&self, text: &str, mut reference: Reference) -> Reference {
         let Reference { thing, around, doing, when, order, intent, .. } = &reference;
         let is_told = !(thing.is_empty() && around.is_empty() && when.is_empty());
@@ -220,13 +220,11 @@ impl Retrieval {
             let seen = self.episodic.last_seen(thing, &Filter::default(), 1);
             seen.is_ok_and(|it| !it.is_empty())
         };
-        let mut named = mentions(text).into_iter().map(|it| it.phrase);
+        let named: Vec<String> = mentions(text).into_iter().map(|it| it.phrase).collect();
         if !reference.also.is_empty() {
             reference.thing = reference.also.remove(0);
-        } else if let Some(thing) = named.find(is_seen) {
-            reference.thing = thing;
-        } else {
-            reference.intent = Intent::Chat;
+        } else if let Some(thing) = named.iter().find(|it| is_seen(it)).or_else(|| named.first()) {
+            reference.thing.clone_from(thing);
         }
         reference
     }

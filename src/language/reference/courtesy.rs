@@ -1,11 +1,11 @@
-//! What is said after a request for politeness alone: "…, would you". The model of requests
-//! loses a place before it.
+//! What is said around a request for politeness alone: "…, would you", "hey Robbie, …". The model
+//! of requests loses a place before the one, and takes who is called by the other for the thing.
 //!
 //! Pure. English.
 
 use std::ops::Range;
 
-use crate::language::words::COURTESY;
+use crate::language::words::{COURTESY, GREETINGS};
 
 /// Words before the tail, at least: "no, thanks" is an answer.
 const REQUEST_WORDS_MIN: usize = 4;
@@ -22,9 +22,38 @@ pub(crate) fn find_tail(request: &str) -> Option<Range<usize>> {
     (is_long && words.all(|it| COURTESY.contains(it))).then_some(comma..request.len())
 }
 
+/// Words of a call, at most: "good morning dear robot".
+const CALL_WORDS_MAX: usize = 4;
+
+/// Where the call stands: a greeting, perhaps with a name, before the first comma and what is
+/// wanted.
+pub(crate) fn find_call(request: &str) -> Option<Range<usize>> {
+    let comma = request.find([',', '!'])?;
+    let (call, rest) = (request.get(..comma)?.to_lowercase(), request.get(comma + 1..)?);
+    let mut words = call.split_whitespace().filter(|it| *it != "good").peekable();
+    let is_call = words.peek().is_some_and(|it| GREETINGS.contains(it));
+    let is_long = rest.split_whitespace().count() >= REQUEST_WORDS_MIN - 1;
+    (is_call && is_long && words.count() < CALL_WORDS_MAX).then_some(0..comma + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_greeting_and_a_name_before_a_request_are_a_call() {
+        let call = |request: &'static str| find_call(request).map(|at| &request[at]);
+        assert_eq!(call("Hey Robbie, go to the washing machine"), Some("Hey Robbie,"));
+        assert_eq!(call("good morning! where are my keys"), Some("good morning!"));
+        for request in [
+            "hey, stop",
+            "bring me the mug, the red one",
+            "hi there",
+            "hello mug on the table in the kitchen, come to me now",
+        ] {
+            assert_eq!(call(request), None, "{request}");
+        }
+    }
 
     #[test]
     fn words_of_courtesy_after_the_last_comma_are_a_tail() {

@@ -28,7 +28,9 @@ impl Requests {
     pub fn read(&self, request: &str) -> Result<Reference, ModelError> {
         let end = request.char_indices().nth(REQUEST_CHARS_MAX).map_or(request.len(), |(at, _)| at);
         let request = request.get(..end).unwrap_or_default();
-        let request = &*conditions::without(request, courtesy::find_tail(request).as_slice());
+        let uncalled = conditions::without(request, courtesy::find_call(request).as_slice());
+        let tail = courtesy::find_tail(&uncalled);
+        let request = &*conditions::without(&uncalled, tail.as_slice());
         let (whole, tagged) = self.read_all(request)?;
         let describes =
             |at: usize| tagged.spans.iter().any(|it| it.role == Role::Deed && it.at.start < at);
