@@ -151,9 +151,9 @@ impl ObjectName {
             Relation::MoreSpecial if is_bare => Some(fit.min(Fit::Possible)),
             Relation::MoreSpecial => Some(fit.min(Fit::Partial)),
             Relation::MoreGeneral => (!has_own_name()).then_some(Fit::Related),
-            Relation::Likely => Some(fit.min(Fit::Possible)),
+            // A machine may be the vending machine, and a washing machine is none.
             Relation::Near if self.needed.is_empty() && has_own_name() => None,
-            Relation::Near => Some(fit.min(Fit::Possible)),
+            Relation::Near | Relation::Likely => Some(fit.min(Fit::Possible)),
             Relation::Alike => Some(Fit::Related),
         }
     }
