@@ -79,10 +79,7 @@ def gerund(verb: str) -> str:
     if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
         return verb[:-1] + "ing"
     is_doubled = (
-        sum(it in _VOWELS for it in verb) == 1
-        and len(verb) > 2
-        and verb[-1] not in "aeiouwxy"
-        and verb[-2] in _VOWELS
+        sum(it in _VOWELS for it in verb) == 1 and len(verb) > 2 and verb[-1] not in "aeiouwxy" and verb[-2] in _VOWELS
     )
     return verb + (verb[-1] if is_doubled else "") + "ing"
 
