@@ -11,7 +11,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use log::warn;
 
 use crate::base::embedding::Embedding;
-use crate::index::nouns::Nouns;
+use crate::index::nouns::{NOUNS_MAX, Nouns};
 use crate::index::phrases::{ObjectName, ObjectQuery, Relation, SceneQuery};
 use crate::language::caption::{ParsedCaption, is_person};
 use crate::language::deeds::is_deed;
@@ -263,7 +263,7 @@ impl Vocabulary {
 
     fn learn(&self, mentioned: BTreeMap<String, String>) {
         let unknown: Vec<(String, String)> =
-            mentioned.into_iter().filter(|(stem, _)| self.is_new(stem)).collect();
+            mentioned.into_iter().filter(|(key, _)| self.is_new(key)).collect();
         for some in unknown.chunks(AT_ONCE) {
             // A noun without a vector is found by its own name, and is tried again
             // when it is mentioned again.
@@ -274,9 +274,12 @@ impl Vocabulary {
         }
     }
 
-    /// A name with a digit in it (`person_7`, a plate) means nothing but itself.
-    fn is_new(&self, stem: &str) -> bool {
-        !stem.contains(|c: char| c.is_ascii_digit()) && !self.read().of(stem).knows(stem)
+    /// A name with a digit in it (`person_7`, a plate) means nothing but itself; and beyond
+    /// [`NOUNS_MAX`] none is kept.
+    fn is_new(&self, key: &str) -> bool {
+        let held = self.read();
+        let kept = held.of(key);
+        !key.contains(|c: char| c.is_ascii_digit()) && !kept.knows(key) && kept.len() < NOUNS_MAX
     }
 
     fn learn_some(&self, nouns: &[(String, String)]) -> Result<(), ModelError> {
