@@ -46,11 +46,12 @@ else
 fi
 
 torch_python=${ENGRAM_TORCH_PYTHON:-python3}
-if "$torch_python" -c "import cv2, pytest, safetensors, tokenizers, torch" 2>/dev/null; then
+needed="cv2, matplotlib, PIL, pytest, safetensors, tokenizers, torch, transformers"
+if "$torch_python" -c "import $needed" 2>/dev/null; then
     tests_in "$torch_python" models/household-captioner/training
 else
     not_run="$not_run
-  models/household-captioner/training: $torch_python has no torch (ENGRAM_TORCH_PYTHON)"
+  models/household-captioner/training: $torch_python lacks one of $needed (ENGRAM_TORCH_PYTHON)"
 fi
 
 if [ -n "$not_run" ]; then
