@@ -10,7 +10,7 @@ use tokenizers::Tokenizer;
 
 use crate::base::embedding::Embedding;
 use crate::model::alphabet::Alphabet;
-use crate::model::encoder::Encoder;
+use crate::model::encoder::{Encoder, Precision};
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::sentence::{Pooling, SentenceSettings};
 use crate::model::tensors::Tensors;
@@ -29,7 +29,7 @@ pub fn load(path: &Path) -> Result<Box<dyn Embedder>, ModelError> {
     let dir = ModelDir::open(path)?;
     let identity = dir.identity()?;
     let files = EncoderFiles::read(&dir, Tensors::table_in_memory)?;
-    let encoder = Encoder::load(&files).map_err(|error| dir.unusable(&error))?;
+    let encoder = Encoder::load(&files, Precision::Single).map_err(|error| dir.unusable(&error))?;
     let EncoderFiles { config, mut tokenizer, words: _, weights: _ } = files;
     let sentence = SentenceSettings::read(&dir, config.max_position_embeddings)?;
     sentence.apply_to(&mut tokenizer).map_err(|error| dir.unusable(&error))?;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokenizers::Encoding;
 
 use crate::language::tagged::{TaggedWord, WordRole};
-use crate::model::encoder::Encoder;
+use crate::model::encoder::{Encoder, Precision};
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::layers::Linear;
 use crate::model::tensors::Tensors;
@@ -98,7 +98,7 @@ impl CaptionNetwork {
             Linear::load_transposed(files.config.hidden_size, outputs, &files.weights.pp(name))
         };
         Ok(Self {
-            encoder: Encoder::load(files)?,
+            encoder: Encoder::load(files, Precision::Half)?,
             roles: layer("roles", answers.roles.len())?,
             dependant: layer("dependant", answers.pointer_size)?,
             governor: layer("governor", answers.pointer_size)?,

@@ -12,6 +12,7 @@ use candle_nn::VarBuilder;
 
 use crate::model::bert_config::BertConfig;
 use crate::model::encoder_files::EncoderFiles;
+use crate::model::half_linear::HalfLinear;
 use crate::model::in_place::SoftmaxRows;
 use crate::model::layers::{Activation, Heads, Linear, Norm};
 use crate::model::table::EmbeddingTable;
@@ -25,8 +26,17 @@ pub(crate) struct Encoder {
     layers: Vec<EncoderLayer>,
 }
 
+/// In what the weights of the layers are kept.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Precision {
+    /// For a model on the way of every query.
+    Single,
+    /// For a model that is seldom asked, and whose file has halves.
+    Half,
+}
+
 impl Encoder {
-    pub(super) fn load(files: &EncoderFiles) -> Result<Self> {
+    pub(super) fn load(files: &EncoderFiles, precision: Precision) -> Result<Self> {
         let EncoderFiles { config, tokenizer: _, words, weights } = files;
         let width = config.hidden_size;
         let embeddings = weights.pp("embeddings");
@@ -39,7 +49,7 @@ impl Encoder {
             positions: positions.broadcast_add(&types.get(0)?)?,
             norm: norm_of(config, &embeddings)?,
             layers: (0..config.num_hidden_layers)
-                .map(|layer| EncoderLayer::load(config, &layers.pp(layer)))
+                .map(|layer| EncoderLayer::load(config, &layers.pp(layer), precision))
                 .collect::<Result<_>>()?,
         })
     }
@@ -60,27 +70,30 @@ impl Encoder {
 
 struct EncoderLayer {
     heads: usize,
-    queries_keys_values: Linear,
-    attended: Linear,
+    queries_keys_values: EncoderLinear,
+    attended: EncoderLinear,
     attended_norm: Norm,
-    widened: Linear,
+    widened: EncoderLinear,
     activation: Activation,
-    narrowed: Linear,
+    narrowed: EncoderLinear,
     narrowed_norm: Norm,
 }
 
 impl EncoderLayer {
-    fn load(config: &BertConfig, weights: &VarBuilder<'_>) -> Result<Self> {
+    fn load(config: &BertConfig, weights: &VarBuilder<'_>, precision: Precision) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let attention = weights.pp("attention");
+        let linear = |inputs, outputs, weights: &VarBuilder<'_>| {
+            EncoderLinear::load(inputs, outputs, weights, precision)
+        };
         Ok(Self {
             heads: config.num_attention_heads,
-            queries_keys_values: queries_keys_values(config, &attention.pp("self"))?,
-            attended: Linear::load_transposed(width, width, &attention.pp("output.dense"))?,
+            queries_keys_values: queries_keys_values(config, &attention.pp("self"), precision)?,
+            attended: linear(width, width, &attention.pp("output.dense"))?,
             attended_norm: norm_of(config, &attention.pp("output"))?,
-            widened: Linear::load_transposed(width, inner, &weights.pp("intermediate.dense"))?,
+            widened: linear(width, inner, &weights.pp("intermediate.dense"))?,
             activation: config.hidden_act,
-            narrowed: Linear::load_transposed(inner, width, &weights.pp("output.dense"))?,
+            narrowed: linear(inner, width, &weights.pp("output.dense"))?,
             narrowed_norm: norm_of(config, &weights.pp("output"))?,
         })
     }
@@ -103,18 +116,61 @@ impl EncoderLayer {
             .permute((2, 0, 3, 1, 4))?
             .contiguous()?;
         let (queries, keys, values) = (split.get(0)?, split.get(1)?, split.get(2)?);
+        let queries = (queries * Heads::of(width, self.heads).scale())?;
         let shares = queries.matmul(&keys.t()?)?;
         shares.inplace_op1(&SoftmaxRows)?;
         shares.matmul(&values)?.transpose(1, 2)?.reshape((rows, width))
     }
 }
 
-/// Side by side, the queries scaled already.
-fn queries_keys_values(config: &BertConfig, weights: &VarBuilder<'_>) -> Result<Linear> {
+enum EncoderLinear {
+    Single(Linear),
+    Half(HalfLinear),
+}
+
+impl EncoderLinear {
+    fn load(
+        inputs: usize,
+        outputs: usize,
+        weights: &VarBuilder<'_>,
+        precision: Precision,
+    ) -> Result<Self> {
+        match precision {
+            Precision::Single => {
+                Linear::load_transposed(inputs, outputs, weights).map(Self::Single)
+            }
+            Precision::Half => HalfLinear::load(inputs, outputs, weights).map(Self::Half),
+        }
+    }
+
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        match self {
+            Self::Single(linear) => linear.forward(x),
+            Self::Half(linear) => linear.forward(x),
+        }
+    }
+}
+
+/// Side by side.
+fn queries_keys_values(
+    config: &BertConfig,
+    weights: &VarBuilder<'_>,
+    precision: Precision,
+) -> Result<EncoderLinear> {
     let width = config.hidden_size;
-    let part = |name: &str| Linear::load_transposed(width, width, &weights.pp(name));
-    let queries = part("query")?.scale_by(Heads::of(width, config.num_attention_heads).scale())?;
-    Linear::side_by_side(&[queries, part("key")?, part("value")?])
+    let names = ["query", "key", "value"];
+    match precision {
+        Precision::Single => {
+            let part = |name| Linear::load(width, width, &weights.pp(name));
+            let parts = names.into_iter().map(part).collect::<Result<Vec<_>>>()?;
+            Linear::side_by_side(&parts).map(EncoderLinear::Single)
+        }
+        Precision::Half => {
+            let part = |name| HalfLinear::load(width, width, &weights.pp(name));
+            let parts = names.into_iter().map(part).collect::<Result<Vec<_>>>()?;
+            HalfLinear::side_by_side(&parts).map(EncoderLinear::Half)
+        }
+    }
 }
 
 fn norm_of(config: &BertConfig, weights: &VarBuilder<'_>) -> Result<Norm> {

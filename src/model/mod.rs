@@ -20,6 +20,7 @@ mod encoder_files;
 pub mod endpoint;
 pub mod florence;
 mod git_lfs;
+mod half_linear;
 pub mod hub_cache;
 mod in_place;
 pub(crate) mod jpeg;

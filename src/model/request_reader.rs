@@ -14,7 +14,7 @@ use tokenizers::Encoding;
 use crate::language::request_tags::{
     Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
 };
-use crate::model::encoder::Encoder;
+use crate::model::encoder::{Encoder, Precision};
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::layers::Linear;
 use crate::model::tensors::Tensors;
@@ -107,7 +107,7 @@ impl RequestNetwork {
             Linear::load_transposed(files.config.hidden_size, outputs, &files.weights.pp(name))
         };
         Ok(Self {
-            encoder: Encoder::load(files)?,
+            encoder: Encoder::load(files, Precision::Half)?,
             roles: layer("roles", labels.roles.len())?,
             whole: OfWhole {
                 order: layer("order", labels.orders.len())?,
