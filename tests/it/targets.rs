@@ -265,6 +265,7 @@ fn the_planner_goes_where_the_thing_was_seen_last() {
         ("get the book that is usually on the shelf in the hallway", 9.0),
         ("bring me a mug other than the blue one", 4.0),
         ("bring me what I was reading yesterday morning", 6.0),
+        ("Grandma asks if you could bring her the red mug", 4.0),
     ] {
         let (calls, goal) = retrieved(&mut talk, task);
         assert_eq!(goal["position"][0], json!(x), "{task}: {calls:?}");
@@ -276,6 +277,23 @@ fn the_planner_goes_where_the_thing_was_seen_last() {
         let (calls, goal) = retrieved(&mut talk, anything);
         assert!(goal["position"].is_array(), "{anything}: {calls:?}");
     }
+}
+
+#[test]
+fn a_place_that_is_driven_to_is_the_thing_where_nothing_is_known_to_lie_there() {
+    let mut talk = Talk::new(&[]);
+    for (hour, x, caption) in [
+        (8, 2.0, "A washing machine, in the bathroom."),
+        (9, 5.0, "A green lamp on a wooden shelf."),
+    ] {
+        let time = format!("2025-01-03 {hour:02}:00:00");
+        talk.call("observe", json!({"caption": caption, "time": time, "position": [x, 0.0, 0.0]}));
+    }
+    let task = json!({"task": "go to the washing machine please", "now": "2025-01-03 12:00:00"});
+    let found = talk.call("retrieve_object", task);
+    assert_eq!(found["understood"]["things"], json!(["washing machine"]), "{found:#}");
+    let goal = &found["goals"][0];
+    assert_eq!((&goal["position"][0], goal.get("guess")), (&json!(2.0), None), "{found:#}");
 }
 
 #[test]

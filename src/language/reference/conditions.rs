@@ -15,12 +15,17 @@ const WHEN: &[&str] = &["when", "whenever", "once", "until", "till", "after", "b
 /// Before "if" where it asks whether.
 const ASKING: &[&str] = &[
     "know",
+    "knows",
     "check",
     "see",
     "wonder",
+    "wonders",
     "wondering",
     "wondered",
     "ask",
+    "asks",
+    "asked",
+    "asking",
     "say",
     "sure",
     "remember",
@@ -252,7 +257,9 @@ impl PlacedWords {
             && !describes(from);
         let is_case = self.word(at) == "in" && self.word(at + 1) == "case";
         let depends = (is_if || is_when || is_as || is_case) && clause.len() > 1;
-        (depends && !clause.iter().all(|it| POLITE.contains(it))).then_some(end)
+        // A word of signs only, such as an emoji, says nothing.
+        let is_polite = clause.iter().all(|it| it.is_empty() || POLITE.contains(it));
+        (depends && !is_polite).then_some(end)
     }
 
     /// The word after a later time that begins at one: "in five minutes", "tomorrow".
@@ -340,9 +347,12 @@ mod tests {
             "bring me the mug if you don't mind",
             "if you have time, get the hammer",
             "if it's not too much trouble get the hammer",
+            "the hammer if its not too much trouble 🙏",
             "when you get a moment bring the mug",
             "do you know if the mug is on the desk",
             "tell me if there is a mug in the kitchen",
+            "Grandma asks if you could bring her walking stick",
+            "my boss wonders if somebody could bring the folder",
             "the book I was reading when you saw me",
             "the mug I used in the last five minutes",
             "the mug I had before",

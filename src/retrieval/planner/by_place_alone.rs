@@ -1,4 +1,5 @@
-//! "What I left on the sofa before lunch": the object that lay there, whatever it is.
+//! "What I left on the sofa before lunch": the object that lay there, whatever it is; and "go to
+//! the desk by the window": the place itself, where nothing else is known of it.
 
 use crate::language::deeds::AskedDeed;
 use crate::language::reference::Reference;
@@ -12,12 +13,28 @@ impl Plan<'_> {
         let request = recall(self.description(), self.window(), MATCHES);
         let found = self.trace.recall_best_match(request, "Recall what was seen there.")?;
         let Some(thing) = newest_thing(found, &self.reference, self.asked_deed().as_ref()) else {
-            return self.last_seen(&self.task.text);
+            return self.by_place_itself();
         };
-        let described = ParsedRequest::of_thing(&thing, thing.clone());
-        let choice = TargetChoice::Described(Box::new(described));
-        self.trace.choose_target(choice, "Decide on what lay there.")?;
+        self.describe_target(&thing, "Decide on what lay there.")?;
         self.last_seen(&thing)
+    }
+
+    /// The first place that is named is what is asked for, at the others.
+    fn by_place_itself(&mut self) -> Result<(), RetrievalError> {
+        if self.reference.around.is_empty() {
+            return self.last_seen(&self.task.text);
+        }
+        let thing = self.reference.around.remove(0);
+        self.reference.thing.clone_from(&thing);
+        self.describe_target(&thing, "Nothing is known to lie there: decide on the place itself.")?;
+        let target = if self.reference.around.is_empty() { None } else { self.by_place()? };
+        self.last_seen(&target.unwrap_or(thing))
+    }
+
+    fn describe_target(&mut self, thing: &str, why: &'static str) -> Result<(), RetrievalError> {
+        let described = ParsedRequest::of_thing(thing, thing.to_owned());
+        self.trace.choose_target(TargetChoice::Described(Box::new(described)), why)?;
+        Ok(())
     }
 }
 
