@@ -3,7 +3,7 @@
     python export.py --checkpoint WORK/run/checkpoint.pt --vocabulary WORK/vocabulary --out ..
 
 `--before` mixes in the checkpoint that the run was started from: what is new is learnt, and less
-of what was known is lost.
+of what was known is lost. Of several checkpoints of runs from the same one the mean is taken.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from safetensors.torch import save_file
 from train import read
 
 GOLDEN = 60
-AFTER = 0.6
-"""Weight of the newer of two checkpoints."""
+SHARE = 0.6
+"""Weight of what is newer, where nothing else is said."""
 
 
 def plural_of(head: str) -> str:
@@ -38,26 +38,31 @@ _SAID = [
 ]  # fmt: skip
 
 
-def mixed(before: dict[str, torch.Tensor], after: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def mixed(shares: list[tuple[float, dict[str, torch.Tensor]]]) -> dict[str, torch.Tensor]:
     return {
-        name: (1 - AFTER) * before[name] + AFTER * tensor if tensor.is_floating_point() else tensor
-        for name, tensor in after.items()
+        name: sum(share * state[name] for share, state in shares) if tensor.is_floating_point() else tensor
+        for name, tensor in shares[-1][1].items()
     }
+
+
+def state_of(path: Path) -> dict[str, torch.Tensor]:
+    return torch.load(path, weights_only=True)["model"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--checkpoint", type=Path, required=True)
+    parser.add_argument("--checkpoint", type=Path, nargs="+", required=True)
     parser.add_argument("--before", type=Path, help="checkpoint to mix it with")
+    parser.add_argument("--share", type=float, default=SHARE, help="of what is newer, in that mix")
     parser.add_argument("--vocabulary", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     torch.set_num_threads(1)
     args.out.mkdir(parents=True, exist_ok=True)
     shutil.copy(args.vocabulary / "tokenizer.json", args.out / "tokenizer.json")
-    state = torch.load(args.checkpoint, weights_only=True)["model"]
+    state = mixed([(1 / len(args.checkpoint), state_of(path)) for path in args.checkpoint])
     if args.before:
-        state = mixed(torch.load(args.before, weights_only=True)["model"], state)
+        state = mixed([(1 - args.share, state_of(args.before)), (args.share, state)])
     weights = {name: tensor.half().contiguous() for name, tensor in state.items() if "position_ids" not in name}
     save_file(weights, args.out / "model.safetensors", metadata={"format": "pt"})
     config = config_of(len(state["bert.embeddings.word_embeddings.weight"])).to_dict()

@@ -106,7 +106,8 @@ def share_right(model: Reader, tokenizer: Tokenizer, requests: list[Request]) ->
 
 def training_grammar(args: argparse.Namespace, nouns: list[str], sentences: list[str]) -> Grammar:
     files = sorted((Path(__file__).parent / "templates").glob("*.txt"))
-    return supplied([file.stem for file in files if file.stem not in args.without], nouns, sentences)
+    names = [file.stem for file in files if file.stem not in args.without]
+    return supplied(names + 2 * args.thrice, nouns, sentences)
 
 
 def batches_of(requests: list[Request], rng: random.Random) -> list[list[Request]]:
@@ -196,6 +197,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--measure-every", type=int, default=500)
     parser.add_argument("--without", nargs="*", default=[], help="files of templates to hold out")
+    parser.add_argument(
+        "--thrice", nargs="*", default=[], help="files of templates that are drawn three times as often"
+    )
     parser.add_argument(
         "--start", type=Path, help="checkpoint or model to train further, in place of beginning from the teacher"
     )
