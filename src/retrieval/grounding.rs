@@ -290,8 +290,8 @@ impl Retrieval {
         Ok(if thing.is_empty() { target.desc.clone() } else { thing })
     }
 
-    /// What the task was read as, where the target is described in the words of the task: a
-    /// goal is grounded by the same reading as the recall that led to it.
+    /// What the task was read as, where the target is described in the words of the task, or is a
+    /// further thing of it: a goal is grounded by the same reading as the recall that led to it.
     fn thing_of_task(
         &self,
         session: &Session,
@@ -299,6 +299,9 @@ impl Retrieval {
     ) -> Result<Option<String>, RetrievalError> {
         let Some(task) = &session.task else { return Ok(None) };
         let reference = self.reference_of(task)?;
+        if reference.also.contains(&target.desc) {
+            return Ok(Some(target.desc.clone()));
+        }
         let is_task = target.desc == target_phrase(&task.text, &reference);
         Ok(Some(reference.thing).filter(|it| is_task && !it.is_empty()))
     }

@@ -233,6 +233,21 @@ fn a_further_thing_that_names_nothing_fails_no_task() {
 }
 
 #[test]
+fn a_further_thing_of_several_words_is_searched_for_where_it_was_seen() {
+    let mut talk = Talk::new(&[]);
+    for (hour, x, caption) in [
+        (8, 1.0, "A box of nails lies on the workbench."),
+        (9, 3.0, "A claw hammer lies on the windowsill."),
+    ] {
+        let time = format!("2025-01-03 {hour:02}:00:00");
+        talk.call("observe", json!({"caption": caption, "time": time, "position": [x, 0.0, 0.0]}));
+    }
+    let reply = asked(&mut talk, "bring me the hammer and the box of nails");
+    let goals = first_goals(&reply, 2);
+    assert_eq!(goals, [("hammer".to_owned(), 3.0), ("box of nails".to_owned(), 1.0)]);
+}
+
+#[test]
 fn a_request_in_another_language_is_named_as_that_and_sends_no_robot() {
     let mut talk = in_household();
     for request in ["빨간 머그컵을 가져다 줘", "где мои ключи", "donde esta mi paraguas"]
