@@ -71,6 +71,9 @@ impl Encoder {
 struct EncoderLayer {
     heads: usize,
     queries_keys_values: EncoderLinear,
+    /// Of the queries; `None` where their weights are scaled already. Halves are not, which would
+    /// round them once more.
+    scale: Option<f64>,
     attended: EncoderLinear,
     attended_norm: Norm,
     widened: EncoderLinear,
@@ -89,6 +92,7 @@ impl EncoderLayer {
         Ok(Self {
             heads: config.num_attention_heads,
             queries_keys_values: queries_keys_values(config, &attention.pp("self"), precision)?,
+            scale: matches!(precision, Precision::Half).then(|| scale_of(config)),
             attended: linear(width, width, &attention.pp("output.dense"))?,
             attended_norm: norm_of(config, &attention.pp("output"))?,
             widened: linear(width, inner, &weights.pp("intermediate.dense"))?,
@@ -115,8 +119,10 @@ impl EncoderLayer {
             .reshape((texts, length, 3, self.heads, head))?
             .permute((2, 0, 3, 1, 4))?
             .contiguous()?;
-        let (queries, keys, values) = (split.get(0)?, split.get(1)?, split.get(2)?);
-        let queries = (queries * Heads::of(width, self.heads).scale())?;
+        let (mut queries, keys, values) = (split.get(0)?, split.get(1)?, split.get(2)?);
+        if let Some(scale) = self.scale {
+            queries = (queries * scale)?;
+        }
         let shares = queries.matmul(&keys.t()?)?;
         shares.inplace_op1(&SoftmaxRows)?;
         shares.matmul(&values)?.transpose(1, 2)?.reshape((rows, width))
@@ -151,24 +157,28 @@ impl EncoderLinear {
     }
 }
 
-/// Side by side.
+fn scale_of(config: &BertConfig) -> f64 {
+    Heads::of(config.hidden_size, config.num_attention_heads).scale()
+}
+
+/// Side by side; the queries of single precision scaled already.
 fn queries_keys_values(
     config: &BertConfig,
     weights: &VarBuilder<'_>,
     precision: Precision,
 ) -> Result<EncoderLinear> {
     let width = config.hidden_size;
-    let names = ["query", "key", "value"];
     match precision {
         Precision::Single => {
             let part = |name| Linear::load(width, width, &weights.pp(name));
-            let parts = names.into_iter().map(part).collect::<Result<Vec<_>>>()?;
-            Linear::side_by_side(&parts).map(EncoderLinear::Single)
+            let queries = part("query")?.scale_by(scale_of(config))?;
+            let all = [queries, part("key")?, part("value")?];
+            Linear::side_by_side(&all).map(EncoderLinear::Single)
         }
         Precision::Half => {
             let part = |name| HalfLinear::load(width, width, &weights.pp(name));
-            let parts = names.into_iter().map(part).collect::<Result<Vec<_>>>()?;
-            HalfLinear::side_by_side(&parts).map(EncoderLinear::Half)
+            let all = [part("query")?, part("key")?, part("value")?];
+            HalfLinear::side_by_side(&all).map(EncoderLinear::Half)
         }
     }
 }

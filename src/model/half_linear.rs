@@ -1,9 +1,10 @@
-//! Linear layer whose weights stay in half precision, as most files have them: half of the
-//! memory, and the same results. For models that are seldom asked. Knows no model.
+//! Linear layer whose weights stay in half precision: half of the memory. For models that are
+//! seldom asked. Knows no model.
 //!
-//! Products are of single precision, into which the weights are widened for each.
-//! (candle's 8-bit products were tried: with 384 inputs they take five times as
-//! long, and where the processor has instructions for 8 bits they keep the weights twice.)
+//! Products are of single precision, into which the weights are widened for each: of a file with
+//! halves the results are the same, weights of another precision are rounded to halves. (candle's
+//! 8-bit products were tried: half as many captions a second, and where the processor has
+//! instructions for 8 bits they keep the weights twice.)
 
 use std::sync::{Mutex, PoisonError};
 

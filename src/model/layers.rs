@@ -47,6 +47,10 @@ impl Linear {
         Ok(Self { weight, bias: bias.narrow(0, first, count)? })
     }
 
+    pub(super) fn scale_by(self, factor: f64) -> Result<Self> {
+        Ok(Self { weight: (self.weight * factor)?, bias: (self.bias * factor)? })
+    }
+
     /// Several layers of the same input as one product; results lie side by side.
     pub(super) fn side_by_side(parts: &[Self]) -> Result<Self> {
         let weights: Vec<&Tensor> = parts.iter().map(|part| &part.weight).collect();
