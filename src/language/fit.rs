@@ -6,7 +6,7 @@ use crate::language::deeds::is_deed_word;
 use crate::language::depicted::is_depicted;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind};
-use crate::language::words::{SHADES, share_family};
+use crate::language::words::{SHADES, are_sizes_of_one, share_family};
 
 /// How surely; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,6 +137,7 @@ fn shade(attribute: &Attribute) -> Option<&'static str> {
 /// Whether one eye may see this where another sees that.
 fn is_near(a: &Attribute, b: &Attribute) -> bool {
     a.kind == AttributeKind::Colour && share_family(&a.word, &b.word)
+        || a.kind == AttributeKind::Size && are_sizes_of_one(&a.word, &b.word)
 }
 
 #[cfg(test)]
@@ -224,6 +225,14 @@ mod tests {
     fn of_several_colours_any_may_fit() {
         check("a red and white mug", "white mug", Some(Fit::Full));
         check("a red and white mug", "blue mug", None);
+    }
+
+    #[test]
+    fn only_opposite_sizes_exclude_each_other() {
+        check("a huge bear", "giant bear", Some(Fit::Possible));
+        check("a tall vase", "big vase", Some(Fit::Possible));
+        check("a small bear", "giant bear", None);
+        check("a short ladder", "long ladder", None);
     }
 
     #[test]

@@ -91,6 +91,11 @@ pub(crate) fn share_family(a: &str, b: &str) -> bool {
     families.any(|it| COLOURS.has_tag(b, it))
 }
 
+/// Whether one eye may call this size what another calls that.
+pub(crate) fn are_sizes_of_one(a: &str, b: &str) -> bool {
+    !SIZES.has_tag(a, b)
+}
+
 /// Whether a stem is that of a room's name.
 pub(crate) fn is_room(stem: &str) -> bool {
     static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(ROOMS.words()));

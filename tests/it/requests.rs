@@ -71,21 +71,21 @@ fn a_slip_of_the_keys_is_read_as_what_was_meant_and_told() {
 fn what_is_seen_under_a_near_name_alone_is_offered_as_unsure_and_told() {
     let mut talk = in_household();
     for (at, caption) in
-        ["a red toy car on a carpet", "a blue toy car on a shelf"].iter().enumerate()
+        ["a red toy tractor on a carpet", "a blue toy tractor on a shelf"].iter().enumerate()
     {
         let x = 20.0 + 5.0 * f64::from(u8::try_from(at).unwrap());
         let seen = json!({"caption": caption, "position": [x, 0.0, 0.0], "theta": 0.0});
         talk.call("observe", seen);
     }
-    let reply = asked(&mut talk, "bring me the blue model car");
+    let reply = asked(&mut talk, "bring me the blue model tractor");
     assert_eq!(reply["goals"][0]["position"][0], json!(25.0), "{reply:#}");
     assert!(reply["goals"][0]["probability"].as_f64().unwrap() <= 0.3, "{reply:#}");
-    let told = "no \"blue model car\" was seen; this may be it: \"blue car\"";
+    let told = "no \"blue model tractor\" was seen; this may be it: \"blue tractor\"";
     assert_eq!(reply["understood"]["renamed"], told);
-    let reply = asked(&mut talk, "bring me the blue toy car");
+    let reply = asked(&mut talk, "bring me the blue toy tractor");
     assert_eq!(reply["understood"].get("renamed"), None);
     assert!(reply["goals"][0]["probability"].as_f64().unwrap() > 0.3, "{reply:#}");
-    let reply = asked(&mut talk, "how many model cars are there");
+    let reply = asked(&mut talk, "how many model tractors are there");
     assert_eq!(reply["understood"].get("renamed"), None, "a question is of what it names");
 }
 

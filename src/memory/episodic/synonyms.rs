@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::index::phrases::{ObjectName, Relation};
-use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
 use crate::language::words::{PACKAGING, PEOPLE, is_distinct_room, is_people};
+use crate::language::{everyday_names, lexicon};
 
 /// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
 /// by its other names. Rooms are alike and yet not the same, and what stands in a room is
@@ -42,8 +42,16 @@ pub(super) fn names(
     for other in table.chain(lexicon::synonyms(&known)) {
         names.extend(object_name(other, &said, relation).filter(|it| !names.contains(it)));
     }
+    add_everyday(&mut names, mention);
     if !is_distinct_room(stem) {
         add_related(&mut names, &known, &said, is_known);
+    }
+    let (listed, beside) = listed_name(mention);
+    if let Some(rest) = without_what_is_meant(&listed, &beside) {
+        let names_of_rest = sure_names(&listed)
+            .filter_map(|it| object_name(it, &rest, Relation::MoreSpecial))
+            .filter(|it| is_known(&it.stem));
+        names.extend(names_of_rest);
     }
     if let Some(kind) = kind_before_head(mention) {
         names.extend(object_name(&kind, &said, Relation::Likely));
@@ -72,6 +80,30 @@ pub(super) fn names(
         );
     }
     names
+}
+
+/// Whether a list has the nouns of both as names of one thing, or they are the same.
+pub(super) fn are_of_one(asked: &Mention, seen: &Mention) -> bool {
+    let (asked, seen) = (listed_name(asked).0, listed_name(seen).0);
+    asked == seen || lexicon::are_synonyms(&asked, &seen) || sure_names(&asked).any(|it| it == seen)
+}
+
+/// Adds the everyday names of what is mentioned.
+fn add_everyday(names: &mut Vec<ObjectName>, mention: &Mention) {
+    let (known, said) = everyday_name(mention);
+    for other in everyday_names::other_names(&known) {
+        let relation = if other.is_sure { Relation::Same } else { Relation::Likely };
+        let Some(mut name) = object_name(other.name, &said, relation) else { continue };
+        name.needed = name.attributes.get(said.len()..).unwrap_or_default().to_vec();
+        let is_as_sure = |it: &&ObjectName| match it.relation {
+            Relation::Same => true,
+            Relation::Alike | Relation::MoreGeneral | Relation::Near => false,
+            Relation::Likely | Relation::MoreSpecial => !other.is_sure,
+        };
+        if !names.iter().filter(is_as_sure).any(|it| it.covers(&name)) {
+            names.push(name);
+        }
+    }
 }
 
 /// Adds what is more special than the thing called `known`, and more general.
@@ -163,6 +195,23 @@ fn object_name(name: &str, said: &[Attribute], relation: Relation) -> Option<Obj
 /// The longest part of a thing's name that is known to have others: "bedside table" of
 /// "white bedside table"; and all else that is said of it.
 fn known_name(mention: &Mention) -> (String, Vec<Attribute>) {
+    longest_name(mention, &|it| {
+        !lexicon::household_names(it).is_empty() || lexicon::synonyms(it).next().is_some()
+    })
+}
+
+/// The same by the list of everyday names.
+fn everyday_name(mention: &Mention) -> (String, Vec<Attribute>) {
+    longest_name(mention, &|it| everyday_names::other_names(it).next().is_some())
+}
+
+/// The longer one of these two.
+fn listed_name(mention: &Mention) -> (String, Vec<Attribute>) {
+    let (known, everyday) = (known_name(mention), everyday_name(mention));
+    if everyday.0.len() > known.0.len() { everyday } else { known }
+}
+
+fn longest_name(mention: &Mention, is_known: &dyn Fn(&str) -> bool) -> (String, Vec<Attribute>) {
     // "plastic" of "plastic wrap" is a material elsewhere.
     let is_part = |it: &&Attribute| {
         matches!(it.kind, AttributeKind::Compound | AttributeKind::Material | AttributeKind::Other)
@@ -173,16 +222,33 @@ fn known_name(mention: &Mention) -> (String, Vec<Attribute>) {
         let of_name = parts.get(from..).unwrap_or_default();
         let words: Vec<&str> = of_name.iter().map(|it| it.word.as_str()).collect();
         let name = format!("{} {head}", words.join(" "));
-        let is_known = |it: &String| {
-            !lexicon::household_names(it).is_empty() || lexicon::synonyms(it).next().is_some()
-        };
-        let by_parts = || of_other_part(&words, &head).find(is_known);
-        if let Some(name) = Some(name).filter(is_known).or_else(by_parts) {
+        let by_parts = || of_other_part(&words, &head).find(|it| is_known(it));
+        if let Some(name) = Some(name).filter(|it| is_known(it)).or_else(by_parts) {
             let rest = mention.attributes.iter().filter(|it| !of_name.contains(it));
             return (name, rest.cloned().collect());
         }
     }
     (head, mention.attributes.clone())
+}
+
+/// The other names that mean what this one does, by WordNet and by the list of everyday names.
+fn sure_names(known: &str) -> impl Iterator<Item = &'static str> {
+    let everyday = everyday_names::other_names(known).filter(|it| it.is_sure);
+    lexicon::synonyms(known).chain(everyday.map(|it| it.name))
+}
+
+/// What is said of a thing without the parts of its name that others of its names have, too: that
+/// a stroller is for a baby is meant by every stroller, as it is also a baby buggy. `None` where
+/// there is no such part.
+fn without_what_is_meant(known: &str, said: &[Attribute]) -> Option<Vec<Attribute>> {
+    let others: Vec<&str> = sure_names(known).collect();
+    let is_meant = |it: &Attribute| {
+        let mut before_heads = others.iter().filter_map(|it| it.rsplit_once(' '));
+        it.kind == AttributeKind::Compound
+            && before_heads.any(|(before, _)| before.split(' ').any(|word| word == it.word))
+    };
+    let rest: Vec<Attribute> = said.iter().filter(|it| !is_meant(it)).cloned().collect();
+    (rest.len() < said.len()).then_some(rest)
 }
 
 /// Names of two words in which the first is called otherwise: "telephone box" of "phone box".
@@ -280,6 +346,7 @@ mod tests {
             let name = mention_of_name(other).unwrap();
             let mut of_name = names.iter().filter(|it| {
                 it.stem == name.head_stem
+                    && it.needed.iter().all(|part| name.attributes.contains(part))
                     && name.attributes.iter().all(|said| it.attributes.contains(said))
             });
             of_name.next().map(|it| it.relation)
@@ -287,7 +354,8 @@ mod tests {
         assert_eq!(related("my bag", "backpack"), Some(Relation::MoreSpecial));
         assert_eq!(related("an animal", "dog"), Some(Relation::Same));
         assert_eq!(related("a parrot", "bird"), Some(Relation::Likely));
-        assert_eq!(related("a motorbike", "motorcycle"), Some(Relation::Likely));
+        assert_eq!(related("a motorbike", "motorcycle"), Some(Relation::Same));
+        assert_eq!(related("the charcoal grill", "barbecue"), Some(Relation::Likely));
         assert_eq!(related("a mug", "container"), Some(Relation::MoreGeneral));
         assert_eq!(related("milk", "milk carton"), Some(Relation::Same));
         assert_eq!(related("coffee", "coffee mug"), Some(Relation::Likely));
@@ -301,7 +369,8 @@ mod tests {
         assert_eq!(related("the peaches", "peach tin"), Some(Relation::Same));
         assert_eq!(related("an orange", "orange bottle"), None);
         assert_eq!(related("a mug", "book"), None);
-        assert_eq!(related("the elevator", "lift"), Some(Relation::Likely));
+        assert_eq!(related("a sack barrow", "hand truck"), Some(Relation::Same));
+        assert_eq!(related("the elevator", "lift"), Some(Relation::Same));
         assert_eq!(related("my scissors", "shears"), Some(Relation::MoreSpecial));
         let truck = mentions("a truck").remove(0);
         let names = names(&truck, vec![truck.head_stem.clone()], &|_| true);
@@ -327,6 +396,10 @@ mod tests {
         assert_eq!(fit("my reading glasses", "reading glasses"), Some(Fit::Full));
         assert_eq!(fit("a glass", "two glasses"), Some(Fit::Full));
         assert_eq!(fit("two mugs", "a mug"), Some(Fit::Full));
+        assert_eq!(fit("a baby stroller", "a folded pushchair"), Some(Fit::Partial), "all are");
+        assert_eq!(fit("a wicker stroller", "a folded pushchair"), Some(Fit::Possible));
+        assert_eq!(fit("a sack barrow", "an orange hand truck"), Some(Fit::Full));
+        assert_eq!(fit("a sack barrow", "a truck"), None);
         assert_eq!(fit("a lamp", "a red candle"), Some(Fit::Partial));
         assert_eq!(fit("a red table lamp", "a red candle"), Some(Fit::Possible));
         assert_eq!(fit("a red table lamp", "a red lamp"), Some(Fit::Partial));

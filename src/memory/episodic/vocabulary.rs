@@ -15,8 +15,8 @@ use crate::index::nouns::{NOUNS_MAX, Nouns};
 use crate::index::phrases::{ObjectName, ObjectQuery, Relation, SceneQuery};
 use crate::language::caption::{ParsedCaption, is_person};
 use crate::language::deeds::is_deed;
-use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
+use crate::language::{everyday_names, lexicon};
 use crate::memory::episodic::synonyms;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
@@ -40,6 +40,7 @@ const ABOUT_AS_NEAR: f32 = 0.03;
 /// A name that captions have, near to one that is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NearName {
+    noun: String,
     /// Of its noun.
     stem: String,
     /// The words before that.
@@ -48,9 +49,15 @@ pub(super) struct NearName {
 }
 
 impl NearName {
+    /// In the singular: "wheelie bin".
+    fn name(&self) -> String {
+        let parts = self.parts.iter().map(|it| it.word.as_str());
+        parts.chain([self.noun.as_str()]).collect::<Vec<_>>().join(" ")
+    }
+
     /// As what captions may call `asked`, whose attributes it should have.
     pub(super) fn into_name(self, asked: &Mention) -> ObjectName {
-        let Self { stem, parts: needed, likeness: _ } = self;
+        let Self { noun: _, stem, parts: needed, likeness: _ } = self;
         let is_said = |it: &&Attribute| it.kind != AttributeKind::Compound;
         let said = asked.attributes.iter().filter(is_said);
         let attributes = said.chain(&needed).cloned().collect();
@@ -201,13 +208,16 @@ impl Vocabulary {
         let compounds = held.names.alike(&vector, least, &likeness).into_iter();
         let compounds = compounds.filter_map(|(key, it)| {
             let name = key.trim_start_matches(NAME_SIGN);
-            let Mention { head_stem, attributes, .. } =
+            let Mention { head, head_stem, attributes, .. } =
                 mention_of_name(name).filter(|_| !(is_known && lexicon::is_name(name)))?;
-            Some(NearName { stem: head_stem, parts: attributes, likeness: it })
+            Some(NearName { noun: head, stem: head_stem, parts: attributes, likeness: it })
         });
         let nouns = if is_known { Vec::new() } else { held.nouns.alike(&vector, least, &likeness) };
         let nouns = nouns.into_iter().filter(|(stem, _)| *stem != mention.head_stem);
-        let nouns = nouns.map(|(stem, it)| NearName { stem, parts: Vec::new(), likeness: it });
+        let nouns = nouns.map(|(stem, it)| {
+            let noun = lexicon::names_of_stem(&stem).first().copied().unwrap_or(&stem).to_owned();
+            NearName { noun, stem, parts: Vec::new(), likeness: it }
+        });
         let mut near: Vec<NearName> = compounds.chain(nouns).collect();
         drop(held);
         let is_among = |parts: &[Attribute], stem: &str| {
@@ -217,6 +227,7 @@ impl Vocabulary {
         let is_somebody = lexicon::is_person(&mention.singular_head());
         near.retain(|it| {
             lexicon::is_person(&it.stem) == is_somebody
+                && !everyday_names::are_told_apart(&name, &it.name())
                 && !is_among(&mention.attributes, &it.stem)
                 && !is_among(&it.parts, &mention.head_stem)
         });
@@ -228,6 +239,9 @@ impl Vocabulary {
 
     /// How alike the names of two things are; `None` where one of them has no vector.
     pub(super) fn name_likeness(&self, asked: &Mention, seen: &Mention) -> Option<f32> {
+        if synonyms::are_of_one(asked, seen) {
+            return Some(1.0);
+        }
         let key =
             seen.compound_name().map_or_else(|| seen.head_stem.clone(), |it| keyed_name(it).0);
         let asked = self.embedder.embed(TextRole::Passage, &asked.name()).ok()?;

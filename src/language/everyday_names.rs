@@ -1,0 +1,141 @@
+//! What else everyday things and people are called: a sack barrow is a hand truck, a bellhop a
+//! hotel porter; and which things that are near each other are told apart: a stapler and a staple
+//! remover.
+//!
+//! Pure: `data/everyday_names.txt`, compiled in.
+
+use std::sync::LazyLock;
+
+use crate::language::lexicon;
+
+/// A name of what another name means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherName {
+    pub name: &'static str,
+    /// Whether both names mean nothing else: a pen may be a ballpoint pen, and one for cattle.
+    pub is_sure: bool,
+}
+
+/// The other names of what `name` means, which is in lower case and singular.
+pub fn other_names(name: &str) -> impl Iterator<Item = OtherName> {
+    things(name).flat_map(move |at| {
+        let names = THINGS.get(at).into_iter().flat_map(|it| split(it.names));
+        let is_sure_itself = is_sure(name, at);
+        let others = names.filter(move |it| *it != name);
+        others.map(move |it| OtherName { name: it, is_sure: is_sure_itself && is_sure(it, at) })
+    })
+}
+
+/// Whether one thing stands in the list as near to another and yet not the same.
+pub fn are_told_apart(a: &str, b: &str) -> bool {
+    let is_told = |one: &str, other: &str| {
+        let mut of_one = things(one).filter_map(|at| THINGS.get(at));
+        of_one.any(|thing| split(thing.different).any(|it| it == other))
+    };
+    is_told(a, b) || is_told(b, a)
+}
+
+/// Whether a name means this thing, no kind of it as a bath towel is one of towels, and nothing else
+/// that a list or WordNet has.
+fn is_sure(name: &str, at: usize) -> bool {
+    let is_alone = things(name).count() == 1;
+    let mut others = THINGS.get(at).into_iter().flat_map(|it| split(it.names));
+    let is_kind =
+        others.any(|it| name.strip_suffix(it).is_some_and(|before| before.ends_with(' ')));
+    is_alone
+        && !is_kind
+        && (name.contains(' ') || !lexicon::is_name(name) || is_meant_by_wordnet(name, at))
+}
+
+/// Whether the word's sense in WordNet is near what another name of the thing means there.
+fn is_meant_by_wordnet(word: &str, at: usize) -> bool {
+    let mut names = THINGS.get(at).into_iter().flat_map(|it| split(it.names));
+    names.any(|it| {
+        it != word
+            && lexicon::is_name(it)
+            && (lexicon::is_kind_of(it, word)
+                || lexicon::is_kind_of(word, it)
+                || lexicon::are_near_kinds(it, word))
+    })
+}
+
+/// The numbers of the things that are called so.
+fn things(name: &str) -> impl Iterator<Item = usize> {
+    let from = NAMES.partition_point(|(it, _)| *it < name);
+    let these = NAMES.get(from..).unwrap_or_default().iter();
+    let these = these.map_while(move |(it, at)| (*it == name).then_some(*at));
+    these.collect::<Vec<_>>().into_iter()
+}
+
+/// A line of the list.
+struct Thing {
+    names: &'static str,
+    /// Names of what is near it and another thing.
+    different: &'static str,
+}
+
+fn split(names: &'static str) -> impl Iterator<Item = &'static str> {
+    names.split(", ").filter(|it| !it.is_empty())
+}
+
+static THINGS: LazyLock<Vec<Thing>> = LazyLock::new(|| {
+    let lines = include_str!("data/everyday_names.txt").lines().filter(|it| !it.starts_with('#'));
+    let things = lines.map(|line| {
+        let (names, different) = line.split_once(" | ").unwrap_or((line, ""));
+        Thing { names, different }
+    });
+    things.collect()
+});
+
+/// Each name with the number of its thing, in the order of the alphabet.
+static NAMES: LazyLock<Vec<(&'static str, usize)>> = LazyLock::new(|| {
+    let things = THINGS.iter().enumerate();
+    let mut names: Vec<_> =
+        things.flat_map(|(at, it)| split(it.names).map(move |name| (name, at))).collect();
+    names.sort_unstable();
+    names
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thing_has_other_names_which_are_sure_where_they_mean_nothing_else() {
+        let of = |name: &str, other: &str| {
+            other_names(name).find(|it| it.name == other).map(|it| it.is_sure)
+        };
+        assert_eq!(of("sack barrow", "hand truck"), Some(true));
+        assert_eq!(of("hand truck", "sack barrow"), Some(true));
+        assert_eq!(of("grand piano", "upright piano"), Some(false), "kinds of one thing");
+        assert_eq!(of("grill", "barbecue"), Some(false), "a room, too");
+        assert_eq!(of("fire extinguisher", "stapler"), None);
+        assert_eq!(other_names("no such thing").count(), 0);
+    }
+
+    #[test]
+    fn near_things_are_told_apart_both_ways() {
+        assert!(
+            are_told_apart("stapler", "staple remover")
+                && are_told_apart("staple remover", "stapler")
+        );
+        assert!(
+            !are_told_apart("stapler", "paper stapler") && !are_told_apart("mug", "no such thing")
+        );
+    }
+
+    #[test]
+    fn names_are_singular_and_in_lower_case_and_none_is_its_own_other() {
+        for thing in THINGS.iter() {
+            let names: Vec<&str> = split(thing.names).collect();
+            assert!(names.len() > 1, "{names:?}");
+            for name in &names {
+                let last = name.rsplit(' ').next().unwrap_or_default();
+                assert_eq!(lexicon::singular(last), last, "{name}");
+                assert_eq!(name.to_lowercase(), **name);
+                assert_eq!(names.iter().filter(|it| it == &name).count(), 1, "{name}");
+                assert!(split(thing.different).all(|it| it != *name), "{name}");
+            }
+        }
+    }
+}
