@@ -34,7 +34,15 @@ LENGTH_MAX = 72
 IGNORED = -100
 NO_REQUEST_MARGIN = 1.5
 """Logit by which it must be likelier that nothing is to be fetched, as in engram."""
+TALK = ("stop", "chat")
+"""Intents of what nothing is looked for after."""
 HEAD_WEIGHT = {"order": 0.3, "tense": 0.3, "intent": 0.5, "asks": 0.2, "rank": 0.2, "count": 0.2}
+
+
+def is_told(request: Request, at: int) -> bool:
+    """Whether a template says which role a character has. Of talk none does, and of what calls something
+    off some name the thing and some do not: what is learnt there would be missing in requests."""
+    return request.intent not in TALK or (request.intent == "stop" and request.roles[at] > 0)
 
 
 def as_tensors(
@@ -50,7 +58,7 @@ def as_tensors(
         ids[row, :length] = torch.tensor(it.ids[:length])
         mask[row, :length] = 1
         for at, (start, end) in enumerate(it.offsets[:length]):
-            if end > start:
+            if end > start and is_told(request, start):
                 roles[row, at] = request.roles[start]
     whole = {
         head: torch.tensor([answers.index(getattr(request, head)) for request in requests])
