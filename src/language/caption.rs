@@ -15,6 +15,7 @@ use crate::language::mention::{Mention, mentions};
 use crate::language::naming;
 use crate::language::place::{PlaceWords, place_of};
 use crate::language::tagged::{TaggedSentence, TaggedWord, WordRole};
+use crate::language::verb_head::without_verb_heads;
 use crate::language::verbs;
 use crate::language::words::{DETERMINERS, PREPOSITIONS, is_people};
 
@@ -111,7 +112,8 @@ impl ParsedCaption {
     pub fn of_tagged(reader: u32, sentences: &[(&str, Vec<TaggedWord>)]) -> Self {
         let mut parsed = Self { reader, ..Self::default() };
         for (number, (text, words)) in sentences.iter().enumerate() {
-            Tagged::of(text, words, number).add_to(&mut parsed);
+            let words = without_verb_heads(text, words);
+            Tagged::of(text, &words, number).add_to(&mut parsed);
         }
         parsed
     }

@@ -21,6 +21,7 @@ mod sentence;
 pub(crate) mod spelling;
 pub mod tagged;
 pub mod time;
+mod verb_head;
 pub mod verbs;
 mod word_class;
 pub(crate) mod words;

@@ -128,6 +128,7 @@ pub(super) fn attribute(word: &str) -> Attribute {
         "gray" | "greyish" | "grayish" => "grey",
         "blond" => "blonde",
         "wood" => "wooden",
+        "woollen" | "woolen" => "wool",
         "metallic" => "metal",
         "golden" => "gold",
         "tile" => "tiled",
