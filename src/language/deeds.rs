@@ -10,6 +10,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::language::caption::{ParsedCaption, ParsedDeed, ParsedThing, Presence, is_person};
 use crate::language::depicted::{as_depicted, is_depicted};
+use crate::language::everyday_deeds;
 use crate::language::fit::fit;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
@@ -37,8 +38,10 @@ pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
         let (there, others): (Vec<&ParsedThing>, Vec<&ParsedThing>) =
             doers.into_iter().partition(is_there);
         indexed.extend(there.iter().map(|it| deed_mention(Some(&it.mention), verb)));
-        // "a dog sleeping", "no man sleeping"
-        let is_no_person = |it: &&ParsedThing| !it.presence.is_there() || is_animal(&it.mention);
+        // "a dog sleeping", "no man sleeping", "a cable running from it"
+        let is_no_person = |it: &&ParsedThing| {
+            !it.presence.is_there() || is_animal(&it.mention) || does_by_itself(&it.mention)
+        };
         if there.is_empty() {
             if others.iter().any(is_no_person) {
                 continue;
@@ -71,6 +74,11 @@ fn deed_stem(verb: &str) -> String {
     format!("{SIGN}{}", Stemmer::create(Algorithm::English).stem(verb))
 }
 
+/// The stems of the other verbs for a deed.
+pub fn other_stems(verb: &str) -> Vec<String> {
+    everyday_deeds::other_verbs(verb).map(deed_stem).collect()
+}
+
 /// Whether an attribute's word is that of a deed.
 pub fn is_deed_word(word: &str) -> bool {
     word.starts_with(SIGN)
@@ -79,7 +87,8 @@ pub fn is_deed_word(word: &str) -> bool {
 /// A deed that is asked about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedDeed {
-    stem: String,
+    /// Of its verb, and of the other ones for the same.
+    stems: Vec<String>,
     who: Vec<Attribute>,
 }
 
@@ -99,7 +108,7 @@ impl AskedDeed {
     pub fn new(verb: &str, doer: Option<&str>) -> Self {
         let doer = doer.and_then(|it| mentions(&format!("a {it}")).into_iter().next());
         let who = doer.as_ref().map(attributes).unwrap_or_default();
-        Self { stem: deed_stem(verb), who }
+        Self { stems: [vec![deed_stem(verb)], other_stems(verb)].concat(), who }
     }
 
     /// Whether a caption tells of it, whatever it is done with.
@@ -115,7 +124,8 @@ impl AskedDeed {
             let mut doers = deed.who.iter().filter_map(thing).peekable();
             doers.peek().is_none() || doers.any(is_doer)
         };
-        let done = caption.deeds.iter().filter(|it| deed_stem(&it.verb) == self.stem && is_by(it));
+        let is_same = |deed: &ParsedDeed| self.stems.contains(&deed_stem(&deed.verb));
+        let done = caption.deeds.iter().filter(|it| is_same(it) && is_by(it));
         let with = |deed: &ParsedDeed| {
             let mut what = deed.what.iter().filter_map(thing);
             match () {
@@ -134,6 +144,12 @@ fn is_somebody_there(thing: &ParsedThing) -> bool {
 
 fn is_animal(mention: &Mention) -> bool {
     lexicon::descends_from(&lexicon::singular(&mention.head), "animal")
+}
+
+/// Whether a thing is known to be no person: what it does nobody does.
+fn does_by_itself(mention: &Mention) -> bool {
+    let head = lexicon::singular(&mention.head);
+    lexicon::is_name(&head) && !lexicon::is_person(&head) && !is_people(&mention.head_stem)
 }
 
 /// The things that a description names, the wanted one first. Where it tells what somebody
@@ -317,7 +333,7 @@ fn is_somebody(word: &str) -> bool {
 }
 
 const PRONOUNS: &[&str] =
-    &["i", "we", "he", "she", "they", "you", "someone", "somebody", "anyone", "anybody"];
+    &["i", "we", "he", "she", "they", "you", "someone", "somebody", "anyone", "anybody", "whoever"];
 
 /// "a book that user was reading" of "a book user was reading": nothing is called by a word
 /// for anybody.
@@ -418,6 +434,7 @@ mod tests {
             ("a nurse reading", "a nurse reading a book", Some(Fit::Full)),
             ("a nurse reading", "a plumber reading a book", None),
             ("a person kneeling", "a plumber kneeling at a sink", Some(Fit::Full)),
+            ("whoever is ironing", "a woman ironing a shirt", Some(Fit::Full)),
         ] {
             let found = shown(description, &ParsedCaption::by_rules(caption));
             let found = found.map(|it| if it == Fit::Full { it } else { Fit::Possible });
@@ -435,7 +452,8 @@ mod tests {
             ("a woman reading", "a woman reading and a dog sleeping", &[&[0], &[1]], full),
             ("a woman cooking", "a woman next to a man cooking", &[&[1]], None),
             ("a man dancing", "a man and a woman dancing", &[&[0, 1]], full),
-            ("a man sleeping", "a man next to a bed for sleeping", &[&[1]], full),
+            ("a man sleeping", "a man next to a bed for sleeping", &[&[1]], None),
+            ("somebody running", "a woman next to a cable running along a wall", &[&[1]], None),
         ] {
             let mut caption = ParsedCaption::by_rules(caption);
             for (deed, who) in caption.deeds.iter_mut().zip(who) {

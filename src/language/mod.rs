@@ -7,6 +7,7 @@ pub mod caption;
 pub mod commonsense;
 pub mod deeds;
 pub mod depicted;
+pub mod everyday_deeds;
 pub mod everyday_names;
 pub mod fit;
 mod gone;

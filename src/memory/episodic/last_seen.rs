@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::base::RecordId;
 use crate::index::phrases::{Relation, SceneQuery};
 use crate::language::deeds::{doer_and_things, is_deed, query_mentions};
+use crate::language::everyday_deeds::in_other_words;
 use crate::language::fit::{Certainty, Fit};
 use crate::language::lexicon::singular;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
@@ -181,17 +182,32 @@ impl Episodic {
         let named = self.query_mentions(query);
         let Some(mut wanted) = self.scene_query_of(query, named.clone()) else { return Ok(None) };
         let seen = self.corpus.last_sightings(&wanted, &Filter::default(), 1);
-        if seen.is_none()
+        let certainty = seen.map(|it| it.certainty);
+        let is_sure = certainty.is_some_and(|it| it > Certainty::Possible);
+        if !is_sure && let Some(other) = self.deed_in_other_words(query, certainty) {
+            return Ok(Some(other));
+        }
+        if certainty.is_none()
             && let Some(beside) = self.doer_beside_things(query)
         {
             return Ok(Some(beside));
         }
-        let is_sure = seen.is_some_and(|it| it.certainty > Certainty::Possible);
         if let Some(target) = named.first().filter(|_| !is_sure) {
             let near = self.vocabulary.near_names(target)?;
             wanted.target.names.extend(near.into_iter().map(|it| it.into_name(target)));
         }
         Ok(Some(wanted))
+    }
+
+    /// A query with its deed said otherwise, where captions show that more surely than `certainty`.
+    fn deed_in_other_words(&self, query: &str, certainty: Option<Certainty>) -> Option<SceneQuery> {
+        let others = in_other_words(&query.to_lowercase()).into_iter();
+        let found = others.filter_map(|it| {
+            let wanted = self.read_literally(&it)?;
+            let seen = self.corpus.last_sightings(&wanted, &Filter::default(), 1)?;
+            Some((seen.certainty, wanted)).filter(|(it, _)| Some(*it) > certainty)
+        });
+        Some(found.max_by_key(|(certainty, _)| *certainty)?.1)
     }
 
     /// Whom a query tells a deed of, beside all else that it names, where captions have them so:

@@ -14,7 +14,7 @@ use crate::base::embedding::Embedding;
 use crate::index::nouns::{NOUNS_MAX, Nouns};
 use crate::index::phrases::{ObjectName, ObjectQuery, Relation, SceneQuery};
 use crate::language::caption::{ParsedCaption, is_person};
-use crate::language::deeds::is_deed;
+use crate::language::deeds::{is_deed, other_stems};
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
 use crate::language::{everyday_names, lexicon};
 use crate::memory::episodic::synonyms;
@@ -251,7 +251,8 @@ impl Vocabulary {
 
     fn object_query(&self, mention: Mention) -> ObjectQuery {
         if is_deed(&mention) {
-            return ObjectQuery::of_stems(mention.attributes, vec![mention.head_stem]);
+            let stems = [vec![mention.head_stem], other_stems(&mention.head)].concat();
+            return ObjectQuery::of_stems(mention.attributes, stems);
         }
         let stem = mention.head_stem.as_str();
         let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
