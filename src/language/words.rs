@@ -49,6 +49,7 @@ classes! {
     WRITING = "writing";
     GERUNDS = "gerunds";
     BEFORE_VERBS = "before_verbs";
+    BEFORE_WHERE = "before_where";
     MERE_USE = "mere_use";
     FILLERS = "fillers";
     PLACE_PARTS = "place_parts";

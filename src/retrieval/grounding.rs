@@ -89,6 +89,16 @@ impl Retrieval {
         Ok(Grounding { goals, observations, last_seen, is_guess: false })
     }
 
+    /// The place of a record and no other.
+    pub(super) fn ground_only_at(&self, id: RecordId) -> Result<Grounding, RetrievalError> {
+        let record = self.records(&[id])?.pop().ok_or(RetrievalError::NoRecord(id))?;
+        let reason = format!("here it was at {}", self.zone.format(record.end_at));
+        let goal = goal_of(&record, reason).ok_or(RetrievalError::NoPosition(id))?;
+        let goals = vec![Goal { probability: 1.0, ..goal }];
+        let last_seen = Some(record.end_at);
+        Ok(Grounding { goals, observations: vec![record], last_seen, is_guess: false })
+    }
+
     /// Where the target was last seen, then where else it may be.
     pub(super) fn ground(
         &self,

@@ -61,14 +61,36 @@ impl Retrieval {
         follows: bool,
     ) -> Result<PlannedSearch, RetrievalError> {
         let held = self.session(session);
-        let target = match &held.target {
-            Some(target) => target.clone(),
-            None => self.implied_target(&held)?,
-        };
+        let target = self.held_target(&held)?;
         let grounding = match record {
             Some(id) => self.ground_at(&held, &target, id)?,
             None => self.ground(&held, &target)?,
         };
+        self.hold_plan(session, PlannedSearch { target, grounding }, follows)
+    }
+
+    /// The place of a record as all that is wanted: where something was then.
+    pub(crate) fn plan_past_place(
+        &self,
+        session: SessionName<'_>,
+        record: RecordId,
+    ) -> Result<PlannedSearch, RetrievalError> {
+        let target = self.held_target(&self.session(session))?;
+        let grounding = self.ground_only_at(record)?;
+        self.hold_plan(session, PlannedSearch { target, grounding }, false)
+    }
+
+    fn held_target(&self, held: &Session) -> Result<Target, RetrievalError> {
+        held.target.clone().map_or_else(|| self.implied_target(held), Ok)
+    }
+
+    fn hold_plan(
+        &self,
+        session: SessionName<'_>,
+        planned: PlannedSearch,
+        follows: bool,
+    ) -> Result<PlannedSearch, RetrievalError> {
+        let PlannedSearch { target, grounding } = &planned;
         let own = grounding.goals.clone();
         self.update(session, |it| {
             let mut goals = std::mem::take(&mut it.earlier_goals);
@@ -79,7 +101,7 @@ impl Retrieval {
             let goals = best_of_each_first(goals);
             it.search = Some(Search { state: SearchState::Planned, goals, visited: 0 });
         })?;
-        Ok(PlannedSearch { target, grounding })
+        Ok(planned)
     }
 
     /// Gives the goals to the robot, once: what it has already is not published again.

@@ -2,6 +2,7 @@
 //!
 //! Knows no plan.
 
+use crate::base::RecordId;
 use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::instances::InstanceList;
@@ -32,7 +33,7 @@ pub(crate) enum TracedCall {
     RecallAll { request: RecallRequest, reply: TracedRecall },
     DetermineInstances { request: ParsedRequest, reply: InstanceList },
     ChooseTarget { choice: TargetChoice, reply: ChosenTarget },
-    PlanSearch { follows: bool, reply: PlannedSearch },
+    PlanSearch { record: Option<RecordId>, follows: bool, reply: PlannedSearch },
     Dispatch { reply: Dispatch },
 }
 
@@ -125,7 +126,19 @@ impl<'a> ToolTrace<'a> {
     ) -> Result<(), RetrievalError> {
         self.check_length()?;
         let reply = self.retrieval.plan_search(self.session, None, follows)?;
-        self.push(TracedCall::PlanSearch { follows, reply }, why);
+        self.push(TracedCall::PlanSearch { record: None, follows, reply }, why);
+        Ok(())
+    }
+
+    /// Plans to go where a record was made, and nowhere else.
+    pub(super) fn plan_past_place(
+        &mut self,
+        record: RecordId,
+        why: &'static str,
+    ) -> Result<(), RetrievalError> {
+        self.check_length()?;
+        let reply = self.retrieval.plan_past_place(self.session, record)?;
+        self.push(TracedCall::PlanSearch { record: Some(record), follows: false, reply }, why);
         Ok(())
     }
 

@@ -20,6 +20,7 @@ mod crash;
 mod crash_daemon;
 mod crash_segments;
 mod daemon;
+mod deeds;
 mod dev_memory;
 mod endpoint;
 #[path = "../../benches/home/evaluation/mod.rs"]
@@ -47,6 +48,7 @@ mod notes;
 mod offline;
 mod page;
 mod parse_by_hand;
+mod past_place;
 mod photographs;
 mod purge;
 mod python_client;

@@ -6,6 +6,7 @@
 
 pub(crate) mod conditions;
 pub(crate) mod courtesy;
+mod past_place;
 mod phrase;
 mod questions;
 
@@ -65,6 +66,8 @@ pub struct Reference {
     pub renamed: Option<Box<Respelling>>,
     /// What the request makes the errand depend on or puts off: "if it is clean".
     pub conditions: Vec<String>,
+    /// Whether the place is wanted where it was then: "go to where the cat slept".
+    pub wants_past_place: bool,
     /// Whether it is in a language that nobody here reads, so that nothing else is told.
     pub is_unread: bool,
 }
@@ -145,6 +148,8 @@ impl Reference {
         }
         let near = said.plainly(Role::Near).into_iter().flat_map(|it| places(&it)).next();
         let without = said.plainly(Role::Not).into_iter().map(|it| phrase::thing(&[it], &[]));
+        let is_past = tagged.tense == Tense::Once || !when.is_empty() || doing.is_some();
+        let is_past = is_past && tagged.tense != Tense::Habit;
         let (when, order) = split_times(when, tagged);
         let head = mentions(&thing).pop().map(|it| it.head).unwrap_or_default();
         let is_question = intent == Intent::Question;
@@ -176,6 +181,7 @@ impl Reference {
             respelled: Vec::new(),
             renamed: None,
             conditions: Vec::new(),
+            wants_past_place: is_past && past_place::wants_past_place(request),
             is_unread: false,
         }
     }

@@ -3,6 +3,7 @@
 //!
 //! Pure.
 
+use crate::language::lexicon;
 use crate::language::words::{
     COLLECTIVES, DETERMINERS, FILLERS, NOWHERE, PLACE_PARTS, PLACEHOLDERS, PREPOSITIONS, ROOMS,
     SIDES,
@@ -41,7 +42,8 @@ pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
         said.extend(
             without_determiner(attribute)
                 .into_iter()
-                .filter(|it| !PLACEHOLDERS.contains(it.as_str())),
+                .filter(|it| !PLACEHOLDERS.contains(it.as_str()))
+                .map(as_part_of_name),
         );
     }
     let mut whole: Vec<String> = Vec::new();
@@ -52,6 +54,11 @@ pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
     }
     whole.extend(thing);
     whole.join(" ")
+}
+
+/// A word as it stands before a name: a backpack with dinosaurs on it is a dinosaur backpack.
+fn as_part_of_name(word: String) -> String {
+    if lexicon::is_adjective(&word) { word } else { lexicon::singular(&word) }
 }
 
 /// The places that are named in plain words, the nearest first: the "left side of the

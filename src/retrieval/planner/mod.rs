@@ -2,12 +2,13 @@
 //! calls that find it.
 //!
 //! Deterministic: the same memory and the same request make the same calls. What
-//! singles the object out may be a time, a place or a habit; the goal is always
-//! where that object was last seen.
+//! singles the object out may be a time, a place or a habit; the goal is
+//! where that object was last seen, but where the place of then is what is wanted.
 
 mod answer;
 mod answer_text;
 mod by_habit;
+mod by_past_place;
 mod by_place;
 mod by_place_alone;
 mod by_time;
@@ -103,8 +104,14 @@ impl Plan<'_> {
         let conditions = self.reference.conditions.iter();
         self.unmet.extend(conditions.map(|it| format!("{it:?} is not waited for or checked")));
         if !self.plan_all_of_kind()? {
-            self.recall_target()?;
-            self.trace.plan_search(false, "Decide where to search: where it was seen last.")?;
+            if let Some(record) = self.past_place()? {
+                let choice = TargetChoice::Implied;
+                self.trace.choose_target(choice, "Form an idea of what is searched for.")?;
+                self.trace.plan_past_place(record, "Decide where to go: where it was then.")?;
+            } else {
+                self.recall_target()?;
+                self.trace.plan_search(false, "Decide where to search: where it was seen last.")?;
+            }
         }
         self.plan_further_targets()?;
         if let Some(offer) = self.trace.offer_if_unsure()? {

@@ -22,7 +22,7 @@ use crate::tools::{Hints, ToolError, Toolset};
 
 pub(crate) struct RealWorldSearchInstance;
 
-const RECORD: &str = "record_id";
+pub(crate) const RECORD: &str = "record_id";
 pub(super) const FOLLOWS: &str = "follows";
 
 /// Where the search begins, and after what.

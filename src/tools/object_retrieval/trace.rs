@@ -72,9 +72,12 @@ fn arguments_of(call: &TracedCall, zone: Zone) -> (&'static str, Map<String, Val
         TracedCall::ChooseTarget { choice, .. } => {
             (MemorySearchInstance::NAME, target_arguments(choice))
         }
-        TracedCall::PlanSearch { follows, .. } => {
+        TracedCall::PlanSearch { record, follows, .. } => {
             let follows = json!(follows.then_some(true));
-            let arguments = to_arguments([(real_world_search_instance::FOLLOWS, follows)]);
+            let arguments = to_arguments([
+                (real_world_search_instance::RECORD, json!(record)),
+                (real_world_search_instance::FOLLOWS, follows),
+            ]);
             (RealWorldSearchInstance::NAME, arguments)
         }
         TracedCall::Dispatch { .. } => (SearchCurrentTarget::NAME, Map::new()),

@@ -1,0 +1,44 @@
+//! "Go to where the cat slept on Sunday": the place of then, and not where the cat is now.
+
+use serde_json::{Value, json};
+
+use crate::transcripts::Talk;
+
+fn seen(talk: &mut Talk, time: &str, x: f64, caption: &str) {
+    let place = json!({"caption": caption, "time": time, "position": [x, 1.0], "map_id": "home"});
+    talk.call("observe", place);
+}
+
+fn asked(talk: &mut Talk, task: &str) -> Value {
+    talk.call("retrieve_object", json!({"task": task, "now": "2025-01-03 12:00:00"}))
+}
+
+#[test]
+fn the_place_of_then_is_driven_to_and_no_other() {
+    let mut talk = Talk::new(&[]);
+    seen(&mut talk, "2024-12-29 10:00:00", 1.0, "a grey cat sleeping on an armchair");
+    seen(&mut talk, "2024-12-30 10:00:00", 10.0, "a woman sewing a curtain at a desk");
+    seen(&mut talk, "2024-12-31 10:00:00", 20.0, "a grey cat next to a blue bowl");
+    seen(&mut talk, "2024-12-31 11:00:00", 30.0, "a woman reading a book on a sofa");
+    for (task, x, tells) in [
+        ("go to where the cat slept on Sunday", 1.0, "2024-12-29 10:00:00"),
+        ("drive to where somebody was sewing on Monday", 10.0, "2024-12-30 10:00:00"),
+    ] {
+        let reply = asked(&mut talk, task);
+        let goals = reply["goals"].as_array().unwrap();
+        assert_eq!(goals.len(), 1, "{task}: {goals:?}");
+        assert_eq!(goals[0]["position"][0], json!(x), "{task}");
+        assert_eq!(goals[0]["probability"], json!(1.0), "{task}");
+        assert!(goals[0]["reason"].as_str().unwrap().contains(tells), "{task}: {goals:?}");
+    }
+    let reply = asked(&mut talk, "bring me the cat that slept on the armchair on Sunday");
+    assert_eq!(reply["goals"][0]["position"][0], json!(20.0), "where it is now: {reply}");
+}
+
+#[test]
+fn what_was_not_seen_then_is_searched_for_where_it_was_last() {
+    let mut talk = Talk::new(&[]);
+    seen(&mut talk, "2024-12-31 10:00:00", 20.0, "a grey cat next to a blue bowl");
+    let reply = asked(&mut talk, "go to where the cat slept on Sunday");
+    assert_eq!(reply["goals"][0]["position"][0], json!(20.0), "{reply}");
+}
