@@ -26,7 +26,7 @@ class Augment(unittest.TestCase):
         for request in drawn(300):
             said = self.manners.put(request, self.rng)
             self.assertEqual(len(said.text), len(said.roles))
-            words = lambda it: [(role, text.rstrip(".!?;, ").split()) for role, text in it.spans()]  # noqa: E731
+            words = lambda it: [(role, word.rstrip(".!?;, ")) for role, text in it.spans() for word in text.split()]  # noqa: E731
             self.assertEqual(words(said), words(request), said.text)
 
     def test_every_manner_keeps_a_role_for_each_character_and_no_other_roles(self):
