@@ -2,11 +2,15 @@
 //! Each look without the thing makes it less likely that it is still there.
 //!
 //! The negative evidence of a persistence filter (Rosen et al. 2016, "Towards lifelong
-//! feature-based mapping"), with the detection rate of this viewpoint in place of a fixed one.
+//! feature-based mapping"), with the detection rate of this viewpoint in place of a fixed one: that
+//! of the thing itself, and before much is known of it, that of whatever is seen there, as some
+//! captions list all that stands on a table and others tell what somebody does at it.
+
+use std::collections::BTreeSet;
 
 use crate::base::RecordId;
 use crate::base::area::Area;
-use crate::base::time::{Timestamp, Window};
+use crate::base::time::Timestamp;
 use crate::index::phrases::ObjectQuery;
 use crate::language::caption::Presence;
 use crate::memory::episodic::data_association::VISIT_GAP;
@@ -50,7 +54,7 @@ impl Episodic {
         last_seen: Timestamp,
     ) -> Result<Option<LaterLooks>, MemoryError> {
         let wanted = self.read_query(thing)?;
-        let Some((wanted, filter)) = wanted.zip(filter_around(sighting, since)) else {
+        let Some((wanted, filter)) = wanted.zip(filter_around(sighting)) else {
             return Ok(None);
         };
         let ids: Vec<RecordId> = self.corpus.newest(&filter, LOOKS_MAX, &[]);
@@ -61,19 +65,27 @@ impl Episodic {
             it.layer.is_none() && is_view()
         });
         looks.sort_by_key(|it| (it.meta.taken_at, it.id));
-        Ok(weigh(&looks, &wanted.target, last_seen))
+        Ok(weigh(&looks, &wanted.target, since, last_seen))
     }
 }
 
-/// Weighs looks in the order of time.
-fn weigh(looks: &[Record], wanted: &ObjectQuery, last_seen: Timestamp) -> Option<LaterLooks> {
+/// Weighs looks in the order of time, the first of which may be from before the thing was there.
+fn weigh(
+    looks: &[Record],
+    wanted: &ObjectQuery,
+    since: Timestamp,
+    last_seen: Timestamp,
+) -> Option<LaterLooks> {
     let shows = |it: &&Record| it.parsed.shown_mentions().any(|seen| wanted.fit(seen).is_some());
     let split = looks.partition_point(|it| it.meta.taken_at <= last_seen);
     let (before, after) = looks.split_at_checked(split)?;
     if after.is_empty() || after.iter().any(|it| shows(&it)) {
         return None;
     }
-    let prior = PRIOR_LOOKS * f64::from(REDETECTION_RATE);
+    // The first look of its stay shows it by definition.
+    let began = before.partition_point(|it| it.meta.taken_at <= since);
+    let before = before.get(began..).unwrap_or_default();
+    let prior = PRIOR_LOOKS * redetection_rate(looks, wanted);
     let seen = as_f64(before.iter().filter(shows).count());
     let overlooked = 1.0 - (prior + seen) / (PRIOR_LOOKS + as_f64(before.len()));
     let (mut probability, mut denied) = (1.0, false);
@@ -90,18 +102,38 @@ fn weigh(looks: &[Record], wanted: &ObjectQuery, last_seen: Timestamp) -> Option
     Some(LaterLooks { count: after.len(), miss_probability })
 }
 
+/// Share of the things, without the wanted one, that the next look shows again; a low one where
+/// they come and go.
+fn redetection_rate(looks: &[Record], wanted: &ObjectQuery) -> f64 {
+    let things = |it: &Record| -> BTreeSet<String> {
+        let shown = it.parsed.things.iter();
+        let shown = shown.filter(|it| it.presence == Presence::Shown && !it.is_person);
+        let others = shown.filter(|it| !wanted.is_named_by(&it.mention));
+        others.map(|it| it.mention.head_stem.clone()).collect()
+    };
+    let (mut shares, mut pairs) = (PRIOR_LOOKS * f64::from(REDETECTION_RATE), PRIOR_LOOKS);
+    for pair in looks.windows(2) {
+        let [one, next] = pair else { continue };
+        let (these, those) = (things(one), things(next));
+        if !these.is_empty() {
+            shares += as_f64(these.intersection(&those).count()) / as_f64(these.len());
+            pairs += 1.0;
+        }
+    }
+    shares / pairs
+}
+
 fn denies(look: &Record, wanted: &ObjectQuery) -> bool {
     let mut absent = look.parsed.things.iter().filter(|it| it.presence == Presence::Absent);
     absent.any(|it| wanted.is_named_by(&it.mention))
 }
 
 /// `None` where the robot did not know its position.
-fn filter_around(sighting: &Record, since: Timestamp) -> Option<Filter> {
+fn filter_around(sighting: &Record) -> Option<Filter> {
     let [x, y, z] = sighting.meta.pose?.position;
     let (frame, map) = (&sighting.meta.frame_id, &sighting.meta.map_id);
     let area = Area::new((x, y, Some(z)), VIEWPOINT_METRES, frame, map).ok()?;
-    let window = Window::new(Some(since), Some(Timestamp::LATEST)).ok()?;
-    Some(Filter { window, area: Some(area), ..Filter::default() })
+    Some(Filter { area: Some(area), ..Filter::default() })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "at most some hundreds")]
@@ -122,7 +154,8 @@ mod tests {
     /// Looks, of which the first `stay` are from the time that the thing was there.
     fn weigh_after(seen: &[Seen], stay: usize) -> Option<LaterLooks> {
         let records = records(seen);
-        weigh(&records, &sought("a red mug"), records[stay - 1].meta.taken_at)
+        let since = records[0].meta.taken_at;
+        weigh(&records, &sought("a red mug"), since, records[stay - 1].meta.taken_at)
     }
 
     fn rounds(captions: &[&'static str]) -> Vec<Seen> {
@@ -149,6 +182,25 @@ mod tests {
     }
 
     #[test]
+    fn looks_that_show_nothing_again_say_little() {
+        let lists = rounds(&[NONE, NONE, NONE, RED, NONE, NONE]);
+        let tells = rounds(&[
+            "a boy reading a comic",
+            "a man sorting letters",
+            "a cat on a folded blanket",
+            RED,
+            "a woman cutting paper",
+            "a girl drawing with chalk",
+        ]);
+        let miss = |seen: &[Seen]| {
+            let records = records(seen);
+            let at = records[3].meta.taken_at;
+            weigh(&records, &sought("a red mug"), at, at).unwrap().miss_probability
+        };
+        assert!(miss(&lists) < 0.1 && miss(&tells) > 0.4, "{} {}", miss(&lists), miss(&tells));
+    }
+
+    #[test]
     fn a_look_that_may_show_it_is_no_miss() {
         for caption in [RED, "a mug on a wooden desk", "a small red cup and a laptop"] {
             assert_eq!(weigh_after(&rounds(&[RED, NONE, caption]), 1), None, "{caption}");
@@ -168,10 +220,10 @@ mod tests {
     fn a_caption_that_denies_the_thing_weighs_more_than_silence() {
         let mut seen = records(&rounds(&[RED, NONE]));
         let last_seen = seen[0].meta.taken_at;
-        let silent = weigh(&seen, &sought("a red mug"), last_seen).unwrap();
+        let silent = weigh(&seen, &sought("a red mug"), last_seen, last_seen).unwrap();
         let mug: ParsedThing = seen[0].parsed.things[0].clone();
         seen[1].parsed.things.push(ParsedThing { presence: Presence::Absent, ..mug });
-        let denied = weigh(&seen, &sought("a red mug"), last_seen).unwrap();
+        let denied = weigh(&seen, &sought("a red mug"), last_seen, last_seen).unwrap();
         assert!(denied.miss_probability < 0.1 * silent.miss_probability);
     }
 }
