@@ -26,6 +26,26 @@ pub fn other_names(name: &str) -> impl Iterator<Item = OtherName> {
     })
 }
 
+/// Whether the list has `other` as a name of another thing than WordNet means by `name`: the
+/// charger that is no horse. False where it does not tell.
+pub fn is_of_another(other: &str, name: &str) -> bool {
+    let is_it = |it: &str| {
+        it == name
+            || lexicon::are_synonyms(it, name)
+            || lexicon::descends_from(it, name)
+            || lexicon::descends_from(name, it)
+    };
+    let known = |it: &'static str| {
+        let last = it.rsplit(' ').next().unwrap_or_default();
+        [it, last].into_iter().find(|it| lexicon::is_name(it)).filter(|it| *it != other)
+    };
+    let mut listed = things(other).filter_map(|at| THINGS.get(at));
+    listed.any(|thing| {
+        let mut beside = split(thing.names).filter_map(known).peekable();
+        beside.peek().is_some() && !beside.any(is_it)
+    })
+}
+
 /// Whether one thing stands in the list as near to another and yet not the same.
 pub fn are_told_apart(a: &str, b: &str) -> bool {
     let is_told = |one: &str, other: &str| {
@@ -110,6 +130,14 @@ mod tests {
         assert_eq!(of("grill", "barbecue"), Some(false), "a room, too");
         assert_eq!(of("fire extinguisher", "stapler"), None);
         assert_eq!(other_names("no such thing").count(), 0);
+    }
+
+    #[test]
+    fn a_name_may_be_of_another_thing_than_the_dictionary_means() {
+        assert!(is_of_another("charger", "horse"));
+        assert!(is_of_another("notebook", "notebook computer"));
+        assert!(!is_of_another("handbag", "bag"));
+        assert!(!is_of_another("no such thing", "bag"));
     }
 
     #[test]

@@ -39,7 +39,10 @@ pub(super) fn names(
     let (known, said) = known_name(mention);
     let people = PEOPLE.tagged("name").filter(|_| is_person(mention));
     let table = lexicon::household_names(&known).iter().copied().chain(people);
-    for other in table.chain(lexicon::synonyms(&known)) {
+    let by_wordnet = lexicon::synonyms(&known).map(|it| {
+        (it, if everyday_names::is_of_another(it, &known) { Relation::Likely } else { relation })
+    });
+    for (other, relation) in table.map(|it| (it, relation)).chain(by_wordnet) {
         names.extend(object_name(other, &said, relation).filter(|it| !names.contains(it)));
     }
     add_everyday(&mut names, mention);
@@ -129,6 +132,9 @@ fn add_related(
         if !is_known(&lexicon::noun_stem(last)) || is_distinct_room(other) {
             continue;
         }
+        let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
+        let is_meant = !is_kind || !everyday_names::is_of_another(other, known);
+        let relation = if is_meant { relation } else { Relation::Likely };
         let Some(mut name) = object_name(other, said, relation) else { continue };
         name.needed = name.attributes.get(said.len()..).unwrap_or_default().to_vec();
         let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
@@ -221,14 +227,26 @@ fn longest_name(mention: &Mention, is_known: &dyn Fn(&str) -> bool) -> (String, 
     for from in 0..parts.len() {
         let of_name = parts.get(from..).unwrap_or_default();
         let words: Vec<&str> = of_name.iter().map(|it| it.word.as_str()).collect();
-        let name = format!("{} {head}", words.join(" "));
+        let whole = [words.as_slice(), &[head.as_str()]].concat();
+        let mut names = spellings(&whole);
         let by_parts = || of_other_part(&words, &head).find(|it| is_known(it));
-        if let Some(name) = Some(name).filter(|it| is_known(it)).or_else(by_parts) {
+        if let Some(name) = names.find(|it| is_known(it)).or_else(by_parts) {
             let rest = mention.attributes.iter().filter(|it| !of_name.contains(it));
             return (name, rest.cloned().collect());
         }
     }
     (head, mention.attributes.clone())
+}
+
+/// A name in one word each, and with a hyphen in place of one of the blanks, as lists write some:
+/// "ping-pong table".
+fn spellings<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
+    let whole = words.join(" ");
+    let hyphened = (1..words.len()).map(|at| {
+        let (before, after) = words.split_at(at);
+        format!("{}-{}", before.join(" "), after.join(" "))
+    });
+    std::iter::once(whole).chain(hyphened)
 }
 
 /// The other names that mean what this one does, by WordNet and by the list of everyday names.
@@ -369,6 +387,8 @@ mod tests {
         assert_eq!(related("the peaches", "peach tin"), Some(Relation::Same));
         assert_eq!(related("an orange", "orange bottle"), None);
         assert_eq!(related("a mug", "book"), None);
+        assert_eq!(related("a horse", "charger"), Some(Relation::Likely));
+        assert_eq!(related("a notebook computer", "notebook"), Some(Relation::Likely));
         assert_eq!(related("a sack barrow", "hand truck"), Some(Relation::Same));
         assert_eq!(related("the elevator", "lift"), Some(Relation::Same));
         assert_eq!(related("my scissors", "shears"), Some(Relation::Same));
@@ -400,6 +420,7 @@ mod tests {
         assert_eq!(fit("a wicker stroller", "a folded pushchair"), Some(Fit::Possible));
         assert_eq!(fit("a sack barrow", "an orange hand truck"), Some(Fit::Full));
         assert_eq!(fit("a sack barrow", "a truck"), None);
+        assert_eq!(fit("the ping-pong table", "a green table tennis table"), Some(Fit::Full));
         assert_eq!(fit("a lamp", "a red candle"), Some(Fit::Partial));
         assert_eq!(fit("a red table lamp", "a red candle"), Some(Fit::Possible));
         assert_eq!(fit("a red table lamp", "a red lamp"), Some(Fit::Partial));
