@@ -255,7 +255,9 @@ impl<'a> Tagged<'a> {
     }
 
     fn add_to(&self, parsed: &mut ParsedCaption) {
-        let is_head = |at: &usize| self.role(*at).is_name() && !self.is_written(*at);
+        let is_head = |at: &usize| {
+            self.role(*at).is_name() && !self.is_written(*at) && !self.is_only_named(*at)
+        };
         let heads: Vec<usize> = (0..self.words.len()).filter(is_head).collect();
         let from = parsed.things.len();
         let number = |head: usize| heads.iter().position(|it| *it == head).map(|at| from + at);
@@ -291,6 +293,36 @@ impl<'a> Tagged<'a> {
             let what = heads.iter().filter(|it| self.is_object(**it, at)).copied();
             Some(ParsedDeed { verb, who, what: what.filter_map(number).collect() })
         }));
+    }
+
+    /// Whether a head is named only to say of which kind another thing is: whom "a bellhop's jacket"
+    /// is made for, and what "a case for a fire blanket" is.
+    fn is_only_named(&self, head: usize) -> bool {
+        self.is_kind_of_owner(head) || self.is_purpose(head)
+    }
+
+    /// Whether a head is any owner of the thing after it, and no certain one.
+    fn is_kind_of_owner(&self, head: usize) -> bool {
+        let end = self.words.get(head).map_or(0, |it| it.at.end);
+        let after = self.text.get(end..).unwrap_or_default();
+        let is_owner = ["'s ", "’s "].iter().any(|it| after.starts_with(it));
+        let owned = self.words.iter().skip(head + 1).find(|it| it.at.start >= end + "'s".len());
+        let is_of_thing = owned.is_some_and(|it| {
+            it.role.is_name() || matches!(it.role, WordRole::Part | WordRole::Attribute)
+        });
+        let described = (0..head).rev().map(|at| (self.role(at), self.word(at)));
+        let is_said = |role| matches!(role, WordRole::Part | WordRole::Attribute | WordRole::Count);
+        let mut before = described.skip_while(|(role, _)| is_said(*role));
+        let is_certain = before
+            .next()
+            .is_some_and(|(_, it)| DETERMINERS.contains(&it) && !matches!(it.as_str(), "a" | "an"));
+        is_owner && is_of_thing && !is_certain
+    }
+
+    /// Whether a head is what a thing is for.
+    fn is_purpose(&self, head: usize) -> bool {
+        let by = self.relation_of(head).filter(|it| self.word(*it) == "for");
+        by.and_then(|it| self.governor(it)).is_some_and(|it| self.role(it).is_name())
     }
 
     /// The last room, and the last thing that another one is on or in.
@@ -330,7 +362,8 @@ impl<'a> Tagged<'a> {
         let of_name: Vec<&str> = name.split_whitespace().flat_map(naming::parts_of_word).collect();
         let words: Vec<&str> =
             before.iter().map(String::as_str).chain(of_name.iter().copied()).collect();
-        let after: Vec<&str> = after.iter().map(String::as_str).collect();
+        let after = after.iter().map(String::as_str).chain(self.having(head));
+        let after: Vec<&str> = after.collect();
         let mut named = naming::name(&words, &after, Some(of_name.len().saturating_sub(1)))?;
         let written = self.written.iter().filter(|(of, _)| *of == head);
         let written = written.flat_map(|(_, range)| range.clone()).map(|at| self.word(at));
@@ -338,6 +371,16 @@ impl<'a> Tagged<'a> {
             written.filter(|it| it.contains(char::is_alphanumeric)).collect();
         named.inscribe(written.iter().map(String::as_str));
         Some(named)
+    }
+
+    /// What somebody or something is who has what is said right after it: bearded "with a beard".
+    fn having(&self, head: usize) -> Option<&'static str> {
+        let of = |at: usize| self.governor(at) == Some(head);
+        let mut relations = (head + 1..self.words.len()).filter(|at| of(*at));
+        let with = relations.find(|at| self.word(*at) == "with")?;
+        let mut after = (with + 1..self.words.len()).map(|at| self.word(at));
+        let noun = after.find(|it| !DETERMINERS.contains(it) && !lexicon::is_adjective(it))?;
+        lexicon::having(&noun).filter(|_| !lexicon::descends_from(&noun, "animal"))
     }
 
     /// The object of the first relation that begins with a head, and the relation's word.
@@ -550,6 +593,44 @@ mod tests {
             ["table"]
         );
         assert_eq!(parsed.things[1].presence, Presence::Absent);
+    }
+
+    #[test]
+    fn what_a_thing_is_for_and_whom_any_such_thing_is_of_is_not_there() {
+        let heads = |parsed: ParsedCaption| -> Vec<String> {
+            parsed.things.into_iter().map(|it| it.mention.head).collect()
+        };
+        let purpose = "a red/attribute/2 case/thing for/relation/2 a fire/part/6 blanket/thing/3";
+        assert_eq!(heads(parsed(purpose)), ["case"]);
+        assert_eq!(heads(parsed("looking/deed for/relation/0 a cup/thing/1")), ["cup"]);
+        let owned = |text: &str, person: &str, thing: &str| {
+            let word = |said: &str, role, to| {
+                let at = text.find(said).unwrap();
+                TaggedWord { at: at..at + said.len(), role, to }
+            };
+            let article = text.split(' ').next().unwrap();
+            let words = vec![
+                word(article, WordRole::None, None),
+                word(person, WordRole::Person, None),
+                word(thing, WordRole::Thing, None),
+            ];
+            heads(ParsedCaption::of_tagged(1, &[(text, words)]))
+        };
+        assert_eq!(owned("a waiter's jacket", "waiter", "jacket"), ["jacket"]);
+        assert_eq!(owned("a waiter’s jacket", "waiter", "jacket"), ["jacket"]);
+        assert_eq!(owned("the waiter's jacket", "waiter", "jacket"), ["waiter", "jacket"]);
+        assert_eq!(owned("a waiter jacket", "waiter", "jacket"), ["waiter", "jacket"]);
+    }
+
+    #[test]
+    fn who_has_a_beard_is_bearded() {
+        let said = |words: &str| {
+            let named = parsed(words).things.remove(0).mention;
+            named.attributes.into_iter().map(|it| it.word).collect::<Vec<_>>()
+        };
+        assert_eq!(said("a man/person with/relation/1 a grey/none beard/none"), ["bearded"]);
+        assert_eq!(said("a jar/thing with/relation/1 a red/attribute/5 lid/thing/2"), ["lidded"]);
+        assert_eq!(said("a man/person with/relation/1 a dog/thing/2"), [""; 0]);
     }
 
     #[test]

@@ -407,6 +407,7 @@ mod tests {
             ("a man in a blue sweater", &["man", "blue sweater"]),
             ("a mug the user is using", &["mug", "user"]),
             ("reading glasses", &["reading glasses"]),
+            ("the sleeping bag", &["sleeping bag"]),
             ("no smoking sign", &["smoking sign"]),
             ("a person next to an ironing board", &["person", "ironing board"]),
             ("a user manual", &["user manual"]),

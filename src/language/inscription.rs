@@ -44,9 +44,16 @@ pub(super) fn inscription(words: &[&str], at: usize) -> Option<Range<usize>> {
         }
         verb if WRITING.has_tag(verb, "verb") => after_verb(at)?,
         verb if WRITING.value(verb) == Some("") => {
-            let length = words.iter().skip(at + 1).take_while(|it| goes_on(Some(it))).count();
-            (length > 0 || word(at + 1) == QUOTE).then_some(())?;
-            return Some(quoted(words, at + 1).unwrap_or(at + 1..at + 1 + length));
+            // A title that begins with an article goes on to the next thing.
+            let is_title = DETERMINERS.has_tag(word(at + 1), "article");
+            let mut rest = at + 1..words.len();
+            let end = if is_title {
+                rest.skip(1).find(|it| is_end(words, *it)).unwrap_or(words.len())
+            } else {
+                rest.find(|it| !goes_on(words.get(*it).copied())).unwrap_or(words.len())
+            };
+            (end > at + 1 || word(at + 1) == QUOTE).then_some(())?;
+            return Some(quoted(words, at + 1).unwrap_or(at + 1..end));
         }
         _ => return None,
     };
@@ -136,6 +143,8 @@ mod tests {
     #[test]
     fn what_somebody_does_is_not_written() {
         check("a person that reads a book", None);
+        check("a book called the long way home", Some("the long way home"));
+        check("a dog called by a man", None);
         check("a box with a lid on it", None);
         check("a wall with a poster in english printed on paper", None);
         check("a man \" in charge \" of the shop", None);

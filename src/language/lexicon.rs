@@ -33,6 +33,16 @@ pub fn is_adjective(word: &str) -> bool {
     ADJECTIVES.contains(word)
 }
 
+/// The adjective for who or what has such a thing: "bearded" of "beard", "striped" of "stripes".
+pub fn having(noun: &str) -> Option<&'static str> {
+    let one = singular(noun);
+    // "spotted", "lidded"
+    let doubled = one.chars().next_back().map(|last| format!("{one}{last}ed"));
+    let plain = if one.ends_with('e') { format!("{one}d") } else { format!("{one}ed") };
+    let formed = [Some(plain), doubled];
+    formed.iter().flatten().find_map(|it| ADJECTIVES.get(it.as_str()).copied())
+}
+
 /// Whether a name in lower case and singular is one that WordNet has for what can be
 /// seen: "washing machine".
 pub fn is_name(name: &str) -> bool {
