@@ -6,7 +6,7 @@ use crate::language::deeds::is_deed_word;
 use crate::language::depicted::is_depicted;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind};
-use crate::language::words::{SHADES, are_sizes_of_one, share_family};
+use crate::language::words::{LIKENESSES, SHADES, are_sizes_of_one, share_family};
 
 /// How surely; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,7 +96,7 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
         all = false;
     }
     Some(match (all, some) {
-        _ if is_depicted(seen) => Fit::Possible,
+        _ if is_depicted(seen) || is_likeness(seen) && !is_likeness(wanted) => Fit::Possible,
         // A loaf beside somebody who cuts wood may be another than the one that is cut.
         _ if !is_done => Fit::Possible,
         (true, _) => Fit::Full,
@@ -129,6 +129,11 @@ fn is_one_part(attribute: &Attribute, part: &str) -> bool {
         || attribute.kind == AttributeKind::Other && is_same
 }
 
+/// Whether what is said of a thing says that it is only a likeness of one: a toy, a model.
+pub fn is_likeness(said: &[Attribute]) -> bool {
+    said.iter().any(|it| LIKENESSES.contains(&it.word))
+}
+
 /// Which of two opposite shades an attribute says: dark of "a dark green mug".
 fn shade(attribute: &Attribute) -> Option<&'static str> {
     SHADES.value(&attribute.word).filter(|_| attribute.kind == AttributeKind::Other)
@@ -159,6 +164,13 @@ mod tests {
         check("a blue mug", "red mug", None);
         check("a metal red mug", "a ceramic red mug", None);
         check("an open door", "a closed door", None);
+    }
+
+    #[test]
+    fn a_likeness_is_hardly_the_thing() {
+        check("a yellow toy excavator", "excavator", Some(Fit::Possible));
+        check("a yellow toy excavator", "toy excavator", Some(Fit::Full));
+        check("an excavator", "toy excavator", Some(Fit::Possible));
     }
 
     #[test]

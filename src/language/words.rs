@@ -64,6 +64,7 @@ classes! {
     PACKAGING = "packaging";
     PEOPLE = "people";
     KEPT = "kept";
+    LIKENESSES = "likenesses";
     COURTESY = "courtesy";
     GREETINGS = "greetings";
     FIXTURES = "fixtures";

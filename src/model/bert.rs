@@ -12,6 +12,7 @@ use crate::base::embedding::Embedding;
 use crate::model::alphabet::Alphabet;
 use crate::model::encoder::{Encoder, Precision};
 use crate::model::encoder_files::EncoderFiles;
+use crate::model::max_similarity::max_similarity;
 use crate::model::sentence::{Pooling, SentenceSettings};
 use crate::model::tensors::Tensors;
 use crate::model::threads::multiply_on_one_thread;
@@ -86,6 +87,18 @@ impl Embedder for BertEmbedder {
         Ok(vectors.into_iter().map(|(_, vector)| vector).collect())
     }
 
+    fn max_similarity(
+        &self,
+        query: &str,
+        passages: &[&str],
+    ) -> Result<Option<Vec<f32>>, ModelError> {
+        let query = self.words(query)?;
+        let passages =
+            passages.iter().map(|it| self.words(it)).collect::<Result<Vec<_>, ModelError>>()?;
+        let found = max_similarity(self.encoder.word_table(), &query, &passages);
+        found.map(Some).map_err(|error| to_error(&error))
+    }
+
     fn share_read(&self, text: &str) -> f32 {
         self.alphabet.share_read(&self.tokenizer, text)
     }
@@ -97,6 +110,12 @@ impl BertEmbedder {
             .tokenizer
             .encode_fast(self.sentence.with_prompt(role, text), true)
             .map_err(|error| to_error(&error))?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// Tokens without the special ones and prompts.
+    fn words(&self, text: &str) -> Result<Vec<u32>, ModelError> {
+        let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| to_error(&error))?;
         Ok(encoding.get_ids().to_vec())
     }
 

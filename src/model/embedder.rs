@@ -69,12 +69,26 @@ impl EmbedderHandle {
         role: TextRole,
         texts: &[&str],
     ) -> Result<Vec<Embedding>, ModelError> {
-        let vectors = catch_unwind(AssertUnwindSafe(|| self.model.embed(role, texts)))
-            .unwrap_or_else(|panic| {
-                Err(ModelError::Failed(format!("it panicked: {}", panic_text(panic.as_ref()))))
-            })?;
+        let vectors = unless_it_panics(|| self.model.embed(role, texts))?;
         if vectors.len() == texts.len() { Ok(vectors) } else { Err(incomplete()) }
     }
+
+    /// See [`Embedder::max_similarity`].
+    pub fn max_similarity(
+        &self,
+        query: &str,
+        passages: &[&str],
+    ) -> Result<Option<Vec<f32>>, ModelError> {
+        let found = unless_it_panics(|| self.model.max_similarity(query, passages))?;
+        let is_whole = found.as_ref().is_none_or(|it| it.len() == passages.len());
+        if is_whole { Ok(found) } else { Err(incomplete()) }
+    }
+}
+
+fn unless_it_panics<T>(ask: impl FnOnce() -> Result<T, ModelError>) -> Result<T, ModelError> {
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|panic| {
+        Err(ModelError::Failed(format!("it panicked: {}", panic_text(panic.as_ref()))))
+    })
 }
 
 fn incomplete() -> ModelError {

@@ -54,6 +54,11 @@ impl Encoder {
         })
     }
 
+    /// Vectors of tokens by themselves.
+    pub(crate) fn word_table(&self) -> &EmbeddingTable {
+        &self.words
+    }
+
     /// Vectors of the last layer, texts × tokens × width, for texts of equal length.
     pub(crate) fn forward(&self, texts: &[&[u32]]) -> Result<Tensor> {
         let length = texts.first().map_or(0, |text| text.len());

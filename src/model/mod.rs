@@ -26,6 +26,7 @@ mod in_place;
 pub(crate) mod jpeg;
 pub mod known_models;
 pub(crate) mod layers;
+mod max_similarity;
 mod pickle;
 pub(crate) mod preprocess;
 pub mod request_reader;
@@ -109,6 +110,18 @@ pub trait Embedder: Send + Sync + fmt::Debug {
 
     /// One vector a text, in the order of `texts`.
     fn embed(&self, role: TextRole, texts: &[&str]) -> Result<Vec<Embedding>, ModelError>;
+
+    /// How much of `query` each passage says, word by word, in -1..=1: the mean over the query's
+    /// tokens of the highest cosine with one of the passage's, of the vectors that tokens have by
+    /// themselves (MaxSim of late interaction; ColBERT, Khattab & Zaharia 2020). `None` where a
+    /// model does not tell.
+    fn max_similarity(
+        &self,
+        _query: &str,
+        _passages: &[&str],
+    ) -> Result<Option<Vec<f32>>, ModelError> {
+        Ok(None)
+    }
 
     /// Share of the letters of `text` that are of a script which the model learnt, in
     /// 0..=1; all of it where a model does not say. The vector of a text of which it reads

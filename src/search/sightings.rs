@@ -10,7 +10,7 @@ use crate::base::time::Timestamp;
 use crate::index::Row;
 use crate::index::columns::Condition;
 use crate::index::phrases::{ObjectQuery, PhraseMatches, Phrases, SceneQuery};
-use crate::language::fit::{Certainty, Fit, fit};
+use crate::language::fit::{Certainty, Fit, fit, is_likeness};
 use crate::language::mention::{Attribute, AttributeKind};
 use crate::search::segment::SegmentReader;
 
@@ -88,6 +88,10 @@ fn is_only_kind(
     condition: &Condition<'_>,
 ) -> bool {
     let (mut described, mut bare) = (Vec::new(), Vec::new());
+    // The ambulance is no toy ambulance.
+    if is_likeness(&target.attributes) {
+        return false;
+    }
     for reader in readers {
         let within = reader.select(condition);
         for named in reader.phrases().naming(target).filter(|it| it.is_own) {
@@ -179,7 +183,7 @@ pub(super) fn by_rank(
     let told = needed.fold(full.clone(), |rows, (_, shown)| rows & shown);
     let untold = &full - &told;
     let mut of_possible = by_count(possible | untold, &shown);
-    if !shown.is_empty() {
+    if !shown.is_empty() && !query.is_deed_left_out {
         // "A mug on the desk" says some of "the red mug on the desk".
         partial |= of_possible.pop().unwrap_or_default();
     }

@@ -458,7 +458,7 @@ fn what_is_not_described_is_the_described_one_where_nothing_tells_otherwise() {
         }
         let wanted = mentions(asked).remove(0);
         let target = ObjectQuery::of_stems(wanted.attributes, vec![wanted.head_stem]);
-        let wanted = SceneQuery { target, around: Vec::new(), is_told_by_around: false };
+        let wanted = SceneQuery::of_thing(target);
         let seen = memory.corpus().last_sightings(&wanted, &Filter::default(), 9).unwrap();
         let found: Vec<u64> = seen.records.iter().map(|it| it.0).collect();
         assert_eq!(found, expect, "{asked} in {captions:?}");
@@ -491,8 +491,7 @@ fn evidence_lists_matching_phrases_and_the_rows_of_each_segment() {
         ObjectQuery::of_stems(mentions(text).remove(0).attributes, stems)
     };
     let target = sought("a red mug", &["mug", "cup"]);
-    let wanted =
-        SceneQuery { target, around: vec![sought("a desk", &["desk"])], is_told_by_around: false };
+    let wanted = SceneQuery::of(target, vec![sought("a desk", &["desk"])]);
     let until = Window::new(None, Some(at(4))).unwrap();
     let filter = Filter { window: until, ..Filter::default() };
     let (seen, evidence) = memory.corpus().explain_last_sightings(&wanted, &filter, 9);
@@ -533,7 +532,7 @@ fn phrases_follow_what_captions_say_after_they_are_read_again() {
     assert_eq!(memory.sealed_rows().iter().sum::<usize>(), 16, "and four are growing");
     let shows = |memory: &Memory, what: &str| {
         let target = ObjectQuery::of_stems(Vec::new(), vec![what.to_owned()]);
-        let wanted = SceneQuery { target, around: Vec::new(), is_told_by_around: false };
+        let wanted = SceneQuery::of_thing(target);
         memory.corpus().count_sightings(&wanted, &Filter::default())
     };
     assert_eq!((shows(&memory, "mug"), shows(&memory, "tabl")), (20, 20));

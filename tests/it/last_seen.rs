@@ -1,5 +1,6 @@
 //! Last sightings with the shipped embedder: what counts as the same thing.
 
+use engram::language::fit::Certainty;
 use engram::memory::episodic::Episodic;
 use engram::search::Filter;
 
@@ -37,4 +38,25 @@ fn a_sighting_shows_the_thing_or_its_synonym_and_nothing_else() {
     ] {
         assert_eq!(last_seen(&episodic, query).as_deref(), caption, "{query}");
     }
+}
+
+#[test]
+fn a_toy_is_not_the_thing_and_the_thing_is_no_toy() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = ["a toy ambulance on a rug", "an ambulance on a street", "a toy crane on a rug"];
+    let episodic = remembered(state.path(), &captions);
+    assert_eq!(last_seen(&episodic, "the toy ambulance").as_deref(), Some(captions[0]));
+    assert_eq!(last_seen(&episodic, "the ambulance").as_deref(), Some(captions[1]));
+    let crane = episodic.last_seen("the crane", &Filter::default(), 1).unwrap();
+    assert_eq!(crane[0].certainty, Certainty::Possible);
+}
+
+#[test]
+fn of_what_only_may_be_it_the_most_alike_is_given_and_not_the_newest() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = ["a box full of new books on a chair", "a box of nails on a workbench"];
+    let episodic = remembered(state.path(), &captions);
+    let seen = episodic.last_seen("the parcel from the bookshop", &Filter::default(), 1).unwrap();
+    assert_eq!(seen[0].certainty, Certainty::Possible);
+    assert_eq!(seen[0].recalled.record.caption, captions[0]);
 }

@@ -146,7 +146,7 @@ fn a_deed_in_other_words_is_known_by_who_does_it_beside_what() {
     ];
     let episodic = read(state.path(), &captions);
     for (query, expected) in [
-        ("a girl practising the piano", Some((0, Certainty::Partial))),
+        ("a girl practising the piano", Some((0, Certainty::Possible))),
         ("a girl practising the violin", None),
         ("a man practising the piano", None),
     ] {

@@ -181,12 +181,20 @@ pub struct SceneQuery {
     /// a ladder", "somebody lighting candles". Elsewhere a question says more than a caption
     /// does.
     pub is_told_by_around: bool,
+    /// Whether it is about a deed of the target that was left out: whoever is beside the same
+    /// things only may do it.
+    pub is_deed_left_out: bool,
 }
 
 impl SceneQuery {
     /// A thing, wherever it is.
     pub fn of_thing(target: ObjectQuery) -> Self {
-        Self { target, around: Vec::new(), is_told_by_around: false }
+        Self::of(target, Vec::new())
+    }
+
+    /// A thing, and what may be around it.
+    pub fn of(target: ObjectQuery, around: Vec<ObjectQuery>) -> Self {
+        Self { target, around, is_told_by_around: false, is_deed_left_out: false }
     }
 
     /// Whether without a thing around it may be another target. Captions leave rooms out.

@@ -54,6 +54,7 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
     }
     let certainty = match target_fit {
         Fit::Related => Certainty::Related,
+        Fit::Possible if wanted.is_deed_left_out => Certainty::Possible,
         Fit::Possible if all_around && !wanted.around.is_empty() => Certainty::Partial,
         Fit::Possible => Certainty::Possible,
         Fit::Partial => Certainty::Partial,
@@ -84,10 +85,7 @@ mod tests {
             ObjectQuery::of_stems(it.attributes, stems)
         };
         let mut things = mentions(wanted).into_iter().map(sought);
-        let wanted_things = things.next().map(|target| {
-            let (around, is_told_by_around) = (things.collect(), false);
-            SceneQuery { target, around, is_told_by_around }
-        });
+        let wanted_things = things.next().map(|target| SceneQuery::of(target, things.collect()));
         let found =
             wanted_things.and_then(|it| match_caption(&ParsedCaption::by_rules(caption), &it));
         let found = found.map(|it| (it.certainty, it.matched));
@@ -109,7 +107,7 @@ mod tests {
             let mention = mentions(wanted).remove(0);
             let stems = vec![mention.head_stem, "cup".to_owned()];
             let target = ObjectQuery::of_stems(mention.attributes, stems);
-            let wanted = SceneQuery { target, around: Vec::new(), is_told_by_around: false };
+            let wanted = SceneQuery::of_thing(target);
             let found = match_caption(&ParsedCaption::by_rules(caption), &wanted)?;
             Some(found.certainty.probability(found.is_verbatim))
         };

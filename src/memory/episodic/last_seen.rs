@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use crate::base::RecordId;
 use crate::index::phrases::{Relation, SceneQuery};
+use crate::language::caption::is_person;
 use crate::language::deeds::{doer_and_things, is_deed, query_mentions};
 use crate::language::everyday_deeds::in_other_words;
 use crate::language::fit::{Certainty, Fit};
 use crate::language::lexicon::singular;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
-use crate::memory::episodic::caption_match::{CaptionMatch, match_caption};
+use crate::memory::episodic::caption_match::match_caption;
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
 use crate::search::evidence::SightingEvidence;
 use crate::search::sightings::ObjectSightings;
@@ -36,14 +37,6 @@ pub struct SightingExplanation {
 
 /// Newest of those that only may show the thing, which are compared with the query.
 const COMPARED_MAX: usize = 256;
-
-/// Score below that of the most alike at which a caption is about as alike, of the mean of its own
-/// likeness and its name's. Of .02 to .1 the one that finds most in `benches/language` (40 of 54
-/// there; the others 35 to 37).
-const ABOUT_AS_ALIKE: f32 = 0.06;
-
-/// Likeness of a name that has no vector.
-const UNKNOWN_LIKENESS: f32 = 0.75;
 
 /// Sightings read beyond `k`, to replace misdetections.
 const MISDETECTION_SPARE: usize = 16;
@@ -90,59 +83,17 @@ impl Episodic {
     ) -> Result<(Vec<Sighting>, T), MemoryError> {
         let wanted = self.scene_query(query)?;
         let (seen, told) = find(&wanted, COMPARED_MAX.max(k.saturating_add(MISDETECTION_SPARE)));
-        let seen = self.most_alike((query, filter), &wanted, seen, k)?;
+        let mut seen = match seen {
+            Some(it) if it.certainty == Certainty::Possible => {
+                Some(self.most_alike((query, filter), &wanted, it)?)
+            }
+            seen => seen,
+        };
+        if let Some(seen) = &mut seen {
+            seen.records.truncate(k.saturating_add(MISDETECTION_SPARE));
+        }
         let sightings = self.sightings(query, filter, &wanted, seen)?;
         Ok((self.without_misdetections(sightings, &wanted, k)?, told))
-    }
-
-    /// Sightings, and of those that only may show the thing, of which anything can be the newest,
-    /// those whose captions are about as alike to the query as the most alike, and where that calls
-    /// it by another noun, those that do so, too.
-    fn most_alike(
-        &self,
-        (query, filter): (&str, &Filter),
-        wanted: &SceneQuery,
-        seen: Option<ObjectSightings>,
-        k: usize,
-    ) -> Result<Option<ObjectSightings>, MemoryError> {
-        let Some(mut seen) = seen else { return Ok(None) };
-        if seen.certainty == Certainty::Possible && seen.records.len() > 1 {
-            let records = self.store.records(&seen.records)?;
-            let matches =
-                records.iter().filter_map(|it| Some((it.id, match_caption(&it.parsed, wanted)?)));
-            let matches: BTreeMap<RecordId, CaptionMatch> = matches.collect();
-            let scores = self.scores(query, filter, &seen.records)?;
-            let likeness = self.name_likeness(query, &matches);
-            let score = |id: &RecordId| {
-                let of_name = likeness.get(id).copied().unwrap_or(UNKNOWN_LIKENESS);
-                f32::midpoint(of_name, scores.get(id).copied().unwrap_or(0.0))
-            };
-            let most = seen.records.iter().copied().max_by(|a, b| score(a).total_cmp(&score(b)));
-            let best = most.map_or(0.0, |id| score(&id));
-            let name = |id: &RecordId| matches.get(id).and_then(|it| it.other_name.as_ref());
-            let called = most.as_ref().and_then(name);
-            let is_called = |id: &RecordId| called.is_some() && name(id) == called;
-            seen.records.retain(|id| score(id) >= best - ABOUT_AS_ALIKE || is_called(id));
-        }
-        seen.records.truncate(k.saturating_add(MISDETECTION_SPARE));
-        Ok(Some(seen))
-    }
-
-    /// How alike the names are that captions have for what a query asks for, where both have
-    /// vectors.
-    fn name_likeness(
-        &self,
-        query: &str,
-        matches: &BTreeMap<RecordId, CaptionMatch>,
-    ) -> BTreeMap<RecordId, f32> {
-        let asked = self.query_mentions(query).into_iter().next();
-        let Some(asked) = asked.filter(|it| !is_deed(it)) else { return BTreeMap::new() };
-        let mut by_name: BTreeMap<String, Option<f32>> = BTreeMap::new();
-        let mut likeness = |seen: &Mention| {
-            let likeness = || self.vocabulary.name_likeness(&asked, seen);
-            *by_name.entry(seen.name()).or_insert_with(likeness)
-        };
-        matches.iter().filter_map(|(id, it)| Some((*id, likeness(&it.target)?))).collect()
     }
 
     /// First `k` sightings without misdetections; all where all may be some.
@@ -184,7 +135,12 @@ impl Episodic {
         let seen = self.corpus.last_sightings(&wanted, &Filter::default(), 1);
         let certainty = seen.map(|it| it.certainty);
         let is_sure = certainty.is_some_and(|it| it > Certainty::Possible);
-        if !is_sure && let Some(other) = self.deed_in_other_words(query, certainty) {
+        // A sleeping bag tells no deed.
+        let is_of_somebody = named.iter().any(|it| is_deed(it) || is_person(it));
+        if !is_sure
+            && is_of_somebody
+            && let Some(other) = self.deed_in_other_words(query, certainty)
+        {
             return Ok(Some(other));
         }
         if certainty.is_none()
@@ -220,6 +176,7 @@ impl Episodic {
             name.relation = if is_general { name.relation } else { Relation::Likely };
         }
         let seen = self.corpus.last_sightings(&wanted, &Filter::default(), 1)?;
+        wanted.is_deed_left_out = true;
         (seen.certainty > Certainty::Possible).then_some(wanted)
     }
 
@@ -230,7 +187,7 @@ impl Episodic {
 
     /// The things that a query names. What captions have as a part of a thing's name is one in the
     /// query: "liquid" of a bottle. It may lack its first article.
-    fn query_mentions(&self, query: &str) -> Vec<Mention> {
+    pub(super) fn query_mentions(&self, query: &str) -> Vec<Mention> {
         let mut named = query_mentions(query);
         let with_article = query_mentions(&format!("a {query}"));
         if with_article.len() > named.len() {
@@ -251,11 +208,13 @@ impl Episodic {
 
     fn scene_query_of(&self, query: &str, named: Vec<Mention>) -> Option<SceneQuery> {
         let words = query.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
-        let has_contents =
-            named.first().is_some_and(|it| words.contains(&format!("{} of ", it.head)));
+        let tells = |link: &str| {
+            named.first().is_some_and(|it| words.contains(&format!("{} {link} ", it.head)))
+        };
+        // "a bowl of oranges" is no bowl of soup, "a bag with dinosaurs on it" not any bag.
+        let is_told = tells("of") || tells("with");
         let mut wanted = self.vocabulary.scene_query(named)?;
-        // "a bowl of oranges" is no bowl of soup.
-        wanted.is_told_by_around |= has_contents;
+        wanted.is_told_by_around |= is_told;
         Some(wanted)
     }
 
@@ -282,7 +241,7 @@ impl Episodic {
     }
 
     /// How alike the captions of records are to a query.
-    fn scores(
+    pub(super) fn scores(
         &self,
         query: &str,
         filter: &Filter,

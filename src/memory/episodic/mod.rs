@@ -15,6 +15,7 @@ pub mod last_seen;
 mod later_looks;
 pub mod likely_places;
 pub mod listing;
+mod most_alike;
 mod nearest_name;
 pub mod noun_phrases;
 pub mod ranking;

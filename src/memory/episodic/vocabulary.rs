@@ -183,7 +183,8 @@ impl Vocabulary {
     pub(super) fn scene_query(&self, named: Vec<Mention>) -> Option<SceneQuery> {
         let is_told_by_around = named.first().is_some_and(|it| is_deed(it) || is_person(it));
         let mut things = named.into_iter().map(|mention| self.object_query(mention));
-        Some(SceneQuery { target: things.next()?, around: things.collect(), is_told_by_around })
+        let wanted = SceneQuery::of(things.next()?, things.collect());
+        Some(SceneQuery { is_told_by_around, ..wanted })
     }
 
     /// Stems of the nouns that are alike to a noun of this vector by `least` or more, and how
