@@ -10,7 +10,6 @@ use std::ops::Range;
 use crate::language::depicted::depicted;
 use crate::language::gone::gone;
 use crate::language::inscription::{QUOTE, inscription};
-use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
 use crate::language::naming;
 use crate::language::place::{PlaceWords, place_of};
@@ -18,6 +17,7 @@ use crate::language::tagged::{TaggedSentence, TaggedWord, WordRole};
 use crate::language::verb_head::without_verb_heads;
 use crate::language::verbs;
 use crate::language::words::{DETERMINERS, PREPOSITIONS, is_people};
+use crate::language::{everyday_names, lexicon};
 
 /// The reader that knows rules only.
 pub const BY_RULES: u32 = 0;
@@ -166,9 +166,12 @@ pub fn sentences(caption: &str) -> impl Iterator<Item = &str> {
     parts.map(|it| it.trim().trim_end_matches(';')).filter(|it| !it.is_empty())
 }
 
-/// Whether it is somebody: by a word for people, or by a trade.
+/// Whether it is somebody: by a word for people, by a trade, or as people are called at home.
 pub fn is_person(mention: &Mention) -> bool {
-    is_people(&mention.head_stem) || lexicon::is_person(&lexicon::singular(&mention.head))
+    let word = lexicon::singular(&mention.head);
+    is_people(&mention.head_stem)
+        || lexicon::is_person(&word)
+        || everyday_names::person(&word).is_some()
 }
 
 /// Whether a preposition says what a thing stands on or lies in.

@@ -12,11 +12,11 @@ use crate::language::caption::{ParsedCaption, ParsedDeed, ParsedThing, Presence,
 use crate::language::depicted::{as_depicted, is_depicted};
 use crate::language::everyday_deeds;
 use crate::language::fit::fit;
-use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::language::sentence::is_verb;
 use crate::language::verbs;
 use crate::language::words::{DETERMINERS, MERE_USE, PEOPLE, is_people};
+use crate::language::{everyday_names, lexicon};
 
 /// Before the stem of a deed; no word has it.
 const SIGN: char = '~';
@@ -215,21 +215,38 @@ fn deed_mention(who: Option<&Mention>, deed: &str) -> Mention {
 fn attributes(person: &Mention) -> Vec<Attribute> {
     let parts = person.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
     let mut told: Vec<Attribute> = parts.cloned().collect();
-    let sex_and_age = sex_and_age(person);
     let word = lexicon::singular(&person.head);
-    let is_trade = !is_people(&person.head_stem) && lexicon::is_person(&word);
+    let at_home = everyday_names::person(&word);
+    let stem = at_home.map_or_else(|| person.head_stem.clone(), lexicon::noun_stem);
+    let (sex_of_kin, sex_and_age) = (sex_of_kin(&stem), sex_and_age(&stem));
+    let is_trade = !is_people(&stem) && (lexicon::is_person(&word) || at_home.is_some());
     if sex_and_age.is_empty() && is_trade {
+        let word = at_home.map_or(word, str::to_owned);
         told.push(Attribute { word, kind: AttributeKind::Compound });
     }
-    told.extend(sex_and_age);
+    told.extend(sex_of_kin.into_iter().chain(sex_and_age));
     told
 }
 
-fn sex_and_age(person: &Mention) -> Vec<Attribute> {
-    let of = |word: &str, kind| Attribute { word: word.to_owned(), kind };
-    let (man, woman) = (|| of("male", AttributeKind::State), || of("female", AttributeKind::State));
-    let young = || of("young", AttributeKind::Pattern);
-    match person.head_stem.as_str() {
+fn male_or_female(word: &str) -> Attribute {
+    Attribute { word: word.to_owned(), kind: AttributeKind::State }
+}
+
+/// Of one of a family, by the stem of what one is called: a mother is no man, and not any woman.
+fn sex_of_kin(stem: &str) -> Option<Attribute> {
+    match stem {
+        "mother" | "grandmoth" | "aunt" | "sister" | "daughter" | "wife" | "niec"
+        | "girlfriend" => Some(male_or_female("female")),
+        "father" | "grandfath" | "uncl" | "brother" | "son" | "husband" | "nephew"
+        | "boyfriend" => Some(male_or_female("male")),
+        _ => None,
+    }
+}
+
+fn sex_and_age(stem: &str) -> Vec<Attribute> {
+    let (man, woman) = (|| male_or_female("male"), || male_or_female("female"));
+    let young = || Attribute { word: "young".to_owned(), kind: AttributeKind::Pattern };
+    match stem {
         "man" | "men" | "guy" | "gentleman" | "he" | "him" => vec![man()],
         "woman" | "women" | "ladi" | "she" | "her" => vec![woman()],
         "boy" => vec![man(), young()],
@@ -408,6 +425,7 @@ mod tests {
             ("a mug the user is using", &["mug", "user"]),
             ("reading glasses", &["reading glasses"]),
             ("the sleeping bag", &["sleeping bag"]),
+            ("mum drinking tea", &["mum, drinking", "tea"]),
             ("no smoking sign", &["smoking sign"]),
             ("a person next to an ironing board", &["person", "ironing board"]),
             ("a user manual", &["user manual"]),

@@ -7,6 +7,7 @@
 use std::sync::LazyLock;
 
 use crate::language::lexicon;
+use crate::language::words::{COLLECTIVES, is_people};
 
 /// A name of what another name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,18 @@ pub fn is_of_another(other: &str, name: &str) -> bool {
         let mut beside = split(thing.names).filter_map(known).peekable();
         beside.peek().is_some() && !beside.any(is_it)
     })
+}
+
+/// The first name of the only person whom the list calls so: "mother" of "mum". `None` for a word
+/// that WordNet has for a thing, or that counts things.
+pub fn person(word: &str) -> Option<&'static str> {
+    let is_person = |it: &str| is_people(it) || lexicon::is_person(it);
+    if COLLECTIVES.contains(word) || lexicon::is_name(word) && !is_person(word) {
+        return None;
+    }
+    let mut listed = things(word).filter_map(|at| split(THINGS.get(at)?.names).next());
+    let first = listed.next().filter(|it| is_person(it))?;
+    listed.next().is_none().then_some(first)
 }
 
 /// Whether one thing stands in the list as near to another and yet not the same.
@@ -138,6 +151,21 @@ mod tests {
         assert!(is_of_another("notebook", "notebook computer"));
         assert!(!is_of_another("handbag", "bag"));
         assert!(!is_of_another("no such thing", "bag"));
+    }
+
+    #[test]
+    fn people_are_known_by_what_they_are_called_at_home() {
+        for (word, expect) in [
+            ("mum", Some("mother")),
+            ("dad", Some("father")),
+            ("grandma", Some("grandmother")),
+            ("bloke", Some("man")),
+            ("pair", None),
+            ("pop", None),
+            ("mug", None),
+        ] {
+            assert_eq!(person(word), expect, "{word}");
+        }
     }
 
     #[test]

@@ -286,7 +286,8 @@ impl Retrieval {
             return Ok(thing);
         }
         if let Some(thing) = bare_name(&target.desc) {
-            return Ok(thing);
+            let task = session.task.as_ref().map(|it| self.reference_of(it)).transpose()?;
+            return Ok(task.map_or(thing.clone(), |it| it.with_contents(&thing).to_owned()));
         }
         let is_part = |text: &str| {
             text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&target.desc)

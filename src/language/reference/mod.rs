@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use crate::language::caption::is_person;
 use crate::language::inscription::inscription;
+use crate::language::lexicon;
 use crate::language::mention::mentions;
 use crate::language::reference::phrase::{places, plain};
 use crate::language::request_tags::{
@@ -95,6 +96,13 @@ pub enum Order {
 }
 
 impl Reference {
+    /// The thing with what is in it, "tin of cat food", where a name has only what that is in: a tin.
+    pub fn with_contents<'a>(&'a self, name: &'a str) -> &'a str {
+        let last = |it: &str| it.rsplit(' ').next().map(lexicon::singular);
+        let holds = self.thing.split_once(" of ").is_some_and(|(it, _)| last(it) == last(name));
+        if holds { &self.thing } else { name }
+    }
+
     /// Puts together what the words of a request say; `times` are those found in it.
     pub fn of(request: &str, tagged: &TaggedRequest, times: &[Found]) -> Self {
         let separated = with_separate_targets(request, tagged);

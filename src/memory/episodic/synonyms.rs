@@ -224,13 +224,17 @@ fn longest_name(mention: &Mention, is_known: &dyn Fn(&str) -> bool) -> (String, 
     };
     let parts: Vec<&Attribute> = mention.attributes.iter().filter(is_part).collect();
     let head = mention.singular_head();
+    // Reading glasses are no reading glass.
+    let plural = Some(mention.head.as_str()).filter(|it| lexicon::is_name_of_plural(it, &head));
     for from in 0..parts.len() {
         let of_name = parts.get(from..).unwrap_or_default();
         let words: Vec<&str> = of_name.iter().map(|it| it.word.as_str()).collect();
-        let whole = [words.as_slice(), &[head.as_str()]].concat();
-        let mut names = spellings(&whole);
+        let name = [plural, Some(&head)].into_iter().flatten().find_map(|head| {
+            let whole = [words.as_slice(), &[head]].concat();
+            spellings(&whole).find(|it| is_known(it))
+        });
         let by_parts = || of_other_part(&words, &head).find(|it| is_known(it));
-        if let Some(name) = names.find(|it| is_known(it)).or_else(by_parts) {
+        if let Some(name) = name.or_else(by_parts) {
             let rest = mention.attributes.iter().filter(|it| !of_name.contains(it));
             return (name, rest.cloned().collect());
         }
@@ -420,6 +424,7 @@ mod tests {
         assert_eq!(fit("a wicker stroller", "a folded pushchair"), Some(Fit::Possible));
         assert_eq!(fit("a sack barrow", "an orange hand truck"), Some(Fit::Full));
         assert_eq!(fit("a sack barrow", "a truck"), None);
+        assert_eq!(fit("my reading glasses", "a magnifying glass"), Some(Fit::Possible));
         assert_eq!(fit("the ping-pong table", "a green table tennis table"), Some(Fit::Full));
         assert_eq!(fit("a lamp", "a red candle"), Some(Fit::Partial));
         assert_eq!(fit("a red table lamp", "a red candle"), Some(Fit::Possible));

@@ -136,6 +136,7 @@ impl Plan<'_> {
             None => None,
         };
         let thing = target.unwrap_or_else(|| self.reference.thing.clone());
+        let thing = self.reference.with_contents(&thing).to_owned();
         self.last_seen(&thing)
     }
 
