@@ -228,6 +228,12 @@ fn attributes(person: &Mention) -> Vec<Attribute> {
     told
 }
 
+/// Whether a word in lower case and singular is what somebody of the family is called: "mum".
+pub fn is_kin(word: &str) -> bool {
+    let known = everyday_names::person(word).unwrap_or(word);
+    sex_of_kin(&lexicon::noun_stem(known)).is_some()
+}
+
 fn male_or_female(word: &str) -> Attribute {
     Attribute { word: word.to_owned(), kind: AttributeKind::State }
 }

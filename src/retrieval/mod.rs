@@ -26,6 +26,7 @@ use crate::base::caller::Caller;
 use crate::base::shortage::Shortage;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::language::mention::mentions;
+use crate::language::reference::addressee::is_for_another;
 use crate::language::reference::{Reference, Respelling};
 use crate::language::request_tags::Intent;
 use crate::memory::episodic::requests::Requests;
@@ -188,6 +189,9 @@ impl Retrieval {
             // What the model of requests made of it would be made up.
             let intent = Intent::Chat;
             return Ok(Reference { intent, is_unread: true, ..Reference::default() });
+        }
+        if is_for_another(text) {
+            return Ok(Reference { intent: Intent::Chat, ..Reference::default() });
         }
         let mut reference = self.requests.read(text)?;
         self.episodic.respell(&mut reference);

@@ -4,6 +4,7 @@
 //! Pure. English; which words say what, the model of requests has told. Knows no
 //! records.
 
+pub(crate) mod addressee;
 pub(crate) mod conditions;
 pub(crate) mod courtesy;
 mod past_place;
