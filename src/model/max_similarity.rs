@@ -1,5 +1,5 @@
-//! How much of one text others say, word by word: MaxSim of late interaction (ColBERT, Khattab &
-//! Zaharia 2020), here of the vectors that tokens have by themselves.
+//! How much of one text others say, word by word: `MaxSim` of late interaction (`ColBERT`,
+//! Khattab & Zaharia 2020), here of the vectors that tokens have by themselves.
 
 use std::collections::BTreeSet;
 

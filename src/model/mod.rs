@@ -113,8 +113,8 @@ pub trait Embedder: Send + Sync + fmt::Debug {
 
     /// How much of `query` each passage says, word by word, in -1..=1: the mean over the query's
     /// tokens of the highest cosine with one of the passage's, of the vectors that tokens have by
-    /// themselves (MaxSim of late interaction; ColBERT, Khattab & Zaharia 2020). `None` where a
-    /// model does not tell.
+    /// themselves (`MaxSim` of late interaction; `ColBERT`, Khattab & Zaharia 2020). `None` where
+    /// a model does not tell.
     fn max_similarity(
         &self,
         _query: &str,

@@ -287,7 +287,10 @@ impl Retrieval {
         }
         if let Some(thing) = bare_name(&target.desc) {
             let task = session.task.as_ref().map(|it| self.reference_of(it)).transpose()?;
-            return Ok(task.map_or(thing.clone(), |it| it.with_contents(&thing).to_owned()));
+            return Ok(match task {
+                Some(task) => task.with_contents(&thing).to_owned(),
+                None => thing,
+            });
         }
         let is_part = |text: &str| {
             text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&target.desc)

@@ -9,7 +9,7 @@ use crate::language::words::GREETINGS;
 pub(crate) fn is_for_another(request: &str) -> bool {
     let lower = request.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    let mut words = words.filter(|it| !it.is_empty()).skip_while(|it| GREETINGS.contains(*it));
+    let mut words = words.filter(|it| !it.is_empty()).skip_while(|it| GREETINGS.contains(it));
     let is_called = words.next().is_some_and(is_kin);
     let (next, after) = (words.next(), words.next());
     is_called
