@@ -116,25 +116,34 @@ impl AskedDeed {
         self.done(caption, &|_| true) != Done::Not
     }
 
-    /// How a caption tells of it with what `is_it` names.
-    pub fn done(&self, caption: &ParsedCaption, is_it: &dyn Fn(&Mention) -> bool) -> Done {
+    /// To what it is done by a caption, and with what: the drawer and the drill.
+    pub fn objects<'a>(&self, caption: &'a ParsedCaption) -> impl Iterator<Item = &'a Mention> {
+        let objects = self.told(caption).flat_map(|it| it.what.iter());
+        objects.filter_map(|at| caption.things.get(*at)).map(|it| &it.mention)
+    }
+
+    fn told<'a>(&self, caption: &'a ParsedCaption) -> impl Iterator<Item = &'a ParsedDeed> {
         let thing = |at: &usize| caption.things.get(*at);
-        let is_doer = |it: &ParsedThing| fit(&attributes(&it.mention), &self.who).is_some();
-        let is_by = |deed: &ParsedDeed| {
+        let is_doer = move |it: &ParsedThing| fit(&attributes(&it.mention), &self.who).is_some();
+        let is_by = move |deed: &ParsedDeed| {
             let mut doers = deed.who.iter().filter_map(thing).peekable();
             doers.peek().is_none() || doers.any(is_doer)
         };
         let is_same = |deed: &ParsedDeed| self.stems.contains(&deed_stem(&deed.verb));
-        let done = caption.deeds.iter().filter(|it| is_same(it) && is_by(it));
+        caption.deeds.iter().filter(move |it| is_same(it) && is_by(it))
+    }
+
+    /// How a caption tells of it with what `is_it` names.
+    pub fn done(&self, caption: &ParsedCaption, is_it: &dyn Fn(&Mention) -> bool) -> Done {
         let with = |deed: &ParsedDeed| {
-            let mut what = deed.what.iter().filter_map(thing);
+            let mut what = deed.what.iter().filter_map(|at| caption.things.get(*at));
             match () {
                 () if deed.what.is_empty() => Done::WithAnything,
                 () if what.any(|it| is_it(&it.mention)) => Done::WithIt,
                 () => Done::WithAnother,
             }
         };
-        done.map(with).max().unwrap_or(Done::Not)
+        self.told(caption).map(with).max().unwrap_or(Done::Not)
     }
 }
 
@@ -439,6 +448,20 @@ mod tests {
         ] {
             assert_eq!(asked(description), expect, "{description}");
         }
+    }
+
+    #[test]
+    fn what_a_deed_is_done_to_and_with_is_told_by_who_does_it() {
+        let words = "mother/person cutting/deed/0 bread/thing/1 with/relation/1 a knife/thing/3 \
+                     and/none a boy/person cutting/deed/8 paper/thing/9";
+        let (text, tags) = tagged(words);
+        let caption = ParsedCaption::of_tagged(1, &[(&text, tags)]);
+        let objects = |who| -> Vec<&str> {
+            let deed = AskedDeed::new("cutting", Some(who));
+            deed.objects(&caption).map(|it| it.phrase.as_str()).collect()
+        };
+        assert_eq!(objects("mum"), ["bread", "knife"]);
+        assert_eq!(objects("boy"), ["paper"]);
     }
 
     #[test]

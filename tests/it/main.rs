@@ -36,6 +36,7 @@ mod hostile;
 mod hub;
 mod hub_server;
 mod installed;
+mod instruments;
 mod killed_writer;
 mod last_seen;
 mod literal;

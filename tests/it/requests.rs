@@ -99,6 +99,7 @@ fn what_is_no_request_sends_no_robot() {
         ("hello", "chat"),
         ("what time is it", "chat"),
         ("thank you", "chat"),
+        ("dad can you bring me my jacket", "chat"),
         ("qwrtz plomf", "chat"),
         ("?", "chat"),
     ] {

@@ -1,7 +1,9 @@
-//! "What I left on the sofa before lunch": the object that lay there, whatever it is; and "go to
-//! the desk by the window": the place itself, where nothing else is known of it.
+//! "What I left on the sofa before lunch": the object that lay there, whatever it is; "what dad was
+//! fixing the drawer with": what that was done with; and "go to the desk by the window": the place
+//! itself, where nothing else is known of it.
 
 use crate::language::deeds::AskedDeed;
+use crate::language::mention::Mention;
 use crate::language::reference::Reference;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::planner::{MATCHES, Plan, recall};
@@ -12,9 +14,10 @@ impl Plan<'_> {
     pub(super) fn by_place_alone(&mut self) -> Result<(), RetrievalError> {
         let request = recall(self.description(), self.window(), MATCHES);
         let found = self.trace.recall_best_match(request, "Recall what was seen there.")?;
-        let Some(thing) = newest_thing(found, &self.reference, self.asked_deed().as_ref()) else {
-            return self.by_place_itself();
-        };
+        let deed = self.asked_deed();
+        let newest = deed.as_ref().and_then(|deed| newest_object(&found, deed, &self.task.text));
+        let newest = newest.or_else(|| newest_thing(found, &self.reference, deed.as_ref()));
+        let Some(thing) = newest else { return self.by_place_itself() };
         self.describe_target(&thing, "Decide on what lay there.")?;
         self.last_seen(&thing)
     }
@@ -36,6 +39,22 @@ impl Plan<'_> {
         self.trace.choose_target(TargetChoice::Described(Box::new(described)), why)?;
         Ok(())
     }
+}
+
+/// What a deed was done with or to last, of what the request does not name itself: the drill of
+/// "what dad was fixing the drawer with", the radio of "what she was listening to".
+fn newest_object(found: &[Recalled], deed: &AskedDeed, request: &str) -> Option<String> {
+    let request = request.to_lowercase();
+    let is_new =
+        |it: &&Mention| !request.contains(&it.head) && !request.contains(&it.singular_head());
+    let is_instrument = request.split(|c: char| !c.is_alphanumeric()).any(|it| it == "with");
+    let mut by_time: Vec<&Recalled> = found.iter().collect();
+    by_time.sort_by_key(|it| std::cmp::Reverse(it.record.id));
+    by_time.into_iter().find_map(|it| {
+        let mut objects = deed.objects(&it.record.parsed).filter(is_new);
+        let object = if is_instrument { objects.last() } else { objects.next() };
+        object.map(|it| it.phrase.clone())
+    })
 }
 
 /// The thing at the place that was seen last, by records of the deed where there are any.
