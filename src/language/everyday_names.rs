@@ -68,6 +68,16 @@ pub fn are_told_apart(a: &str, b: &str) -> bool {
     is_told(a, b) || is_told(b, a)
 }
 
+/// The words of the names, in the order of the alphabet.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    WORDS.iter().copied()
+}
+
+/// Whether a word is one of [`words`].
+pub fn is_word(word: &str) -> bool {
+    WORDS.binary_search(&word).is_ok()
+}
+
 /// Whether a name means this thing, no kind of it as a bath towel is one of towels, and nothing else
 /// that a list or WordNet has.
 fn is_sure(name: &str, at: usize) -> bool {
@@ -126,6 +136,13 @@ static NAMES: LazyLock<Vec<(&'static str, usize)>> = LazyLock::new(|| {
         things.flat_map(|(at, it)| split(it.names).map(move |name| (name, at))).collect();
     names.sort_unstable();
     names
+});
+
+static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let mut words: Vec<_> = NAMES.iter().flat_map(|(name, _)| name.split(' ')).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
 });
 
 #[cfg(test)]

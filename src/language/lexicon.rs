@@ -60,6 +60,11 @@ pub fn is_word(word: &str) -> bool {
     WORDS.binary_search(&word).is_ok()
 }
 
+/// Whether a word is one of [`words`] that no tagged text of WordNet uses: "pone".
+pub fn is_seldom(word: &str) -> bool {
+    SELDOM_WORDS.binary_search(&word).is_ok()
+}
+
 /// The other names of what `name` means, in any of its senses: "elevator" of "lift".
 pub fn synonyms(name: &str) -> impl Iterator<Item = &'static str> {
     let concepts = CONCEPTS.senses(name).filter_map(|at| CONCEPTS.entries.get(at));
@@ -284,8 +289,15 @@ struct Household {
 
 /// Sorted.
 static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    include_str!("data/english_words.txt").lines().filter(|it| !it.starts_with('#')).collect()
+    let words = WORD_LINES.lines().filter(|it| !it.starts_with('#'));
+    words.map(|it| it.trim_end_matches('*')).collect()
 });
+
+/// Sorted.
+static SELDOM_WORDS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| WORD_LINES.lines().filter_map(|it| it.strip_suffix('*')).collect());
+
+const WORD_LINES: &str = include_str!("data/english_words.txt");
 
 /// Names of one word, by stem.
 static NAMES_BY_STEM: LazyLock<HashMap<String, Vec<&'static str>>> = LazyLock::new(|| {
@@ -499,6 +511,7 @@ mod tests {
         assert!(words().all(|it| it.len() >= WORD_LETTERS_MIN));
         assert!(WORDS.len() > 20_000);
         assert!(is_word("bottle") && !is_word("botle"));
+        assert!(is_seldom("pone") && is_word("pone") && !is_seldom("bottle"));
     }
 
     #[test]

@@ -18,8 +18,9 @@ pub(crate) fn sounding_like(word: &str) -> impl Iterator<Item = &'static str> {
     alike(word).chain(HOMOPHONES.words().filter(move |it| alike(it).any(|it| it == word)))
 }
 
-/// The known word that a word was meant to be: the one that is the fewest slips away. `None`
-/// where there is no such word, or several that are as near.
+/// The known word that a word was meant to be: the one that is the fewest slips away, of these the
+/// one that a slip of the hand leads from, then one that begins alike. `None` where there is no such
+/// word, or several that are as near.
 pub(crate) fn find_meant<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -29,20 +30,39 @@ pub(crate) fn find_meant<'a>(
         ONE_SLIP..TWO_SLIPS => 1,
         TWO_SLIPS.. => 2,
     };
-    // People rarely miss the first letter: of words as near, one that begins alike is meant.
+    // People rarely miss the first letter.
     let cost = |it: &str| {
         let begins_alike = it.chars().next() == word.chars().next();
-        (damerau_levenshtein(word, it), !begins_alike)
+        (damerau_levenshtein(word, it), !is_slip_of_hand(word, it), !begins_alike)
     };
     let candidates = known.into_iter().filter(|it| it.len().abs_diff(word.len()) <= 2 * slips);
     let mut near: Vec<_> =
-        candidates.map(|it| (cost(it), it)).filter(|((away, _), _)| *away <= slips).collect();
+        candidates.map(|it| (cost(it), it)).filter(|((away, ..), _)| *away <= slips).collect();
     near.sort_unstable();
     near.dedup();
     match near.as_slice() {
         [(first, _), (second, _), ..] if first == second => None,
         [(_, word), ..] => Some(*word),
         [] => None,
+    }
+}
+
+/// Whether a word is another with two letters swapped, one left out or one doubled: the slips of
+/// which a word of eight letters has some eight each, where it has some 200 by a wrong letter or one
+/// too many. So each of these few is the likelier ("A Spelling Correction Program Based on a Noisy
+/// Channel Model", Kernighan, Church & Gale 1990).
+pub(crate) fn is_slip_of_hand(word: &str, meant: &str) -> bool {
+    let (word, meant): (Vec<char>, Vec<char>) = (word.chars().collect(), meant.chars().collect());
+    let same = word.iter().zip(&meant).take_while(|(a, b)| a == b).count();
+    let (from_word, from_meant) =
+        (word.get(same..).unwrap_or_default(), meant.get(same..).unwrap_or_default());
+    match (from_word, from_meant) {
+        ([a, b, rest @ ..], [c, d, others @ ..]) if (a, b) == (d, c) && rest == others => true,
+        (rest, [_, others @ ..]) if rest == others => true,
+        ([more, rest @ ..], others) if rest == others => {
+            same.checked_sub(1).and_then(|at| word.get(at)) == Some(more)
+        }
+        _ => false,
     }
 }
 
@@ -68,6 +88,26 @@ mod tests {
         ] {
             assert_eq!(find_meant(word, known), expect, "{word}");
         }
+    }
+
+    #[test]
+    fn a_swap_a_letter_left_out_and_a_doubled_one_are_slips_of_the_hand() {
+        for (word, meant) in
+            [("houselpant", "houseplant"), ("pone", "phone"), ("boottle", "bottle")]
+        {
+            assert!(is_slip_of_hand(word, meant), "{word} {meant}");
+        }
+        for (word, meant) in
+            [("pillw", "pill"), ("towl", "town"), ("scan", "can"), ("mug", "mug"), ("otp", "pot")]
+        {
+            assert!(!is_slip_of_hand(word, meant), "{word} {meant}");
+        }
+    }
+
+    #[test]
+    fn of_words_as_near_the_one_from_which_the_hand_slipped_is_meant() {
+        assert_eq!(find_meant("pillw", ["pill", "pillow"]), Some("pillow"));
+        assert_eq!(find_meant("towl", ["town", "towel", "howl"]), Some("towel"));
     }
 
     #[test]

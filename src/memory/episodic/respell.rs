@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::language::everyday_names;
 use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::reference::{Order, Reference, Respelling};
-use crate::language::spelling::{find_meant, sounding_like};
+use crate::language::spelling::{find_meant, is_slip_of_hand, sounding_like};
 use crate::language::words::{COLOURS, DETERMINERS, MATERIALS, PATTERNS, SIZES, STATES};
 use crate::memory::episodic::Episodic;
 
@@ -16,7 +17,8 @@ impl Episodic {
     /// Reads the words of a reference that nobody knows as what was meant, and keeps what
     /// was said beside it.
     pub fn respell(&self, reference: &mut Reference) {
-        let is_doubtful = |it: &&str| !is_english(it) || sounding_like(it).next().is_some();
+        let is_doubtful =
+            |it: &&str| !is_english(it) || is_seldom(it) || sounding_like(it).next().is_some();
         let words = texts(reference).into_iter().flat_map(|it| it.split(' '));
         let doubtful: BTreeSet<String> = words.filter(is_doubtful).map(str::to_owned).collect();
         if doubtful.is_empty() {
@@ -94,15 +96,28 @@ fn is_look(word: &str) -> bool {
 }
 
 /// What a word that no caption has was meant to be: of the captions' words one that sounds
-/// the same or that it is a slip away from, else an English one.
+/// the same or that it is a slip away from, else one of what people own, else an English one. A
+/// seldom word is read as one of the captions' where the hand slips so.
 fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
-    let heard = sounding_like(said).find(|it| captioned.contains(*it));
+    let captioned = || captioned.iter().map(String::as_str);
     let typed = || {
-        find_meant(said, captioned.iter().map(String::as_str))
+        find_meant(said, captioned())
+            .or_else(|| find_meant(said, everyday_names::words()))
             .or_else(|| find_meant(said, lexicon::words()))
     };
-    let read = heard.or_else(|| if is_english(said) { None } else { typed() });
+    let slipped = || find_meant(said, captioned()).filter(|it| is_slip_of_hand(said, it));
+    let read = match sounding_like(said).find(|it| captioned().any(|word| word == *it)) {
+        Some(heard) => Some(heard),
+        None if !is_english(said) => typed(),
+        None if is_seldom(said) => slipped(),
+        None => None,
+    };
     read.map(str::to_owned)
+}
+
+/// Whether a word is an English one that neither texts use nor the names of what people own.
+fn is_seldom(word: &str) -> bool {
+    lexicon::is_seldom(word) && !everyday_names::is_word(word)
 }
 
 /// What a reference says of things and places.
@@ -128,7 +143,8 @@ fn is_english(word: &str) -> bool {
     }
     let forms = forms(word);
     forms.iter().any(|it| it.len() < WORD_LETTERS_MIN)
-        || forms.iter().any(|it| lexicon::is_word(it) || !lexicon::household_names(it).is_empty())
+        || forms.iter().any(|it| lexicon::is_word(it) || everyday_names::is_word(it))
+        || forms.iter().any(|it| !lexicon::household_names(it).is_empty())
         || forms.iter().any(|it| is_joined(it))
 }
 
@@ -177,6 +193,8 @@ mod tests {
             "tv",
             "houseplants",
             "clicker",
+            "bollard",
+            "rollators",
         ] {
             assert!(is_english(word), "{word}");
         }
@@ -187,7 +205,8 @@ mod tests {
 
     #[test]
     fn a_word_is_read_as_one_of_the_captions_before_any_other() {
-        let captioned = ["red", "mug", "bottles", "cable"].map(str::to_owned).into();
+        let captioned =
+            ["red", "mug", "bottles", "cable", "phone", "cap"].map(str::to_owned).into();
         for (said, expect) in [
             ("read", Some("red")),
             ("botles", Some("bottles")),
@@ -195,6 +214,11 @@ mod tests {
             ("table", None),
             ("blew", None),
             ("xqzzt", None),
+            ("towl", Some("towel")),
+            ("houselpant", Some("houseplant")),
+            ("cabel", Some("cable")),
+            ("pone", Some("phone")),
+            ("carp", None),
         ] {
             assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
         }
