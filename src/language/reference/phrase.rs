@@ -112,6 +112,11 @@ fn is_collective(word: &str) -> bool {
     COLLECTIVES.contains(word) && !COLLECTIVES.has_tag(word, "caption")
 }
 
+/// Whether a word begins a clause that says of a thing which one it is.
+fn is_relative(word: &str) -> bool {
+    matches!(word, "that" | "that's" | "thats" | "which" | "who" | "who's" | "whos")
+}
+
 /// "pair of scissors" are scissors, "one of the red mugs" is a red mug; "plant in the
 /// white pot" is any such plant.
 fn of_one(words: &[String]) -> Vec<String> {
@@ -122,6 +127,10 @@ fn of_one(words: &[String]) -> Vec<String> {
         return without_determiner(&words.get(at + 1..).unwrap_or_default().join(" "));
     }
     let mut words = words.to_vec();
+    // "knapsack thats next to the book"
+    while words.last().is_some_and(|it| is_relative(it)) {
+        words.pop();
+    }
     // "our mug collection"
     let is_several =
         words.last().is_some_and(|it| matches!(it.as_str(), "collection" | "assortment"));
@@ -183,6 +192,7 @@ mod tests {
             (&["one of the red mugs"], &[], "red mugs"),
             (&["anna's blue hat"], &[], "blue hat"),
             (&["of scissors"], &[], "scissors"),
+            (&["knapsack thats"], &[], "knapsack"),
             (&["our mug collection"], &["green"], "green mug"),
             (&["plant in the white pot"], &[], "plant in a white pot"),
             (&[], &["red"], "red"),
