@@ -39,6 +39,21 @@ TRADES = ("worker", "professional", "merchant", "athlete", "entertainer", "juven
 # And for breeds, whose words mean nothing else either: a golden retriever.
 BRED = ("domestic animal",)
 PERSON = "18"
+# What is read and can be carried, which WordNet has among communication: the name of the concept and
+# that of the next more general one. Where the name is also that of an artefact it is that one.
+TEXT = "10"
+WRITTEN = {
+    ("book", "publication"),
+    ("magazine", "publication"),
+    ("periodical", "publication"),
+    ("poster", "sign"),
+    ("card", "correspondence"),
+    ("card", "positive identification"),
+    ("letter", "text"),
+    ("receipt", "acknowledgment"),
+    ("ticket", "commercial document"),
+    ("circular", "ad"),
+}
 
 
 def main():
@@ -105,6 +120,15 @@ def concepts(folder, uses, counts):
     def is_telling(offset):
         return offset in telling or any(is_telling(it) for it in synsets[offset][2])
 
+    def is_root(offset):
+        lexfile, words, parents = synsets[offset]
+        return lexfile == TEXT and any(
+            name in words and general in synsets[it][1] for name, general in WRITTEN for it in parents
+        )
+
+    def is_written(offset):
+        return synsets[offset][0] == TEXT and (is_root(offset) or any(is_written(it) for it in synsets[offset][2]))
+
     def is_named_in_texts(offset):
         """By another of its names: the grandfather, who is a grandpa."""
         others = (it.replace(" ", "_").lower() for it in synsets[offset][1])
@@ -118,6 +142,8 @@ def concepts(folder, uses, counts):
         is_clear = len(senses) == 1 and (is_telling(senses[0]) or is_named_in_texts(senses[0]))
         is_known = uses[lemma]["1"] or is_clear
         seen = senses_of(lemma, senses, synsets, is_known)
+        if not seen and not is_adjective(lemma, uses) and is_written(senses[0]) and is_plain(lemma, synsets[senses[0]][1]):
+            seen = senses[:1]
         for at, synset in enumerate(seen):
             is_used = 2 * counts[lemma, synset] >= counts[lemma, seen[0]]
             if at == 0:
@@ -133,11 +159,17 @@ def concepts(folder, uses, counts):
         return depths[offset]
 
     def is_told(offset):
-        is_person = synsets[offset][0] == PERSON
-        return offset in chosen and (is_person or depth(offset) > LEAST_DEPTH or KEPT & set(chosen[offset]))
+        is_near = synsets[offset][0] == PERSON or is_written(offset)
+        return offset in chosen and (is_near or depth(offset) > LEAST_DEPTH or KEPT & set(chosen[offset]))
+
+    def artefact(offset):
+        """The synset of which a name of this one is: the book that has pages."""
+        of = (it for it, lemmas in chosen.items() if set(lemmas) & set(synsets[offset][1]))
+        return offset if offset in chosen else next(of, offset)
 
     def parent(offset):
         for above in synsets[offset][2]:
+            above = artefact(above) if is_root(above) else above
             found = above if is_told(above) else parent(above)
             if found:
                 return found
@@ -167,8 +199,6 @@ def is_proper(name):
 
 def senses_of(lemma, senses, synsets, is_known):
     """The senses that a camera can see; none of proper names and of signs."""
-    if not lemma.isascii() or not lemma.replace("_", "").replace("-", "").isalpha():
-        return []
     seen = []
     for at, synset in enumerate(senses):
         lexfile, words, _parents = synsets[synset]
@@ -178,10 +208,21 @@ def senses_of(lemma, senses, synsets, is_known):
             continue
         if lexfile == "03" and not KEPT & set(words):
             continue
-        if any(word.replace(" ", "_").lower() == lemma and is_proper(word) for word in words):
+        if not is_plain(lemma, words):
             continue
         seen.append(synset)
     return seen
+
+
+def is_of_letters(lemma):
+    return lemma.isascii() and lemma.replace("_", "").replace("-", "").isalpha()
+
+
+def is_plain(lemma, words):
+    """Whether a lemma has letters only and is no proper name among the words of its synset."""
+    return is_of_letters(lemma) and not any(
+        word.replace(" ", "_").lower() == lemma and is_proper(word) for word in words
+    )
 
 
 if __name__ == "__main__":
