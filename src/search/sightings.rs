@@ -182,13 +182,19 @@ pub(super) fn by_rank(
     let needed = query.around.iter().zip(&shown).filter(|(it, _)| query.needs(it));
     let told = needed.fold(full.clone(), |rows, (_, shown)| rows & shown);
     let untold = &full - &told;
+    let mut partial_in_place = RoaringBitmap::new();
+    if !shown.is_empty() {
+        // A cookbook on the sofa is the book on the sofa, and no book elsewhere is.
+        partial_in_place = shown.iter().fold(partial.clone(), |rows, thing| rows & thing);
+        partial -= &partial_in_place;
+    }
     let mut of_possible = by_count(possible | untold, &shown);
     if !shown.is_empty() && !query.is_deed_left_out {
         // "A mug on the desk" says some of "the red mug on the desk".
         partial |= of_possible.pop().unwrap_or_default();
     }
     let mut of_full = by_count(told, &shown);
-    let in_place = of_full.pop().unwrap_or_default();
+    let in_place = of_full.pop().unwrap_or_default() | partial_in_place;
     let mut ranks = vec![
         (Rank { certainty: Certainty::Related, around: 0 }, related),
         (Rank { certainty: Certainty::InPlace, around: 0 }, in_place),

@@ -41,6 +41,15 @@ fn a_sighting_shows_the_thing_or_its_synonym_and_nothing_else() {
 }
 
 #[test]
+fn a_kind_at_the_named_place_is_meant_and_not_the_thing_elsewhere() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = ["a cookbook on a sofa", "a pink book on a bed"];
+    let episodic = remembered(state.path(), &captions);
+    assert_eq!(last_seen(&episodic, "the book on the sofa").as_deref(), Some(captions[0]));
+    assert_eq!(last_seen(&episodic, "the book").as_deref(), Some(captions[1]));
+}
+
+#[test]
 fn a_toy_is_not_the_thing_and_the_thing_is_no_toy() {
     let state = tempfile::tempdir().unwrap();
     let captions = ["a toy ambulance on a rug", "an ambulance on a street", "a toy crane on a rug"];

@@ -57,6 +57,7 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
         Fit::Possible if wanted.is_deed_left_out => Certainty::Possible,
         Fit::Possible if all_around && !wanted.around.is_empty() => Certainty::Partial,
         Fit::Possible => Certainty::Possible,
+        Fit::Partial if all_around && !wanted.around.is_empty() => Certainty::InPlace,
         Fit::Partial => Certainty::Partial,
         Fit::Full if all_around => Certainty::InPlace,
         Fit::Full if !all_needed => Certainty::Possible,
@@ -76,6 +77,7 @@ fn best_fit(caption: &ParsedCaption, wanted: &ObjectQuery) -> Option<(Fit, Menti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::phrases::{ObjectName, Relation};
     use crate::language::mention::mentions;
 
     fn check(caption: &str, wanted: &str, expect: Option<(Certainty, &[&str])>) {
@@ -146,6 +148,29 @@ mod tests {
             Some((Certainty::InPlace, &["red mug", "white desk"])),
         );
         check("a red mug on a sofa", wanted, Some((Certainty::Shown, &["red mug"])));
+    }
+
+    #[test]
+    fn a_kind_in_the_named_place_is_surer_than_the_thing_elsewhere() {
+        let kind = |stem: &str| ObjectName {
+            stem: stem.to_owned(),
+            attributes: Vec::new(),
+            relation: Relation::MoreSpecial,
+            needed: Vec::new(),
+            kind_of: None,
+        };
+        let mut target = ObjectQuery::of_stems(Vec::new(), vec!["book".to_owned()]);
+        target.names.push(kind("cookbook"));
+        let sofa = ObjectQuery::of_stems(Vec::new(), vec!["sofa".to_owned()]);
+        let wanted = SceneQuery::of(target.clone(), vec![sofa]);
+        let certainty = |caption: &str, wanted: &SceneQuery| {
+            match_caption(&ParsedCaption::by_rules(caption), wanted).map(|it| it.certainty)
+        };
+        assert_eq!(certainty("a book on a bed", &wanted), Some(Certainty::Shown));
+        assert_eq!(certainty("a cookbook on a sofa", &wanted), Some(Certainty::InPlace));
+        assert_eq!(certainty("a cookbook on a bed", &wanted), Some(Certainty::Partial));
+        let alone = SceneQuery::of_thing(target);
+        assert_eq!(certainty("a cookbook on a sofa", &alone), Some(Certainty::Partial));
     }
 
     #[test]
