@@ -449,11 +449,24 @@ mod tests {
         let observations =
             (0..).zip(captions).map(|(n, caption)| observation(n, caption)).collect();
         memory.remember_observations(observations).unwrap();
-        let found = memory.last_seen("green mug", &Filter::default(), 9).unwrap();
+        let found = memory.last_seen("green mug by a sofa", &Filter::default(), 9).unwrap();
         assert!(found.iter().all(|it| it.certainty == Certainty::Possible));
         assert_eq!(found.iter().map(caption).collect::<Vec<_>>(), [captions[1], captions[0]]);
         let sure = memory.last_seen("mug", &Filter::default(), 1).unwrap();
         assert_eq!(caption(&sure[0]), captions[2], "the newest of what surely is it");
+    }
+
+    #[test]
+    fn what_lies_around_tells_nothing_of_a_thing_that_is_named_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let (memory, _) = open(dir.path());
+        let captions = ["a remote and a tv in a hall", "a picture of a boat above a remote"];
+        let observations =
+            (0..).zip(captions).map(|(n, caption)| observation(n, caption)).collect();
+        memory.remember_observations(observations).unwrap();
+        let found = memory.last_seen("tv remote", &Filter::default(), 1).unwrap();
+        assert_eq!(found[0].certainty, Certainty::Possible);
+        assert_eq!(caption(&found[0]), captions[1]);
     }
 
     #[test]

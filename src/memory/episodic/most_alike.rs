@@ -51,9 +51,20 @@ impl Episodic {
         let of_caption = self.scores(query, filter, &ids)?;
         let of_name = self.name_likeness(query, &matches);
         let of_sentence = self.sentence_likeness(query, &records)?;
-        let score = |id: &RecordId| {
+        let mut told: BTreeMap<RecordId, Told> = BTreeMap::new();
+        for id in &ids {
             let caption = of_caption.get(id).copied().unwrap_or(0.0);
             let sentence = of_sentence.get(id).copied().unwrap_or(caption);
+            told.insert(*id, Told { caption, sentence });
+        }
+        if wanted.around.is_empty() {
+            let is_called_so = |id: &RecordId| {
+                matches.get(id).is_some_and(|it| it.target.head_stem == wanted.target.said)
+            };
+            make_equal(&mut told, is_called_so);
+        }
+        let score = |id: &RecordId| {
+            let Told { caption, sentence } = told.get(id).copied().unwrap_or_default();
             let name = of_name.get(id).copied().unwrap_or(UNKNOWN_LIKENESS);
             let is_named = !of_name.is_empty() && matches.contains_key(id);
             if is_named {
@@ -134,6 +145,26 @@ impl Episodic {
             *best = similarity.max(*best);
         }
         Ok(of_record)
+    }
+}
+
+/// How much of a query a caption tells, as a whole and by its sentence that tells most.
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    caption: f32,
+    sentence: f32,
+}
+
+/// Gives all of some records the most that any of them tells. A query that names a thing alone says
+/// nothing of what is around it: with "the TV remote" no remote is meant that lies near a TV.
+fn make_equal(told: &mut BTreeMap<RecordId, Told>, is_equal: impl Fn(&RecordId) -> bool) {
+    let equal = told.iter().filter(|(id, _)| is_equal(id)).map(|(_, it)| *it);
+    let most = equal.reduce(|a, b| Told {
+        caption: a.caption.max(b.caption),
+        sentence: a.sentence.max(b.sentence),
+    });
+    for (_, it) in told.iter_mut().filter(|(id, _)| is_equal(id)) {
+        *it = most.unwrap_or(*it);
     }
 }
 
