@@ -249,6 +249,22 @@ fn a_further_thing_of_several_words_is_searched_for_where_it_was_seen() {
 }
 
 #[test]
+fn a_further_thing_is_not_looked_for_where_the_first_one_is() {
+    let mut talk = Talk::new(&[]);
+    for (hour, x, caption) in [
+        (8, 1.0, "A red box stands on a chair."),
+        (9, 3.0, "A cardboard box stands on the windowsill."),
+    ] {
+        let time = format!("2025-01-03 {hour:02}:00:00");
+        talk.call("observe", json!({"caption": caption, "time": time, "position": [x, 0.0, 0.0]}));
+    }
+    let reply = asked(&mut talk, "bring me the cardboard box and then the red storage box");
+    let goals = first_goals(&reply, 2);
+    let names = ["cardboard box".to_owned(), "red storage box".to_owned()];
+    assert_eq!(goals, names.into_iter().zip([3.0, 1.0]).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_request_in_another_language_is_named_as_that_and_sends_no_robot() {
     let mut talk = in_household();
     for request in ["빨간 머그컵을 가져다 줘", "где мои ключи", "donde esta mi paraguas"]

@@ -53,11 +53,12 @@ impl Plan<'_> {
     pub(super) fn plan_further_targets(&mut self) -> Result<(), RetrievalError> {
         let also = self.reference.also.clone();
         for thing in also.iter().take(TARGETS_MAX) {
+            // First the recall: what was recalled of the thing before may be this one, too.
+            let query = recall(with_article(thing), None, 1);
+            self.trace.recall_last_seen(query, "Find where what is wanted next was seen last.")?;
             let described = ParsedRequest::of_thing(thing, thing.clone());
             let choice = TargetChoice::Described(Box::new(described));
-            self.trace.choose_target(choice, "Go on to what is wanted next.")?;
-            let query = recall(with_article(thing), None, 1);
-            self.trace.recall_last_seen(query, "Find where it was seen last.")?;
+            self.trace.choose_target(choice, "Go on to that.")?;
             self.trace.plan_search(true, "Decide where to search for it.")?;
         }
         for thing in also.iter().skip(TARGETS_MAX) {
