@@ -58,10 +58,7 @@ impl Episodic {
             told.insert(*id, Told { caption, sentence });
         }
         if wanted.around.is_empty() {
-            let is_called_so = |id: &RecordId| {
-                matches.get(id).is_some_and(|it| it.target.head_stem == wanted.target.said)
-            };
-            make_equal(&mut told, is_called_so);
+            make_equal(&mut told, |id| Some(matches.get(id)?.target.phrase.as_str()));
         }
         let score = |id: &RecordId| {
             let Told { caption, sentence } = told.get(id).copied().unwrap_or_default();
@@ -155,16 +152,21 @@ struct Told {
     sentence: f32,
 }
 
-/// Gives all of some records the most that any of them tells. A query that names a thing alone says
-/// nothing of what is around it: with "the TV remote" no remote is meant that lies near a TV.
-fn make_equal(told: &mut BTreeMap<RecordId, Told>, is_equal: impl Fn(&RecordId) -> bool) {
-    let equal = told.iter().filter(|(id, _)| is_equal(id)).map(|(_, it)| *it);
-    let most = equal.reduce(|a, b| Told {
-        caption: a.caption.max(b.caption),
-        sentence: a.sentence.max(b.sentence),
-    });
-    for (_, it) in told.iter_mut().filter(|(id, _)| is_equal(id)) {
-        *it = most.unwrap_or(*it);
+/// Gives all records that call the thing the same the most that any of them tells. A query that names
+/// a thing alone says nothing of what is around it: with "the TV remote" no remote is meant that lies
+/// near a TV.
+fn make_equal<'a>(
+    told: &mut BTreeMap<RecordId, Told>,
+    called: impl Fn(&RecordId) -> Option<&'a str>,
+) {
+    let mut by_name: BTreeMap<&str, Told> = BTreeMap::new();
+    for (name, it) in told.iter().filter_map(|(id, it)| Some((called(id)?, it))) {
+        let most = by_name.entry(name).or_insert(*it);
+        most.caption = most.caption.max(it.caption);
+        most.sentence = most.sentence.max(it.sentence);
+    }
+    for (id, it) in told.iter_mut() {
+        *it = called(id).and_then(|name| by_name.get(name)).copied().unwrap_or(*it);
     }
 }
 
