@@ -49,6 +49,11 @@ pub fn is_name(name: &str) -> bool {
     CONCEPTS.by_name.contains_key(name)
 }
 
+/// The names of what a camera can see that have one word.
+pub fn names_of_one_word() -> impl Iterator<Item = &'static str> {
+    CONCEPTS.by_name.keys().copied().filter(|it| !it.contains(' '))
+}
+
 /// English words in lower case, uninflected and of [`WORD_LETTERS_MIN`] letters or more, in
 /// the order of the alphabet.
 pub fn words() -> impl Iterator<Item = &'static str> {

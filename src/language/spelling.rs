@@ -18,15 +18,23 @@ pub(crate) fn sounding_like(word: &str) -> impl Iterator<Item = &'static str> {
     alike(word).chain(HOMOPHONES.words().filter(move |it| alike(it).any(|it| it == word)))
 }
 
-/// The known word that a word was meant to be: the one that is the fewest slips away, of these the
-/// one that a slip of the hand leads from, then one that begins alike. `None` where there is no such
+/// The known word that a word was meant to be, of the [`nearest`]. `None` where there is no such
 /// word, or several that are as near.
 pub(crate) fn find_meant<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    match nearest(word, known).as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
+/// The known words that a word may have been meant to be: those that are the fewest slips away, of
+/// these the ones that a slip of the hand leads from, then those that begin alike.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let slips = match word.chars().count() {
-        0..ONE_SLIP => return None,
+        0..ONE_SLIP => return Vec::new(),
         ONE_SLIP..TWO_SLIPS => 1,
         TWO_SLIPS.. => 2,
     };
@@ -40,11 +48,8 @@ pub(crate) fn find_meant<'a>(
         candidates.map(|it| (cost(it), it)).filter(|((away, ..), _)| *away <= slips).collect();
     near.sort_unstable();
     near.dedup();
-    match near.as_slice() {
-        [(first, _), (second, _), ..] if first == second => None,
-        [(_, word), ..] => Some(*word),
-        [] => None,
-    }
+    let least = near.first().map(|(cost, _)| *cost);
+    near.into_iter().filter(|(cost, _)| Some(*cost) == least).map(|(_, it)| it).collect()
 }
 
 /// Whether a word is another with two letters swapped, one left out or one doubled: the slips of

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::language::everyday_names;
 use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::reference::{Order, Reference, Respelling};
-use crate::language::spelling::{find_meant, is_slip_of_hand, sounding_like};
+use crate::language::spelling::{find_meant, is_slip_of_hand, nearest, sounding_like};
 use crate::language::words::{COLOURS, DETERMINERS, MATERIALS, PATTERNS, SIZES, STATES};
 use crate::memory::episodic::Episodic;
 
@@ -96,23 +96,37 @@ fn is_look(word: &str) -> bool {
 }
 
 /// What a word that no caption has was meant to be: of the captions' words one that sounds
-/// the same or that it is a slip away from, else one of what people own, else an English one. A
-/// seldom word is read as one of the captions' where the hand slips so.
+/// the same or that it is a slip away from, else one of what people own, else an English one; of
+/// several as near the one that captions call otherwise. A seldom word is read as one of the
+/// captions' where the hand slips so.
 fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
-    let captioned = || captioned.iter().map(String::as_str);
-    let typed = || {
-        find_meant(said, captioned())
-            .or_else(|| find_meant(said, everyday_names::words()))
-            .or_else(|| find_meant(said, lexicon::words()))
+    let words = || captioned.iter().map(String::as_str);
+    let likely = |near: Vec<&'static str>| {
+        let is_only = near.len() == 1;
+        let mut seen = near.into_iter().filter(|it| is_only || is_seen_otherwise(it, captioned));
+        seen.next().filter(|_| seen.next().is_none())
     };
-    let slipped = || find_meant(said, captioned()).filter(|it| is_slip_of_hand(said, it));
-    let read = match sounding_like(said).find(|it| captioned().any(|word| word == *it)) {
+    let typed = || {
+        find_meant(said, words())
+            .or_else(|| likely(nearest(said, everyday_names::words())))
+            .or_else(|| likely(nearest(said, lexicon::words().chain(lexicon::names_of_one_word()))))
+    };
+    let slipped = || find_meant(said, words()).filter(|it| is_slip_of_hand(said, it));
+    let read = match sounding_like(said).find(|it| captioned.contains(*it)) {
         Some(heard) => Some(heard),
         None if !is_english(said) => typed(),
         None if is_seldom(said) => slipped(),
         None => None,
     };
     read.map(str::to_owned)
+}
+
+/// Whether captions have another name of what is called so: the cushion of a pillow.
+fn is_seen_otherwise(word: &str, captioned: &BTreeSet<String>) -> bool {
+    let household = lexicon::household_names(word).iter().copied();
+    let everyday = everyday_names::other_names(word).map(|it| it.name);
+    let mut others = household.chain(lexicon::synonyms(word)).chain(everyday);
+    others.any(|name| name.split(' ').all(|it| it != word && has(captioned, it)))
 }
 
 /// Whether a word is an English one that neither texts use nor the names of what people own.
@@ -143,7 +157,8 @@ fn is_english(word: &str) -> bool {
     }
     let forms = forms(word);
     forms.iter().any(|it| it.len() < WORD_LETTERS_MIN)
-        || forms.iter().any(|it| lexicon::is_word(it) || everyday_names::is_word(it))
+        || forms.iter().any(|it| lexicon::is_word(it) || lexicon::is_name(it))
+        || forms.iter().any(|it| everyday_names::is_word(it))
         || forms.iter().any(|it| !lexicon::household_names(it).is_empty())
         || forms.iter().any(|it| is_joined(it))
 }
@@ -206,7 +221,7 @@ mod tests {
     #[test]
     fn a_word_is_read_as_one_of_the_captions_before_any_other() {
         let captioned =
-            ["red", "mug", "bottles", "cable", "phone", "cap"].map(str::to_owned).into();
+            ["red", "mug", "bottles", "cable", "phone", "cap", "cushion"].map(str::to_owned).into();
         for (said, expect) in [
             ("read", Some("red")),
             ("botles", Some("bottles")),
@@ -219,6 +234,8 @@ mod tests {
             ("cabel", Some("cable")),
             ("pone", Some("phone")),
             ("carp", None),
+            ("stoorybook", Some("storybook")),
+            ("pllow", Some("pillow")),
         ] {
             assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
         }
