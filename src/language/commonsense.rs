@@ -18,7 +18,9 @@ pub fn suits(thing: &str, place: &str) -> Option<f32> {
     let kind = named.attributes.iter().map(|it| it.word.as_str()).find(|it| *it == "toy");
     // A bar of soap is kept where soap is.
     let stuff = thing.rsplit_once(" of ").map(|(_, stuff)| stuff);
-    let names = [Some(one.as_str()), Some(named.head.as_str()), kind, stuff];
+    // "hair brush"
+    let joined = named.attributes.last().map(|it| format!("{}{one}", it.word));
+    let names = [Some(one.as_str()), Some(named.head.as_str()), joined.as_deref(), kind, stuff];
     // Else what it is a kind of: a colander is a kitchen utensil.
     let general = lexicon::more_general(&one).filter_map(|name| KEPT.value(name)).take(1);
     let own: Vec<&str> = names.iter().flatten().filter_map(|name| KEPT.value(name)).collect();
@@ -49,6 +51,7 @@ mod tests {
         assert_eq!(suits("pyjamas", "white bed in the bedroom"), Some(1.0));
         assert_eq!(suits("colander", "white counter in the kitchen"), Some(1.0));
         assert_eq!(suits("trombone", "grey sofa in the living room"), Some(1.0));
+        assert_eq!(suits("hair brush", "white bed in the bedroom"), Some(1.0));
         assert_eq!(suits("bar of soap", "white washing machine in the bathroom"), Some(1.0));
         assert_eq!(suits("sextant", "wooden desk in the office"), None);
     }

@@ -11,6 +11,9 @@ use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_nam
 use crate::language::words::{PACKAGING, PEOPLE, is_distinct_room, is_people};
 use crate::language::{everyday_names, lexicon};
 
+/// Letters that either half of a name in one word has at least: "tea" and "pot".
+const HALF_LETTERS_MIN: usize = 3;
+
 /// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
 /// by its other names. Rooms are alike and yet not the same, and what stands in a room is
 /// alike to it: a bed is no bedroom. Then what is more special and more general, of nouns
@@ -44,6 +47,13 @@ pub(super) fn names(
     });
     for (other, relation) in table.map(|it| (it, relation)).chain(by_wordnet) {
         names.extend(object_name(other, &said, relation).filter(|it| !names.contains(it)));
+    }
+    if let Some((other, rest)) = spelled_otherwise(mention) {
+        let name = object_name(&other, &rest, relation).map(|mut it| {
+            it.needed = it.attributes.get(rest.len()..).unwrap_or_default().to_vec();
+            it
+        });
+        names.extend(name.filter(|it| !names.contains(it)));
     }
     add_everyday(&mut names, mention);
     if !is_distinct_room(stem) {
@@ -253,6 +263,30 @@ fn spellings<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
     std::iter::once(whole).chain(hyphened)
 }
 
+/// The name in one word for two, or in two for one, and what else is said: "hairbrush" of "hair
+/// brush", and the other way round. `None` where no list has the one word.
+fn spelled_otherwise(mention: &Mention) -> Option<(String, Vec<Attribute>)> {
+    let is_known =
+        |it: &str| lexicon::is_name(it) || everyday_names::other_names(it).next().is_some();
+    let head = mention.singular_head();
+    let (before, rest) = match mention.attributes.split_last() {
+        Some((last, rest)) if last.kind == AttributeKind::Compound => (last.word.as_str(), rest),
+        _ => ("", mention.attributes.as_slice()),
+    };
+    let joined = format!("{before}{head}");
+    if !before.is_empty() && is_known(&joined) {
+        return Some((joined, rest.to_vec()));
+    }
+    if !is_known(&head) {
+        return None;
+    }
+    let is_word = |it: &str| lexicon::is_word(it) || lexicon::is_name(it);
+    let mut halves = (HALF_LETTERS_MIN..head.len()).filter_map(|at| head.split_at_checked(at));
+    let (first, last) = halves
+        .find(|(first, last)| last.len() >= HALF_LETTERS_MIN && is_word(first) && is_word(last))?;
+    Some((format!("{first} {last}"), mention.attributes.clone()))
+}
+
 /// The other names that mean what this one does, by WordNet and by the list of everyday names.
 fn sure_names(known: &str) -> impl Iterator<Item = &'static str> {
     let everyday = everyday_names::other_names(known).filter(|it| it.is_sure);
@@ -426,6 +460,11 @@ mod tests {
         assert_eq!(fit("a sack barrow", "a truck"), None);
         assert_eq!(fit("my reading glasses", "a magnifying glass"), None);
         assert_eq!(fit("the ping-pong table", "a green table tennis table"), Some(Fit::Full));
+        assert_eq!(fit("a blue hair brush", "a blue hairbrush"), Some(Fit::Full));
+        assert_eq!(fit("a hairbrush", "a blue hair brush"), Some(Fit::Full));
+        assert_eq!(fit("a teapot", "a tea pot"), Some(Fit::Full));
+        assert_eq!(fit("a cupboard", "a board"), None);
+        assert_eq!(fit("a cell", "a blue phone"), Some(Fit::Possible));
         assert_eq!(fit("a lamp", "a red candle"), Some(Fit::Partial));
         assert_eq!(fit("a red table lamp", "a red candle"), Some(Fit::Possible));
         assert_eq!(fit("a red table lamp", "a red lamp"), Some(Fit::Partial));
