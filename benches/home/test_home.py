@@ -238,7 +238,10 @@ def test_windows_of_a_phrase_hold_what_everybody_means():
         assert moment.sure[0] <= now + timedelta(days=1)
 
 
-@pytest.mark.parametrize(("one", "other"), combinations(["dev", "dev2", "dev3", "dev4", "dev5", "dev6"], 2))
+DEVELOPMENT = ["dev", *(f"dev{number}" for number in range(2, 9))]
+
+
+@pytest.mark.parametrize(("one", "other"), combinations(DEVELOPMENT, 2))
 def test_the_lists_of_wordings_share_no_template(one, other):
     first, second = (json.loads((SUPPLIED / f"{name}.json").read_text()) for name in (one, other))
     assert set(first["families"]) == set(second["families"])
