@@ -41,6 +41,8 @@ pub struct ObjectQuery {
 pub struct ObjectName {
     /// Of the noun.
     pub stem: String,
+    /// The noun itself; empty where it is that of the question.
+    pub noun: String,
     /// All that a caption should say of it under this name.
     pub attributes: Vec<Attribute>,
     pub relation: Relation,
@@ -76,6 +78,7 @@ impl ObjectQuery {
         let relation = Relation::Same;
         let names = names.map(|stem| ObjectName {
             stem,
+            noun: String::new(),
             attributes: attributes.clone(),
             relation,
             needed: Vec::new(),
@@ -110,7 +113,8 @@ impl ObjectQuery {
         let is_told =
             |it: &Attribute| matches!(it.kind, AttributeKind::Number | AttributeKind::Compound);
         let is_bare = !self.attributes.iter().any(is_told);
-        let is_other = is_bare && lexicon::is_name_of_plural(&self.noun, &mention.head);
+        let mut nouns = [&self.noun, &name.noun].into_iter();
+        let is_other = is_bare && nouns.any(|it| lexicon::is_name_of_plural(it, &mention.head));
         Some(if is_other { Fit::Related } else { fit })
     }
 }

@@ -154,6 +154,7 @@ mod tests {
     fn a_kind_in_the_named_place_is_surer_than_the_thing_elsewhere() {
         let kind = |stem: &str| ObjectName {
             stem: stem.to_owned(),
+            noun: String::new(),
             attributes: Vec::new(),
             relation: Relation::MoreSpecial,
             needed: Vec::new(),

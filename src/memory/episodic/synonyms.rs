@@ -35,7 +35,8 @@ pub(super) fn names(
             () => Relation::Likely,
         };
         let attributes = mention.attributes.clone();
-        ObjectName { stem: other, attributes, relation, needed: Vec::new(), kind_of: None }
+        let noun = String::new();
+        ObjectName { stem: other, noun, attributes, relation, needed: Vec::new(), kind_of: None }
     };
     let relation = Relation::Same;
     let mut names: Vec<ObjectName> = stems.into_iter().map(name).collect();
@@ -108,6 +109,9 @@ fn add_everyday(names: &mut Vec<ObjectName>, mention: &Mention) {
         let relation = if other.is_sure { Relation::Same } else { Relation::Likely };
         let Some(mut name) = object_name(other.name, &said, relation) else { continue };
         name.needed = name.attributes.get(said.len()..).unwrap_or_default().to_vec();
+        // A throw is a throw blanket, and what is only called a blanket may be it.
+        let rest = other.name.strip_prefix(&known).and_then(|it| it.strip_prefix(' '));
+        names.extend(rest.and_then(|it| object_name(it, &said, Relation::Near)));
         let is_as_sure = |it: &&ObjectName| match it.relation {
             Relation::Same => true,
             Relation::Alike | Relation::MoreGeneral | Relation::Near => false,
@@ -194,6 +198,7 @@ fn containers<'a>(
     let as_animal = is_animal.then_some(Relation::Likely);
     known.map(move |(stem, relation)| ObjectName {
         stem: stem.clone(),
+        noun: String::new(),
         attributes: attributes.clone(),
         relation: as_animal.unwrap_or(*relation),
         needed: needed.clone(),
@@ -204,8 +209,14 @@ fn containers<'a>(
 fn object_name(name: &str, said: &[Attribute], relation: Relation) -> Option<ObjectName> {
     let named = mention_of_name(name)?;
     let attributes = [said, &named.attributes].concat();
-    let needed = Vec::new();
-    Some(ObjectName { stem: named.head_stem, attributes, relation, needed, kind_of: None })
+    Some(ObjectName {
+        stem: named.head_stem,
+        noun: named.head,
+        attributes,
+        relation,
+        needed: Vec::new(),
+        kind_of: None,
+    })
 }
 
 /// The longest part of a thing's name that is known to have others: "bedside table" of
@@ -460,6 +471,11 @@ mod tests {
         assert_eq!(fit("a sack barrow", "a truck"), None);
         assert_eq!(fit("my reading glasses", "a magnifying glass"), None);
         assert_eq!(fit("the ping-pong table", "a green table tennis table"), Some(Fit::Full));
+        assert_eq!(fit("my specs", "reading glasses"), Some(Fit::Full));
+        assert_eq!(fit("my specs", "a magnifying glass"), Some(Fit::Related));
+        assert_eq!(fit("a blue throw", "a blue blanket"), Some(Fit::Possible));
+        assert_eq!(fit("a blue throw", "a red blanket"), None);
+        assert_eq!(fit("a throw", "an electric blanket"), None);
         assert_eq!(fit("a blue hair brush", "a blue hairbrush"), Some(Fit::Full));
         assert_eq!(fit("a hairbrush", "a blue hair brush"), Some(Fit::Full));
         assert_eq!(fit("a teapot", "a tea pot"), Some(Fit::Full));

@@ -61,7 +61,14 @@ impl NearName {
         let is_said = |it: &&Attribute| it.kind != AttributeKind::Compound;
         let said = asked.attributes.iter().filter(is_said);
         let attributes = said.chain(&needed).cloned().collect();
-        ObjectName { stem, attributes, relation: Relation::Near, needed, kind_of: None }
+        ObjectName {
+            stem,
+            noun: String::new(),
+            attributes,
+            relation: Relation::Near,
+            needed,
+            kind_of: None,
+        }
     }
 }
 
