@@ -131,8 +131,9 @@ fn add_related(
     is_known: &dyn Fn(&str) -> bool,
 ) {
     let kinds: Vec<&str> = lexicon::kinds(known).collect();
-    // The kinds of a class are what is asked for.
-    let of_kinds = if kinds.len() >= lexicon::CLASS_KINDS_MIN {
+    // The kinds of a class are what is asked for, and a golden retriever is a dog.
+    let is_class = kinds.len() >= lexicon::CLASS_KINDS_MIN;
+    let of_kinds = if is_class || lexicon::descends_from(known, "animal") {
         Relation::Same
     } else {
         Relation::MoreSpecial
@@ -458,6 +459,7 @@ mod tests {
         assert_eq!(fit("an animal", "a polar bear"), Some(Fit::Full));
         assert_eq!(fit("an animal", "an old bear"), Some(Fit::Full));
         assert_eq!(fit("an animal", "an old teddy bear"), None);
+        assert_eq!(fit("a dog", "a golden retriever"), Some(Fit::Full));
         assert_eq!(fit("a teddy bear", "an old teddy bear"), Some(Fit::Full));
         assert_eq!(fit("my glasses", "a glass of water"), Some(Fit::Related));
         assert_eq!(fit("the wine glasses", "a wine glass"), Some(Fit::Full));
