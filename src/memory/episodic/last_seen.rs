@@ -241,7 +241,7 @@ impl Episodic {
     }
 
     /// How alike the captions of records are to a query.
-    pub(super) fn scores(
+    fn scores(
         &self,
         query: &str,
         filter: &Filter,
