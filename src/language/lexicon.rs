@@ -469,6 +469,7 @@ mod tests {
         assert!(kinds_of("bag").is_superset(&HashSet::from(["backpack", "plastic bag"])));
         assert!(kinds_of("bag").iter().all(|it| is_kind_of(it, "bag")));
         assert!(kinds_of("book").is_superset(&HashSet::from(["cookbook", "dictionary", "novel"])));
+        assert!(kinds_of("magazine").contains("comic book"));
         assert!(kinds_of("no such thing").is_empty());
         let above: Vec<&str> = more_general("mug").collect();
         assert_eq!(above.first(), Some(&"drinking vessel"));

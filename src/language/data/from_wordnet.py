@@ -164,8 +164,8 @@ def concepts(folder, uses, counts):
 
     def artefact(offset):
         """The synset of which a name of this one is: the book that has pages."""
-        of = (it for it, lemmas in chosen.items() if set(lemmas) & set(synsets[offset][1]))
-        return offset if offset in chosen else next(of, offset)
+        names = set(synsets[offset][1])
+        return next((it for it, lemmas in chosen.items() if it != offset and set(lemmas) & names), offset)
 
     def parent(offset):
         for above in synsets[offset][2]:
