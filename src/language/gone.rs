@@ -11,7 +11,14 @@ use crate::language::words::COPULAS;
 /// The heads of what a sentence says is gone.
 pub(super) fn gone(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
     let verbs = 0..sentence.words.len();
-    verbs.filter(|it| is_gone(sentence, *it)).filter_map(|it| sentence.subject(it)).collect()
+    let is_told = |verb: &usize| is_gone(sentence, *verb) && !is_of_another(sentence, *verb);
+    verbs.filter(is_told).filter_map(|it| sentence.subject(it)).collect()
+}
+
+/// Whether a verb is about what has no name here: "the blue mug is on the shelf, the red one is gone".
+fn is_of_another(sentence: TaggedSentence<'_>, verb: usize) -> bool {
+    let before = verb.checked_sub(1).map(|it| sentence.word(it));
+    before.is_some_and(|it| matches!(it, "one" | "ones" | "other" | "others" | "it" | "they"))
 }
 
 /// Whether the verb at this place says that its subject is gone.
@@ -19,6 +26,7 @@ fn is_gone(sentence: TaggedSentence<'_>, verb: usize) -> bool {
     let word = |at: usize| sentence.word(verb + at);
     let has_left = matches!(word(0), "has" | "have") && LEFT.contains(&word(1));
     has_left
+        || is_unseen(&word)
         || COPULAS.contains(word(0))
             && match (word(1), word(2), word(3)) {
                 ("gone" | "missing" | "absent", next, _)
@@ -29,6 +37,22 @@ fn is_gone(sentence: TaggedSentence<'_>, verb: usize) -> bool {
                 }
                 _ => false,
             }
+}
+
+/// Whether words say of what is before them that it is not seen: "does not appear in this view", and
+/// not that it "does not appear to be" something.
+fn is_unseen<'a>(word: &impl Fn(usize) -> &'a str) -> bool {
+    let appears = |at: usize| matches!(word(at), "appear" | "show") && word(at + 1) != "to";
+    let is_seen = |at: usize| word(at) == "be" && matches!(word(at + 1), "seen" | "found");
+    match (word(0), word(1), word(2)) {
+        ("does" | "do" | "did", "not", _) => appears(2),
+        ("doesn" | "don" | "didn", _, "t") => appears(3),
+        ("can" | "could", "not", _) => is_seen(2),
+        ("cannot", _, _) => is_seen(1),
+        ("is" | "are" | "was" | "were", "nowhere" | "not", "to") => is_seen(3),
+        ("is" | "are", "not", "in") => matches!(word(3), "view" | "sight"),
+        _ => false,
+    }
 }
 
 /// Whether no name follows right after: a chair is missing, but not one that is missing a leg.
@@ -69,6 +93,14 @@ mod tests {
         }
         check("the lamp/thing is not by/relation/1 the/none door/landmark/4 anymore", &["lamp"]);
         check("a man/person with/relation/1 a hat/thing/2 is not there", &["man"]);
+        for unseen in [
+            "do not appear in this view",
+            "cannot be seen here",
+            "are nowhere to be found",
+            "are not in sight",
+        ] {
+            check(&format!("{keys} {unseen}"), &["keys"]);
+        }
     }
 
     #[test]
@@ -81,5 +113,7 @@ mod tests {
             &[],
         );
         check("the lamp/thing is no longer lit", &[]);
+        check("the man/person does not appear to be tired", &[]);
+        check("the mug/thing is blue , and the red/attribute one cannot be found", &[]);
     }
 }
