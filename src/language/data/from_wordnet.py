@@ -142,7 +142,12 @@ def concepts(folder, uses, counts):
         is_clear = len(senses) == 1 and (is_telling(senses[0]) or is_named_in_texts(senses[0]))
         is_known = uses[lemma]["1"] or is_clear
         seen = senses_of(lemma, senses, synsets, is_known)
-        if not seen and not is_adjective(lemma, uses) and is_written(senses[0]) and is_plain(lemma, synsets[senses[0]][1]):
+        if (
+            not seen
+            and not is_adjective(lemma, uses)
+            and is_written(senses[0])
+            and is_plain(lemma, synsets[senses[0]][1])
+        ):
             seen = senses[:1]
         for at, synset in enumerate(seen):
             is_used = 2 * counts[lemma, synset] >= counts[lemma, seen[0]]

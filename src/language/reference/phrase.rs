@@ -114,7 +114,7 @@ fn is_collective(word: &str) -> bool {
 
 /// Whether a word begins a clause that says of a thing which one it is.
 fn is_relative(word: &str) -> bool {
-    matches!(word, "that" | "that's" | "thats" | "which" | "who" | "who's" | "whos")
+    matches!(word, "that" | "that's" | "thats" | "which" | "who" | "who's")
 }
 
 /// "pair of scissors" are scissors, "one of the red mugs" is a red mug; "plant in the
