@@ -16,7 +16,7 @@ use crate::memory::episodic::sighting_confidence::{
     self, HISTORY_SPAN, PlaceHistory, VIEWPOINT_METRES,
 };
 use crate::memory::episodic::{Episodic, MemoryError};
-use crate::search::Filter;
+use crate::search::{Filter, Query};
 use crate::store::Record;
 
 /// Sightings of a description, and their count.
@@ -47,8 +47,12 @@ impl Episodic {
     ) -> Result<SightingList, MemoryError> {
         let wanted = self.scene_query(query)?;
         let total = self.corpus.count_sightings(&wanted, filter);
-        let seen = self.corpus.last_sightings(&wanted, filter, k);
-        let mut sightings = self.sightings(query, filter, &wanted, seen)?;
+        let Some(seen) = self.corpus.last_sightings(&wanted, filter, k) else {
+            return Ok(SightingList { sightings: Vec::new(), total });
+        };
+        let vector = self.query_vector(query)?;
+        let asked = Query { text: query, vector: vector.as_ref(), filter, accepts: None, k };
+        let mut sightings = self.sightings(&asked, &wanted, seen)?;
         sightings.sort_by_key(|it| (it.recalled.record.meta.taken_at, it.recalled.record.id));
         Ok(SightingList { sightings, total })
     }

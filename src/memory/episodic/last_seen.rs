@@ -83,16 +83,14 @@ impl Episodic {
     ) -> Result<(Vec<Sighting>, T), MemoryError> {
         let wanted = self.scene_query(query)?;
         let (seen, told) = find(&wanted, COMPARED_MAX.max(k.saturating_add(MISDETECTION_SPARE)));
-        let mut seen = match seen {
-            Some(it) if it.certainty == Certainty::Possible => {
-                Some(self.most_alike((query, filter), &wanted, it)?)
-            }
-            seen => seen,
-        };
-        if let Some(seen) = &mut seen {
-            seen.records.truncate(k.saturating_add(MISDETECTION_SPARE));
+        let Some(mut seen) = seen else { return Ok((Vec::new(), told)) };
+        let vector = self.query_vector(query)?;
+        let asked = Query { text: query, vector: vector.as_ref(), filter, accepts: None, k };
+        if seen.certainty == Certainty::Possible {
+            seen = self.most_alike(&asked, &wanted, seen)?;
         }
-        let sightings = self.sightings(query, filter, &wanted, seen)?;
+        seen.records.truncate(k.saturating_add(MISDETECTION_SPARE));
+        let sightings = self.sightings(&asked, &wanted, seen)?;
         Ok((self.without_misdetections(sightings, &wanted, k)?, told))
     }
 
@@ -218,15 +216,16 @@ impl Episodic {
         Some(wanted)
     }
 
+    /// The records as sightings, with how alike their captions are to what was asked.
     pub(super) fn sightings(
         &self,
-        query: &str,
-        filter: &Filter,
+        asked: &Query<'_>,
         wanted: &SceneQuery,
-        seen: Option<ObjectSightings>,
+        seen: ObjectSightings,
     ) -> Result<Vec<Sighting>, MemoryError> {
-        let Some(ObjectSightings { certainty, records: ids }) = seen else { return Ok(Vec::new()) };
-        let scores = self.scores(query, filter, &ids)?;
+        let ObjectSightings { certainty, records: ids } = seen;
+        let hits = self.corpus.score(&Query { k: ids.len(), ..*asked }, &ids).into_iter();
+        let scores: BTreeMap<RecordId, f32> = hits.map(|hit| (hit.id, hit.score)).collect();
         let sighting = |record: Record| {
             let score = scores.get(&record.id).copied().unwrap_or(0.0);
             let evidence = match_caption(&record.parsed, wanted);
@@ -238,20 +237,6 @@ impl Episodic {
             Sighting { recalled, certainty, match_probability }
         };
         Ok(self.store.records(&ids)?.into_iter().map(sighting).collect())
-    }
-
-    /// How alike the captions of records are to a query.
-    fn scores(
-        &self,
-        query: &str,
-        filter: &Filter,
-        ids: &[RecordId],
-    ) -> Result<BTreeMap<RecordId, f32>, MemoryError> {
-        let vector = self.query_vector(query)?;
-        let vector = vector.as_ref();
-        let asked = Query { text: query, vector, filter, accepts: None, k: ids.len() };
-        let hits = self.corpus.score(&asked, ids);
-        Ok(hits.into_iter().map(|hit| (hit.id, hit.score)).collect())
     }
 }
 

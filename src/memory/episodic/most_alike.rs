@@ -14,8 +14,8 @@ use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::words::STOP_WORDS;
 use crate::memory::episodic::caption_match::{CaptionMatch, match_caption};
 use crate::memory::episodic::{Episodic, MemoryError};
+use crate::search::Query;
 use crate::search::sightings::ObjectSightings;
-use crate::search::{Filter, Query};
 use crate::store::Record;
 
 /// Score below that of the most alike at which a caption is about as alike: the newest of these
@@ -25,8 +25,9 @@ const ABOUT_AS_ALIKE: f32 = 0.04;
 /// The same for one that calls the thing as the most alike does.
 const CALLED_AS_ALIKE: f32 = 0.12;
 
-/// Most records that are compared with the query for their likeness alone.
-const ALIKE_MAX: usize = 32;
+/// Most records that are compared with the query for their likeness alone. Four times as many find
+/// nothing more in `benches/language`.
+const ALIKE_MAX: usize = 8;
 
 /// Most records whose sentences are read: those that are the most alike by caption and name. Four
 /// times as many find nothing more in `benches/language`.
@@ -41,7 +42,7 @@ impl Episodic {
     /// where that calls it by another noun, those that do so, too; newest first.
     pub(super) fn most_alike(
         &self,
-        (query, filter): (&str, &Filter),
+        asked: &Query<'_>,
         wanted: &SceneQuery,
         seen: ObjectSightings,
     ) -> Result<ObjectSightings, MemoryError> {
@@ -50,19 +51,16 @@ impl Episodic {
         let matches =
             records.iter().filter_map(|it| Some((it.id, match_caption(&it.parsed, wanted)?)));
         let matches: BTreeMap<RecordId, CaptionMatch> = matches.collect();
-        let vector = self.query_vector(query)?;
-        let asked =
-            Query { text: query, vector: vector.as_ref(), filter, accepts: None, k: ALIKE_MAX };
-        records.extend(self.said_otherwise(&asked, wanted, &may_show)?);
+        records.extend(self.said_otherwise(asked, wanted, &may_show)?);
         let ids: Vec<RecordId> = records.iter().map(|it| it.id).collect();
-        let mut alike = self.likeness(&asked, &matches, &ids);
+        let mut alike = self.likeness(asked, &matches, &ids);
         let score = |alike: &BTreeMap<RecordId, Likeness>, id: &RecordId| {
             alike.get(id).copied().unwrap_or_default().score()
         };
         let mut likely: Vec<&Record> = records.iter().collect();
         likely.sort_by(|a, b| score(&alike, &b.id).total_cmp(&score(&alike, &a.id)));
         likely.truncate(READ_MAX);
-        for (id, sentence) in self.sentence_likeness(query, &likely)? {
+        for (id, sentence) in self.sentence_likeness(asked.text, &likely)? {
             alike.entry(id).or_default().sentence = Some(sentence);
         }
         if wanted.around.is_empty() {
@@ -93,7 +91,8 @@ impl Episodic {
         if asked.vector.is_none() {
             return Ok(Vec::new());
         }
-        let hits = self.corpus.search(asked).into_iter().map(|it| it.id);
+        let alike = self.corpus.search(&Query { k: ALIKE_MAX, ..*asked });
+        let hits = alike.into_iter().map(|it| it.id);
         let others: Vec<RecordId> = hits.filter(|it| !may_show.contains(it)).collect();
         let mut records = self.store.records(&others)?;
         records.retain(|it| !denies(&it.parsed, &wanted.target));
