@@ -41,7 +41,7 @@ pub struct ObjectQuery {
 pub struct ObjectName {
     /// Of the noun.
     pub stem: String,
-    /// The noun itself; empty where it is that of the question.
+    /// The noun itself, where it names something else than its singular: glasses. Else empty.
     pub noun: String,
     /// All that a caption should say of it under this name.
     pub attributes: Vec<Attribute>,

@@ -210,9 +210,10 @@ fn containers<'a>(
 fn object_name(name: &str, said: &[Attribute], relation: Relation) -> Option<ObjectName> {
     let named = mention_of_name(name)?;
     let attributes = [said, &named.attributes].concat();
+    let is_plural = lexicon::is_name_of_plural(&named.head, &named.singular_head());
     Some(ObjectName {
+        noun: if is_plural { named.head } else { String::new() },
         stem: named.head_stem,
-        noun: named.head,
         attributes,
         relation,
         needed: Vec::new(),
