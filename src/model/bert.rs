@@ -17,6 +17,7 @@ use crate::model::sentence::{Pooling, SentenceSettings};
 use crate::model::tensors::Tensors;
 use crate::model::threads::multiply_on_one_thread;
 use crate::model::weights::ModelDir;
+use crate::model::word_tokens::WordTokens;
 use crate::model::{Embedder, ModelError, ModelIdentity, TextRole};
 
 /// Batch size; more gain nothing on one thread and take memory.
@@ -36,7 +37,16 @@ pub fn load(path: &Path) -> Result<Box<dyn Embedder>, ModelError> {
     sentence.apply_to(&mut tokenizer).map_err(|error| dir.unusable(&error))?;
     let dimension = config.hidden_size;
     let alphabet = Alphabet::of(&tokenizer);
-    Ok(Box::new(BertEmbedder { identity, dimension, sentence, tokenizer, alphabet, encoder }))
+    let word_tokens = WordTokens::default();
+    Ok(Box::new(BertEmbedder {
+        identity,
+        dimension,
+        sentence,
+        tokenizer,
+        alphabet,
+        encoder,
+        word_tokens,
+    }))
 }
 
 struct BertEmbedder {
@@ -46,11 +56,12 @@ struct BertEmbedder {
     tokenizer: Tokenizer,
     alphabet: Alphabet,
     encoder: Encoder,
+    word_tokens: WordTokens,
 }
 
 impl fmt::Debug for BertEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, dimension, sentence, tokenizer: _, alphabet: _, encoder: _ } = self;
+        let Self { identity, dimension, sentence, .. } = self;
         f.debug_struct("BertEmbedder")
             .field("identity", identity)
             .field("dimension", dimension)
@@ -92,9 +103,11 @@ impl Embedder for BertEmbedder {
         query: &str,
         passages: &[&str],
     ) -> Result<Option<Vec<f32>>, ModelError> {
-        let query = self.words(query)?;
-        let passages =
-            passages.iter().map(|it| self.words(it)).collect::<Result<Vec<_>, ModelError>>()?;
+        let tokens = |text: &str| {
+            self.word_tokens.of(&self.tokenizer, text).map_err(|error| to_error(&error))
+        };
+        let query = tokens(query)?;
+        let passages = passages.iter().map(|it| tokens(it)).collect::<Result<Vec<_>, _>>()?;
         let found = max_similarity(self.encoder.word_table(), &query, &passages);
         found.map(Some).map_err(|error| to_error(&error))
     }
@@ -110,12 +123,6 @@ impl BertEmbedder {
             .tokenizer
             .encode_fast(self.sentence.with_prompt(role, text), true)
             .map_err(|error| to_error(&error))?;
-        Ok(encoding.get_ids().to_vec())
-    }
-
-    /// Tokens without the special ones and prompts.
-    fn words(&self, text: &str) -> Result<Vec<u32>, ModelError> {
-        let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| to_error(&error))?;
         Ok(encoding.get_ids().to_vec())
     }
 

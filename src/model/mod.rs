@@ -43,6 +43,7 @@ mod tensors;
 mod threads;
 mod vision_transformer;
 pub mod weights;
+mod word_tokens;
 pub mod worker;
 
 use std::fmt;
