@@ -27,3 +27,21 @@ fn what_a_deed_was_done_with_is_searched_for_by_the_deed() {
         assert_eq!(reply["goals"][0]["position"][0], json!(x), "{task}: {reply:#}");
     }
 }
+
+#[test]
+fn what_lay_there_last_goes_by_time_and_not_by_when_it_was_told() {
+    let daemon = Running::start_in(tempfile::tempdir().unwrap(), &[]);
+    for (time, caption, x) in [
+        ("12:00", "A violin lies on the sofa.", 1.0),
+        ("10:00", "A harmonica lies on the sofa.", 5.0),
+    ] {
+        let seen = json!({
+            "caption": caption, "time": format!("2025-01-03 {time}:00"),
+            "position": [x, 0.0, 0.0], "frame_id": "map",
+        });
+        daemon.ask("observe", seen);
+    }
+    let task = json!({"task": "bring me what I left on the sofa", "now": "2025-01-03 13:00:00"});
+    let reply = daemon.ask("retrieve_object", task);
+    assert_eq!(reply["goals"][0]["position"][0], json!(1.0), "{reply:#}");
+}

@@ -2,6 +2,9 @@
 //! fixing the drawer with": what that was done with; and "go to the desk by the window": the place
 //! itself, where nothing else is known of it.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use crate::language::deeds::AskedDeed;
 use crate::language::mention::Mention;
 use crate::language::reference::Reference;
@@ -16,7 +19,7 @@ impl Plan<'_> {
         let found = self.trace.recall_best_match(request, "Recall what was seen there.")?;
         let deed = self.asked_deed();
         let newest = deed.as_ref().and_then(|deed| newest_object(&found, deed, &self.task.text));
-        let newest = newest.or_else(|| newest_thing(found, &self.reference, deed.as_ref()));
+        let newest = newest.or_else(|| newest_thing(&found, &self.reference, deed.as_ref()));
         let Some(thing) = newest else { return self.by_place_itself() };
         self.describe_target(&thing, "Decide on what lay there.")?;
         self.last_seen(&thing)
@@ -45,12 +48,11 @@ impl Plan<'_> {
 /// "what dad was fixing the drawer with", the radio of "what she was listening to".
 fn newest_object(found: &[Recalled], deed: &AskedDeed, request: &str) -> Option<String> {
     let request = request.to_lowercase();
-    let is_new =
-        |it: &&Mention| !request.contains(&it.head) && !request.contains(&it.singular_head());
-    let is_instrument = request.split(|c: char| !c.is_alphanumeric()).any(|it| it == "with");
-    let mut by_time: Vec<&Recalled> = found.iter().collect();
-    by_time.sort_by_key(|it| std::cmp::Reverse(it.record.id));
-    by_time.into_iter().find_map(|it| {
+    let words: BTreeSet<&str> = request.split(|c: char| !c.is_alphanumeric()).collect();
+    let is_said = |head: &str| words.contains(head);
+    let is_new = |it: &&Mention| !is_said(&it.head) && !is_said(&it.singular_head());
+    let is_instrument = is_said("with");
+    newest_first(found).into_iter().find_map(|it| {
         let mut objects = deed.objects(&it.record.parsed).filter(is_new);
         let object = if is_instrument { objects.last() } else { objects.next() };
         object.map(|it| it.phrase.clone())
@@ -59,17 +61,24 @@ fn newest_object(found: &[Recalled], deed: &AskedDeed, request: &str) -> Option<
 
 /// The thing at the place that was seen last, by records of the deed where there are any.
 fn newest_thing(
-    mut found: Vec<Recalled>,
+    found: &[Recalled],
     reference: &Reference,
     deed: Option<&AskedDeed>,
 ) -> Option<String> {
     let Reference { around, .. } = reference;
-    found.sort_by_key(|it| std::cmp::Reverse(it.record.id));
     let is_done = |it: &&Recalled| deed.is_some_and(|deed| deed.is_done_in(&it.record.parsed));
     let was_done = found.iter().any(|it| is_done(&it));
     let is_there = |it: &&Recalled| around.is_empty() || !it.matched.is_empty();
-    let mut there = found.iter().filter(is_there).filter(|it| !was_done || is_done(it));
     let is_place = |thing: &str| around.iter().any(|it| thing.ends_with(it.as_str()));
+    let there = newest_first(found).into_iter().filter(is_there);
     there
+        .filter(|it| !was_done || is_done(it))
         .find_map(|it| it.record.parsed.object_phrases().into_iter().find(|thing| !is_place(thing)))
+}
+
+/// What was imported late is not what was seen last.
+fn newest_first(found: &[Recalled]) -> Vec<&Recalled> {
+    let mut found: Vec<&Recalled> = found.iter().collect();
+    found.sort_by_key(|it| Reverse((it.record.end_at, it.record.id)));
+    found
 }
