@@ -36,7 +36,7 @@ pub struct SightingExplanation {
 }
 
 /// Newest of those that only may show the thing, which are compared with the query.
-const COMPARED_MAX: usize = 256;
+const POSSIBLE_MAX: usize = 256;
 
 /// Sightings read beyond `k`, to replace misdetections.
 const MISDETECTION_SPARE: usize = 16;
@@ -46,7 +46,8 @@ impl Episodic {
     ///
     /// Only those of the best certainty: records that show the thing in its named surroundings
     /// where there are any, else those that show it with all its attributes, else those without
-    /// a contradiction, the most alike to the query of them. Misdetections are passed over unless all may be some.
+    /// a contradiction, the most alike to the query of them. Misdetections are passed over unless
+    /// all may be some.
     pub fn last_seen(
         &self,
         query: &str,
@@ -82,7 +83,7 @@ impl Episodic {
         find: impl FnOnce(&SceneQuery, usize) -> (Option<ObjectSightings>, T),
     ) -> Result<(Vec<Sighting>, T), MemoryError> {
         let wanted = self.scene_query(query)?;
-        let (seen, told) = find(&wanted, COMPARED_MAX.max(k.saturating_add(MISDETECTION_SPARE)));
+        let (seen, told) = find(&wanted, POSSIBLE_MAX.max(k.saturating_add(MISDETECTION_SPARE)));
         let Some(mut seen) = seen else { return Ok((Vec::new(), told)) };
         let vector = self.query_vector(query)?;
         let asked = Query { text: query, vector: vector.as_ref(), filter, accepts: None, k };

@@ -27,11 +27,11 @@ const CALLED_AS_ALIKE: f32 = 0.12;
 
 /// Most records that are compared with the query for their likeness alone. Four times as many find
 /// nothing more in `benches/language`.
-const ALIKE_MAX: usize = 8;
+const ALIKE_RECORDS_MAX: usize = 8;
 
 /// Most records whose sentences are read: those that are the most alike by caption and name. Four
 /// times as many find nothing more in `benches/language`.
-const READ_MAX: usize = 16;
+const SENTENCES_OF_MAX: usize = 16;
 
 /// Likeness of a name that has no vector.
 const UNKNOWN_LIKENESS: f32 = 0.75;
@@ -59,7 +59,7 @@ impl Episodic {
         };
         let mut likely: Vec<&Record> = records.iter().collect();
         likely.sort_by(|a, b| score(&alike, &b.id).total_cmp(&score(&alike, &a.id)));
-        likely.truncate(READ_MAX);
+        likely.truncate(SENTENCES_OF_MAX);
         for (id, sentence) in self.sentence_likeness(asked.text, &likely)? {
             alike.entry(id).or_default().sentence = Some(sentence);
         }
@@ -91,7 +91,7 @@ impl Episodic {
         if asked.vector.is_none() {
             return Ok(Vec::new());
         }
-        let alike = self.corpus.search(&Query { k: ALIKE_MAX, ..*asked });
+        let alike = self.corpus.search(&Query { k: ALIKE_RECORDS_MAX, ..*asked });
         let hits = alike.into_iter().map(|it| it.id);
         let others: Vec<RecordId> = hits.filter(|it| !may_show.contains(it)).collect();
         let mut records = self.store.records(&others)?;

@@ -50,11 +50,7 @@ pub(super) fn names(
         names.extend(object_name(other, &said, relation).filter(|it| !names.contains(it)));
     }
     if let Some((other, rest)) = spelled_otherwise(mention) {
-        let name = object_name(&other, &rest, relation).map(|mut it| {
-            it.needed = it.attributes.get(rest.len()..).unwrap_or_default().to_vec();
-            it
-        });
-        names.extend(name.filter(|it| !names.contains(it)));
+        names.extend(whole_name(&other, &rest, relation).filter(|it| !names.contains(it)));
     }
     add_everyday(&mut names, mention);
     if !is_distinct_room(stem) {
@@ -107,8 +103,7 @@ fn add_everyday(names: &mut Vec<ObjectName>, mention: &Mention) {
     let (known, said) = everyday_name(mention);
     for other in everyday_names::other_names(&known) {
         let relation = if other.is_sure { Relation::Same } else { Relation::Likely };
-        let Some(mut name) = object_name(other.name, &said, relation) else { continue };
-        name.needed = name.attributes.get(said.len()..).unwrap_or_default().to_vec();
+        let Some(name) = whole_name(other.name, &said, relation) else { continue };
         // A throw is a throw blanket, and what is only called a blanket may be it.
         let rest = other.name.strip_prefix(&known).and_then(|it| it.strip_prefix(' '));
         names.extend(rest.and_then(|it| object_name(it, &said, Relation::Near)));
@@ -150,8 +145,7 @@ fn add_related(
         let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
         let is_meant = !is_kind || !everyday_names::is_of_another(other, known);
         let relation = if is_meant { relation } else { Relation::Likely };
-        let Some(mut name) = object_name(other, said, relation) else { continue };
-        name.needed = name.attributes.get(said.len()..).unwrap_or_default().to_vec();
+        let Some(mut name) = whole_name(other, said, relation) else { continue };
         let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
         name.kind_of = is_kind.then(|| known.to_owned());
         // That it is a kind is more than that a vector is alike.
@@ -205,6 +199,13 @@ fn containers<'a>(
         needed: needed.clone(),
         kind_of: None,
     })
+}
+
+/// A name of which all parts are needed: a tea pot is a pot, and not any pot is the tea pot.
+fn whole_name(name: &str, said: &[Attribute], relation: Relation) -> Option<ObjectName> {
+    let mut whole = object_name(name, said, relation)?;
+    whole.needed = whole.attributes.get(said.len()..).unwrap_or_default().to_vec();
+    Some(whole)
 }
 
 fn object_name(name: &str, said: &[Attribute], relation: Relation) -> Option<ObjectName> {
