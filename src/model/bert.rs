@@ -61,7 +61,15 @@ struct BertEmbedder {
 
 impl fmt::Debug for BertEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, dimension, sentence, .. } = self;
+        let Self {
+            identity,
+            dimension,
+            sentence,
+            tokenizer: _,
+            alphabet: _,
+            encoder: _,
+            word_tokens: _,
+        } = self;
         f.debug_struct("BertEmbedder")
             .field("identity", identity)
             .field("dimension", dimension)

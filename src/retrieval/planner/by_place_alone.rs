@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::language::deeds::AskedDeed;
+use crate::language::lexicon::singular;
 use crate::language::mention::Mention;
 use crate::language::reference::Reference;
 use crate::memory::episodic::Recalled;
@@ -48,9 +49,10 @@ impl Plan<'_> {
 /// "what dad was fixing the drawer with", the radio of "what she was listening to".
 fn newest_object(found: &[Recalled], deed: &AskedDeed, request: &str) -> Option<String> {
     let request = request.to_lowercase();
-    let words: BTreeSet<&str> = request.split(|c: char| !c.is_alphanumeric()).collect();
-    let is_said = |head: &str| words.contains(head);
-    let is_new = |it: &&Mention| !is_said(&it.head) && !is_said(&it.singular_head());
+    let words = request.split(|c: char| !c.is_alphanumeric() && c != '-');
+    let words: BTreeSet<String> = words.map(singular).collect();
+    let is_said = |name: &str| name.split(' ').all(|word| words.contains(&singular(word)));
+    let is_new = |it: &&Mention| !is_said(&it.head);
     let is_instrument = is_said("with");
     newest_first(found).into_iter().find_map(|it| {
         let mut objects = deed.objects(&it.record.parsed).filter(is_new);
