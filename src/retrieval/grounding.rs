@@ -13,9 +13,11 @@ use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::likely_places::LikelyPlace;
 use crate::memory::episodic::noun_phrases::bare_name;
+use crate::memory::episodic::usual_place::UsualPlace;
 use crate::retrieval::probability::{
     goal_probabilities, guess_probabilities, stay_began, stay_probability, weigh_misses,
 };
+use crate::retrieval::search::KnownPlace;
 use crate::retrieval::session::{Goal, Session, Target};
 use crate::retrieval::target::OBSERVATIONS_MAX;
 use crate::retrieval::task_phrase::target_phrase;
@@ -89,10 +91,17 @@ impl Retrieval {
         Ok(Grounding { goals, observations, last_seen, is_guess: false })
     }
 
-    /// The place of a record and no other.
-    pub(super) fn ground_only_at(&self, id: RecordId) -> Result<Grounding, RetrievalError> {
+    /// A known place and no other.
+    pub(super) fn ground_only_at(&self, place: KnownPlace) -> Result<Grounding, RetrievalError> {
+        let id = place.record();
         let record = self.records(&[id])?.pop().ok_or(RetrievalError::NoRecord(id))?;
-        let reason = format!("here it was at {}", self.zone.format(record.end_at));
+        let end_at = self.zone.format(record.end_at);
+        let reason = match place {
+            KnownPlace::Then(_) => format!("here it was at {end_at}"),
+            KnownPlace::Usual(UsualPlace { visits, of, .. }) => {
+                format!("here it was on {visits} of {of} visits, last at {end_at}")
+            }
+        };
         let goal = goal_of(&record, reason).ok_or(RetrievalError::NoPosition(id))?;
         let goals = vec![Goal { probability: 1.0, ..goal }];
         let last_seen = Some(record.end_at);

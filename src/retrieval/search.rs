@@ -2,11 +2,30 @@
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
+use crate::memory::episodic::usual_place::UsualPlace;
 use crate::retrieval::goal_board::{Event, SearchStatus};
 use crate::retrieval::grounding::Grounding;
 use crate::retrieval::session::{Goal, Search, SearchState, SearchedPlace, Session, Target};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::{Retrieval, RetrievalError};
+
+/// Place at which a request wants the robot, whatever is there now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KnownPlace {
+    /// Where something was when the record was made.
+    Then(RecordId),
+    /// Where it is most often.
+    Usual(UsualPlace),
+}
+
+impl KnownPlace {
+    pub(super) fn record(self) -> RecordId {
+        match self {
+            Self::Then(record) => record,
+            Self::Usual(place) => place.record,
+        }
+    }
+}
 
 /// The target and where it may be.
 #[derive(Debug)]
@@ -69,14 +88,14 @@ impl Retrieval {
         self.hold_plan(session, PlannedSearch { target, grounding }, follows)
     }
 
-    /// The place of a record as all that is wanted: where something was then.
-    pub(crate) fn plan_past_place(
+    /// A known place as all that is wanted.
+    pub(super) fn plan_known_place(
         &self,
         session: SessionName<'_>,
-        record: RecordId,
+        place: KnownPlace,
     ) -> Result<PlannedSearch, RetrievalError> {
         let target = self.held_target(&self.session(session))?;
-        let grounding = self.ground_only_at(record)?;
+        let grounding = self.ground_only_at(place)?;
         self.hold_plan(session, PlannedSearch { target, grounding }, false)
     }
 

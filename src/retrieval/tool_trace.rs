@@ -7,7 +7,7 @@ use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::instances::InstanceList;
 use crate::retrieval::recall::{Recall, RecallRequest};
-use crate::retrieval::search::{Dispatch, Offer, PlannedSearch};
+use crate::retrieval::search::{Dispatch, KnownPlace, Offer, PlannedSearch};
 use crate::retrieval::session::Target;
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::target::{ChosenTarget, TargetChoice};
@@ -130,15 +130,16 @@ impl<'a> ToolTrace<'a> {
         Ok(())
     }
 
-    /// Plans to go where a record was made, and nowhere else.
-    pub(super) fn plan_past_place(
+    /// Plans to go to a known place, and nowhere else.
+    pub(super) fn plan_known_place(
         &mut self,
-        record: RecordId,
+        place: KnownPlace,
         why: &'static str,
     ) -> Result<(), RetrievalError> {
         self.check_length()?;
-        let reply = self.retrieval.plan_past_place(self.session, record)?;
-        self.push(TracedCall::PlanSearch { record: Some(record), follows: false, reply }, why);
+        let reply = self.retrieval.plan_known_place(self.session, place)?;
+        let record = Some(place.record());
+        self.push(TracedCall::PlanSearch { record, follows: false, reply }, why);
         Ok(())
     }
 

@@ -7,9 +7,9 @@
 pub(crate) mod addressee;
 pub(crate) mod conditions;
 pub(crate) mod courtesy;
-mod past_place;
 mod phrase;
 mod questions;
+mod wanted_place;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,6 +19,7 @@ use crate::language::inscription::inscription;
 use crate::language::lexicon;
 use crate::language::mention::mentions;
 use crate::language::reference::phrase::{places, plain};
+pub use crate::language::reference::wanted_place::WantedPlace;
 use crate::language::request_tags::{
     Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
 };
@@ -68,8 +69,8 @@ pub struct Reference {
     pub renamed: Option<Box<Respelling>>,
     /// What the request makes the errand depend on or puts off: "if it is clean".
     pub conditions: Vec<String>,
-    /// Whether the place is wanted where it was then: "go to where the cat slept".
-    pub wants_past_place: bool,
+    /// Which of its places is wanted.
+    pub place: WantedPlace,
     /// Whether it is in a language that nobody here reads, so that nothing else is told.
     pub is_unread: bool,
 }
@@ -160,15 +161,33 @@ impl Reference {
         let is_past = tagged.tense == Tense::Once || !when.is_empty() || doing.is_some();
         let is_past = is_past && tagged.tense != Tense::Habit;
         let (when, order) = split_times(when, tagged);
-        let head = mentions(&thing).pop().map(|it| it.head).unwrap_or_default();
         let is_question = intent == Intent::Question;
+        let is_first = is_question && questions::asks_for_first(request);
+        let order = near
+            .map(Order::NearestTo)
+            .or(order)
+            .or_else(|| is_first.then_some(Order::Earliest))
+            .or_else(|| is_usual.then_some(Order::MostOften));
+        let rank = said.rank().unwrap_or(tagged.rank as usize);
+        let is_habit = order == Some(Order::MostOften) && rank == 0;
+        // "where the mug I use most is": which mug.
+        let tells_which = doing.as_deref().is_some_and(|it| MERE_USE.contains(it));
+        let is_habit = is_habit && !tells_which && when.iter().all(PhraseTime::is_recurring);
+        let usual_place = wanted_place::usual_place(request).filter(|_| is_habit);
+        let place = match &usual_place {
+            Some(_) => WantedPlace::Usual,
+            None if is_past && wanted_place::wants_past_place(request) => WantedPlace::Then,
+            None => WantedPlace::Last,
+        };
+        let told = usual_place.filter(|_| thing.is_empty() && doing.is_none());
+        let (thing, doing) = told.map_or((thing, doing), |it| wanted_place::who_is_there(&it));
+        let head = mentions(&thing).pop().map(|it| it.head).unwrap_or_default();
         let compared = questions::compared_with(request).filter(|_| is_question);
         let also = said.plainly(Role::Also).into_iter().chain(compared);
         let also = also.map(|it| whole_name(phrase::thing(&[it], &[]), &head));
         let mut seen = BTreeSet::new();
         let also = also.filter(|it| !it.is_empty() && *it != thing && seen.insert(it.clone()));
-        let is_first = is_question && questions::asks_for_first(request);
-        let TaggedRequest { rank, count, asked, spans: _, order: _, tense: _, intent: _ } = *tagged;
+        let TaggedRequest { count, asked, .. } = *tagged;
         Self {
             also: also.collect(),
             thing,
@@ -177,12 +196,8 @@ impl Reference {
             doer: said.doer().filter(|_| doing.is_some()),
             doing: doing.filter(|_| !(names.is_empty() && is_open)),
             when,
-            order: near
-                .map(Order::NearestTo)
-                .or(order)
-                .or_else(|| is_first.then_some(Order::Earliest))
-                .or_else(|| is_usual.then_some(Order::MostOften)),
-            rank: said.rank().unwrap_or(rank as usize),
+            order,
+            rank,
             count,
             intent,
             asked,
@@ -190,7 +205,7 @@ impl Reference {
             respelled: Vec::new(),
             renamed: None,
             conditions: Vec::new(),
-            wants_past_place: is_past && past_place::wants_past_place(request),
+            place,
             is_unread: false,
         }
     }

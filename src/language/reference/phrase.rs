@@ -113,7 +113,7 @@ fn is_collective(word: &str) -> bool {
 }
 
 /// Whether a word begins a clause that says of a thing which one it is.
-fn is_relative(word: &str) -> bool {
+pub(super) fn is_relative(word: &str) -> bool {
     matches!(word, "that" | "that's" | "thats" | "which" | "who" | "who's")
 }
 

@@ -98,7 +98,7 @@ pub const SEEN_WITH_MAX: usize = 5;
 pub const RECORDS_MAX: usize = 5_000;
 
 /// Radius of one place, whatever captions say.
-const PLACE_METRES: f64 = 1.0;
+pub(super) const PLACE_METRES: f64 = 1.0;
 /// Radius of one place where captions name one piece of furniture in one room.
 const NAMED_PLACE_METRES: f64 = 3.0;
 

@@ -25,6 +25,7 @@ mod respell;
 mod sighting_confidence;
 mod synonyms;
 mod target_mentions;
+pub mod usual_place;
 mod vocabulary;
 
 use std::collections::BTreeMap;

@@ -12,9 +12,6 @@ use crate::retrieval::planner::{MATCHES, Plan, recall};
 impl Plan<'_> {
     /// The record at whose place the robot is wanted; `None` where nothing of it was seen then.
     pub(super) fn past_place(&mut self) -> Result<Option<RecordId>, RetrievalError> {
-        if !self.reference.wants_past_place {
-            return Ok(None);
-        }
         let windows =
             self.window().map_or_else(|| vec![None], |it| vec![Some(it), Some(widen(it))]);
         for window in windows {
@@ -45,7 +42,7 @@ impl Plan<'_> {
     }
 
     /// What somebody did there with what, then that alone, then what was there.
-    fn ways_to_tell(&self) -> Vec<String> {
+    pub(super) fn ways_to_tell(&self) -> Vec<String> {
         let thing = Some(self.reference.thing.as_str()).filter(|it| !it.is_empty());
         let head = thing.and_then(|it| it.rsplit(' ').next()).map(lexicon::singular);
         let is_doer =

@@ -3,7 +3,7 @@
 //!
 //! Deterministic: the same memory and the same request make the same calls. What
 //! singles the object out may be a time, a place or a habit; the goal is
-//! where that object was last seen, but where the place of then is what is wanted.
+//! where that object was last seen, but where the place of then, or the usual one, is wanted.
 
 mod answer;
 mod answer_text;
@@ -12,17 +12,18 @@ mod by_past_place;
 mod by_place;
 mod by_place_alone;
 mod by_time;
+mod by_usual_place;
 mod query;
 mod several;
 
 use crate::base::time::{Timestamp, Window, Zone};
 use crate::language::deeds::AskedDeed;
-use crate::language::reference::Reference;
+use crate::language::reference::{Reference, WantedPlace};
 use crate::language::request_tags::Intent;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::planner::query::{description, time_window, whole_seconds, with_article};
 use crate::retrieval::recall::RecallRequest;
-use crate::retrieval::search::{Dispatch, Offer};
+use crate::retrieval::search::{Dispatch, KnownPlace, Offer};
 use crate::retrieval::session::{FoundInMemory, Task};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::target::TargetChoice;
@@ -104,10 +105,10 @@ impl Plan<'_> {
         let conditions = self.reference.conditions.iter();
         self.unmet.extend(conditions.map(|it| format!("{it:?} is not waited for or checked")));
         if !self.plan_all_of_kind()? {
-            if let Some(record) = self.past_place()? {
+            if let Some(place) = self.known_place()? {
                 let choice = TargetChoice::Implied;
                 self.trace.choose_target(choice, "Form an idea of what is searched for.")?;
-                self.trace.plan_past_place(record, "Decide where to go: where it was then.")?;
+                self.trace.plan_known_place(place, "Decide where to go: to that place alone.")?;
             } else {
                 self.recall_target()?;
                 self.trace.plan_search(false, "Decide where to search: where it was seen last.")?;
@@ -118,6 +119,15 @@ impl Plan<'_> {
             return Ok(Outcome::Unsure(offer));
         }
         Ok(Outcome::Dispatched(self.trace.dispatch("Send the robot.")?))
+    }
+
+    /// The place that is wanted and not the thing; `None` where the thing is, or was seen nowhere so.
+    fn known_place(&mut self) -> Result<Option<KnownPlace>, RetrievalError> {
+        Ok(match self.reference.place {
+            WantedPlace::Last => None,
+            WantedPlace::Then => self.past_place()?.map(KnownPlace::Then),
+            WantedPlace::Usual => self.usual_place()?.map(KnownPlace::Usual),
+        })
     }
 
     /// Finds out which object is meant, and recalls where it was last seen.

@@ -1,4 +1,5 @@
-//! "Go to where the cat slept on Sunday": the place of then, and not where the cat is now.
+//! "Go to where the cat slept on Sunday", "where the mug usually stands": the place of then, the usual one,
+//! and not where the cat or the mug is now.
 
 use serde_json::{Value, json};
 
@@ -41,4 +42,38 @@ fn what_was_not_seen_then_is_searched_for_where_it_was_last() {
     seen(&mut talk, "2024-12-31 10:00:00", 20.0, "a grey cat next to a blue bowl");
     let reply = asked(&mut talk, "go to where the cat slept on Sunday");
     assert_eq!(reply["goals"][0]["position"][0], json!(20.0), "{reply}");
+}
+
+#[test]
+fn the_usual_place_is_driven_to_and_no_other() {
+    let mut talk = Talk::new(&[]);
+    for (day, x, caption) in [
+        ("29", 1.0, "a blue mug on a shelf"),
+        ("30", 1.2, "a blue mug next to a box on a shelf"),
+        ("31", 9.0, "a blue mug in a sink"),
+        ("29", 20.0, "a dog lying on a rug"),
+        ("30", 20.1, "a dog chewing a ball on a rug"),
+        ("31", 30.0, "a dog next to a door"),
+        ("29", 40.0, "a man reading a book in an armchair"),
+        ("30", 40.0, "a man reading a green book in an armchair"),
+        ("31", 50.0, "a man reading a book on a bench"),
+    ] {
+        seen(&mut talk, &format!("2024-12-{day} 20:00:00"), x, caption);
+    }
+    for (task, x, tells) in [
+        ("go where the blue mug usually stands", 1.2, "on 2 of 3 visits, last at 2024-12-30"),
+        ("The dog's usual spot, go there.", 20.1, "on 2 of 3 visits"),
+        ("drive to the place where the man reads most evenings", 40.0, "on 2 of 3 visits"),
+    ] {
+        let reply = asked(&mut talk, task);
+        let goals = reply["goals"].as_array().unwrap();
+        assert_eq!(goals.len(), 1, "{task}: {goals:?}");
+        assert_eq!(goals[0]["position"][0], json!(x), "{task}");
+        assert!(goals[0]["reason"].as_str().unwrap().contains(tells), "{task}: {goals:?}");
+    }
+    for (task, x) in [("bring the mug from where it usually stands", 9.0), ("go to the dog", 30.0)]
+    {
+        let reply = asked(&mut talk, task);
+        assert_eq!(reply["goals"][0]["position"][0], json!(x), "{task}: {reply}");
+    }
 }
