@@ -98,6 +98,14 @@ impl ObjectQuery {
         self.names.iter().any(|name| name.is_of(mention))
     }
 
+    /// Whether a mention is called as this thing is, or as a kind of it: no cover is a blanket.
+    pub fn is_surely_named_by(&self, mention: &Mention) -> bool {
+        let is_sure =
+            |it: &&ObjectName| matches!(it.relation, Relation::Same | Relation::MoreSpecial);
+        let mut names = self.names.iter().filter(is_sure);
+        names.any(|name| name.is_of(mention) && self.fit_by(name, mention) > Some(Fit::Related))
+    }
+
     /// How well a mention fits; `None` where it names something else, or what it says
     /// excludes what is asked for.
     pub fn fit(&self, mention: &Mention) -> Option<Fit> {

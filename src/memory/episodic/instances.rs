@@ -13,8 +13,8 @@ use chrono::NaiveDate;
 use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::phrases::ObjectQuery;
-use crate::language::lexicon::is_kind_of;
-use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::lexicon::{self, is_kind_of};
+use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::language::place::{PlaceWords, is_one_place};
 use crate::language::words;
 use crate::language::words::FIXTURES;
@@ -151,12 +151,17 @@ impl<'a> Grouping<'a> {
         records.drain(..over);
         let places = places(&records);
         let (mut names, mut named) = (Vec::new(), Vec::new());
-        for (at, record) in records.iter().enumerate() {
+        let of_target = |it: &&Record| find_mentions(&it.parsed, target);
+        let mut found: Vec<Vec<TargetMention>> = records.iter().map(of_target).collect();
+        // What only may be the thing is none where that itself was seen.
+        let is_sure = |it: &TargetMention| target.is_surely_named_by(&it.mention);
+        if found.iter().flatten().any(is_sure) {
+            found.iter_mut().for_each(|it| it.retain(is_sure));
+        }
+        for (at, (record, found)) in records.iter().zip(found).enumerate() {
             let place = places.get(at).copied().unwrap_or_default();
             let time = record.meta.taken_at;
-            for TargetMention { sentence, mention, attributes } in
-                find_mentions(&record.parsed, target)
-            {
+            for TargetMention { sentence, mention, attributes } in found {
                 names.push(AttributedMention { record: at, sentence, at: time, place, attributes });
                 named.push(mention);
             }
@@ -472,17 +477,29 @@ fn is_of_another_visit(one: &Detection, other: &Detection) -> bool {
     one.first.since(other.last).max(other.first.since(one.last)) > VISIT_GAP
 }
 
-/// Description of a single one: "purple book" of "two open purple books".
+/// Description of a single one, which names the same thing where it is read: "purple book" of "two
+/// open purple books", "reading glasses" as they are.
 fn describe(mention: &Mention) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for attribute in &mention.attributes {
-        let stays = !matches!(attribute.kind, AttributeKind::Number | AttributeKind::State);
-        if stays && !words.contains(&attribute.word) {
-            words.push(attribute.word.clone());
+    let one = mention.singular_head();
+    let head = if lexicon::is_name_of_plural(&mention.head, &one) { &mention.head } else { &one };
+    let stays = |it: &&Attribute| !matches!(it.kind, AttributeKind::Number | AttributeKind::State);
+    let described = |said: &dyn Fn(&&Attribute) -> bool| {
+        let mut words: Vec<&str> = Vec::new();
+        for attribute in mention.attributes.iter().filter(stays).filter(said) {
+            if !words.contains(&attribute.word.as_str()) {
+                words.push(&attribute.word);
+            }
         }
-    }
-    words.push(mention.singular_head());
-    words.join(" ")
+        words.push(head);
+        words.join(" ")
+    };
+    let whole = described(&|_| true);
+    let is_same = match mentions(&whole).as_slice() {
+        [read] => read.head_stem == mention.head_stem,
+        _ => false,
+    };
+    // "face down", said of a book, is cut at its preposition.
+    if is_same { whole } else { described(&|it| it.kind != AttributeKind::Other) }
 }
 
 /// Number of things in a mention: "two red mugs" are two.

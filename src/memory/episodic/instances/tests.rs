@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::base::frame::FrameMeta;
 use crate::base::pose::Pose;
+use crate::index::phrases::{ObjectName, Relation};
 use crate::language::caption::ParsedCaption;
 use crate::language::mention::mentions;
 
@@ -243,4 +244,33 @@ fn what_never_moves_is_another_one_far_away() {
     check(&rounds, "a hydrant", &["red fire hydrant: 2 4 6 8", "red fire hydrant: 1 3 5 7"]);
     let near: Vec<Seen> = vec![(0, 0.0, "a wooden door"), (DAY, 4.0, "a wooden door")];
     check(&near, "a door", &["wooden door: 1 2"]);
+}
+
+#[test]
+fn what_only_may_be_the_thing_is_none_where_that_was_seen() {
+    let mut target = sought("a blanket");
+    let cover = ObjectName {
+        stem: "cover".to_owned(),
+        relation: Relation::Likely,
+        ..target.names[0].clone()
+    };
+    target.names.push(cover);
+    let grouped = |seen: &[Seen]| {
+        let zone = Zone::from_name("UTC").unwrap();
+        let found = group(&records(seen), &PlaceHistory::default(), &target, zone);
+        found.into_iter().map(|it| (it.desc, it.records.len())).collect::<Vec<_>>()
+    };
+    let one = |desc: &str| vec![(desc.to_owned(), 1)];
+    let cover = (0, 0.0, "a dust cover on a turntable");
+    assert_eq!(grouped(&[cover]), one("dust cover"));
+    assert_eq!(grouped(&[cover, (DAY, 5.0, "a grey blanket on a sofa")]), one("grey blanket"));
+}
+
+#[test]
+fn a_description_names_what_it_was_made_of() {
+    check(
+        &[(0, 0.0, "tortoiseshell glasses on a shelf")],
+        "glasses",
+        &["tortoiseshell glasses: 1"],
+    );
 }
