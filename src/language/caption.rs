@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::language::depicted::depicted;
-use crate::language::gone::gone;
+use crate::language::gone::{gone, left};
 use crate::language::inscription::{QUOTE, inscription};
 use crate::language::mention::{Mention, mentions};
 use crate::language::naming;
@@ -190,6 +190,8 @@ struct Tagged<'a> {
     depicted: BTreeSet<usize>,
     /// Heads of what is said to be gone.
     gone: BTreeSet<usize>,
+    /// Heads of what is said to have been left where it is.
+    left: BTreeSet<usize>,
 }
 
 impl<'a> Tagged<'a> {
@@ -201,6 +203,7 @@ impl<'a> Tagged<'a> {
             written: Vec::new(),
             depicted: BTreeSet::new(),
             gone: BTreeSet::new(),
+            left: BTreeSet::new(),
         };
         let said: Vec<String> = (0..words.len()).map(|at| tagged.word_or_quote(at)).collect();
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
@@ -208,6 +211,7 @@ impl<'a> Tagged<'a> {
         tagged.written = tagged.inscriptions(&said);
         tagged.depicted = depicted(tags, sentence == 0);
         tagged.gone = gone(tags);
+        tagged.left = left(tags);
         tagged
     }
 
@@ -444,13 +448,14 @@ impl<'a> Tagged<'a> {
 
     fn presence(&self, head: usize) -> Presence {
         match self.role(head) {
-            WordRole::Absent => Presence::Absent,
+            WordRole::Absent if !self.left.contains(&head) => Presence::Absent,
             _ if self.gone.contains(&head) => Presence::Absent,
             _ if self.depicted.contains(&head) => Presence::Depicted,
             WordRole::Landmark | WordRole::Place => Presence::Landmark,
             WordRole::None
             | WordRole::Part
             | WordRole::Thing
+            | WordRole::Absent
             | WordRole::Person
             | WordRole::Attribute
             | WordRole::Count

@@ -6,13 +6,27 @@
 use std::collections::BTreeSet;
 
 use crate::language::tagged::{TaggedSentence, WordRole};
-use crate::language::words::COPULAS;
+use crate::language::words::{COPULAS, LEFT_BEHIND, PREPOSITIONS};
 
 /// The heads of what a sentence says is gone.
 pub(super) fn gone(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
     let verbs = 0..sentence.words.len();
     let is_told = |verb: &usize| is_gone(sentence, *verb) && !is_of_another(sentence, *verb);
     verbs.filter(is_told).filter_map(|it| sentence.subject(it)).collect()
+}
+
+/// The heads of what a sentence says was left where it is, which the tags show as gone: "the lunch
+/// box has been forgotten on the bench".
+pub(super) fn left(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
+    let is_left = |verb: &usize| {
+        let before = verb.checked_sub(1).map_or("", |it| sentence.word(it));
+        let next = sentence.word(verb + 1);
+        LEFT_BEHIND.contains(sentence.word(*verb))
+            && (before == "been" || COPULAS.contains(before))
+            && PREPOSITIONS.contains(next)
+            && next != "from"
+    };
+    (0..sentence.words.len()).filter(is_left).filter_map(|it| sentence.subject(it)).collect()
 }
 
 /// Whether a verb is about what has no name here: "the blue mug is on the shelf, the red one is gone".
@@ -101,6 +115,18 @@ mod tests {
         ] {
             check(&format!("{keys} {unseen}"), &["keys"]);
         }
+    }
+
+    #[test]
+    fn what_was_left_somewhere_is_not_gone() {
+        let left_in = |words: &str, expect: &[&str]| {
+            assert_eq!(found(words, left), expect, "{words}");
+        };
+        left_in("the box/absent has been forgotten on/relation the bench/landmark", &["box"]);
+        left_in("a coat/absent was abandoned in/relation the hall/place", &["coat"]);
+        left_in("the box/absent has been forgotten", &[]);
+        left_in("the box/absent was thrown from/relation the shelf/landmark", &[]);
+        left_in("the box/absent has been taken on/relation a trip", &[]);
     }
 
     #[test]

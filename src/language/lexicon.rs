@@ -212,6 +212,8 @@ pub fn just_above(name: &str) -> impl Iterator<Item = &'static str> {
 /// know is as it is, but for a plain "s" at its end.
 pub fn singular(word: &str) -> String {
     let candidates = [
+        // "cookies" are no "cooky", which WordNet has as well.
+        word.strip_suffix("s").filter(|it| it.ends_with("ie")).map(str::to_owned),
         word.strip_suffix("ies").map(|start| format!("{start}y")),
         word.strip_suffix("ves").map(|start| format!("{start}fe")),
         word.strip_suffix("ves").map(|start| format!("{start}f")),
@@ -487,6 +489,8 @@ mod tests {
             ("knives", "knife"),
             ("leaves", "leaf"),
             ("boxes", "box"),
+            ("cookies", "cookie"),
+            ("berries", "berry"),
             ("canes", "cane"),
             ("tapes", "tape"),
             ("dishes", "dish"),

@@ -274,6 +274,9 @@ mod tests {
                 ("coffee", AttributeKind::Compound),
             ]
         );
+        for tartan in ["a plaid blanket", "a tartan blanket", "a chequered blanket"] {
+            assert_eq!(mentions(tartan)[0].attributes, mentions("a checked blanket")[0].attributes);
+        }
     }
 
     #[test]

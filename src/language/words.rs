@@ -51,6 +51,7 @@ classes! {
     BEFORE_VERBS = "before_verbs";
     BEFORE_WHERE = "before_where";
     MERE_USE = "mere_use";
+    LEFT_BEHIND = "left_behind";
     FILLERS = "fillers";
     PLACE_PARTS = "place_parts";
     SIDES = "sides";
