@@ -3,7 +3,7 @@
 //! Pure.
 
 use crate::language::lexicon;
-use crate::language::words::{BEFORE_VERBS, GERUNDS, MERE_USE, PLACING};
+use crate::language::words::{BEFORE_VERBS, DETERMINERS, GERUNDS, MERE_USE, PLACING, PREPOSITIONS};
 
 /// Of what a request says of deeds, in plain words, the one that says most: "using
 /// while I watched TV" is watching. `None` where nothing is said that could be seen.
@@ -13,12 +13,20 @@ pub fn deed(said: &[String]) -> Option<String> {
     telling.or_else(|| all.first()).cloned()
 }
 
-/// The first verb, and those after "while".
+/// The first verb, and those after "while"; where a name or a place follows at once, what leads to it.
 fn verbs(said: &str) -> impl Iterator<Item = &str> {
     let clauses = said.split(" while ").flat_map(|it| it.split(" when "));
     clauses.filter_map(|clause| {
         let mut words = clause.split(' ').filter(|it| !it.is_empty());
-        words.find(|it| !BEFORE_VERBS.contains(it))
+        let mut before = None;
+        let verb = words.find(|it| {
+            let is_before = BEFORE_VERBS.contains(it);
+            before = if is_before { Some(*it) } else { before };
+            !is_before
+        });
+        // "had around his legs", "does his homework"
+        let is_verb = |it: &&str| !PREPOSITIONS.contains(it) && !DETERMINERS.contains(it);
+        verb.filter(is_verb).or(before.filter(|it| GERUNDS.value(it).is_some()))
     })
 }
 
@@ -104,6 +112,9 @@ mod tests {
             (&["was busy charging"], Some("charging")),
             (&["used"], Some("using")),
             (&["left"], None),
+            (&["had around his legs"], Some("having")),
+            (&["does his homework"], Some("doing")),
+            (&["was around the corner"], None),
             (&[], None),
         ] {
             assert_eq!(deed(&owned(said)).as_deref(), expect, "{said:?}");

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::language::caption::is_person;
+use crate::language::everyday_names;
 use crate::language::inscription::inscription;
 use crate::language::lexicon;
 use crate::language::mention::mentions;
@@ -517,13 +518,17 @@ fn without_habit(mut names: Vec<String>) -> (Vec<String>, bool) {
     (names, is_usual)
 }
 
-/// "my morning mug": a habit, said as if it were a kind.
+/// "my morning mug": a habit, said as if it were a kind. A lunch box is called so.
 fn without_part_of_day(mut names: Vec<String>) -> (Vec<String>, Option<PhraseTime>) {
     for name in &mut names {
         let mut words: Vec<&str> = name.split(' ').collect();
         let (_head, before) = words.split_last().unwrap_or((&"", &[]));
         let part = before.iter().enumerate().find_map(|(at, word)| {
             let meant = PARTS_OF_DAY.value(word)?;
+            let whole = words.get(at..)?.join(" ");
+            if lexicon::is_name(&whole) || everyday_names::other_names(&whole).next().is_some() {
+                return None;
+            }
             Some((at, time::find(meant).pop()?))
         });
         if let Some((at, found)) = part {

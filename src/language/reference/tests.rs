@@ -53,6 +53,13 @@ fn check(marked: &str, order: Superlative, tense: Tense, expect: &str) {
 fn what_the_words_say_is_put_together() {
     let none = Superlative::None;
     check("Bring me a [thing:book]", none, Tense::None, "book |  |  |  | ");
+    check("where is the [thing:lunch box]", none, Tense::None, "lunch box |  |  |  | ");
+    check(
+        "the [thing:blanket] dad [deed:had around his legs]",
+        none,
+        Tense::Once,
+        "blanket |  | having |  | ",
+    );
     check(
         "Bring me the [thing:box] marked fragile from the [place:shelf], please",
         none,

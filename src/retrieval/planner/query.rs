@@ -10,13 +10,14 @@ use crate::language::reference::Reference;
 
 /// A reference as a description to recall by: "a red mug by the desk".
 pub(super) fn description(reference: &Reference) -> String {
-    let Reference { thing, around, doing, .. } = reference;
+    let Reference { thing, around, doing, doer, .. } = reference;
     let mut words = if thing.is_empty() { "things".to_owned() } else { with_article(thing) };
     for place in around {
         words.push_str(&format!(" by the {place}"));
     }
     if let (Some(doing), true) = (doing, around.is_empty()) {
-        words.push_str(&format!(" the user is {doing}"));
+        let doer = doer.as_deref().unwrap_or("user");
+        words.push_str(&format!(" the {doer} is {doing}"));
     }
     words
 }
@@ -77,6 +78,13 @@ mod tests {
         assert_eq!(words("red mug", &["desk"], Some("using")), "a red mug by the desk");
         assert_eq!(words("apple", &[], Some("eating")), "an apple the user is eating");
         assert_eq!(words("keys", &[], None), "keys");
+        let reference = Reference {
+            thing: "book".to_owned(),
+            doing: Some("reading".to_owned()),
+            doer: Some("lodger".to_owned()),
+            ..Reference::default()
+        };
+        assert_eq!(description(&reference), "a book the lodger is reading");
         assert_eq!(words("", &["sofa", "lamp"], None), "things by the sofa by the lamp");
     }
 
