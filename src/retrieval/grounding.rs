@@ -17,7 +17,7 @@ use crate::memory::episodic::usual_place::UsualPlace;
 use crate::retrieval::probability::{
     goal_probabilities, guess_probabilities, stay_began, stay_probability, weigh_misses,
 };
-use crate::retrieval::search::KnownPlace;
+use crate::retrieval::search::{FirstPlace, KnownPlace};
 use crate::retrieval::session::{Goal, Session, Target};
 use crate::retrieval::target::OBSERVATIONS_MAX;
 use crate::retrieval::task_phrase::target_phrase;
@@ -30,7 +30,7 @@ const GOALS_MAX: usize = 8;
 /// Newest sightings from which the target's last one is chosen.
 const SIGHTINGS_MAX: usize = 500;
 /// Distance within which two goals are one place.
-const SAME_PLACE_METRES: f64 = 1.0;
+pub(super) const SAME_PLACE_METRES: f64 = 1.0;
 /// Belief in its sightings below which an object is rather searched for where such things
 /// are kept.
 const GUESSED_BELOW: f32 = 1.0 / 3.0;
@@ -54,6 +54,8 @@ struct Lookalikes {
     objects: Vec<Instance>,
     /// All their records.
     records: Vec<Record>,
+    /// The last sightings of the thing.
+    sightings: BTreeSet<RecordId>,
     /// Probability that captions show what is described, if they are true.
     match_probability: f32,
 }
@@ -69,15 +71,15 @@ enum GuessReason {
 }
 
 impl Retrieval {
-    /// The place that the caller decided on, then the others.
+    /// The place that was decided on, then the others.
     pub(super) fn ground_at(
         &self,
         session: &Session,
         target: &Target,
-        id: RecordId,
+        FirstPlace { record: id, reason }: FirstPlace,
     ) -> Result<Grounding, RetrievalError> {
         let record = self.records(&[id])?.pop().ok_or(RetrievalError::NoRecord(id))?;
-        let first = goal_of(&record, "decided by the caller".to_owned());
+        let first = goal_of(&record, reason.to_owned());
         let first = first.ok_or(RetrievalError::NoPosition(id))?;
         let Grounding { goals, mut observations, .. } = self.ground(session, target)?;
         let mut others: Vec<Goal> = goals.into_iter().filter(|it| !is_near(it, &first)).collect();
@@ -116,7 +118,7 @@ impl Retrieval {
     ) -> Result<Grounding, RetrievalError> {
         let alike = self.lookalikes(session, target)?;
         let Some(object) = alike.objects.first() else {
-            return self.guess(session, target, GuessReason::NeverSeen);
+            return self.ground_at_possible(session, target, &alike);
         };
         if object.existence < GUESSED_BELOW {
             let guess = self.guess(session, target, GuessReason::NeverSeen)?;
@@ -137,6 +139,30 @@ impl Retrieval {
         let goals = self.with_guesses(session, target, goals, why)?;
         let observations = newest.into_iter().take(OBSERVATIONS_MAX).cloned().collect();
         Ok(Grounding { goals, observations, last_seen, is_guess: false })
+    }
+
+    /// Where what only may be the target was last seen, then guesses.
+    fn ground_at_possible(
+        &self,
+        session: &Session,
+        target: &Target,
+        alike: &Lookalikes,
+    ) -> Result<Grounding, RetrievalError> {
+        let seen = alike.records.iter().filter(|it| alike.sightings.contains(&it.id));
+        let newest = seen.filter(|it| it.meta.pose.is_some()).max_by_key(|it| (it.end_at, it.id));
+        let goal = newest.and_then(|it| {
+            let when = self.zone.format(it.end_at);
+            let goal = goal_of(it, format!("{:?} may have been seen here at {when}", alike.thing))?;
+            let probability = alike.match_probability;
+            Some(Goal { probability, is_guess: true, ..goal })
+        });
+        let goal = goal.filter(|it| !was_searched(session, it, &alike.records));
+        let Some((goal, record)) = goal.zip(newest) else {
+            return self.guess(session, target, GuessReason::NeverSeen);
+        };
+        let goals = self.with_guesses(session, target, vec![goal], GuessReason::Unsure)?;
+        let last_seen = Some(record.end_at);
+        Ok(Grounding { goals, observations: vec![record.clone()], last_seen, is_guess: true })
     }
 
     /// Lowers the probability of places that the camera saw without the target since it was
@@ -239,7 +265,8 @@ impl Retrieval {
 
     fn lookalikes(&self, session: &Session, target: &Target) -> Result<Lookalikes, RetrievalError> {
         let thing = self.thing_of(session, target)?;
-        let (mut ids, match_probability) = self.sightings_of(&thing)?;
+        let (sightings, match_probability) = self.sightings_of(&thing)?;
+        let mut ids = sightings.clone();
         let match_probability = match &session.task {
             Some(task) if self.reference_of(task)?.renamed.is_some() => {
                 match_probability.min(Certainty::Possible.probability(false))
@@ -261,7 +288,7 @@ impl Retrieval {
         if objects.is_empty() && !target.records.is_empty() {
             objects = self.instances_by_caption(target, &records)?;
         }
-        Ok(Lookalikes { thing, objects, records, match_probability })
+        Ok(Lookalikes { thing, objects, records, sightings, match_probability })
     }
 
     fn sightings_of(&self, thing: &str) -> Result<(BTreeSet<RecordId>, f32), RetrievalError> {

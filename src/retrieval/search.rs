@@ -9,6 +9,14 @@ use crate::retrieval::session::{Goal, Search, SearchState, SearchedPlace, Sessio
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::{Retrieval, RetrievalError};
 
+/// Place that is searched first, whatever is likelier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FirstPlace {
+    /// A record of it.
+    pub(crate) record: RecordId,
+    pub(crate) reason: &'static str,
+}
+
 /// Place at which a request wants the robot, whatever is there now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KnownPlace {
@@ -70,19 +78,19 @@ pub(crate) struct SearchUpdate {
 }
 
 impl Retrieval {
-    /// Decides where the target is searched for: first at the record's position where one
-    /// is given. A search that `follows` comes after the one that was planned before it:
+    /// Decides where the target is searched for: first at the place that is given, where one
+    /// is. A search that `follows` comes after the one that was planned before it:
     /// the likeliest place of each target in their order, then the other places of each.
     pub(crate) fn plan_search(
         &self,
         session: SessionName<'_>,
-        record: Option<RecordId>,
+        first: Option<FirstPlace>,
         follows: bool,
     ) -> Result<PlannedSearch, RetrievalError> {
         let held = self.session(session);
         let target = self.held_target(&held)?;
-        let grounding = match record {
-            Some(id) => self.ground_at(&held, &target, id)?,
+        let grounding = match first {
+            Some(first) => self.ground_at(&held, &target, first)?,
             None => self.ground(&held, &target)?,
         };
         self.hold_plan(session, PlannedSearch { target, grounding }, follows)

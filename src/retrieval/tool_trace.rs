@@ -7,8 +7,8 @@ use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::instances::InstanceList;
 use crate::retrieval::recall::{Recall, RecallRequest};
-use crate::retrieval::search::{Dispatch, KnownPlace, Offer, PlannedSearch};
-use crate::retrieval::session::Target;
+use crate::retrieval::search::{Dispatch, FirstPlace, KnownPlace, Offer, PlannedSearch};
+use crate::retrieval::session::{Goal, Target};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::target::{ChosenTarget, TargetChoice};
 use crate::retrieval::{ParsedRequest, Retrieval, RetrievalError};
@@ -117,17 +117,20 @@ impl<'a> ToolTrace<'a> {
         Ok(target)
     }
 
-    /// Plans where the target is searched for; after the targets before it where it
-    /// `follows`.
+    /// Plans where the target is searched for, at a place first where one is given; after the
+    /// targets before it where it `follows`. The goals, in their order.
     pub(super) fn plan_search(
         &mut self,
+        first: Option<FirstPlace>,
         follows: bool,
         why: &'static str,
-    ) -> Result<(), RetrievalError> {
+    ) -> Result<Vec<Goal>, RetrievalError> {
         self.check_length()?;
-        let reply = self.retrieval.plan_search(self.session, None, follows)?;
-        self.push(TracedCall::PlanSearch { record: None, follows, reply }, why);
-        Ok(())
+        let reply = self.retrieval.plan_search(self.session, first, follows)?;
+        let goals = reply.grounding.goals.clone();
+        let record = first.map(|it| it.record);
+        self.push(TracedCall::PlanSearch { record, follows, reply }, why);
+        Ok(goals)
     }
 
     /// Plans to go to a known place, and nowhere else.

@@ -175,12 +175,14 @@ impl Reference {
         let tells_which = doing.as_deref().is_some_and(|it| MERE_USE.contains(it));
         let is_habit = is_habit && !tells_which && when.iter().all(PhraseTime::is_recurring);
         let usual_place = wanted_place::usual_place(request).filter(|_| is_habit);
-        let place = match &usual_place {
+        let is_timeless = order.is_none() && tagged.tense == Tense::None && when.is_empty();
+        let routine = wanted_place::place_of_routine(request).filter(|_| is_timeless);
+        let place = match usual_place.as_ref().or(routine.as_ref()) {
             Some(_) => WantedPlace::Usual,
             None if is_past && wanted_place::wants_past_place(request) => WantedPlace::Then,
             None => WantedPlace::Last,
         };
-        let told = usual_place.filter(|_| thing.is_empty() && doing.is_none());
+        let told = usual_place.filter(|_| thing.is_empty() && doing.is_none()).or(routine);
         let (thing, doing) = told.map_or((thing, doing), |it| wanted_place::who_is_there(&it));
         let head = mentions(&thing).pop().map(|it| it.head).unwrap_or_default();
         let compared = questions::compared_with(request).filter(|_| is_question);
@@ -195,7 +197,7 @@ impl Reference {
             around,
             without: without.filter(|it| !it.is_empty()).collect(),
             doer: said.doer().filter(|_| doing.is_some()),
-            doing: doing.filter(|_| !(names.is_empty() && is_open)),
+            doing: doing.filter(|_| place == WantedPlace::Usual || !(names.is_empty() && is_open)),
             when,
             order,
             rank,

@@ -4,7 +4,8 @@
 //!
 //! Pure. English.
 
-use crate::language::caption::is_person;
+use crate::language::deeds::is_kin;
+use crate::language::lexicon;
 use crate::language::mention::mentions;
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::sentence::tokens;
@@ -44,19 +45,59 @@ pub(super) fn usual_place(request: &str) -> Option<String> {
                 (!tells_which_one(after)).then(|| after.join(" "))
             }
             Some(after) => Some(after.join(" ")),
-            None => possessed(sentence),
+            None => sought_there(&words).or_else(|| possessed(sentence)),
         }
+    })
+}
+
+/// The same of a request that tells of no time, where somebody does there what people do again and
+/// again: "where the cellist practises".
+pub(super) fn place_of_routine(request: &str) -> Option<String> {
+    request.to_lowercase().split(SENTENCE_ENDS).find_map(|sentence| {
+        let words = tokens(sentence);
+        let told = match clause(&words).and_then(|at| words.get(at..))? {
+            ["where" | "wherever", after @ ..] => after.join(" "),
+            _ => return None,
+        };
+        let (_, after) = doer(&told)?;
+        let verb = after.split(' ').next()?;
+        let is_routine = verb.ends_with('s') && verbs::activity(verb).is_some();
+        (is_routine && !matches!(verb, "is" | "was" | "has")).then_some(told)
     })
 }
 
 /// Who is at a place of which a request tells so: the thing, where it is one, and what it does.
 pub(super) fn who_is_there(told: &str) -> (String, Option<String>) {
-    let Some(first) = mentions(told).into_iter().next() else { return (String::new(), None) };
-    let mut after = told.split_once(first.phrase.as_str()).map_or("", |it| it.1).split_whitespace();
-    let verb = after.find(|it| !BEFORE_VERBS.contains(it));
-    let deed = verb.filter(|_| is_person(&first)).and_then(verbs::activity);
-    (first.phrase, deed)
+    if let Some((doer, after)) = doer(told) {
+        let verb = after.split(' ').find(|it| !BEFORE_VERBS.contains(it) || *it == "does");
+        return (doer.to_owned(), verb.and_then(verbs::activity));
+    }
+    let first = mentions(told).into_iter().next();
+    (first.map(|it| it.phrase).unwrap_or_default(), None)
 }
+
+/// The person or animal of which words tell first, and what follows: "old man" and "reads here".
+fn doer(told: &str) -> Option<(&str, &str)> {
+    let named = match told.split_once(' ') {
+        Some((first, rest)) if DETERMINERS.contains(first) => rest,
+        _ => told,
+    };
+    let does = |word: &str| {
+        let one = lexicon::singular(word);
+        is_kin(word) || lexicon::is_person(&one) || lexicon::descends_from(&one, "animal")
+    };
+    let ends = named.match_indices(' ').map(|(at, _)| at).chain([named.len()]);
+    let mut ends = ends.take(NAME_WORDS_MAX);
+    let is_doer = |end: &usize| {
+        let name = named.get(..*end).unwrap_or_default();
+        name.rsplit(' ').next().is_some_and(does)
+    };
+    let (doer, after) = named.split_at_checked(ends.find(is_doer)?)?;
+    Some((doer, after.trim_start()))
+}
+
+/// Most words of a person's or an animal's name: "little grey cat".
+const NAME_WORDS_MAX: usize = 4;
 
 const SENTENCE_ENDS: [char; 4] = ['.', '!', '?', ';'];
 
@@ -75,6 +116,18 @@ fn clause(words: &[&str]) -> Option<usize> {
             }
         }
     })
+}
+
+/// "look for the mug where *it mostly stands*".
+fn sought_there(words: &[&str]) -> Option<String> {
+    let at = words.iter().position(|it| *it == "where")?;
+    let is_place =
+        is_sought(words.get(..at)?) && matches!(words.get(at + 1), Some(&("it" | "they")));
+    is_place.then(String::new)
+}
+
+fn is_sought(before: &[&str]) -> bool {
+    before.iter().any(|it| matches!(*it, "look" | "search" | "check"))
 }
 
 /// "the book *that* is usually here is", "the mug I use most *is*".
@@ -101,11 +154,16 @@ fn possessed(sentence: &str) -> Option<String> {
     let before = words.get(..how)?;
     let from = before.iter().rposition(|it| DETERMINERS.contains(it))?;
     let leads = from.checked_sub(1).and_then(|at| words.get(at));
-    if leads.is_some_and(|it| matches!(*it, "from" | "off" | "at" | "in" | "on")) {
-        return None;
+    let is_gone_to = before.iter().any(|it| BEFORE_WHERE.contains(it)) || is_sought(before);
+    match leads {
+        Some(&("from" | "off")) => return None,
+        Some(&("at" | "in" | "on")) if !is_gone_to => return None,
+        _ => {}
     }
     let owner = before.get(from + 1..)?.join(" ");
+    let is_its = matches!(before.get(from), Some(&("its" | "their")));
     match words.get(place + 1..)? {
+        _ if owner.is_empty() && is_its => Some(String::new()),
         ["of" | "for", thing @ ..] if owner.is_empty() => Some(thing.join(" ")),
         _ if owner.ends_with('s') || owner.ends_with('\'') => {
             let owner = owner.trim_end_matches('\'');
@@ -158,11 +216,31 @@ mod tests {
             ("drive to where the book I read the most is", None),
             ("bring the mug from the dog's usual spot", None),
             ("bring the mug from where it usually stands", None),
+            ("go stand in the cat's favourite spot", Some("cat")),
+            ("look for the backpack in its usual place", Some("")),
+            ("search for the mug where it stands most of the time", Some("")),
+            ("bring the mug, it is in its usual place", None),
             ("bring me my usual mug", None),
             ("my usual place", None),
             ("the book that is usually at your place", None),
         ] {
             assert_eq!(usual_place(request).as_deref(), whose, "{request}");
+        }
+    }
+
+    #[test]
+    fn a_routine_is_what_somebody_does_there() {
+        for (request, whose) in [
+            ("drive to where the cellist practises", Some("the cellist practises")),
+            ("go where the boy does his homework", Some("the boy does his homework")),
+            ("go to where the cat sleeps", Some("the cat sleeps")),
+            ("go to where the cat is sleeping", None),
+            ("go to where the cat slept", None),
+            ("go to where the cat is", None),
+            ("go to where the mug stands", None),
+            ("where does the cat sleep", None),
+        ] {
+            assert_eq!(place_of_routine(request).as_deref(), whose, "{request}");
         }
     }
 

@@ -20,12 +20,17 @@ pub struct UsualPlace {
     pub of: usize,
 }
 
-/// The place with most visits among those of `records` that have a position, of several the one
-/// with the newest; `None` where none has one.
-pub fn usual_place<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<UsualPlace> {
+/// The place with most visits that `is_telling` among those of `records` that have a position, of
+/// several the one with most of all visits, then with the newest; `None` where none has one.
+pub fn usual_place<'a>(
+    records: impl IntoIterator<Item = &'a Record>,
+    is_telling: impl Fn(&Record) -> bool,
+) -> Option<UsualPlace> {
     struct Visits<'a> {
         pose: Pose,
         map: &'a str,
+        telling: usize,
+        is_last_telling: bool,
         count: usize,
         last: Timestamp,
         newest: RecordId,
@@ -36,20 +41,32 @@ pub fn usual_place<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<
     let mut places: Vec<Visits<'_>> = Vec::new();
     for (pose, record) in placed {
         let (first, last, newest) = (record.meta.taken_at, record.end_at, record.id);
+        let tells = is_telling(record);
         let map = record.meta.map_id.as_str();
         let is_here =
             |it: &&mut Visits<'_>| it.map == map && it.pose.distance_metres(&pose) <= PLACE_METRES;
         match places.iter_mut().find(is_here) {
             Some(here) => {
-                here.count += usize::from(first.since(here.last) > VISIT_GAP);
+                let is_new = first.since(here.last) > VISIT_GAP;
+                here.count += usize::from(is_new);
+                here.telling += usize::from(tells && (is_new || !here.is_last_telling));
+                here.is_last_telling = tells || !is_new && here.is_last_telling;
                 (here.last, here.newest) = (here.last.max(last), newest);
             }
-            None => places.push(Visits { pose, map, count: 1, last, newest }),
+            None => places.push(Visits {
+                pose,
+                map,
+                telling: usize::from(tells),
+                is_last_telling: tells,
+                count: 1,
+                last,
+                newest,
+            }),
         }
     }
-    let of = places.iter().map(|it| it.count).sum();
-    let most = places.into_iter().max_by_key(|it| (it.count, it.last, it.newest))?;
-    Some(UsualPlace { record: most.newest, visits: most.count, of })
+    let of = places.iter().map(|it| it.telling).sum();
+    let most = places.into_iter().max_by_key(|it| (it.telling, it.count, it.last, it.newest))?;
+    Some(UsualPlace { record: most.newest, visits: most.telling, of })
 }
 
 #[cfg(test)]
@@ -64,13 +81,17 @@ mod tests {
         let seen = [(0, 9.0, mug), (5, 9.1, mug), (10, 9.0, mug), (1_440, 1.0, mug)];
         let mut all = records(&[seen.as_slice(), &[(2_880, 1.5, mug)]].concat());
         let usual = |id, visits, of| Some(UsualPlace { record: RecordId(id), visits, of });
+        let usual_place = |records: &[Record]| super::usual_place(records, |_| true);
         assert_eq!(usual_place(&all), usual(5, 2, 3));
         assert_eq!(usual_place(&all[..4]), usual(4, 1, 2), "the newest of as many");
+        let is_one_of = |ids: &'static [u64]| move |it: &Record| ids.contains(&it.id.0);
+        assert_eq!(super::usual_place(&all, is_one_of(&[1, 3])), usual(3, 1, 1), "one visit");
+        assert_eq!(super::usual_place(&all, is_one_of(&[1, 4])), usual(5, 1, 2), "often besides");
         all[4].meta.map_id = "office".to_owned();
         assert_eq!(usual_place(&all), usual(5, 1, 3), "another map is another place");
         all[3].meta.pose = None;
         all[4].meta.pose = None;
         assert_eq!(usual_place(&all), usual(3, 1, 1));
-        assert_eq!(usual_place([]), None);
+        assert_eq!(usual_place(&[]), None);
     }
 }

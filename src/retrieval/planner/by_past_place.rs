@@ -3,7 +3,7 @@
 use crate::base::RecordId;
 use crate::base::time::Window;
 use crate::language::lexicon;
-use crate::language::words::{MERE_USE, is_people};
+use crate::language::words::MERE_USE;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::planner::query::{widen, with_article};
@@ -48,18 +48,21 @@ impl Plan<'_> {
         let is_doer =
             head.is_some_and(|it| lexicon::is_person(&it) || lexicon::descends_from(&it, "animal"));
         let doing = self.reference.doing.as_deref().filter(|it| !MERE_USE.contains(it));
-        // Captions know no grandmother.
-        let doer = self.reference.doer.as_deref().filter(|it| is_people(it)).unwrap_or("somebody");
-        let alone = doing.map(|deed| format!("{doer} {deed}"));
-        let with_thing = match (&alone, thing) {
-            (Some(told), Some(thing)) => Some(format!("{told} {}", with_article(thing))),
-            _ => None,
-        };
+        let doer = self.reference.doer.as_deref().map(with_article);
+        // Captions may know no grandmother.
+        let doers = doer.into_iter().chain(["somebody".to_owned()]);
+        let told = doers.filter(|_| !is_doer).flat_map(|doer| {
+            let alone = doing.map(|deed| format!("{doer} {deed}"));
+            let with_thing = alone
+                .as_ref()
+                .zip(thing)
+                .map(|(it, thing)| format!("{it} {}", with_article(thing)));
+            [with_thing, alone].into_iter().flatten()
+        });
         let beside = |thing: &str| {
             let around = self.reference.around.iter().map(|it| format!(" by the {it}"));
             with_article(thing) + &around.collect::<String>()
         };
-        let told = [with_thing, alone].into_iter().filter(|_| !is_doer).flatten();
         told.chain(thing.map(beside)).collect()
     }
 

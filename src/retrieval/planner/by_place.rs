@@ -15,22 +15,24 @@ impl Plan<'_> {
         let request = recall(self.description(), None, AT_PLACE);
         let why = "Recall the last times that one was seen there.";
         let found = self.trace.recall_last_seen(request, why)?;
-        let mut there = found.iter().filter(|it| is_in_place(it));
-        let newest = there.clone().find(|it| self.is_just_there(it)).or_else(|| there.next());
+        let there = found.iter().filter(|it| is_in_place(it));
+        // Stable: of as many words the newest.
+        let newest = there.rev().max_by_key(|it| self.words_of_place(it));
         let Some(newest) = newest else {
             return if found.is_empty() { Ok(None) } else { self.nearest() };
         };
+        self.seen_at_place = Some(newest.record.clone());
         let choice = TargetChoice::Record(newest.record.id);
         let target = self.trace.choose_target(choice, "Decide on the one seen there last.")?;
         Ok(Some(target.desc))
     }
 
-    /// Whether the record says everything that the request says of the place: a grey
+    /// How many words the record says of those that the request says of the place: a grey
     /// windowsill, where a wooden one may be grey, too.
-    fn is_just_there(&self, recalled: &Recalled) -> bool {
+    fn words_of_place(&self, recalled: &Recalled) -> usize {
         let said = recalled.matched.join(" ");
-        let mut words = self.reference.around.iter().flat_map(|it| it.split(' '));
-        words.all(|word| said.split(' ').any(|it| it == word))
+        let words = self.reference.around.iter().flat_map(|it| it.split(' '));
+        words.filter(|word| said.split(' ').any(|it| it == *word)).count()
     }
 
     /// The one nearest to the place, which it was never seen at.

@@ -1,6 +1,7 @@
 //! "Go where the blue mug usually stands": the place at which it was seen most often, wherever it
 //! is now.
 
+use crate::base::RecordId;
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::usual_place::{UsualPlace, usual_place};
 use crate::retrieval::RetrievalError;
@@ -12,8 +13,10 @@ impl Plan<'_> {
         for query in self.ways_to_tell() {
             let why = "Recall every time that it was so.";
             let found = self.trace.recall_all(recall(query, None, SIGHTINGS), why)?;
-            let habit = self.of_habit(&found);
-            if let Some(place) = usual_place(habit.into_iter().map(|it| &it.record)) {
+            let habit: Vec<RecordId> =
+                self.of_habit(&found).into_iter().map(|it| it.record.id).collect();
+            let records = found.iter().map(|it| &it.record);
+            if let Some(place) = usual_place(records, |it| habit.contains(&it.id)) {
                 return Ok(Some(place));
             }
         }

@@ -16,20 +16,23 @@ mod by_usual_place;
 mod query;
 mod several;
 
+use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Window, Zone};
 use crate::language::deeds::AskedDeed;
 use crate::language::reference::{Reference, WantedPlace};
 use crate::language::request_tags::Intent;
 use crate::memory::episodic::Recalled;
+use crate::retrieval::grounding::SAME_PLACE_METRES;
 use crate::retrieval::planner::query::{description, time_window, whole_seconds, with_article};
 use crate::retrieval::recall::RecallRequest;
-use crate::retrieval::search::{Dispatch, KnownPlace, Offer};
-use crate::retrieval::session::{FoundInMemory, Task};
+use crate::retrieval::search::{Dispatch, FirstPlace, KnownPlace, Offer};
+use crate::retrieval::session::{FoundInMemory, Goal, Task};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::target::TargetChoice;
 use crate::retrieval::tool_trace::{ToolTrace, TraceStep};
 use crate::retrieval::{ParsedRequest, Retrieval, RetrievalError};
 use crate::search::Filter;
+use crate::store::Record;
 
 /// Records of the best match: all that a day shows of a thing, mostly.
 const MATCHES: usize = 50;
@@ -77,6 +80,7 @@ pub(crate) fn plan(
         now: retrieval.now(&held),
         zone: retrieval.zone,
         unmet: Vec::new(),
+        seen_at_place: None,
     };
     let outcome = plan.carry_out()?;
     let Plan { trace, reference, unmet, .. } = plan;
@@ -90,6 +94,8 @@ struct Plan<'a> {
     now: Timestamp,
     zone: Zone,
     unmet: Vec<String>,
+    /// The last sure sighting of the target, where that is at the place which the request names.
+    seen_at_place: Option<Record>,
 }
 
 impl Plan<'_> {
@@ -111,7 +117,7 @@ impl Plan<'_> {
                 self.trace.plan_known_place(place, "Decide where to go: to that place alone.")?;
             } else {
                 self.recall_target()?;
-                self.trace.plan_search(false, "Decide where to search: where it was seen last.")?;
+                self.plan_search()?;
             }
         }
         self.plan_further_targets()?;
@@ -119,6 +125,22 @@ impl Plan<'_> {
             return Ok(Outcome::Unsure(offer));
         }
         Ok(Outcome::Dispatched(self.trace.dispatch("Send the robot.")?))
+    }
+
+    /// Plans the search: first where it surely was last, where that is the place at which the request
+    /// has it and what may be it was seen elsewhere since.
+    fn plan_search(&mut self) -> Result<(), RetrievalError> {
+        let why = "Decide where to search: where it was seen last.";
+        let goals = self.trace.plan_search(None, false, why)?;
+        let Some(at_place) = self.seen_at_place.take() else { return Ok(()) };
+        let is_there = |goal: &Goal| was_made_at(&at_place, &goal.map_id, goal.position);
+        if !goals.first().is_some_and(is_there) && goals.iter().any(is_there) {
+            let reason = "surely it was last here, at the place that was named";
+            let first = FirstPlace { record: at_place.id, reason };
+            let why = "What was seen elsewhere since only may be it: search there first.";
+            self.trace.plan_search(Some(first), false, why)?;
+        }
+        Ok(())
     }
 
     /// The place that is wanted and not the thing; `None` where the thing is, or was seen nowhere so.
@@ -152,7 +174,13 @@ impl Plan<'_> {
 
     fn last_seen(&mut self, thing: &str) -> Result<(), RetrievalError> {
         let why = "Find where it was seen last, whatever singled it out.";
-        self.trace.recall_last_seen(recall(with_article(thing), None, 1), why)?;
+        let last = self.trace.recall_last_seen(recall(with_article(thing), None, 1), why)?.pop();
+        let at_place = self.seen_at_place.take();
+        self.seen_at_place = last.map(|it| it.record).filter(|last| {
+            let position = last.meta.pose.map(|it| it.position);
+            let is_here = |it: Record| Some(was_made_at(&it, &last.meta.map_id, position?));
+            at_place.and_then(is_here).unwrap_or(false)
+        });
         Ok(())
     }
 
@@ -192,6 +220,11 @@ impl Plan<'_> {
     fn window(&self) -> Option<Window> {
         time_window(&self.reference, self.now, self.zone)
     }
+}
+
+fn was_made_at(record: &Record, map_id: &str, position: [f64; 3]) -> bool {
+    let pose = record.meta.pose.filter(|_| record.meta.map_id == map_id);
+    pose.is_some_and(|it| metres_between(it.position, position) < SAME_PLACE_METRES)
 }
 
 fn recall(query: String, window: Option<Window>, k: usize) -> RecallRequest {

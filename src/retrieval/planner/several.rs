@@ -33,7 +33,7 @@ impl Plan<'_> {
         for (number, at) in wanted.iter().take(most).enumerate() {
             let choice = TargetChoice::Candidate(*at);
             self.trace.choose_target(choice, "Decide on the next one that is wanted.")?;
-            self.trace.plan_search(number > 0, "Decide where to search for it.")?;
+            self.trace.plan_search(None, number > 0, "Decide where to search for it.")?;
         }
         self.tell_of_count(most, wanted.len());
         Ok(!wanted.is_empty())
@@ -59,7 +59,7 @@ impl Plan<'_> {
             let described = ParsedRequest::of_thing(thing, thing.clone());
             let choice = TargetChoice::Described(Box::new(described));
             self.trace.choose_target(choice, "Go on to that.")?;
-            self.trace.plan_search(true, "Decide where to search for it.")?;
+            self.trace.plan_search(None, true, "Decide where to search for it.")?;
         }
         for thing in also.iter().skip(TARGETS_MAX) {
             self.unmet.push(format!("{thing:?} is left out: a task has {TARGETS_MAX} more things"));

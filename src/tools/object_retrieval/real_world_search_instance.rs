@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::base::RecordId;
 use crate::base::caller::{Role, Roles};
 use crate::retrieval::Grounding;
-use crate::retrieval::search::PlannedSearch;
+use crate::retrieval::search::{FirstPlace, PlannedSearch};
 use crate::retrieval::sessions::SessionName;
 use crate::tools::action::{Action, TextInput};
 use crate::tools::args::{Args, Kind, Param};
@@ -86,7 +86,8 @@ impl Tool for RealWorldSearchInstance {
         request: Request,
     ) -> Result<Reply, ToolError> {
         let Request { record, follows } = request;
-        let search = context.retrieval.plan_search(session, record, follows);
+        let first = record.map(|record| FirstPlace { record, reason: "decided by the caller" });
+        let search = context.retrieval.plan_search(session, first, follows);
         let search = search.map_err(|error| refusal(context, error))?;
         Ok(Reply::of(context, &search))
     }
