@@ -26,7 +26,7 @@ fn verbs(said: &str) -> impl Iterator<Item = &str> {
         });
         // "had around his legs", "does his homework"
         let is_verb = |it: &&str| !PREPOSITIONS.contains(it) && !DETERMINERS.contains(it);
-        verb.filter(is_verb).or(before.filter(|it| GERUNDS.value(it).is_some()))
+        verb.filter(is_verb).or_else(|| before.filter(|it| GERUNDS.value(it).is_some()))
     })
 }
 

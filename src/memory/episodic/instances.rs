@@ -156,7 +156,9 @@ impl<'a> Grouping<'a> {
         // What only may be the thing is none where that itself was seen.
         let is_sure = |it: &TargetMention| target.is_surely_named_by(&it.mention);
         if found.iter().flatten().any(is_sure) {
-            found.iter_mut().for_each(|it| it.retain(is_sure));
+            for it in &mut found {
+                it.retain(is_sure);
+            }
         }
         for (at, (record, found)) in records.iter().zip(found).enumerate() {
             let place = places.get(at).copied().unwrap_or_default();

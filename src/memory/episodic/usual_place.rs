@@ -81,17 +81,17 @@ mod tests {
         let seen = [(0, 9.0, mug), (5, 9.1, mug), (10, 9.0, mug), (1_440, 1.0, mug)];
         let mut all = records(&[seen.as_slice(), &[(2_880, 1.5, mug)]].concat());
         let usual = |id, visits, of| Some(UsualPlace { record: RecordId(id), visits, of });
-        let usual_place = |records: &[Record]| super::usual_place(records, |_| true);
-        assert_eq!(usual_place(&all), usual(5, 2, 3));
-        assert_eq!(usual_place(&all[..4]), usual(4, 1, 2), "the newest of as many");
+        let of_all = |records: &[Record]| usual_place(records, |_| true);
+        assert_eq!(of_all(&all), usual(5, 2, 3));
+        assert_eq!(of_all(&all[..4]), usual(4, 1, 2), "the newest of as many");
         let is_one_of = |ids: &'static [u64]| move |it: &Record| ids.contains(&it.id.0);
-        assert_eq!(super::usual_place(&all, is_one_of(&[1, 3])), usual(3, 1, 1), "one visit");
-        assert_eq!(super::usual_place(&all, is_one_of(&[1, 4])), usual(5, 1, 2), "often besides");
+        assert_eq!(usual_place(&all, is_one_of(&[1, 3])), usual(3, 1, 1), "one visit");
+        assert_eq!(usual_place(&all, is_one_of(&[1, 4])), usual(5, 1, 2), "often besides");
         all[4].meta.map_id = "office".to_owned();
-        assert_eq!(usual_place(&all), usual(5, 1, 3), "another map is another place");
+        assert_eq!(of_all(&all), usual(5, 1, 3), "another map is another place");
         all[3].meta.pose = None;
         all[4].meta.pose = None;
-        assert_eq!(usual_place(&all), usual(3, 1, 1));
-        assert_eq!(usual_place(&[]), None);
+        assert_eq!(of_all(&all), usual(3, 1, 1));
+        assert_eq!(of_all(&[]), None);
     }
 }
