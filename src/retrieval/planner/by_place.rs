@@ -16,8 +16,8 @@ impl Plan<'_> {
         let why = "Recall the last times that one was seen there.";
         let found = self.trace.recall_last_seen(request, why)?;
         let there = found.iter().filter(|it| is_in_place(it));
-        // Stable: of as many words the newest.
-        let newest = there.rev().max_by_key(|it| self.words_of_place(it));
+        // Of as many places the newest.
+        let newest = there.rev().max_by_key(|it| self.places_said(it));
         let Some(newest) = newest else {
             return if found.is_empty() { Ok(None) } else { self.nearest() };
         };
@@ -27,12 +27,12 @@ impl Plan<'_> {
         Ok(Some(target.desc))
     }
 
-    /// How many words the record says of those that the request says of the place: a grey
+    /// How many of the places that the request names the record names in the same words: a grey
     /// windowsill, where a wooden one may be grey, too.
-    fn words_of_place(&self, recalled: &Recalled) -> usize {
+    fn places_said(&self, recalled: &Recalled) -> usize {
         let said = recalled.matched.join(" ");
-        let words = self.reference.around.iter().flat_map(|it| it.split(' '));
-        words.filter(|word| said.split(' ').any(|it| it == *word)).count()
+        let is_said = |word: &str| said.split(' ').any(|it| it == word);
+        self.reference.around.iter().filter(|it| it.split(' ').all(is_said)).count()
     }
 
     /// The one nearest to the place, which it was never seen at.
