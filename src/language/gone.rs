@@ -1,5 +1,5 @@
 //! What is said to be gone at some distance from its name: the keys of "the keys in the bowl are
-//! gone", which the tags show.
+//! gone", which the tags show; and what they take for gone that was only left where it is.
 //!
 //! Pure. By rules over a tagged sentence.
 

@@ -17,16 +17,13 @@ pub fn deed(said: &[String]) -> Option<String> {
 fn verbs(said: &str) -> impl Iterator<Item = &str> {
     let clauses = said.split(" while ").flat_map(|it| it.split(" when "));
     clauses.filter_map(|clause| {
-        let mut words = clause.split(' ').filter(|it| !it.is_empty());
-        let mut before = None;
-        let verb = words.find(|it| {
-            let is_before = BEFORE_VERBS.contains(it);
-            before = if is_before { Some(*it) } else { before };
-            !is_before
-        });
+        let words: Vec<&str> = clause.split(' ').filter(|it| !it.is_empty()).collect();
+        let before = words.iter().take_while(|it| BEFORE_VERBS.contains(it)).count();
+        let is_verb = |it: &&&str| !PREPOSITIONS.contains(it) && !DETERMINERS.contains(it);
+        let verb = words.get(before).filter(is_verb);
         // "had around his legs", "does his homework"
-        let is_verb = |it: &&str| !PREPOSITIONS.contains(it) && !DETERMINERS.contains(it);
-        verb.filter(is_verb).or_else(|| before.filter(|it| GERUNDS.value(it).is_some()))
+        let leading = || words.get(before.checked_sub(1)?).filter(|it| GERUNDS.value(it).is_some());
+        verb.or_else(leading).copied()
     })
 }
 

@@ -52,6 +52,7 @@ classes! {
     BEFORE_WHERE = "before_where";
     MERE_USE = "mere_use";
     LEFT_BEHIND = "left_behind";
+    SEARCHING = "searching";
     FILLERS = "fillers";
     PLACE_PARTS = "place_parts";
     SIDES = "sides";

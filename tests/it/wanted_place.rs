@@ -14,6 +14,16 @@ fn asked(talk: &mut Talk, task: &str) -> Value {
     talk.call("retrieve_object", json!({"task": task, "now": "2025-01-03 12:00:00"}))
 }
 
+/// Sends the robot to one place and no other, for a reason that tells `tells`.
+fn check_only_goal(talk: &mut Talk, task: &str, x: f64, tells: &str) {
+    let reply = asked(talk, task);
+    let goals = reply["goals"].as_array().unwrap();
+    assert_eq!(goals.len(), 1, "{task}: {goals:?}");
+    assert_eq!(goals[0]["position"][0], json!(x), "{task}");
+    assert_eq!(goals[0]["probability"], json!(1.0), "{task}");
+    assert!(goals[0]["reason"].as_str().unwrap().contains(tells), "{task}: {goals:?}");
+}
+
 #[test]
 fn the_place_of_then_is_driven_to_and_no_other() {
     let mut talk = Talk::new(&[]);
@@ -25,12 +35,7 @@ fn the_place_of_then_is_driven_to_and_no_other() {
         ("go to where the cat slept on Sunday", 1.0, "2024-12-29 10:00:00"),
         ("drive to where somebody was sewing on Monday", 10.0, "2024-12-30 10:00:00"),
     ] {
-        let reply = asked(&mut talk, task);
-        let goals = reply["goals"].as_array().unwrap();
-        assert_eq!(goals.len(), 1, "{task}: {goals:?}");
-        assert_eq!(goals[0]["position"][0], json!(x), "{task}");
-        assert_eq!(goals[0]["probability"], json!(1.0), "{task}");
-        assert!(goals[0]["reason"].as_str().unwrap().contains(tells), "{task}: {goals:?}");
+        check_only_goal(&mut talk, task, x, tells);
     }
     let reply = asked(&mut talk, "bring me the cat that slept on the armchair on Sunday");
     assert_eq!(reply["goals"][0]["position"][0], json!(20.0), "where it is now: {reply}");
@@ -65,11 +70,7 @@ fn the_usual_place_is_driven_to_and_no_other() {
         ("The dog's usual spot, go there.", 20.1, "on 2 of 3 visits"),
         ("drive to the place where the man reads most evenings", 40.0, "on 2 of 3 visits"),
     ] {
-        let reply = asked(&mut talk, task);
-        let goals = reply["goals"].as_array().unwrap();
-        assert_eq!(goals.len(), 1, "{task}: {goals:?}");
-        assert_eq!(goals[0]["position"][0], json!(x), "{task}");
-        assert!(goals[0]["reason"].as_str().unwrap().contains(tells), "{task}: {goals:?}");
+        check_only_goal(&mut talk, task, x, tells);
     }
     for (task, x) in [("bring the mug from where it usually stands", 9.0), ("go to the dog", 30.0)]
     {

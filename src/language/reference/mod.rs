@@ -20,6 +20,7 @@ use crate::language::inscription::inscription;
 use crate::language::lexicon;
 use crate::language::mention::mentions;
 use crate::language::reference::phrase::{places, plain};
+use crate::language::reference::wanted_place::Told;
 pub use crate::language::reference::wanted_place::WantedPlace;
 use crate::language::request_tags::{
     Asked, Count, Intent, Rank, Role, Superlative, TaggedRequest, TaggedSpan, Tense,
@@ -174,16 +175,11 @@ impl Reference {
         // "where the mug I use most is": which mug.
         let tells_which = doing.as_deref().is_some_and(|it| MERE_USE.contains(it));
         let is_habit = is_habit && !tells_which && when.iter().all(PhraseTime::is_recurring);
-        let usual_place = wanted_place::usual_place(request).filter(|_| is_habit);
         let is_timeless = order.is_none() && tagged.tense == Tense::None && when.is_empty();
-        let routine = wanted_place::place_of_routine(request).filter(|_| is_timeless);
-        let place = match usual_place.as_ref().or(routine.as_ref()) {
-            Some(_) => WantedPlace::Usual,
-            None if is_past && wanted_place::wants_past_place(request) => WantedPlace::Then,
-            None => WantedPlace::Last,
-        };
-        let told = usual_place.filter(|_| thing.is_empty() && doing.is_none()).or(routine);
-        let (thing, doing) = told.map_or((thing, doing), |it| wanted_place::who_is_there(&it));
+        let told = Told { is_past, is_habit, is_timeless };
+        let (place, by) = wanted_place::wanted_place(request, told);
+        let by = by.filter(|_| is_timeless || thing.is_empty() && doing.is_none());
+        let (thing, doing) = by.map_or((thing, doing), |it| wanted_place::who_is_there(&it));
         let head = mentions(&thing).pop().map(|it| it.head).unwrap_or_default();
         let compared = questions::compared_with(request).filter(|_| is_question);
         let also = said.plainly(Role::Also).into_iter().chain(compared);

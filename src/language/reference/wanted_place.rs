@@ -10,7 +10,7 @@ use crate::language::mention::mentions;
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::sentence::tokens;
 use crate::language::verbs;
-use crate::language::words::{BEFORE_VERBS, BEFORE_WHERE, COPULAS, DETERMINERS};
+use crate::language::words::{BEFORE_VERBS, BEFORE_WHERE, COPULAS, DETERMINERS, SEARCHING};
 
 /// Which of the places of a thing is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,9 +24,31 @@ pub enum WantedPlace {
     Usual,
 }
 
+/// What else a request tells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    /// A single occasion, or a deed.
+    pub(super) is_past: bool,
+    /// What is so most often.
+    pub(super) is_habit: bool,
+    /// Neither a time nor an order.
+    pub(super) is_timeless: bool,
+}
+
+/// Which place a request wants, and of the usual one by what it is told.
+pub(super) fn wanted_place(request: &str, told: Told) -> (WantedPlace, Option<String>) {
+    let usual = told.is_habit.then(|| usual_place(request)).flatten();
+    let usual = usual.or_else(|| told.is_timeless.then(|| place_of_routine(request)).flatten());
+    match usual {
+        Some(by) => (WantedPlace::Usual, Some(by)),
+        None if told.is_past && wants_past_place(request) => (WantedPlace::Then, None),
+        None => (WantedPlace::Last, None),
+    }
+}
+
 /// Whether a request, which tells of the past, wants the place of then. "Where was the cat on Sunday"
 /// asks, and "do you know where" as well, and so does "where is it now".
-pub(super) fn wants_past_place(request: &str) -> bool {
+fn wants_past_place(request: &str) -> bool {
     request.to_lowercase().split(SENTENCE_ENDS).any(|sentence| {
         let words = tokens(sentence);
         let after = clause(&words).and_then(|at| words.get(at..)).unwrap_or_default();
@@ -34,10 +56,11 @@ pub(super) fn wants_past_place(request: &str) -> bool {
     })
 }
 
-/// Whose usual place a request, which tells of a habit, wants: "cat sleeps every night" of "where the
-/// cat sleeps every night", "mug" of "the mug's usual place". `None` where it wants the thing: "where
+/// By what a request, which tells of a habit, tells the usual place that it wants: "the cat sleeps
+/// every night" of "where the cat sleeps every night", "mug" of "the mug's usual place"; nothing of
+/// "its usual place". `None` where it wants the thing: "where
 /// the book that is usually on the desk is", "from its usual place".
-pub(super) fn usual_place(request: &str) -> Option<String> {
+fn usual_place(request: &str) -> Option<String> {
     request.to_lowercase().split(SENTENCE_ENDS).find_map(|sentence| {
         let words = tokens(sentence);
         match clause(&words).and_then(|at| words.get(at..)) {
@@ -52,7 +75,7 @@ pub(super) fn usual_place(request: &str) -> Option<String> {
 
 /// The same of a request that tells of no time, where somebody does there what people do again and
 /// again: "where the cellist practises".
-pub(super) fn place_of_routine(request: &str) -> Option<String> {
+fn place_of_routine(request: &str) -> Option<String> {
     request.to_lowercase().split(SENTENCE_ENDS).find_map(|sentence| {
         let words = tokens(sentence);
         let told = match clause(&words).and_then(|at| words.get(at..))? {
@@ -127,7 +150,7 @@ fn sought_there(words: &[&str]) -> Option<String> {
 }
 
 fn is_sought(before: &[&str]) -> bool {
-    before.iter().any(|it| matches!(*it, "look" | "search" | "check"))
+    before.iter().any(|it| SEARCHING.contains(it))
 }
 
 /// "the book *that* is usually here is", "the mug I use most *is*".

@@ -496,12 +496,17 @@ fn describe(mention: &Mention) -> String {
         words.join(" ")
     };
     let whole = described(&|_| true);
+    let is_plain = |it: &&Attribute| it.kind != AttributeKind::Other;
+    // Only such words may be cut apart, and all that is seen with a thing is described.
+    if mention.attributes.iter().all(|it| is_plain(&it)) {
+        return whole;
+    }
     let is_same = match mentions(&whole).as_slice() {
         [read] => read.head_stem == mention.head_stem,
         _ => false,
     };
     // "face down", said of a book, is cut at its preposition.
-    if is_same { whole } else { described(&|it| it.kind != AttributeKind::Other) }
+    if is_same { whole } else { described(&is_plain) }
 }
 
 /// Number of things in a mention: "two red mugs" are two.

@@ -26,47 +26,40 @@ pub fn usual_place<'a>(
     records: impl IntoIterator<Item = &'a Record>,
     is_telling: impl Fn(&Record) -> bool,
 ) -> Option<UsualPlace> {
-    struct Visits<'a> {
+    struct Place<'a> {
         pose: Pose,
         map: &'a str,
-        telling: usize,
-        is_last_telling: bool,
-        count: usize,
+        /// Whether it tells, of each visit.
+        visits: Vec<bool>,
         last: Timestamp,
         newest: RecordId,
     }
     let placed = records.into_iter().filter_map(|it| Some((it.meta.pose?, it)));
     let mut placed: Vec<(Pose, &Record)> = placed.collect();
     placed.sort_by_key(|(_, it)| (it.meta.taken_at, it.id));
-    let mut places: Vec<Visits<'_>> = Vec::new();
+    let mut places: Vec<Place<'_>> = Vec::new();
     for (pose, record) in placed {
         let (first, last, newest) = (record.meta.taken_at, record.end_at, record.id);
         let tells = is_telling(record);
         let map = record.meta.map_id.as_str();
         let is_here =
-            |it: &&mut Visits<'_>| it.map == map && it.pose.distance_metres(&pose) <= PLACE_METRES;
+            |it: &&mut Place<'_>| it.map == map && it.pose.distance_metres(&pose) <= PLACE_METRES;
         match places.iter_mut().find(is_here) {
             Some(here) => {
-                let is_new = first.since(here.last) > VISIT_GAP;
-                here.count += usize::from(is_new);
-                here.telling += usize::from(tells && (is_new || !here.is_last_telling));
-                here.is_last_telling = tells || !is_new && here.is_last_telling;
+                match here.visits.last_mut() {
+                    Some(visit) if first.since(here.last) <= VISIT_GAP => *visit |= tells,
+                    Some(_) | None => here.visits.push(tells),
+                }
                 (here.last, here.newest) = (here.last.max(last), newest);
             }
-            None => places.push(Visits {
-                pose,
-                map,
-                telling: usize::from(tells),
-                is_last_telling: tells,
-                count: 1,
-                last,
-                newest,
-            }),
+            None => places.push(Place { pose, map, visits: vec![tells], last, newest }),
         }
     }
-    let of = places.iter().map(|it| it.telling).sum();
-    let most = places.into_iter().max_by_key(|it| (it.telling, it.count, it.last, it.newest))?;
-    Some(UsualPlace { record: most.newest, visits: most.telling, of })
+    let telling = |it: &Place<'_>| it.visits.iter().filter(|it| **it).count();
+    let of = places.iter().map(telling).sum();
+    let rank = |it: &Place<'_>| (telling(it), it.visits.len(), it.last, it.newest);
+    let most = places.iter().max_by_key(|it| rank(it))?;
+    Some(UsualPlace { record: most.newest, visits: telling(most), of })
 }
 
 #[cfg(test)]

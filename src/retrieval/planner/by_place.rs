@@ -21,7 +21,7 @@ impl Plan<'_> {
         let Some(newest) = newest else {
             return if found.is_empty() { Ok(None) } else { self.nearest() };
         };
-        self.seen_at_place = Some(newest.record.clone());
+        self.at_named_place = Some(newest.record.clone());
         let choice = TargetChoice::Record(newest.record.id);
         let target = self.trace.choose_target(choice, "Decide on the one seen there last.")?;
         Ok(Some(target.desc))

@@ -13,9 +13,10 @@ use crate::memory::episodic::Recalled;
 use crate::retrieval::planner::{MATCHES, Plan, recall};
 use crate::retrieval::target::TargetChoice;
 use crate::retrieval::{ParsedRequest, RetrievalError};
+use crate::store::Record;
 
 impl Plan<'_> {
-    pub(super) fn by_place_alone(&mut self) -> Result<(), RetrievalError> {
+    pub(super) fn by_place_alone(&mut self) -> Result<Option<Record>, RetrievalError> {
         let request = recall(self.description(), self.window(), MATCHES);
         let found = self.trace.recall_best_match(request, "Recall what was seen there.")?;
         let deed = self.asked_deed();
@@ -27,7 +28,7 @@ impl Plan<'_> {
     }
 
     /// The first place that is named is what is asked for, at the others.
-    fn by_place_itself(&mut self) -> Result<(), RetrievalError> {
+    fn by_place_itself(&mut self) -> Result<Option<Record>, RetrievalError> {
         if self.reference.around.is_empty() {
             return self.last_seen(&self.task.text);
         }

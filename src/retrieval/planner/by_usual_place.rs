@@ -1,6 +1,8 @@
 //! "Go where the blue mug usually stands": the place at which it was seen most often, wherever it
 //! is now.
 
+use std::collections::BTreeSet;
+
 use crate::base::RecordId;
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::usual_place::{UsualPlace, usual_place};
@@ -13,8 +15,7 @@ impl Plan<'_> {
         for query in self.ways_to_tell() {
             let why = "Recall every time that it was so.";
             let found = self.trace.recall_all(recall(query, None, SIGHTINGS), why)?;
-            let habit: Vec<RecordId> =
-                self.of_habit(&found).into_iter().map(|it| it.record.id).collect();
+            let habit = self.of_habit(&found);
             let records = found.iter().map(|it| &it.record);
             if let Some(place) = usual_place(records, |it| habit.contains(&it.id)) {
                 return Ok(Some(place));
@@ -24,7 +25,7 @@ impl Plan<'_> {
     }
 
     /// What was seen at the times of the habit, with its deed; of all where that was never seen.
-    fn of_habit<'a>(&self, found: &'a [Recalled]) -> Vec<&'a Recalled> {
+    fn of_habit(&self, found: &[Recalled]) -> BTreeSet<RecordId> {
         let deed = self.asked_deed();
         let is_done =
             |it: &Recalled| deed.as_ref().is_some_and(|deed| deed.is_done_in(&it.record.parsed));
@@ -34,7 +35,8 @@ impl Plan<'_> {
             let (first, last) = (it.record.meta.taken_at, it.record.end_at);
             when.iter().any(|when| when.holds(first, last, self.zone))
         };
-        narrowed(narrowed(found.iter().collect(), is_done), is_then)
+        let habit = narrowed(narrowed(found.iter().collect(), is_done), is_then);
+        habit.into_iter().map(|it| it.record.id).collect()
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn plan(
         now: retrieval.now(&held),
         zone: retrieval.zone,
         unmet: Vec::new(),
-        seen_at_place: None,
+        at_named_place: None,
     };
     let outcome = plan.carry_out()?;
     let Plan { trace, reference, unmet, .. } = plan;
@@ -94,8 +94,8 @@ struct Plan<'a> {
     now: Timestamp,
     zone: Zone,
     unmet: Vec<String>,
-    /// The last sure sighting of the target, where that is at the place which the request names.
-    seen_at_place: Option<Record>,
+    /// By which the target was singled out, where that was the place which the request names.
+    at_named_place: Option<Record>,
 }
 
 impl Plan<'_> {
@@ -116,8 +116,8 @@ impl Plan<'_> {
                 self.trace.choose_target(choice, "Form an idea of what is searched for.")?;
                 self.trace.plan_known_place(place, "Decide where to go: to that place alone.")?;
             } else {
-                self.recall_target()?;
-                self.plan_search()?;
+                let last = self.recall_target()?;
+                self.plan_search(last)?;
             }
         }
         self.plan_further_targets()?;
@@ -127,16 +127,21 @@ impl Plan<'_> {
         Ok(Outcome::Dispatched(self.trace.dispatch("Send the robot.")?))
     }
 
-    /// Plans the search: first where it surely was last, where that is the place at which the request
-    /// has it and what may be it was seen elsewhere since.
-    fn plan_search(&mut self) -> Result<(), RetrievalError> {
+    /// Plans the search: first at the place that the request names, where the target is singled out
+    /// by that, was last recalled there, and only what may be it was seen elsewhere since.
+    fn plan_search(&mut self, last: Option<Record>) -> Result<(), RetrievalError> {
         let why = "Decide where to search: where it was seen last.";
         let goals = self.trace.plan_search(None, false, why)?;
-        let Some(at_place) = self.seen_at_place.take() else { return Ok(()) };
-        let is_there = |goal: &Goal| was_made_at(&at_place, &goal.map_id, goal.position);
+        let at_place = self.at_named_place.as_ref();
+        let last = at_place.zip(last).filter(|(at_place, last)| {
+            let position = last.meta.pose.map(|it| it.position);
+            position.is_some_and(|it| was_made_at(at_place, &last.meta.map_id, it))
+        });
+        let Some((_, last)) = last else { return Ok(()) };
+        let is_there = |goal: &Goal| was_made_at(&last, &goal.map_id, goal.position);
         if !goals.first().is_some_and(is_there) && goals.iter().any(is_there) {
             let reason = "surely it was last here, at the place that was named";
-            let first = FirstPlace { record: at_place.id, reason };
+            let first = FirstPlace { record: last.id, reason };
             let why = "What was seen elsewhere since only may be it: search there first.";
             self.trace.plan_search(Some(first), false, why)?;
         }
@@ -153,7 +158,7 @@ impl Plan<'_> {
     }
 
     /// Finds out which object is meant, and recalls where it was last seen.
-    fn recall_target(&mut self) -> Result<(), RetrievalError> {
+    fn recall_target(&mut self) -> Result<Option<Record>, RetrievalError> {
         self.trace.choose_target(TargetChoice::Implied, "Form an idea of what is searched for.")?;
         if self.reference.thing.is_empty() {
             return self.by_place_alone();
@@ -172,16 +177,10 @@ impl Plan<'_> {
         self.last_seen(&thing)
     }
 
-    fn last_seen(&mut self, thing: &str) -> Result<(), RetrievalError> {
+    fn last_seen(&mut self, thing: &str) -> Result<Option<Record>, RetrievalError> {
         let why = "Find where it was seen last, whatever singled it out.";
-        let last = self.trace.recall_last_seen(recall(with_article(thing), None, 1), why)?.pop();
-        let at_place = self.seen_at_place.take();
-        self.seen_at_place = last.map(|it| it.record).filter(|last| {
-            let position = last.meta.pose.map(|it| it.position);
-            let is_here = |it: Record| Some(was_made_at(&it, &last.meta.map_id, position?));
-            at_place.and_then(is_here).unwrap_or(false)
-        });
-        Ok(())
+        let found = self.trace.recall_last_seen(recall(with_article(thing), None, 1), why)?;
+        Ok(found.into_iter().next().map(|it| it.record))
     }
 
     /// Recalls all where the best matches are not all.
