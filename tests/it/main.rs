@@ -44,6 +44,7 @@ mod live;
 mod lost;
 mod model_planner;
 mod models;
+mod named_place;
 mod names;
 mod notes;
 mod offline;

@@ -1,0 +1,51 @@
+//! "The scissors from the desk": the ones that were surely seen at the place which is named; and what only
+//! may be the thing before a guess.
+
+use serde_json::{Value, json};
+
+use crate::transcripts::Talk;
+
+fn seen(talk: &mut Talk, time: &str, x: f64, caption: &str) {
+    let place = json!({"caption": caption, "time": time, "position": [x, 1.0], "map_id": "home"});
+    talk.call("observe", place);
+}
+
+fn first_goal(talk: &mut Talk, task: &str) -> Value {
+    let call = json!({"task": task, "now": "2025-01-03 12:00:00"});
+    talk.call("retrieve_object", call)["goals"][0].clone()
+}
+
+#[test]
+fn what_only_may_be_it_does_not_lead_away_from_the_place_that_is_named() {
+    let mut talk = Talk::new(&[]);
+    for (time, x, caption) in [
+        ("01-01 08:00", 5.0, "Kitchen scissors with orange handles hang from a magnet."),
+        ("01-01 09:00", 1.0, "A house key lies on the desk in the children's room."),
+        (
+            "01-01 10:00",
+            1.0,
+            "A girl draws at the desk. Blunt green scissors lie beside the paper.",
+        ),
+        ("01-01 18:00", 5.0, "The kitchen scissors with the orange handles hang over the sink."),
+        ("01-02 10:00", 1.0, "A girl cuts snowflakes with the green scissors at the desk."),
+        ("01-02 19:00", 9.0, "The kitchen scissors with orange handles lie on the kitchen table."),
+    ] {
+        seen(&mut talk, &format!("2025-{time}:00"), x, caption);
+    }
+    let goal = first_goal(&mut talk, "get the scissors from the desk in the childrens room");
+    assert_eq!(goal["position"][0], json!(1.0), "{goal}");
+    let goal = first_goal(&mut talk, "get the scissors");
+    assert_eq!(goal["position"][0], json!(9.0), "{goal}");
+}
+
+#[test]
+fn what_only_may_be_the_thing_comes_before_a_guess() {
+    let mut talk = Talk::new(&[]);
+    let book = "A paperback mystery with the torn cover has slid down onto the rug.";
+    seen(&mut talk, "2025-01-01 10:00:00", 1.0, book);
+    seen(&mut talk, "2025-01-02 10:00:00", 9.0, "a picture book on an armchair");
+    let goal = first_goal(&mut talk, "bring me the torn paperback");
+    assert_eq!(goal["position"][0], json!(1.0), "{goal}");
+    assert!(goal["reason"].as_str().unwrap().contains("may have been seen here"), "{goal}");
+    assert_eq!(goal["guess"], json!(true), "{goal}");
+}
