@@ -116,12 +116,17 @@ fn is_only_kind(
 }
 
 /// Whether one is told by its look, and of the other another look is said: a red box need not be
-/// the cardboard box. What changes, as that it is closed, tells nothing apart.
+/// the cardboard box. What changes, as that it is closed, tells nothing apart. Another part of the
+/// name or another size is of another thing, however one is told: gardening gloves are no rubber
+/// gloves.
 fn looks_otherwise(attributes: &[Attribute], described: &[Attribute]) -> bool {
-    use AttributeKind::{Colour, Material, Pattern};
-    let is_look = |it: &&Attribute| matches!(it.kind, Colour | Material | Pattern);
+    use AttributeKind::{Colour, Compound, Material, Pattern, Size};
+    let is_look = |it: &Attribute| matches!(it.kind, Colour | Material | Pattern);
+    let is_told_by_look = described.iter().any(is_look);
+    let tells =
+        |it: &&Attribute| matches!(it.kind, Compound | Size) || is_told_by_look && is_look(it);
     let is_left_out = |it: &Attribute| described.iter().all(|of| of.word != it.word);
-    described.iter().any(|it| is_look(&it)) && attributes.iter().filter(is_look).any(is_left_out)
+    attributes.iter().filter(tells).any(is_left_out)
 }
 
 /// What counts as a thing around the target.
