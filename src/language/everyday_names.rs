@@ -103,7 +103,7 @@ fn is_meant_by_wordnet(word: &str, at: usize) -> bool {
 }
 
 /// The numbers of the things that are called so.
-fn things(name: &str) -> impl Iterator<Item = usize> {
+pub fn things(name: &str) -> impl Iterator<Item = usize> {
     let from = NAMES.partition_point(|(it, _)| *it < name);
     let to = NAMES.partition_point(|(it, _)| *it <= name);
     NAMES.get(from..to).unwrap_or_default().iter().map(|(_, at)| *at)

@@ -4,6 +4,7 @@
 //! Knows neither vectors nor records nor models. Words stand in `data/`, compiled in.
 
 pub mod caption;
+pub(crate) mod clipping;
 pub mod commonsense;
 pub mod deeds;
 pub mod depicted;

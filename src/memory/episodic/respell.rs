@@ -6,19 +6,23 @@
 
 use std::collections::BTreeSet;
 
+use crate::language::clipping::clipped_from;
 use crate::language::everyday_names;
 use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::reference::{Order, Reference, Respelling};
 use crate::language::spelling::{find_meant, is_slip_of_hand, nearest, sounding_like};
-use crate::language::words::{COLOURS, DETERMINERS, MATERIALS, PATTERNS, SIZES, STATES};
+use crate::language::words::{
+    COLOURS, DETERMINERS, MATERIALS, PATTERNS, SIZES, STATES, STOP_WORDS,
+};
 use crate::memory::episodic::Episodic;
 
 impl Episodic {
     /// Reads the words of a reference that nobody knows as what was meant, and keeps what
     /// was said beside it.
     pub fn respell(&self, reference: &mut Reference) {
-        let is_doubtful =
-            |it: &&str| !is_english(it) || is_seldom(it) || sounding_like(it).next().is_some();
+        let is_doubtful = |it: &&str| {
+            !is_english(it) || is_seldom(it) || is_no_name(it) || sounding_like(it).next().is_some()
+        };
         let words = texts(reference).into_iter().flat_map(|it| it.split(' '));
         let doubtful: BTreeSet<String> = words.filter(is_doubtful).map(str::to_owned).collect();
         if doubtful.is_empty() {
@@ -112,11 +116,12 @@ fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
             .or_else(|| likely(nearest(said, lexicon::words().chain(lexicon::names_of_one_word()))))
     };
     let slipped = || find_meant(said, words()).filter(|it| is_slip_of_hand(said, it));
+    let clipped = || clipped_from(said, words()).filter(|_| is_no_name(said));
     let read = match sounding_like(said).find(|it| captioned.contains(*it)) {
         Some(heard) => Some(heard),
-        None if !is_english(said) => typed(),
-        None if is_seldom(said) => slipped(),
-        None => None,
+        None if !is_english(said) => clipped().or_else(typed),
+        None if is_seldom(said) => clipped().or_else(slipped),
+        None => clipped(),
     };
     read.map(str::to_owned)
 }
@@ -132,6 +137,18 @@ fn is_seen_otherwise(word: &str, captioned: &BTreeSet<String>) -> bool {
 /// Whether a word is an English one that neither texts use nor the names of what people own.
 fn is_seldom(word: &str) -> bool {
     lexicon::is_seldom(word) && !everyday_names::is_word(word)
+}
+
+/// Whether a word names nothing by itself: "dino".
+fn is_no_name(word: &str) -> bool {
+    let word = lexicon::singular(word);
+    word.chars().all(|it| it.is_ascii_lowercase())
+        && !STOP_WORDS.contains(&word)
+        && !lexicon::is_word(&word)
+        && !lexicon::is_name(&word)
+        && !lexicon::is_adjective(&word)
+        && everyday_names::things(&word).next().is_none()
+        && lexicon::household_names(&word).is_empty()
 }
 
 /// What a reference says of things and places.
@@ -221,7 +238,9 @@ mod tests {
     #[test]
     fn a_word_is_read_as_one_of_the_captions_before_any_other() {
         let captioned =
-            ["red", "mug", "bottles", "cable", "phone", "cap", "cushion"].map(str::to_owned).into();
+            ["red", "mug", "bottles", "cable", "phone", "cap", "cushion", "dinosaur", "laptop"]
+                .map(str::to_owned)
+                .into();
         for (said, expect) in [
             ("read", Some("red")),
             ("botles", Some("bottles")),
@@ -236,6 +255,10 @@ mod tests {
             ("carp", None),
             ("stoorybook", Some("storybook")),
             ("pllow", Some("pillow")),
+            ("cab", None),
+            ("the", None),
+            ("dino", Some("dinosaur")),
+            ("lappy", Some("laptop")),
         ] {
             assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
         }
