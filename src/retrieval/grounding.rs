@@ -3,19 +3,22 @@
 //! as such.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use crate::base::RecordId;
 use crate::base::pose::metres_between;
-use crate::base::time::Timestamp;
+use crate::base::time::{Timestamp, Window};
 use crate::base::wording::quantity;
 use crate::language::fit::Certainty;
-use crate::memory::episodic::MemoryError;
+use crate::language::lexicon;
 use crate::memory::episodic::instances::{Instance, Visit};
+use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::likely_places::LikelyPlace;
 use crate::memory::episodic::noun_phrases::bare_name;
 use crate::memory::episodic::usual_place::UsualPlace;
+use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::probability::{
-    goal_probabilities, guess_probabilities, stay_began, stay_probability, weigh_misses,
+    goal_probabilities, guess_probabilities, stay_began, stay_probability, weigh_misses, with_newer,
 };
 use crate::retrieval::search::{FirstPlace, KnownPlace};
 use crate::retrieval::session::{Goal, Session, Target};
@@ -131,10 +134,11 @@ impl Retrieval {
             let guess = self.guess(session, target, GuessReason::SearchedInVain)?;
             return Ok(Grounding { last_seen, ..guess });
         }
-        let stays = stay_probability(object, self.now(session));
+        let stays = stay_probability(object, object.last_seen, self.now(session));
         let confidence = f64::from(object.confidence * alike.match_probability);
         let goals = goal_probabilities(goals, stays, confidence);
         let (goals, were_missed) = self.with_later_looks(goals, object, &alike)?;
+        let goals = self.with_what_may_be_it(session, goals, object, &alike)?;
         let why = if were_missed { GuessReason::SearchedInVain } else { GuessReason::Unsure };
         let goals = self.with_guesses(session, target, goals, why)?;
         let observations = newest.into_iter().take(OBSERVATIONS_MAX).cloned().collect();
@@ -186,6 +190,44 @@ impl Retrieval {
         }
         let were_missed = !misses.is_empty() && misses.iter().all(|it| *it < 1.0);
         Ok((weigh_misses(goals, &misses), were_missed))
+    }
+
+    /// Adds the place of what was seen since the target was last seen and may be it, as a caption
+    /// that has the same noun says less of it: the brown wallet, for the brown leather one. It comes
+    /// first where the target is likelier there than where it was surely seen.
+    fn with_what_may_be_it(
+        &self,
+        session: &Session,
+        mut goals: Vec<Goal>,
+        object: &Instance,
+        alike: &Lookalikes,
+    ) -> Result<Vec<Goal>, RetrievalError> {
+        let since = object.last_seen.plus(Duration::from_micros(1));
+        let window = Window::new(Some(since), None).unwrap_or(Window::ALL);
+        let filter = Filter { window, ..Filter::default() };
+        let is_called_so = |it: &Sighting| {
+            let seen = it.recalled.matched.first();
+            seen.is_some_and(|seen| noun_of(seen) == noun_of(&object.desc))
+        };
+        let seen = match self.episodic.last_seen(&alike.thing, &filter, 1) {
+            Ok(seen) => seen.into_iter().next().filter(is_called_so),
+            Err(MemoryError::NamesNothing(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let Some(Sighting { recalled: Recalled { record, .. }, match_probability, .. }) = seen
+        else {
+            return Ok(goals);
+        };
+        let when = self.zone.format(record.end_at);
+        let reason = format!("{:?} may have been seen here at {when}", alike.thing);
+        let searched = std::slice::from_ref(&record);
+        let goal = goal_of(&record, reason).filter(|it| !was_searched(session, it, searched));
+        let Some(goal) = goal else { return Ok(goals) };
+        let stays = stay_probability(object, record.end_at, self.now(session));
+        let confidence = f64::from(match_probability * record.confidence.unwrap_or(1.0));
+        goals.retain(|it| !is_near(it, &goal));
+        goals.truncate(GOALS_MAX - 1);
+        Ok(with_newer(goals, goal, stays * confidence))
     }
 
     /// Adds guesses after the known places where the target is hardly at one any more.
@@ -395,6 +437,12 @@ impl Lookalikes {
         let records = visits.flat_map(|it| it.records.iter().rev());
         records.filter_map(|id| self.record(*id)).find(|it| it.meta.pose.is_some())
     }
+}
+
+/// The noun of a phrase, before what is done with it: "mug" of "two red mugs, holding".
+fn noun_of(phrase: &str) -> String {
+    let name = phrase.split(',').next().unwrap_or_default();
+    lexicon::singular(name.rsplit(' ').next().unwrap_or_default())
 }
 
 fn guessed_goal(place: &LikelyPlace, thing: &str, why: GuessReason) -> Option<Goal> {

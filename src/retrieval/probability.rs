@@ -19,16 +19,16 @@ const PRIOR_HOURS: f64 = 12.0;
 /// Probability that a thing that was never seen is at one of the places guessed.
 const GUESS_SHARE: f64 = 0.5;
 
-/// Probability that an object is still where it was last seen: the longer ago, and the more
+/// Probability that an object is still where it was at `seen_at`: the longer ago, and the more
 /// often it was elsewhere when it was seen again, the less.
-pub(super) fn stay_probability(object: &Instance, now: Timestamp) -> f64 {
+pub(super) fn stay_probability(object: &Instance, seen_at: Timestamp, now: Timestamp) -> f64 {
     let pairs = object.visits.iter().zip(object.visits.iter().skip(1));
     let (mut moves, mut hours) = (PRIOR_MOVES, PRIOR_HOURS);
     for (before, after) in pairs {
         hours += after.first.since(before.last).as_secs_f64() / 3_600.0;
         moves += if before.place == after.place { 0.0 } else { 1.0 };
     }
-    let since = now.since(object.last_seen).as_secs_f64() / 3_600.0;
+    let since = now.since(seen_at).as_secs_f64() / 3_600.0;
     // The mean of exp(-rate · since) over the gamma posterior of the rate.
     (hours / (hours + since)).powf(moves)
 }
@@ -87,6 +87,21 @@ pub(super) fn weigh_misses(goals: Vec<Goal>, misses: &[f64]) -> Vec<Goal> {
     let sorted_from = usize::from(is_first || miss_of(0) >= 1.0).min(goals.len());
     if let Some(goals) = goals.get_mut(sorted_from..) {
         goals.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    }
+    goals
+}
+
+/// Goals with one more at which the object is so likely that it was there since; first where it is
+/// likelier there than where it surely was.
+pub(super) fn with_newer(mut goals: Vec<Goal>, newer: Goal, probability: f64) -> Vec<Goal> {
+    let newer = Goal { probability: clamp(probability), ..newer };
+    for goal in &mut goals {
+        goal.probability *= 1.0 - newer.probability;
+    }
+    let is_first = goals.first().is_none_or(|it| newer.probability > it.probability);
+    goals.insert(if is_first { 0 } else { 1 }, newer);
+    if let Some((_, others)) = goals.split_first_mut() {
+        others.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     }
     goals
 }
@@ -156,7 +171,7 @@ mod tests {
     fn a_thing_that_moves_often_is_less_likely_where_it_was_last_seen() {
         let stays = |places: &[usize], hours: u32| {
             let object = object(places);
-            stay_probability(&object, object.last_seen.plus(hours * HOUR))
+            stay_probability(&object, object.last_seen, object.last_seen.plus(hours * HOUR))
         };
         assert!((stays(&[0, 0, 0], 0) - 1.0).abs() < 1e-9);
         assert!(stays(&[0, 0, 0], 12) > stays(&[0, 0, 0], 24));
@@ -192,6 +207,20 @@ mod tests {
         let often_in_vain = told(&[1e-4, 1e-2]);
         assert_eq!(often_in_vain[0].0, "last", "{often_in_vain:?}");
         assert!(weigh_misses(Vec::new(), &[]).is_empty());
+    }
+
+    #[test]
+    fn what_may_be_it_since_comes_first_where_it_is_likelier() {
+        let of = |map_id, probability| Goal { probability, ..goal(map_id) };
+        let order = |first: f32, newer: f64| -> Vec<(String, f32)> {
+            let goals = with_newer(vec![of("last", first), of("usual", 0.1)], goal("newer"), newer);
+            goals.into_iter().map(|it| (it.map_id, it.probability)).collect()
+        };
+        let names = |of: &[(String, f32)]| of.iter().map(|it| it.0.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&order(0.9, 0.3)), ["last", "newer", "usual"]);
+        let missed = order(0.2, 0.6);
+        assert_eq!(names(&missed), ["newer", "last", "usual"]);
+        assert!((missed[1].1 - 0.08).abs() < 1e-6, "{missed:?}");
     }
 
     #[test]
