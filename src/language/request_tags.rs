@@ -20,6 +20,28 @@ pub struct TaggedRequest {
     pub count: Count,
 }
 
+impl TaggedRequest {
+    /// The tags with a further thing that follows a name without a word or a mark between as the rest
+    /// of that name: "sheet *music*".
+    pub fn with_whole_names(mut self, request: &str) -> Self {
+        let mut whole: Vec<TaggedSpan> = Vec::with_capacity(self.spans.len());
+        for span in self.spans {
+            match whole.last_mut().filter(|it| it.role == Role::Thing && span.role == Role::Also) {
+                Some(name) if is_blank(request.get(name.at.end..span.at.start)) => {
+                    name.at.end = span.at.end;
+                }
+                _ => whole.push(span),
+            }
+        }
+        self.spans = whole;
+        self
+    }
+}
+
+fn is_blank(between: Option<&str>) -> bool {
+    between.is_some_and(|it| it.chars().all(char::is_whitespace))
+}
+
 /// Neighbouring words of one role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaggedSpan {
@@ -129,4 +151,23 @@ pub enum Count {
     Two,
     Three,
     All,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_further_thing_right_after_a_name_is_the_rest_of_it() {
+        let whole = |request: &str, spans: &[(Role, Range<usize>)]| {
+            let spans = spans.iter().map(|(role, at)| TaggedSpan { role: *role, at: at.clone() });
+            let tagged = TaggedRequest { spans: spans.collect(), ..TaggedRequest::default() };
+            let spans = tagged.with_whole_names(request).spans.into_iter();
+            spans.map(|it| (it.role, request[it.at].to_owned())).collect::<Vec<_>>()
+        };
+        let thing = |name: &str| (Role::Thing, name.to_owned());
+        let two = [(Role::Thing, 0..5), (Role::Also, 6..11)];
+        assert_eq!(whole("sheet music", &two), [thing("sheet music")]);
+        assert_eq!(whole("sheet,music", &two), [thing("sheet"), (Role::Also, "music".to_owned())]);
+    }
 }

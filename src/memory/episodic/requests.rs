@@ -50,7 +50,7 @@ impl Requests {
     }
 
     fn read_all(&self, request: &str) -> Result<(Reference, TaggedRequest), ModelError> {
-        let tagged = self.tagger.tag(request)?;
+        let tagged = self.tagger.tag(request)?.with_whole_names(request);
         Ok((Reference::of(request, &tagged, &time::find(request)), tagged))
     }
 }
