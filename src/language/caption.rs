@@ -12,6 +12,7 @@ use crate::language::gone::{gone, left};
 use crate::language::inscription::{QUOTE, inscription};
 use crate::language::mention::{Mention, mentions};
 use crate::language::naming;
+use crate::language::picture_head::with_picture_heads;
 use crate::language::place::{PlaceWords, place_of};
 use crate::language::tagged::{TaggedSentence, TaggedWord, WordRole};
 use crate::language::verb_head::without_verb_heads;
@@ -113,6 +114,7 @@ impl ParsedCaption {
         let mut parsed = Self { reader, ..Self::default() };
         for (number, (text, words)) in sentences.iter().enumerate() {
             let words = without_verb_heads(text, words);
+            let words = with_picture_heads(text, &words, number == 0);
             Tagged::of(text, &words, number).add_to(&mut parsed);
         }
         parsed

@@ -67,12 +67,12 @@ impl Depictions<'_> {
     /// what somebody photographs.
     fn is_picture(&self, of: usize) -> bool {
         let Some(at) = of.checked_sub(1) else { return false };
-        let is_itself = self.is_first && at < ITSELF_WITHIN && DEPICTIONS.contains(self.word(at));
-        let before =
-            self.sentence.words.get(at.saturating_sub(TAKEN_WITHIN)..at).unwrap_or_default();
-        let is_taken = before.iter().any(|it| TAKING.contains(it));
+        let is_framed = at.checked_sub(1).is_some_and(|it| self.word(it) == FRAMED);
+        let is_itself = self.is_first && !is_framed && is_caption_itself(self.word(at), at);
         // "In the reflection of the window" the window is there.
-        let is_mirror = self.word(at) == "reflection" && before.contains(&"in");
+        let is_mirror =
+            self.word(at) == "reflection" && before(self.sentence.words, at).contains(&"in");
+        let is_taken = is_taken(self.sentence.words, at);
         has_tag(self.word(at), "of") && !is_itself && !is_taken && !is_mirror
     }
 
@@ -166,6 +166,23 @@ impl Depictions<'_> {
         self.sentence.governor(at)
     }
 }
+
+/// Whether a caption that begins with these words says by this one what it is itself.
+pub(super) fn is_caption_itself(word: &str, at: usize) -> bool {
+    at < ITSELF_WITHIN && DEPICTIONS.contains(word)
+}
+
+/// Whether somebody takes the picture at this place.
+pub(super) fn is_taken(words: &[&str], at: usize) -> bool {
+    before(words, at).iter().any(|it| TAKING.contains(it))
+}
+
+fn before<'w, 'a>(words: &'w [&'a str], at: usize) -> &'w [&'a str] {
+    words.get(at.saturating_sub(TAKEN_WITHIN)..at).unwrap_or_default()
+}
+
+/// What no caption says of itself.
+pub(super) const FRAMED: &str = "framed";
 
 /// Words within which a caption says of itself what it is: "this image is a photograph of".
 const ITSELF_WITHIN: usize = 6;

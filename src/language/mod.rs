@@ -16,6 +16,7 @@ mod inscription;
 pub mod lexicon;
 pub mod mention;
 mod naming;
+mod picture_head;
 pub mod place;
 pub mod reference;
 pub mod request_tags;
