@@ -8,16 +8,20 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::language::depicted::depicted;
+use crate::language::formerly::formerly;
 use crate::language::gone::{gone, left};
 use crate::language::inscription::{QUOTE, inscription};
 use crate::language::mention::{Mention, mentions};
 use crate::language::naming;
+use crate::language::part_attribute::{as_part, is_part, of_part};
 use crate::language::picture_head::with_picture_heads;
 use crate::language::place::{PlaceWords, place_of};
 use crate::language::tagged::{TaggedSentence, TaggedWord, WordRole};
+use crate::language::undone::{is_nobody, undone};
 use crate::language::verb_head::without_verb_heads;
 use crate::language::verbs;
-use crate::language::words::{DETERMINERS, PREPOSITIONS, is_people};
+use crate::language::wished::wished;
+use crate::language::words::{AFFORDANCES, DETERMINERS, PREPOSITIONS, is_people};
 use crate::language::{everyday_names, lexicon};
 
 /// The reader that knows rules only.
@@ -181,6 +185,17 @@ fn is_surface(word: &str) -> bool {
     PREPOSITIONS.has_tag(word, "surface") || word == "from"
 }
 
+/// Whether words say what a deed is done with: "drinks from a mug", "types on a laptop".
+fn is_done_with(verb: &str, preposition: &str, noun: &str) -> bool {
+    let made_for = verbs::activity(verb).and_then(|it| AFFORDANCES.value(&it));
+    made_for.is_some_and(|thing| {
+        let one = lexicon::singular(noun);
+        let is_like_it = || one == thing || lexicon::is_kind_of(&one, thing);
+        matches!(preposition, "from" | "with" | "off" | "out")
+            || preposition == "on" && is_like_it()
+    })
+}
+
 /// A tagged sentence.
 struct Tagged<'a> {
     text: &'a str,
@@ -190,8 +205,10 @@ struct Tagged<'a> {
     written: Vec<(usize, Range<usize>)>,
     /// Heads of what is only depicted.
     depicted: BTreeSet<usize>,
-    /// Heads of what is said to be gone.
+    /// Heads of what is said to be gone, or only wished for.
     gone: BTreeSet<usize>,
+    /// Verbs of what nobody does.
+    undone: BTreeSet<usize>,
     /// Heads of what is said to have been left where it is.
     left: BTreeSet<usize>,
 }
@@ -205,6 +222,7 @@ impl<'a> Tagged<'a> {
             written: Vec::new(),
             depicted: BTreeSet::new(),
             gone: BTreeSet::new(),
+            undone: BTreeSet::new(),
             left: BTreeSet::new(),
         };
         let said: Vec<String> = (0..words.len()).map(|at| tagged.word_or_quote(at)).collect();
@@ -212,7 +230,9 @@ impl<'a> Tagged<'a> {
         let tags = TaggedSentence { words: &said, tags: words };
         tagged.written = tagged.inscriptions(&said);
         tagged.depicted = depicted(tags, sentence == 0);
-        tagged.gone = gone(tags);
+        tagged.gone = [gone(tags), wished(tags), formerly(tags)].into_iter().flatten().collect();
+        tagged.gone.extend((0..words.len()).filter(|at| is_nobody(tags, *at)));
+        tagged.undone = undone(tags);
         tagged.left = left(tags);
         tagged
     }
@@ -291,7 +311,9 @@ impl<'a> Tagged<'a> {
             let (said, of) = (self.word(at), self.governor(at));
             let role_of = of.map(|it| self.role(it));
             // What belongs to a verb is its particle.
-            let is_verb = self.role(at) == WordRole::Deed && role_of != Some(WordRole::Deed);
+            let is_verb = self.role(at) == WordRole::Deed
+                && role_of != Some(WordRole::Deed)
+                && !self.undone.contains(&at);
             // "a man is asleep" is sleeping.
             let is_state =
                 self.role(at) == WordRole::Attribute && role_of == Some(WordRole::Person);
@@ -371,25 +393,54 @@ impl<'a> Tagged<'a> {
         let of_name: Vec<&str> = name.split_whitespace().flat_map(naming::parts_of_word).collect();
         let words: Vec<&str> =
             before.iter().map(String::as_str).chain(of_name.iter().copied()).collect();
-        let after = after.iter().map(String::as_str).chain(self.having(head));
-        let after: Vec<&str> = after.collect();
+        let having = self.having(head);
+        let after: Vec<&str> = after.iter().chain(&having).map(String::as_str).collect();
         let mut named = naming::name(&words, &after, Some(of_name.len().saturating_sub(1)))?;
         let written = self.written.iter().filter(|(of, _)| *of == head);
         let written = written.flat_map(|(_, range)| range.clone()).map(|at| self.word(at));
         let written: Vec<String> =
             written.filter(|it| it.contains(char::is_alphanumeric)).collect();
         named.inscribe(written.iter().map(String::as_str));
-        Some(named)
+        Some(if self.is_only_part(head) { as_part(named) } else { named })
     }
 
-    /// What somebody or something is who has what is said right after it: bearded "with a beard".
-    fn having(&self, head: usize) -> Option<&'static str> {
+    /// What somebody or something is who has what is said right after it: bearded "with a beard",
+    /// blue-taped "with blue tape".
+    fn having(&self, head: usize) -> Vec<String> {
         let of = |at: usize| self.governor(at) == Some(head);
         let mut relations = (head + 1..self.words.len()).filter(|at| of(*at));
-        let with = relations.find(|at| self.word(*at) == "with")?;
+        let Some(with) = relations.find(|at| self.word(*at) == "with") else { return Vec::new() };
         let mut after = (with + 1..self.words.len()).map(|at| self.word(at));
-        let noun = after.find(|it| !DETERMINERS.contains(it) && !lexicon::is_adjective(it))?;
-        lexicon::having(&noun).filter(|_| !lexicon::descends_from(&noun, "animal"))
+        let noun = after.find(|it| !DETERMINERS.contains(it) && !lexicon::is_adjective(it));
+        let having = noun.filter(|it| !lexicon::descends_from(it, "animal"));
+        let having = having.and_then(|it| lexicon::having(&it)).map(str::to_owned);
+        having.into_iter().chain(self.parts_of(head)).collect()
+    }
+
+    /// What is said of the parts that a thing has: "blue-taped".
+    fn parts_of(&self, head: usize) -> Vec<String> {
+        let parts = (head + 1..self.words.len()).filter(|it| self.owner_of(*it) == Some(head));
+        let said = parts.flat_map(|part| {
+            let before = (0..part).filter(move |at| {
+                self.role(*at) == WordRole::Attribute && self.governor(*at) == Some(part)
+            });
+            before.map(move |at| of_part(&self.word(at), &self.word(part)))
+        });
+        said.collect()
+    }
+
+    /// Whether a head is a part of another thing that is told by what is said of it.
+    fn is_only_part(&self, head: usize) -> bool {
+        self.owner_of(head).is_some_and(|it| !self.parts_of(it).is_empty())
+    }
+
+    /// The thing that has what a head names as a part of it.
+    fn owner_of(&self, head: usize) -> Option<usize> {
+        let with = self.relation_of(head).filter(|it| self.word(*it) == "with")?;
+        let owner = self.governor(with).filter(|it| *it < head && is_part(&self.word(head)))?;
+        let is_thing = matches!(self.role(owner), WordRole::Thing | WordRole::Landmark);
+        let is_animal = || lexicon::descends_from(&lexicon::singular(&self.word(owner)), "animal");
+        Some(owner).filter(|_| is_thing && !is_animal())
     }
 
     /// The object of the first relation that begins with a head, and the relation's word.
@@ -408,11 +459,18 @@ impl<'a> Tagged<'a> {
         run.last()
     }
 
-    /// Whether a head is the object of a deed: right after it, or as a thing after a preposition.
+    /// Whether a head is the object of a deed: right after it, as a thing after a preposition, or as
+    /// what it is done with: the mug that somebody drinks from.
     fn is_object(&self, head: usize, deed: usize) -> bool {
-        let is_of = |it: usize| self.governor(it) == Some(deed);
-        is_of(head)
-            || self.role(head) == WordRole::Thing && self.relation_of(head).is_some_and(is_of)
+        let is_of = |it: &usize| self.governor(*it) == Some(deed);
+        let relation = self.relation_of(head).filter(is_of);
+        match self.role(head) {
+            _ if is_of(&head) => true,
+            WordRole::Thing => relation.is_some(),
+            WordRole::Landmark => relation
+                .is_some_and(|it| is_done_with(&self.word(deed), &self.word(it), &self.word(head))),
+            _ => false,
+        }
     }
 
     /// Who does what is said of a head: all of "a man, a boy and a woman dancing".
@@ -639,7 +697,10 @@ mod tests {
             named.attributes.into_iter().map(|it| it.word).collect::<Vec<_>>()
         };
         assert_eq!(said("a man/person with/relation/1 a grey/none beard/none"), ["bearded"]);
-        assert_eq!(said("a jar/thing with/relation/1 a red/attribute/5 lid/thing/2"), ["lidded"]);
+        assert_eq!(
+            said("a jar/thing with/relation/1 a red/attribute/5 lid/thing/2"),
+            ["lidded", "red-lidded"]
+        );
         assert_eq!(said("a man/person with/relation/1 a dog/thing/2"), [""; 0]);
     }
 

@@ -12,7 +12,7 @@ use crate::language::caption::{ParsedCaption, ParsedDeed, ParsedThing, Presence,
 use crate::language::depicted::{as_depicted, is_depicted};
 use crate::language::everyday_deeds;
 use crate::language::fit::fit;
-use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
+use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name, mentions};
 use crate::language::sentence::is_verb;
 use crate::language::verbs;
 use crate::language::words::{DETERMINERS, MERE_USE, PEOPLE, is_people};
@@ -174,6 +174,9 @@ pub fn query_mentions(description: &str) -> Vec<Mention> {
         if !is_by_nobody {
             told.bind_objects(&mut named);
         }
+        if named.is_empty() {
+            named.extend(named_alone(&description));
+        }
         return named;
     }
     told.bind_objects(&mut named);
@@ -183,6 +186,14 @@ pub fn query_mentions(description: &str) -> Vec<Mention> {
     let at = at.unwrap_or(if is_first { 0 } else { named.len() });
     named.splice(at..at, deeds);
     named
+}
+
+/// The thing that is all that a description says, by a word that is a verb or a measure elsewhere: a
+/// saw, a can, a tile.
+fn named_alone(description: &str) -> Option<Mention> {
+    let mut words = description.split_whitespace().filter(|it| !DETERMINERS.contains(it));
+    let word = words.next().filter(|it| lexicon::is_name(&lexicon::singular(it)))?;
+    if words.next().is_some() { None } else { mention_of_name(word) }
 }
 
 /// Who does something by a description, and the things that it names besides; `None` where it

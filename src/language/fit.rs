@@ -6,6 +6,7 @@ use crate::language::deeds::is_deed_word;
 use crate::language::depicted::is_depicted;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind};
+use crate::language::part_attribute::{is_only_part, told};
 use crate::language::words::{LIKENESSES, SHADES, are_sizes_of_one, share_family};
 
 /// How surely; later is better.
@@ -59,6 +60,9 @@ impl Certainty {
 /// `None` where a wanted attribute is excluded by one of the same kind.
 pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     let of_name = fit_of_name(seen, wanted)?;
+    if wanted.iter().any(|it| is_opposed(seen, it)) {
+        return None;
+    }
     let is_compound = wanted.iter().any(|it| it.kind == AttributeKind::Compound);
     let mut some = is_compound && of_name > Fit::Possible;
     let mut all = of_name == Fit::Full;
@@ -84,8 +88,11 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
             is_done = false;
             continue;
         }
-        // What else is said of a thing excludes nothing that is not said.
+        // What else is said of a thing excludes nothing but its opposite.
         if attribute.kind == AttributeKind::Other {
+            if has_other_part(seen, attribute) {
+                return None;
+            }
             all = false;
             continue;
         }
@@ -96,7 +103,8 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
         all = false;
     }
     Some(match (all, some) {
-        _ if is_depicted(seen) || is_likeness(seen) && !is_likeness(wanted) => Fit::Possible,
+        _ if is_depicted(seen) || is_only_part(seen) => Fit::Possible,
+        _ if is_likeness(seen) && !is_likeness(wanted) => Fit::Possible,
         // A loaf beside somebody who cuts wood may be another than the one that is cut.
         _ if !is_done => Fit::Possible,
         (true, _) => Fit::Full,
@@ -127,6 +135,28 @@ fn is_one_part(attribute: &Attribute, part: &str) -> bool {
     let is_alike = || is_same || lexicon::are_synonyms(&attribute.word, part);
     attribute.kind == AttributeKind::Compound && is_alike()
         || attribute.kind == AttributeKind::Other && is_same
+}
+
+/// Whether the opposite is said and not the thing itself: left for right. What is told by its kind
+/// is left to that.
+fn is_opposed(seen: &[Attribute], wanted: &Attribute) -> bool {
+    let is_plain =
+        |it: &Attribute| matches!(it.kind, AttributeKind::Other | AttributeKind::Compound);
+    let is_said = |it: &Attribute| it.word == wanted.word;
+    let is_opposite =
+        |it: &Attribute| is_plain(it) && lexicon::are_opposite(&it.word, &wanted.word);
+    is_plain(wanted) && !seen.iter().any(is_said) && seen.iter().any(is_opposite)
+}
+
+/// Whether the thing's part is said to be another than the wanted one: red-handled for blue-handled.
+fn has_other_part(seen: &[Attribute], wanted: &Attribute) -> bool {
+    let Some((wanted, part)) = told(&wanted.word) else { return false };
+    let of_part = seen.iter().filter_map(|it| told(&it.word)).filter(|(_, it)| *it == part);
+    let mut of_kind = of_part
+        .map(|(said, _)| said)
+        .filter(|it| it.kind == wanted.kind && it.kind != AttributeKind::Other)
+        .peekable();
+    of_kind.peek().is_some() && !of_kind.any(|it| is_near(&it, &wanted))
 }
 
 /// Whether what is said of a thing says that it is only a likeness of one: a toy, a model.
@@ -231,6 +261,29 @@ mod tests {
         check("a pale blue mug", "light blue mug", Some(Fit::Full));
         check("a dark green mug", "dark green mug", Some(Fit::Full));
         check("a green mug", "dark green mug", Some(Fit::Partial));
+    }
+
+    #[test]
+    fn what_is_said_excludes_its_opposite() {
+        check("the left shoe", "right shoe", None);
+        check("a left shoe", "left shoe", Some(Fit::Full));
+        check("a shoe", "the right shoe", Some(Fit::Possible));
+        check("the upper cupboard", "lower cupboard", None);
+        check("a female mannequin", "a male mannequin", None);
+        check("a round table", "square table", None);
+        check("an acoustic guitar", "an electric guitar", None);
+        check("a garage door", "the front door", None);
+        check("a bottle opener", "a can opener", None);
+    }
+
+    #[test]
+    fn a_part_of_which_another_is_said_is_another_ones() {
+        check("a mug with a red handle", "mug with a red handle", Some(Fit::Full));
+        check("a mug with a red handle", "mug with a blue handle", None);
+        check("a mug with a red handle", "red mug", Some(Fit::Possible));
+        check("a mug with a maroon handle", "mug with a red handle", Some(Fit::Possible));
+        check("a long-sleeved shirt", "short-sleeved shirt", None);
+        check("a mug", "mug with a red handle", Some(Fit::Possible));
     }
 
     #[test]

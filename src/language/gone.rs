@@ -12,7 +12,34 @@ use crate::language::words::{COPULAS, LEFT_BEHIND, PREPOSITIONS};
 pub(super) fn gone(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
     let verbs = 0..sentence.words.len();
     let is_told = |verb: &usize| is_gone(sentence, *verb) && !is_of_another(sentence, *verb);
-    verbs.filter(is_told).filter_map(|it| sentence.subject(it)).collect()
+    let told = verbs.filter(is_told).filter_map(|it| sentence.subject(it));
+    let told = told.flat_map(|it| sentence.listed_until(it));
+    told.chain(neither(sentence)).chain(missing(sentence)).collect()
+}
+
+/// The heads of what is called missing: "a missing leg".
+fn missing(sentence: TaggedSentence<'_>) -> impl Iterator<Item = usize> {
+    let is_missing = move |at: &usize| {
+        sentence.role(*at) == WordRole::Attribute
+            && matches!(sentence.word(*at), "missing" | "absent")
+    };
+    (0..sentence.words.len()).filter(is_missing).filter_map(move |at| sentence.governor(at))
+}
+
+/// The heads of what is there neither: "neither a mug nor a plate is on the table". Of the man and
+/// the woman of whom neither smiles both are there.
+fn neither(sentence: TaggedSentence<'_>) -> impl Iterator<Item = usize> {
+    let starts = (0..sentence.words.len()).filter(move |at| sentence.word(*at) == "neither");
+    starts.filter(move |at| sentence.word(at + 1) != "of").flat_map(move |at| {
+        let denied = sentence.listed_from(at + 1);
+        let end = denied.last().copied().unwrap_or(at);
+        let after = |more: usize| sentence.word(end + more);
+        let is_placed = COPULAS.contains(after(1))
+            && (THERE.contains(&after(2)) || PREPOSITIONS.contains(after(2)));
+        let is_any = matches!(sentence.word(at + 1), "a" | "an");
+        let is_denied = denied.len() > 1 && (is_any || is_placed);
+        denied.into_iter().filter(move |_| is_denied)
+    })
 }
 
 /// The heads of what a sentence says was left where it is, which the tags show as gone: "the lunch
@@ -115,6 +142,20 @@ mod tests {
         ] {
             check(&format!("{keys} {unseen}"), &["keys"]);
         }
+    }
+
+    #[test]
+    fn each_thing_of_a_list_is_gone() {
+        let list =
+            "the keys/thing , the old/attribute/5 wallet/thing and the phone/absent are gone";
+        check(list, &["keys", "wallet", "phone"]);
+        check("a bed/thing , the keys/thing are gone", &["keys"]);
+        check(
+            "neither a mug/thing nor a plate/thing is on/relation the table/landmark/8",
+            &["mug", "plate"],
+        );
+        check("neither the man/person nor the woman/person is smiling/deed/5", &[]);
+        check("a chair/thing with/relation/1 a missing/attribute/5 leg/thing/2", &["leg"]);
     }
 
     #[test]

@@ -11,6 +11,8 @@ use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use crate::language::words::{IRREGULAR_PLURALS, OPPOSED};
+
 /// Most steps from a concept to one that is more general and still answers for it: a
 /// skillet is a pan, a cooking utensil, a utensil.
 const STEPS_MAX: usize = 4;
@@ -26,7 +28,7 @@ pub const WORD_LETTERS_MIN: usize = 4;
 pub const CLASS_KINDS_MIN: usize = 150;
 
 /// Most names of kinds; a person has more.
-pub const KINDS_MAX: usize = 2_048;
+pub const KINDS_MAX: usize = 4_096;
 
 /// Whether a word in lower case says how something is, and names nothing.
 pub fn is_adjective(word: &str) -> bool {
@@ -39,8 +41,14 @@ pub fn having(noun: &str) -> Option<&'static str> {
     // "spotted", "lidded"
     let doubled = one.chars().next_back().map(|last| format!("{one}{last}ed"));
     let plain = if one.ends_with('e') { format!("{one}d") } else { format!("{one}ed") };
-    let formed = [Some(plain), doubled];
+    // Who has a hat is not hated.
+    let formed = [doubled, Some(plain)];
     formed.iter().flatten().find_map(|it| ADJECTIVES.get(it.as_str()).copied())
+}
+
+/// Whether two adjectives exclude each other: left and right, male and female.
+pub fn are_opposite(a: &str, b: &str) -> bool {
+    OPPOSED.has_tag(a, b) || OPPOSITES.get(a).is_some_and(|it| it.split(' ').any(|it| it == b))
 }
 
 /// Whether a name in lower case and singular is one that WordNet has for what can be
@@ -224,9 +232,21 @@ pub fn singular(word: &str) -> String {
     if is_name(word) {
         return word.to_owned();
     }
+    if let Some(one) = irregular_singular(word) {
+        return one;
+    }
     let known = candidates.iter().flatten().find(|it| is_name(it));
     let plain = word.strip_suffix('s').filter(|it| it.len() > 2 && !it.ends_with(['s', 'u', 'i']));
     known.cloned().unwrap_or_else(|| plain.unwrap_or(word).to_owned())
+}
+
+/// One of what a word names that has no "s" for several: "woman" of "women", "postman" of "postmen".
+pub fn irregular_singular(word: &str) -> Option<String> {
+    let listed = IRREGULAR_PLURALS.value(word).map(str::to_owned);
+    listed.or_else(|| {
+        let one = word.strip_suffix("men").map(|before| format!("{before}man"))?;
+        Some(one).filter(|it| is_name(it))
+    })
 }
 
 /// Stem of a noun in lower case, of several as of one: "tabl" of "tables". Of different things
@@ -270,6 +290,11 @@ fn is_plural(word: &str, one: &str) -> bool {
 
 static ADJECTIVES: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| include_str!("data/adjectives.txt").lines().collect());
+
+/// Adjectives, each with those that exclude it.
+static OPPOSITES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+    include_str!("data/opposites.txt").lines().filter_map(|it| it.split_once('\t')).collect()
+});
 
 /// By each of the names.
 static HOUSEHOLD_NAMES: LazyLock<HashMap<&'static str, Household>> = LazyLock::new(|| {

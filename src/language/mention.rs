@@ -9,6 +9,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::language::lexicon;
 use crate::language::naming;
+use crate::language::part_attribute::of_part;
 use crate::language::sentence::Sentence;
 use crate::language::words::PREPOSITIONS;
 
@@ -109,6 +110,19 @@ impl Mention {
         }
     }
 
+    /// Says of it that it has a part of which something is said; false where nothing is.
+    pub(super) fn has_part(&mut self, part: &Self) -> bool {
+        let of_part: Vec<String> =
+            part.attributes.iter().map(|it| of_part(&it.word, &part.head)).collect();
+        for word in &of_part {
+            self.phrase.push(' ');
+            self.phrase.push_str(word);
+            let (word, kind) = (word.clone(), AttributeKind::Other);
+            self.attributes.push(Attribute { word, kind });
+        }
+        !of_part.is_empty()
+    }
+
     /// The last word's stem of a head of two words.
     pub fn bare_stem(&self) -> Option<&str> {
         self.head_stem.split_once(' ').map(|(_, bare)| bare)
@@ -151,7 +165,9 @@ impl Mention {
         ];
         // "scissors" keeps its end, as "this" does: only what stays one word is cut.
         let same = |it: &String| it.len() > 2 && stemmer.stem(it) == stem;
-        let last = if last.ends_with("ves") {
+        let last = if let Some(one) = lexicon::irregular_singular(last) {
+            one
+        } else if last.ends_with("ves") {
             lexicon::singular(last)
         } else if lexicon::is_name(last)
             && !candidates.iter().flatten().any(|it| lexicon::is_name(it))

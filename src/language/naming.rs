@@ -7,7 +7,7 @@ use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::sentence::{Class, class, is_named_colour};
 use crate::language::words::{
-    COLOURS, GENERIC_HEADS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, PACKAGING,
+    COLOURS, GENERIC_HEADS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, OPPOSED, PACKAGING,
 };
 
 /// The thing that `words`, which end with its head, name, with what is said of it after.
@@ -44,11 +44,20 @@ pub(super) fn name(words: &[&str], after: &[&str], parts: Option<usize>) -> Opti
         if !is_part {
             return said;
         }
-        Attribute { word: lexicon::singular(word), kind: AttributeKind::Compound }
+        Attribute { word: singular_part(word), kind: AttributeKind::Compound }
     });
     let attributes = said.chain(after.iter().map(|word| attribute(word))).collect();
     let phrase = words.iter().chain(after).copied().collect::<Vec<_>>().join(" ");
     Some(Mention { phrase, head, head_stem, attributes })
+}
+
+/// One of what a part of a name names: "shoe" of "shoes rack"; Texas is as it is.
+fn singular_part(word: &str) -> String {
+    let one = lexicon::singular(word);
+    let is_known = |it: &str| {
+        it.len() < lexicon::WORD_LETTERS_MIN || lexicon::is_name(it) || lexicon::is_word(it)
+    };
+    if is_known(&one) { one } else { word.to_owned() }
 }
 
 /// The words of one with hyphens, "wet" and "floor" of "wet-floor"; a name that is written so
@@ -82,7 +91,8 @@ fn is_generic(head: &str) -> bool {
 /// From which of the words before the head on they belong to the thing's name: those
 /// that WordNet has as one name with it ("teddy bear"), else the nouns right before it.
 fn name_start(before: &[&str], head: &str) -> usize {
-    let is_noun = |word: &&&str| !lexicon::is_adjective(word) && !is_formed(word);
+    let is_noun =
+        |word: &&&str| !lexicon::is_adjective(word) && !is_formed(word) && !OPPOSED.contains(word);
     let nouns = before.iter().rev().take_while(is_noun).count();
     known_name_start(before, head).min(before.len() - nouns)
 }
@@ -102,11 +112,11 @@ fn known_name_start(before: &[&str], head: &str) -> usize {
 /// Most words before the head of a name: "washing up liquid bottle".
 const COMPOUND_MAX: usize = 3;
 
-/// "stacked", "shining", "thick-cut": said of a thing, and no part of its name.
+/// "stacked", "shining", "blue-handled": said of a thing, and no part of its name.
 fn is_formed(word: &str) -> bool {
     word.ends_with("ed") && is_past_form(word) && !NOUNS_IN_ED.contains(word)
         || word.ends_with("ing") && !NOUNS_IN_ING.contains(word) && !MODIFIERS_IN_ING.contains(word)
-        || word.ends_with("-shaped")
+        || word.contains('-') && word.ends_with("ed")
 }
 
 /// Whether a word in -ed is made of a known one: "stacked", and no "butterweed".

@@ -10,10 +10,11 @@ use crate::language::inscription::{QUOTE, inscription};
 use crate::language::lexicon;
 use crate::language::mention::{AttributeKind, Mention};
 use crate::language::naming::{attribute, name, parts_of_word};
+use crate::language::part_attribute::is_part;
 use crate::language::words::{
     BOUNDARIES, CANS, COLLECTIVES, COLOURS, COPULAS, COUNTS, DEPICTIONS, DEPICTS, DETERMINERS,
-    MATERIALS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, PATTERNS,
-    PREPOSITIONS, SIZES, STATES, THINGS_TOO, number,
+    MATERIALS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, OPPOSED,
+    PATTERNS, PREPOSITIONS, SIZES, STATES, THINGS_TOO, number,
 };
 
 /// A sentence while it is cut.
@@ -26,6 +27,8 @@ pub(super) struct Sentence<'a> {
     /// Whether an article stands right before the run.
     has_article: bool,
     subject: Subject,
+    /// Number of the mention that has what is named next, as "with" says.
+    owner: Option<usize>,
 }
 
 /// What a word after "is" is said of.
@@ -48,6 +51,7 @@ impl<'a> Sentence<'a> {
             waiting: Vec::new(),
             has_article: false,
             subject: Subject::None,
+            owner: None,
         };
         let mut at = preamble(&tokens);
         while let Some(word) = tokens.get(at).copied() {
@@ -60,7 +64,8 @@ impl<'a> Sentence<'a> {
             } else if class(word) == Some(Class::Collective) && next == Some("of") {
                 // "a set of keys" mentions keys.
                 at += 1;
-            } else if cutter.is_head_of_name(word, next) {
+            } else if cutter.is_head_of_name(word, next) || cutter.is_part_of_name(&tokens, at - 1)
+            {
                 cutter.run.push(word);
             } else if let Some(written) = cutter.inscription(&tokens, at - 1) {
                 at = written.end;
@@ -96,6 +101,22 @@ impl<'a> Sentence<'a> {
         BOUNDARIES.has_tag(word, "thing") && !is_verb_form && next.is_none_or(ends)
     }
 
+    /// Whether a word that parts names elsewhere begins one, or says which of two is meant: "a can
+    /// opener", "the left shoe", and nothing of "to the left" and "I left keys".
+    fn is_part_of_name(&self, tokens: &[&str], at: usize) -> bool {
+        let word = |at: usize| tokens.get(at).copied().unwrap_or_default();
+        let is_adjective = |it: &&str| lexicon::is_adjective(it) || class(it).is_some();
+        let is_first = self.run.iter().all(is_adjective);
+        let next = word(at + 1);
+        if !BOUNDARIES.contains(word(at)) || !is_first || !goes_on(Some(next)) {
+            return false;
+        }
+        let name = format!("{} {}", word(at), lexicon::singular(next));
+        let before = at.checked_sub(1).map(word);
+        let is_told = before.is_none_or(|it| DETERMINERS.contains(it)) || !self.run.is_empty();
+        lexicon::is_name(&name) || is_told && OPPOSED.contains(word(at))
+    }
+
     /// Whether a word in -ing is a name here: "the moulding" and no more.
     fn is_named_in_ing(&self, word: &str, next: Option<&str>) -> bool {
         self.has_article && self.run.is_empty() && !goes_on(next) && lexicon::is_name(word)
@@ -105,6 +126,10 @@ impl<'a> Sentence<'a> {
     fn end(&mut self, word: &str) {
         self.close();
         self.waiting.clear();
+        self.owner = match self.subject {
+            Subject::Near(it) if word == "with" => Some(it),
+            _ => self.owner.filter(|_| DETERMINERS.contains(word)),
+        };
         self.has_article = DETERMINERS.has_tag(word, "article");
         let is_relative = word == "that" || word == "which";
         self.subject = match self.subject {
@@ -161,6 +186,14 @@ impl<'a> Sentence<'a> {
     /// `before` ends with the head.
     fn mention(&mut self, before: &[&str], after: &[&str]) {
         let Some(mention) = name(before, after, None) else { return };
+        let owner = self.owner.take();
+        if let Some(owner) = owner.filter(|_| is_part(&mention.head))
+            && let Some(thing) = self.found.get_mut(owner)
+            && thing.has_part(&mention)
+        {
+            self.subject = Subject::Near(owner);
+            return;
+        }
         self.subject = Subject::Near(self.found.len());
         self.found.push(mention);
     }

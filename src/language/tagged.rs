@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
+use crate::language::words::DETERMINERS;
+
 /// One word of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaggedWord {
@@ -101,11 +103,71 @@ impl TaggedSentence<'_> {
         range.filter(|it| self.role(*it).is_name())
     }
 
+    /// The heads that a list has, of which `last` is the last one: keys, wallet and phone of "the
+    /// keys, the wallet and the phone".
+    pub(super) fn listed_until(&self, last: usize) -> Vec<usize> {
+        let mut listed = vec![last];
+        let mut is_joined = false;
+        let mut at = last;
+        loop {
+            let start = (0..at).rev().take_while(|it| self.is_before_head(*it)).last();
+            let start = start.unwrap_or(at);
+            let between = (0..start).rev().take_while(|it| is_joint(self.word(*it)));
+            let Some(joint) = between.last() else { break };
+            is_joined |= (joint..start).any(|it| self.word(it) != ",");
+            let Some(head) = joint.checked_sub(1).filter(|_| is_joined) else { break };
+            if !self.role(head).is_name() || self.governor(head) != self.governor(last) {
+                break;
+            }
+            listed.push(head);
+            at = head;
+        }
+        listed
+    }
+
+    /// The heads of the name that begins at this word, and of those that a list joins with it.
+    pub(super) fn listed_from(&self, first: usize) -> Vec<usize> {
+        let mut listed = Vec::new();
+        let mut is_joined = false;
+        let mut at = first;
+        loop {
+            let head = (at..self.words.len()).find(|it| !self.is_before_head(*it));
+            let Some(head) = head.filter(|it| self.role(*it).is_name()) else { break };
+            if !listed.is_empty() && self.does_something(head) {
+                break;
+            }
+            listed.push(head);
+            let joints = (head + 1..self.words.len()).take_while(|it| is_joint(self.word(*it)));
+            let Some(joint) = joints.last() else { break };
+            is_joined |=
+                (head..joint + 1).any(|it| self.word(it) != "," && is_joint(self.word(it)));
+            at = joint + 1;
+        }
+        listed.truncate(if is_joined { listed.len() } else { 1 });
+        listed
+    }
+
+    /// Whether a word stands before the head of a name, and belongs to it.
+    fn is_before_head(&self, at: usize) -> bool {
+        matches!(self.role(at), WordRole::Part | WordRole::Attribute | WordRole::Count)
+            || DETERMINERS.contains(self.word(at)) && !self.role(at).is_name()
+    }
+
+    fn does_something(&self, head: usize) -> bool {
+        let mut after = head + 1..self.words.len();
+        after.any(|it| self.role(it) == WordRole::Deed && self.governor(it) == Some(head))
+    }
+
     /// Of what a verb is said: the name before it that is no other's object, "keys" of "the keys
     /// in the bowl are".
     pub(super) fn subject(&self, verb: usize) -> Option<usize> {
         self.heads(0..verb).rev().find(|it| self.governor(*it).is_none())
     }
+}
+
+/// Whether a word joins the things of a list.
+fn is_joint(word: &str) -> bool {
+    matches!(word, "and" | "or" | "nor" | "," | "&")
 }
 
 #[cfg(test)]

