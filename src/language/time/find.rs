@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::language::time::holidays::HOLIDAYS;
+use crate::language::time::holidays::BY_NAME;
 use crate::language::time::words::{
     EVENTS, FEW, JOINS, MONTHS, Occasion, PARTS, UNITS, Unit, WEEKDAYS,
 };
@@ -413,14 +413,29 @@ impl Words {
         let start = self.past(at, &["on", "at", "over", "during", "last", "from", "for", "this"]);
         let is_last = self.word(at) != "last" && self.is(start, &["last", "this"]);
         let start = self.past(start + usize::from(is_last), &["the"]);
-        let is_said = |name: &[&str]| {
-            (start > at || name.len() > 1)
-                && name.iter().enumerate().all(|(place, word)| self.word(start + place) == *word)
-        };
-        let (name, day) = HOLIDAYS.iter().find(|(name, _)| is_said(name))?;
+        let is_said = |name: &[&str]| start > at || name.len() > 1;
+        let mut said = BY_NAME.iter().filter(|(name, _)| is_said(name));
+        let (end, day) = said.find_map(|(name, day)| Some((self.holiday_end(start, name)?, day)))?;
         let is_around = self.is(at, &["at", "over", "during", "from"]);
         let days = Span::Holiday { day: *day, is_around };
-        Some(Atom::days(start + name.len(), days))
+        Some(Atom::days(end, days))
+    }
+
+    /// The word after a holiday's name that stands at one, whatever its apostrophes: "St. Patrick's Day".
+    fn holiday_end(&self, start: usize, name: &[&str]) -> Option<usize> {
+        let mut at = start;
+        for word in name {
+            if self.word(at) == "," && self.is(at.wrapping_sub(1), &["st"]) {
+                at += 1;
+            }
+            let said = self.word(at).replace('\'', "");
+            let said = if said == "saint" { "st" } else { said.as_str() };
+            if said != *word {
+                return None;
+            }
+            at += 1;
+        }
+        Some(at)
     }
 
     /// "2025-01-03", "January 3rd", "on the 3rd of January", "3 Jan", "the 3rd", "in May".

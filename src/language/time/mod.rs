@@ -186,6 +186,32 @@ impl PhraseTime {
         Self { days, ..self }
     }
 
+    /// The same time of the clock in the other half of the day, where nothing says in which: "at six".
+    pub fn in_other_half(&self) -> Option<Self> {
+        let hours = self.hours.filter(|it| it.end - it.start <= CLOCK_MINUTES_MAX)?;
+        let lower = self.text.to_lowercase();
+        let mut words = lower.split(|c: char| c.is_whitespace() || c == ',');
+        // "at 18:30", "at 06:00"
+        let hour = |word: &str| word.split([':', '.']).next().and_then(|it| it.parse::<u16>().ok());
+        let tells = |word: &str| {
+            words::PARTS.iter().any(|(part, ..)| word.ends_with(part))
+                || word.starts_with('0')
+                || word.ends_with("am")
+                || word.ends_with("pm")
+                || word.ends_with("a.m")
+                || word.ends_with("p.m")
+                || word == "tonight"
+                || word.contains(':') && hour(word).is_some_and(|it| it > 12)
+        };
+        let is_clock = |it: &str| is_number(it) || it.contains(':') || it.ends_with("clock");
+        if !lower.split(' ').any(is_clock) || words.any(tells) {
+            return None;
+        }
+        let start = if hours.start < DAY / 2 { hours.start + DAY / 2 } else { hours.start - DAY / 2 };
+        let hours = Hours { start, end: start + hours.end - hours.start };
+        Some(Self { hours: Some(hours), ..self.clone() })
+    }
+
     /// The moments meant, the last one exclusive; `None` where there is no bound.
     fn bounds(&self, now: Timestamp, zone: Zone) -> Option<(Timestamp, Timestamp)> {
         let wall = zone.wall(now);
@@ -298,6 +324,9 @@ impl Hours {
         within.contains(&minute) || within.contains(&(minute + u32::from(DAY)))
     }
 }
+
+/// Most minutes that a time of the clock means.
+const CLOCK_MINUTES_MAX: u16 = 122;
 
 /// Minutes of a day.
 const DAY: u16 = 24 * 60;

@@ -70,6 +70,11 @@ the weekend before last | 2024-12-28 00:00:00 | 2024-12-29 23:59:59 | |
 on New Year's Day | 2025-01-01 00:00:00 | 2025-01-01 23:59:59 | |
 New Year's Eve | 2024-12-31 00:00:00 | 2024-12-31 23:59:59 | |
 last Halloween | 2024-10-31 00:00:00 | 2024-10-31 23:59:59 | |
+on St. Patrick's Day | 2024-03-17 00:00:00 | 2024-03-17 23:59:59 | |
+on Valentines Day | 2024-02-14 00:00:00 | 2024-02-14 23:59:59 | |
+on Bonfire Night | 2024-11-05 00:00:00 | 2024-11-05 23:59:59 | |
+on New Year’s Eve | 2024-12-31 00:00:00 | 2024-12-31 23:59:59 | |
+on Boxing Day | 2024-12-26 00:00:00 | 2024-12-26 23:59:59 | |
 on Christmas Eve in the evening | 2024-12-24 17:00:00 | 2024-12-24 23:59:59 | |
 January 3, 2024 | 2024-01-03 00:00:00 | 2024-01-03 23:59:59 | |
 on the 3rd | 2025-01-03 00:00:00 | 2025-01-03 23:59:59 | |
@@ -278,5 +283,20 @@ proptest! {
         let when = one(&format!("{days} days ago")).resolve(now, utc());
         let midnight = seconds - seconds % 86_400 - days * 86_400;
         prop_assert_eq!(when.window.start(), Timestamp::from_seconds(f64::from(midnight)));
+    }
+}
+
+#[test]
+fn a_time_of_the_clock_that_does_not_say_so_may_be_of_the_other_half_of_the_day() {
+    let hours = |text: &str| {
+        let found = find(text).pop().unwrap().time;
+        let start = |it: &PhraseTime| it.hours.unwrap().start / 60;
+        (start(&found), found.in_other_half().map(|it| start(&it)))
+    };
+    let (one, other) = hours("on Monday at eight");
+    assert_eq!(other.map(|it| it.abs_diff(one)), Some(12));
+    assert!(hours("at half past six").1.is_some());
+    for text in ["at 8 pm", "at eight in the evening", "at 18:30", "at 06:15", "in the morning"] {
+        assert_eq!(hours(text).1, None, "{text}");
     }
 }
