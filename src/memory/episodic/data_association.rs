@@ -44,6 +44,14 @@ const LATE_MOVE_COST: f64 = 0.02;
 const NEAR_METRES: f64 = 1.5;
 const NEAR_FACTOR: f64 = 0.25;
 
+/// Distance that hardly anything is carried, and what a move over it costs at least: what is seen
+/// now here, now there, on several rounds, is two.
+const FAR_METRES: f64 = 50.0;
+const FAR_MOVE_COST: f64 = 1.0;
+/// Metres a second that no thing is carried faster, and the cost of that.
+const FASTEST: f64 = 15.0;
+const IMPOSSIBLE_COST: f64 = 1_000.0;
+
 /// Distance from which on two detections of what never moves are two objects: a robot sees a
 /// door from so far.
 const FIXTURE_METRES: f64 = 10.0;
@@ -132,9 +140,15 @@ fn move_cost(from: &Detection, to: &Detection) -> f64 {
     let seconds = to.first.since(from.last).as_secs();
     let timed = MOVE_COSTS.iter().find(|(most, _)| seconds <= *most);
     let cost = timed.map_or(LATE_MOVE_COST, |(_, cost)| *cost);
-    match (from.position, to.position) {
-        (Some(a), Some(b)) if metres_between(a, b) < NEAR_METRES => NEAR_FACTOR * cost,
-        (Some(_) | None, Some(_) | None) => cost,
+    let Some((a, b)) = from.position.zip(to.position) else { return cost };
+    let metres = metres_between(a, b);
+    #[expect(clippy::cast_precision_loss, reason = "seconds of some years")]
+    let is_impossible = metres >= FAR_METRES && metres > FASTEST * seconds as f64;
+    match metres {
+        _ if is_impossible => IMPOSSIBLE_COST,
+        it if it < NEAR_METRES => NEAR_FACTOR * cost,
+        it if it >= FAR_METRES => cost.max(FAR_MOVE_COST),
+        _ => cost,
     }
 }
 
@@ -214,6 +228,15 @@ mod tests {
             (24 * HOUR + 4, 'c', 1),
         ];
         check(&seen, &[&[0, 2, 4], &[1, 3, 5]]);
+    }
+
+    #[test]
+    fn what_is_seen_far_apart_again_and_again_or_at_once_is_two() {
+        // 100 metres apart, half an hour on the way.
+        let rounds = [(0, 'a', 1), (30, 'u', 1), (24 * HOUR, 'a', 1), (24 * HOUR + 30, 'u', 1)];
+        check(&rounds, &[&[0, 2], &[1, 3]]);
+        check(&rounds[..2], &[&[0, 1]]);
+        check(&[(0, 'a', 1), (0, 'u', 1)], &[&[0], &[1]]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use chrono::NaiveDate;
 use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::phrases::ObjectQuery;
+use crate::language::everyday_names;
 use crate::language::lexicon::{self, is_kind_of};
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::language::place::{PlaceWords, is_one_place};
@@ -236,11 +237,8 @@ impl<'a> Grouping<'a> {
 
     /// Whether the cluster is of what never moves: doors, hydrants.
     fn is_fixture(&self, cluster: &AttributeCluster) -> bool {
-        let mut heads = cluster.members.iter().filter_map(|(at, _)| self.named.get(*at));
-        heads.next().is_some_and(|it| {
-            let name = it.singular_head();
-            FIXTURES.words().any(|general| name == general || is_kind_of(&name, general))
-        })
+        let mut named = cluster.members.iter().filter_map(|(at, _)| self.named.get(*at));
+        named.next().is_some_and(is_fixture)
     }
 
     /// Detections of a cluster, with the record of each. Of one record the sentence with most
@@ -472,6 +470,22 @@ impl<'a> Grouping<'a> {
         let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
         counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         counts.into_iter().take(SEEN_WITH_MAX).map(|(thing, _)| thing).collect()
+    }
+}
+
+/// Whether a name is that of what never moves, or another name of it is: a street light.
+fn is_fixture(thing: &Mention) -> bool {
+    let is_listed =
+        |name: &str| FIXTURES.words().any(|general| name == general || is_kind_of(name, general));
+    let is_so_called = |name: &str| {
+        let others = everyday_names::other_names(name).filter(|it| it.is_sure);
+        is_listed(name) || others.map(|it| it.name).chain(lexicon::synonyms(name)).any(is_listed)
+    };
+    match (thing.compound_name(), thing.known_name()) {
+        // A coat tree is no tree.
+        (_, Some(known)) => is_so_called(&known),
+        (Some(compound), None) => is_so_called(&compound) || is_listed(&thing.singular_head()),
+        (None, None) => is_so_called(&thing.singular_head()),
     }
 }
 

@@ -247,6 +247,24 @@ fn what_never_moves_is_another_one_far_away() {
 }
 
 #[test]
+fn what_never_moves_is_known_by_its_whole_name_and_by_its_others() {
+    let apart = |thing: &'static str| grouped(&[(0, 0.0, thing), (DAY, 440.0, thing)], thing).len();
+    for fixture in [
+        "a manhole cover",
+        "a street light",
+        "a fire extinguisher",
+        "a traffic light",
+        "a mailbox",
+        "a railing",
+    ] {
+        assert_eq!(apart(fixture), 2, "{fixture}");
+    }
+    for thing in ["a mug", "a coat tree", "a shower curtain"] {
+        assert_eq!(apart(thing), 1, "{thing}");
+    }
+}
+
+#[test]
 fn what_only_may_be_the_thing_is_none_where_that_was_seen() {
     let mut target = sought("a blanket");
     let cover = ObjectName {
