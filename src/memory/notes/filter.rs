@@ -9,8 +9,10 @@
 //!
 //! A name that a note does not have is `None`. Values that cannot
 //! be compared, such as a text and a number, have no order: `<` and the like are
-//! false there, where Python would stop with an error over one odd note.
+//! false there, where Python would stop with an error over one odd note. Where all notes
+//! are odd so, the filter is refused (`kinds`).
 
+pub mod kinds;
 mod parser;
 mod tokens;
 

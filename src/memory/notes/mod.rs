@@ -53,6 +53,9 @@ pub enum NotesError {
     OwnName(String),
     #[error("it lies in the past; accepted is a time to come")]
     ExpiresInThePast,
+    /// A filter compares what no note has of that kind.
+    #[error("{0}")]
+    Incomparable(String),
     #[error("{NOTES_MAX} notes are kept, which is the most accepted; delete or forget some first")]
     Full,
 }

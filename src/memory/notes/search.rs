@@ -41,6 +41,7 @@ impl Notes {
         now: Timestamp,
     ) -> Result<NoteSearch, NotesError> {
         self.remove_expired(now)?;
+        filter.map_or(Ok(()), |it| self.check_kinds(it))?;
         let query = self.query(query)?;
         let mut scored = self.score_all(&query, filter);
         let (passed, best) = (scored.len(), scored.first().map(|it| it.0));
@@ -56,6 +57,21 @@ impl Notes {
     pub(super) fn query(&self, text: &str) -> Result<ProseQuery, ModelError> {
         let words = self.read().words().query(&content_words(text));
         ProseQuery::new(&self.embedder, words, text)
+    }
+
+    /// Refuses a filter that compares a part of notes with what none of them has there.
+    fn check_kinds(&self, filter: &NoteFilter) -> Result<(), NotesError> {
+        let corpus = self.read();
+        for compared in filter.kinded() {
+            let comparable = corpus.iter().filter_map(|(id, entry)| {
+                compared.is_comparable(&|name| entry.field(name, *id, self.zone))
+            });
+            let mut comparable = comparable.peekable();
+            if comparable.peek().is_some() && comparable.all(|it| !it) {
+                return Err(NotesError::Incomparable(compared.refusal()));
+            }
+        }
+        Ok(())
     }
 
     /// What the filter lets pass, best first.

@@ -109,6 +109,25 @@ fn a_filter_sees_metadata_and_the_notes_own_names() {
 }
 
 #[test]
+fn a_filter_of_another_kind_than_all_notes_is_refused() {
+    let bench = Bench::new();
+    bench.save("red mug", "main", json!({"year": 2024}));
+    bench.save("blue mug", "main", json!({}));
+    let load = |filter: &str| {
+        let filter = NoteFilter::parse(filter).unwrap();
+        let found = bench.notes().load("mug", (0.0, 9), Some(&filter), now());
+        found.map(|it| it.found.len())
+    };
+    let refused = load("year >= '2024'").unwrap_err().to_string();
+    assert!(refused.contains("accepted is 2024"), "{refused}");
+    assert!(matches!(load("timestamp > '2024'"), Err(NotesError::Incomparable(_))));
+    assert_eq!(load("year >= 2024").unwrap(), 1);
+    // One odd note is no reason to refuse what others answer.
+    bench.save("green mug", "main", json!({"year": "2025"}));
+    assert_eq!(load("year >= '2024'").unwrap(), 1);
+}
+
+#[test]
 fn a_filtered_search_is_complete_however_many_are_nearer() {
     let bench = Bench::new();
     for n in 0..60 {

@@ -26,6 +26,7 @@ pub(super) fn refusal(error: &NotesError) -> ToolError {
             argument_error(format!("argument \"metadata\": {error}"))
         }
         NotesError::ExpiresInThePast => argument_error(format!("argument \"expires\": {error}")),
+        NotesError::Incomparable(_) => argument_error(format!("argument \"filter\": {error}")),
         NotesError::Full => ToolError::Refused(error.to_string()),
         NotesError::Store(_) | NotesError::Model(_) => ToolError::of_failure(error),
     }
