@@ -3,6 +3,7 @@
 //! Pure.
 
 use crate::language::lexicon;
+use crate::language::sentence::is_verb;
 use crate::language::words::{BEFORE_VERBS, DETERMINERS, GERUNDS, MERE_USE, PLACING, PREPOSITIONS};
 
 /// Of what a request says of deeds, in plain words, the one that says most: "using
@@ -25,6 +26,12 @@ fn verbs(said: &str) -> impl Iterator<Item = &str> {
         let leading = || words.get(before.checked_sub(1)?).filter(|it| GERUNDS.value(it).is_some());
         verb.or_else(leading).copied()
     })
+}
+
+/// Whether a description begins with what somebody does: "cooking in the kitchen".
+pub fn begins_with_activity(description: &str) -> bool {
+    let mut words = description.split_whitespace();
+    words.next().is_some_and(|it| is_verb(it, words.next()))
 }
 
 /// Whether a verb says only where something is: "left", "put".

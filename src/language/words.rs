@@ -74,6 +74,11 @@ classes! {
     STOP_WORDS = "stop_words";
     FUNCTION_WORDS = "function_words";
     INVISIBLE_VERBS = "invisible_verbs";
+    TOPIC_FRAMES = "topic_frames";
+    POSSESSIVES = "possessives";
+    VISITS = "visits";
+    EXCLUSIONS = "exclusions";
+    EXAMPLE_FRAMES = "example_frames";
     HOMOPHONES = "homophones";
     WISHING = "wishing";
     OBTAINING = "obtaining";

@@ -28,6 +28,7 @@ mod evaluation;
 mod exhausted;
 mod ffmpeg;
 mod footprint;
+mod forgotten_things;
 mod fusion;
 mod gone;
 mod grounding;

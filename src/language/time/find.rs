@@ -415,7 +415,8 @@ impl Words {
         let start = self.past(start + usize::from(is_last), &["the"]);
         let is_said = |name: &[&str]| start > at || name.len() > 1;
         let mut said = BY_NAME.iter().filter(|(name, _)| is_said(name));
-        let (end, day) = said.find_map(|(name, day)| Some((self.holiday_end(start, name)?, day)))?;
+        let (end, day) =
+            said.find_map(|(name, day)| Some((self.holiday_end(start, name)?, day)))?;
         let is_around = self.is(at, &["at", "over", "during", "from"]);
         let days = Span::Holiday { day: *day, is_around };
         Some(Atom::days(end, days))

@@ -121,10 +121,7 @@ const HOLIDAYS: &[(&str, Holiday)] = &[
     ("grandparents day", after_nth(9, Weekday::Mon, 1, 6)),
     ("autumn equinox, autumnal equinox, fall equinox", fixed(9, 22)),
     ("michaelmas", fixed(9, 29)),
-    (
-        "columbus day, indigenous peoples day, canadian thanksgiving",
-        nth(10, Weekday::Mon, 2),
-    ),
+    ("columbus day, indigenous peoples day, canadian thanksgiving", nth(10, Weekday::Mon, 2)),
     ("halloween, halloween night, all hallows eve", fixed(10, 31)),
     ("all saints day, all hallows day, all saints", fixed(11, 1)),
     ("all souls day, all souls, day of the dead", fixed(11, 2)),

@@ -207,7 +207,8 @@ impl PhraseTime {
         if !lower.split(' ').any(is_clock) || words.any(tells) {
             return None;
         }
-        let start = if hours.start < DAY / 2 { hours.start + DAY / 2 } else { hours.start - DAY / 2 };
+        let start =
+            if hours.start < DAY / 2 { hours.start + DAY / 2 } else { hours.start - DAY / 2 };
         let hours = Hours { start, end: start + hours.end - hours.start };
         Some(Self { hours: Some(hours), ..self.clone() })
     }

@@ -99,6 +99,10 @@ impl NoteCorpus {
         self.entries.contains_key(&id)
     }
 
+    pub(super) fn get(&self, id: Uuid) -> Option<&IndexedNote> {
+        self.entries.get(&id)
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Uuid, &IndexedNote)> {
         self.entries.iter()
     }

@@ -418,10 +418,16 @@ proptest! {
                     let ids = bench.about(&query, threshold);
                     let mut deleted = bench.notes().delete(&ids).unwrap();
                     deleted.sort();
-                    let holds = |text: &str| query.split(' ').all(|word| text.contains(word));
+                    let is_meant = |text: &str| {
+                        let words: Vec<&str> = query.split(' ').collect();
+                        let is_left = |word: &&&str| !text.contains(**word);
+                        let rest: Vec<&str> = words.iter().filter(is_left).copied().collect();
+                        let is_alike = |query: &str| similarity(query, text) >= threshold;
+                        rest.is_empty() || is_alike(&query) && is_alike(&rest.join(" "))
+                    };
                     let gone: Vec<Uuid> = model
                         .iter()
-                        .filter(|(_, (text, _))| holds(text) || similarity(&query, text) >= threshold)
+                        .filter(|(_, (text, _))| is_meant(text))
                         .map(|(id, _)| *id)
                         .collect();
                     model.retain(|id, _| !gone.contains(id));

@@ -1,19 +1,15 @@
 //! Decides which notes are about a topic, to forget them: fewer than what a search finds,
 //! as what is forgotten does not come back.
 
-use std::collections::BTreeSet;
-
 use uuid::Uuid;
 
 use crate::base::time::Timestamp;
-use crate::index::terms::terms;
+use crate::language::topic::{Forgotten, topic};
+use crate::language::topic_words::{Held, TopicWords};
+use crate::memory::notes::corpus::IndexedNote;
+use crate::memory::notes::passages::passages;
 use crate::memory::notes::{Notes, NotesError, ScoredNote};
-
-/// Words by which people say that they mean a topic, and which are no part of it.
-const FRAME: &str = "all any every everything anything information info data detail facts note \
-    notes memory memories entry entries record relate related relating regard regarding concern \
-    concerning about mention mentioning topic subject forget delete remove stuff thing things \
-    please know";
+use crate::search::prose::ProseQuery;
 
 /// Notes that share words with the topic and are not about it by the rule: listed so that
 /// somebody can look, at most so many.
@@ -47,68 +43,108 @@ pub enum Why {
     Named,
 }
 
+/// What a note is to a topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    On(Why),
+    Near,
+    Apart,
+}
+
 impl Notes {
     /// The notes about `topic`: those that hold all of its words, and those at least as
     /// similar in meaning as `threshold`.
     ///
     /// One shared word is not enough: to forget Project Titan is not to forget the moon
-    /// of that name.
-    pub fn about(&self, topic: &str, threshold: f32, now: Timestamp) -> Result<About, NotesError> {
+    /// of that name. Of what a note does not say in these words it must say the meaning.
+    pub fn about(
+        &self,
+        request: &str,
+        threshold: f32,
+        now: Timestamp,
+    ) -> Result<About, NotesError> {
         self.remove_expired(now)?;
-        let query = self.query(topic)?;
-        let words = self.read().words().query(&subject(topic));
-        let mut on_topic: Vec<(f32, Uuid, Why)> = Vec::new();
-        let mut near: Vec<(f32, Uuid)> = Vec::new();
-        for (id, entry) in self.read().iter() {
-            let similarity = entry.similarity(&self.embedder, &query);
-            let coverage = entry.word_match(&words).coverage;
-            if coverage >= 1.0 {
-                on_topic.push((similarity, *id, Why::Words));
-            } else if similarity >= threshold {
-                on_topic.push((similarity, *id, Why::Meaning));
-            } else if coverage > 0.0 {
-                near.push((similarity, *id));
+        let topic = topic(request, Forgotten::Told);
+        let asked = Asked { query: self.query(topic)?, words: TopicWords::of(topic), threshold };
+        let (mut notes, mut near) = (Vec::new(), Vec::new());
+        for candidate in self.candidates(&asked) {
+            let Some(note) = self.store.note(candidate.id)? else { continue };
+            let standing = self.standing(&asked, &candidate, &note.text)?;
+            let found = ScoredNote { note, score: candidate.score };
+            match standing {
+                Standing::On(why) => notes.push(OnTopic { found, why }),
+                Standing::Near if near.len() < NEAR_MAX => near.push(found),
+                Standing::Near | Standing::Apart => {}
             }
         }
-        on_topic.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut about =
-            About { notes: Vec::new(), near: Vec::new(), is_literal: query.is_literal() };
-        for (score, id, why) in on_topic {
-            let found = self.store.note(id)?.map(|note| ScoredNote { note, score });
-            about.notes.extend(found.map(|found| OnTopic { found, why }));
+        Ok(About { notes, near, is_literal: asked.query.is_literal() })
+    }
+
+    /// Notes that share a word with the topic, or resemble it, the most alike first.
+    fn candidates(&self, asked: &Asked<'_>) -> Vec<Candidate> {
+        let corpus = self.read();
+        let words = corpus.words().query(asked.words.text());
+        let candidate = |(id, entry): (&Uuid, &IndexedNote)| {
+            let score = entry.similarity(&self.embedder, &asked.query);
+            let coverage = entry.word_match(&words).coverage;
+            (coverage > 0.0 || score >= asked.threshold).then_some(Candidate {
+                id: *id,
+                score,
+                coverage,
+            })
+        };
+        let mut found: Vec<Candidate> = corpus.iter().filter_map(candidate).collect();
+        drop(corpus);
+        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        found
+    }
+
+    fn standing(
+        &self,
+        asked: &Asked<'_>,
+        note: &Candidate,
+        text: &str,
+    ) -> Result<Standing, NotesError> {
+        let is_alike = note.score >= asked.threshold;
+        if asked.query.is_literal() {
+            return Ok(match note.coverage {
+                1.0.. => Standing::On(Why::Words),
+                _ if is_alike => Standing::On(Why::Meaning),
+                _ => Standing::Near,
+            });
         }
-        for (score, id) in near.into_iter().take(NEAR_MAX) {
-            about.near.extend(self.store.note(id)?.map(|note| ScoredNote { note, score }));
-        }
-        Ok(about)
+        let held = passages(text).into_iter().map(|it| asked.words.held_in(it)).max();
+        Ok(match held.unwrap_or_default() {
+            Held::All => Standing::On(Why::Words),
+            Held::Some { rest } if is_alike && self.says(note.id, &rest, asked.threshold)? => {
+                Standing::On(Why::Meaning)
+            }
+            Held::None | Held::Derived if is_alike => Standing::On(Why::Meaning),
+            Held::Some { .. } | Held::OfAnother | Held::Derived | Held::Alike => Standing::Near,
+            Held::None => Standing::Apart,
+        })
+    }
+
+    /// Whether a note means what these words say.
+    fn says(&self, id: Uuid, words: &str, threshold: f32) -> Result<bool, NotesError> {
+        let query = self.query(words)?;
+        let corpus = self.read();
+        let similarity = corpus.get(id).map(|it| it.similarity(&self.embedder, &query));
+        Ok(similarity.is_some_and(|it| it >= threshold))
     }
 }
 
-/// The words of a topic without those that only frame it; all of them where nothing is
-/// left.
-fn subject(topic: &str) -> String {
-    let frame: BTreeSet<String> = terms(FRAME).into_iter().collect();
-    let topic = topic.replace("'s", " ").replace("’s", " ");
-    let says = |word: &&str| terms(word).iter().any(|term| !frame.contains(term));
-    let kept: Vec<&str> = topic.split_whitespace().filter(says).collect();
-    if kept.is_empty() { topic } else { kept.join(" ") }
+/// A note that may be about a topic.
+struct Candidate {
+    id: Uuid,
+    score: f32,
+    /// Share of the topic's words.
+    coverage: f32,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_that_frame_a_topic_are_no_part_of_it() {
-        for (topic, expected) in [
-            ("all information related to Project Titan", "Project Titan"),
-            ("everything about today's weather, please", "today weather,"),
-            ("Titan", "Titan"),
-            ("everything", "everything"),
-            ("오늘 날씨", "오늘 날씨"),
-        ] {
-            assert_eq!(subject(topic), expected);
-        }
-    }
+/// A topic, ready to be compared with notes.
+struct Asked<'a> {
+    query: ProseQuery,
+    words: TopicWords<'a>,
+    threshold: f32,
 }
