@@ -106,6 +106,26 @@ impl ObjectQuery {
         names.any(|name| name.is_of(mention) && self.fit_by(name, mention) > Some(Fit::Related))
     }
 
+    /// Whether a mention surely is of this thing or of a kind of it, and has all that is asked for.
+    pub fn is_shown_by(&self, mention: &Mention) -> bool {
+        let is_sure = |name: &&ObjectName| {
+            let least = match name.relation {
+                Relation::Same => Fit::Full,
+                Relation::MoreSpecial => Fit::Partial,
+                Relation::MoreGeneral | Relation::Likely | Relation::Near | Relation::Alike => {
+                    return false;
+                }
+            };
+            let is_told = fit(&mention.attributes, &name.attributes) == Some(Fit::Full);
+            name.is_of(mention) && is_told && self.fit_by(name, mention) >= Some(least)
+        };
+        // One person is not two people.
+        let is_number = |it: &&Attribute| it.kind == AttributeKind::Number;
+        let mut numbers = self.attributes.iter().filter(is_number);
+        numbers.all(|it| mention.attributes.contains(it))
+            && self.names.iter().any(|name| is_sure(&name))
+    }
+
     /// How well a mention fits; `None` where it names something else, or what it says
     /// excludes what is asked for.
     pub fn fit(&self, mention: &Mention) -> Option<Fit> {

@@ -8,7 +8,9 @@ use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::language::caption::ParsedCaption;
 use crate::language::deeds::index_mentions;
 use crate::language::fit::{Certainty, Fit};
+use crate::language::lexicon::noun_stem;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::words;
 
 /// Match of a caption with a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +66,45 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
         Fit::Full => Certainty::Shown,
     };
     Some(CaptionMatch { certainty, matched, other_name, target: seen, is_verbatim })
+}
+
+/// How a caption stands to a query of which all must be there, the things around the target as
+/// well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shown {
+    /// The target may be there; with how many of the things around it.
+    Maybe { target: Fit, around: usize },
+    /// All of it is there, surely.
+    Surely,
+}
+
+/// Whether a caption shows all that a query names; `None` where its target cannot be there.
+pub fn shows_all(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Shown> {
+    let shown = index_mentions(caption);
+    let target = shown.iter().filter_map(|it| wanted.target.fit(it)).max()?;
+    let is_there = |thing: &&ObjectQuery| shown.iter().any(|it| thing.is_shown_by(it));
+    let is_around = |thing: &&ObjectQuery| is_there(thing) || is_in_its_room(thing, &shown);
+    let around = wanted.around.iter().filter(is_around).count();
+    let is_sure = !wanted.is_deed_left_out && is_there(&&wanted.target);
+    Some(if is_sure && around == wanted.around.len() {
+        Shown::Surely
+    } else {
+        Shown::Maybe { target, around }
+    })
+}
+
+/// Whether a thing that is called by its room is shown in it: "the kitchen table" as a table in the
+/// kitchen.
+fn is_in_its_room(thing: &ObjectQuery, shown: &[Mention]) -> bool {
+    let is_room = |it: &&Attribute| {
+        it.kind == AttributeKind::Compound && words::is_room(&noun_stem(&it.word))
+    };
+    let Some(room) = thing.attributes.iter().find(is_room) else { return false };
+    let mut bare = thing.clone();
+    bare.attributes.retain(|it| it != room);
+    bare.names.iter_mut().for_each(|name| name.attributes.retain(|it| it != room));
+    let room = noun_stem(&room.word);
+    shown.iter().any(|it| bare.is_shown_by(it)) && shown.iter().any(|it| it.head_stem == room)
 }
 
 fn best_fit(caption: &ParsedCaption, wanted: &ObjectQuery) -> Option<(Fit, Mention)> {
@@ -181,6 +222,39 @@ mod tests {
             "red mug",
             Some((Certainty::InPlace, &["red mug"])),
         );
+    }
+
+    #[test]
+    fn all_that_a_query_names_is_shown_or_not() {
+        for (caption, wanted, expected) in [
+            ("a red mug on a desk", "a red mug", Some(Shown::Surely)),
+            ("a red mug on a desk", "a red mug on a desk", Some(Shown::Surely)),
+            (
+                "a red mug on a sofa",
+                "a red mug on a desk",
+                Some(Shown::Maybe { target: Fit::Full, around: 0 }),
+            ),
+            (
+                "a red mug on a desk",
+                "a red mug on a wooden desk",
+                Some(Shown::Maybe { target: Fit::Full, around: 0 }),
+            ),
+            ("a mug on a table in the kitchen", "a mug on the kitchen table", Some(Shown::Surely)),
+            (
+                "a mug on a table in the office",
+                "a mug on the kitchen table",
+                Some(Shown::Maybe { target: Fit::Full, around: 0 }),
+            ),
+            ("a mug", "a red mug", Some(Shown::Maybe { target: Fit::Possible, around: 0 })),
+            ("a blue mug", "a red mug", None),
+            ("a desk", "a mug", None),
+        ] {
+            let sought = |it: Mention| ObjectQuery::of_stems(it.attributes, vec![it.head_stem]);
+            let mut things = mentions(wanted).into_iter().map(sought);
+            let wanted_things = SceneQuery::of(things.next().unwrap(), things.collect());
+            let found = shows_all(&ParsedCaption::by_rules(caption), &wanted_things);
+            assert_eq!(found, expected, "{wanted:?} in {caption:?}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod caption_match;
 pub mod captions;
 mod data_association;
 pub mod forgetting;
+mod forgotten_topic;
 mod importing;
 pub mod instance_query;
 pub mod instances;

@@ -110,7 +110,8 @@ struct Item {
 
 #[derive(Debug, Deserialize)]
 struct Near {
-    id: String,
+    /// As an item's.
+    id: Value,
     text: String,
 }
 
@@ -278,10 +279,13 @@ fn draw_near(near: &[Near]) -> Html {
     if near.is_empty() {
         return Html::default();
     }
-    let note = |it: &Near| html!("<li><code>{}</code> {}</li>", it.id, it.text);
+    let near_item = |it: &Near| {
+        let id = it.id.as_str().map_or_else(|| format!("#{}", it.id), str::to_owned);
+        html!("<li><code>{}</code> {}</li>", id, it.text)
+    };
     html!(
-        "<section><h2>Notes that name a part of it, and stay</h2><ul class=\"values\">{}</ul></section>",
-        near.iter().map(note).collect::<Html>()
+        "<section><h2>What only may be it, or names a part of it, and stays</h2><ul class=\"values\">{}</ul></section>",
+        near.iter().map(near_item).collect::<Html>()
     )
 }
 

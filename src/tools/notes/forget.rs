@@ -22,7 +22,7 @@ use crate::store::notes::Note;
 use crate::tools::area::{self, AREA};
 use crate::tools::args::{Args, Kind, Param, argument_error};
 use crate::tools::context::Context;
-use crate::tools::notes::{QUERY, refusal};
+use crate::tools::notes::{QUERY, forget_window, refusal};
 use crate::tools::recall::{END, MAP, SOURCE, START};
 use crate::tools::reply::{LITERAL, indented_excerpt};
 use crate::tools::text::Text;
@@ -61,7 +61,7 @@ struct Ids {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Scope {
+pub(super) enum Scope {
     Notes,
     Episodic,
     All,
@@ -75,6 +75,8 @@ struct Chosen {
     /// Frames without a caption.
     frames: Vec<FrameTicket>,
     near: Vec<ScoredNote>,
+    /// Records that only may show what is named.
+    may_show: Vec<Record>,
     is_literal: bool,
 }
 
@@ -88,7 +90,7 @@ pub(crate) struct Reply {
     dry_run: bool,
     /// What the ids stand for.
     items: Vec<Item>,
-    /// Notes that name a part of the topic and stay.
+    /// What stays: notes that name a part of the topic, records that only may show it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     near: Vec<Near>,
     /// Stands for exactly these items; for the call that removes them.
@@ -115,6 +117,17 @@ enum Deleted {
     Record(u64),
 }
 
+impl Deleted {
+    /// With an excerpt of its text.
+    fn line(&self, text: &str) -> String {
+        let shown = indented_excerpt(text, SHOWN_CHARS_MAX);
+        match self {
+            Self::Note(id) => format!("{id} {shown}"),
+            Self::Record(id) => format!("#{id} {shown}"),
+        }
+    }
+}
+
 #[derive(Serialize, JsonSchema)]
 struct Item {
     id: Deleted,
@@ -126,7 +139,7 @@ struct Item {
 
 #[derive(Serialize, JsonSchema)]
 struct Near {
-    id: String,
+    id: Deleted,
     text: String,
 }
 
@@ -137,13 +150,13 @@ impl Tool for MemoryForget {
 
     const NAME: &'static str = "memory_forget";
     const TITLE: &'static str = "Forget a topic or a visit";
-    const DESCRIPTION: &'static str = "Permanently removes the saved texts about a topic; with scope, also or only observations: by query, window, area, source, map or ids. Broad: try dry_run first, which lists what would go.";
+    const DESCRIPTION: &'static str = "Permanently removes the saved texts about a topic; with scope, also or only observations: those that show what the query names, or by window, area, source, map or ids. Try dry_run first, which lists what would go.";
     const TOOLSET: Toolset = Toolset::Notes;
     const HINTS: Hints = Hints::REPLACES;
     const ROLES: Roles = Roles::of(&[Role::Erase]);
     const PARAMS: &'static [Param] = &[
-        Param::optional("query", QUERY, "The topic."),
-        Param::optional("threshold", Kind::Share { default: 0.75 }, "Least similarity."),
+        Param::optional("query", QUERY, "The topic, or what the observations show."),
+        Param::optional("threshold", Kind::Share { default: 0.75 }, "Least similarity of a text."),
         Param::optional("dry_run", Kind::Flag, ""),
         Param::optional(
             "scope",
@@ -198,6 +211,8 @@ impl Tool for MemoryForget {
         session: SessionName<'_>,
         request: Request,
     ) -> Result<Reply, ToolError> {
+        let Request { query, scope, filter, .. } = &request;
+        forget_window::check(query.as_deref(), (*scope, filter), context)?;
         let chosen = choose(context, &request)?;
         let needs_confirm = needs_confirm(context, &chosen);
         let reply = Reply::of(&chosen, &request, needs_confirm, context.options.zone);
@@ -289,7 +304,8 @@ fn choose(context: &Context, request: &Request) -> Result<Chosen, ToolError> {
             filter: &request.filter,
             ids: request.ids.as_ref().map(|ids| ids.records.as_slice()),
         };
-        chosen.records = context.episodic.to_forget(scope).map_err(|error| fault(&error))?;
+        let found = context.episodic.to_forget(scope).map_err(|error| fault(&error))?;
+        (chosen.records, chosen.may_show) = (found.records, found.near);
         // What no caption says yet is about no topic, and has no record's id.
         if request.query.is_none() && request.ids.is_none() {
             let frames = context.episodic.frames_to_forget(&request.filter);
@@ -362,7 +378,7 @@ fn remove(context: &Context, request: &Request, chosen: &Chosen) -> Result<(), T
         let scope = ForgetScope { query: None, filter: &request.filter, ids: None };
         let late = context.episodic.to_forget(scope).map_err(|error| fault(&error))?;
         let is_late = |it: &&Record| it.image.is_some_and(|it| chosen.frames.contains(&it));
-        records.extend(late.iter().filter(is_late).map(|it| it.id));
+        records.extend(late.records.iter().filter(is_late).map(|it| it.id));
     }
     for some in records.chunks(FORGET_MAX) {
         context.episodic.forget(some).map_err(|error| fault(&error))?;
@@ -418,16 +434,20 @@ impl Reply {
         });
         let items: Vec<Item> = notes.chain(records).collect();
         let near = chosen.near.iter().map(|ScoredNote { note, .. }| Near {
-            id: note.id.to_string(),
+            id: Deleted::Note(note.id.to_string()),
             text: note.text.clone(),
         });
+        let may_show = chosen
+            .may_show
+            .iter()
+            .map(|record| Near { id: Deleted::Record(record.id.0), text: record.caption.clone() });
         Self {
             deleted: items.iter().map(|it| it.id.clone()).collect(),
             count: items.len(),
             frames: chosen.frames.len(),
             dry_run: request.dry_run,
             items,
-            near: near.collect(),
+            near: near.chain(may_show).collect(),
             token: request.dry_run.then(|| chosen.token()),
             needs_confirm: (request.dry_run && needs_confirm).then_some(true),
             notice: chosen.is_literal.then_some(LITERAL),
@@ -464,17 +484,18 @@ impl tool::Reply for Reply {
             _ => format!("{counts} and {} without a caption {done}", quantity(*frames, "frame")),
         });
         for Item { id, text: shown, .. } in items {
-            let shown = indented_excerpt(shown, SHOWN_CHARS_MAX);
-            text.block(&match id {
-                Deleted::Note(id) => format!("{id} {shown}"),
-                Deleted::Record(id) => format!("#{id} {shown}"),
-            });
+            text.block(&id.line(shown));
         }
-        if !near.is_empty() {
-            text.line("Kept, as they name only a part of the topic:");
-        }
-        for Near { id, text: shown } in near {
-            text.block(&format!("{id} {}", indented_excerpt(shown, SHOWN_CHARS_MAX)));
+        let is_note = |it: &&Near| matches!(it.id, Deleted::Note(_));
+        let (notes, records): (Vec<&Near>, Vec<&Near>) = near.iter().partition(is_note);
+        for (why, near) in [
+            ("Kept, as they name only a part of the topic:", notes),
+            ("Kept, as they only may show it:", records),
+        ] {
+            if !near.is_empty() {
+                text.line(why);
+            }
+            near.iter().for_each(|it| text.block(&it.id.line(&it.text)));
         }
         if self.needs_confirm.is_some() {
             text.line(&format!("To remove so many, call again with confirm {count}."));

@@ -3,6 +3,7 @@
 pub(super) mod delete;
 mod expiry;
 pub(crate) mod forget;
+mod forget_window;
 pub(crate) mod load;
 pub(super) mod save;
 pub(super) mod update;
