@@ -105,6 +105,18 @@ impl ProseText {
         }
     }
 
+    /// How well the text is an example of what a query asks, by [`example_score`], or by its words
+    /// alone where either cannot be read.
+    pub fn fit_as_example(&self, embedder: &EmbedderHandle, query: &ProseQuery) -> f32 {
+        let words = query.words.score(&self.words);
+        match (&query.vector, self.is_read) {
+            (Some(vector), true) => {
+                example_score(embedder.similarity(&self.vector, vector), words.coverage)
+            }
+            _ => literal_score(words),
+        }
+    }
+
     /// How alike text and query are in meaning alone; by words where either cannot be read.
     pub fn similarity(&self, embedder: &EmbedderHandle, query: &ProseQuery) -> f32 {
         match (&query.vector, self.is_read) {
@@ -172,6 +184,25 @@ fn score(similarity: f32, words: TermMatch) -> f32 {
     let raised = words.bm25.max(0.0).powi(STEEPNESS);
     let lift = LIFT_MAX * raised / (raised + BM25_HALF.powi(STEEPNESS));
     similarity + (1.0 - similarity) * lift
+}
+
+/// Cosine of two questions that are put to one database and have nothing else in common.
+///
+/// This and the weight below were chosen on ten memos of a shop, asked for in 34 ways, and 35
+/// other questions, half of them of the same tables: of these .29 find a memo above .6, where .77
+/// did by [`score`], and .88 of the 34 find theirs, where .85 did. On eight memos of a hospital, a
+/// school, a robot and an airline that came after, .17 (.73) and .96 (.96). A rare word in common
+/// says little here: it is the name of a table.
+const OF_ONE_DATABASE: f32 = 0.3;
+/// What a text adds to its cosine that holds all of a query's words.
+const COVERAGE_WEIGHT: f32 = 0.2;
+
+/// How well a text is an example of what is asked, in 0..=1: what is only of the same kind is
+/// below .6, as what is unrelated is by [`score`].
+fn example_score(similarity: f32, coverage: f32) -> f32 {
+    let cosine = 2.0 * similarity - 1.0 + COVERAGE_WEIGHT * coverage;
+    let beyond = (cosine - OF_ONE_DATABASE) / (1.0 - OF_ONE_DATABASE);
+    f32::midpoint(1.0, beyond.clamp(-1.0, 1.0))
 }
 
 /// How well a text answers by its words alone, where the embedder cannot read it or the
@@ -242,6 +273,14 @@ mod tests {
         let found = |coverage| literal_score(TermMatch { bm25: 9.0, coverage });
         assert!(found(0.0).abs() < 1e-6);
         assert!((found(0.2) - 0.6).abs() < 1e-6 && (found(1.0) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_example_needs_more_than_a_word_or_a_kind_in_common() {
+        let above = |cosine: f32, coverage| example_score(f32::midpoint(1.0, cosine), coverage);
+        assert!(above(0.3, 0.0) < 0.6 && above(0.3, 0.5) < 0.6 && above(0.3, 1.0) > 0.6);
+        assert!((above(1.0, 1.0) - 1.0).abs() < 1e-6 && above(-1.0, 0.0).abs() < 1e-6);
+        assert!(above(0.5, 0.2) > above(0.5, 0.1) && above(0.6, 0.1) > above(0.5, 0.1));
     }
 
     proptest! {

@@ -4,8 +4,13 @@
 //! like one of the delimiters is escaped, so that no memo can end its own block, open another,
 //! or ask for a recall.
 
+use std::ops::Range;
+
 /// Sections that a memo keeps.
-const KEPT: [&str; 3] = ["reasoning", "sql", "chart"];
+const KEPT: [&str; 3] = ["reasoning", SQL, "chart"];
+const SQL: &str = "sql";
+/// Between which a delimiter is spoken of.
+const MARKS: [char; 3] = ['\'', '"', '`'];
 /// Left out: made when the message was shown, and of no use later.
 const LEFT_OUT: &str = "dataframe";
 const MEMO: &str = "memo";
@@ -64,18 +69,41 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
 
 /// What stands before the tag that closes a section, and what comes after it: the last
 /// one before another section opens, as a closing tag may stand in the text itself, such
-/// as in a query for tags. The first one where none stands before.
+/// as in a query for tags. The first one where none stands before. Of those that are quoted
+/// none, where another is.
 fn split_at_close<'a>(inner: &'a str, tag: &str) -> Option<(&'a str, &'a str)> {
     let close = format!("</{tag}>");
-    let next = first_opening(inner).map_or(inner.len(), |(at, _)| at);
-    let own = inner.get(..next).and_then(|own| own.rfind(&close));
-    let at = own.or_else(|| inner.find(&close))?;
+    let is_own = |at: &usize| !is_quoted(inner, *at..at + close.len(), tag);
+    let closes = || inner.match_indices(&close).map(|(at, _)| at);
+    let opens = openings(inner).filter(|(at, it)| !is_quoted(inner, *at..at + it.len() + 2, tag));
+    let next = opens.map(|(at, _)| at).min().unwrap_or(inner.len());
+    let last = closes().filter(is_own).take_while(|at| *at < next).last();
+    let at = last.or_else(|| closes().find(is_own)).or_else(|| closes().next())?;
     Some((inner.get(..at)?, inner.get(at + close.len()..)?))
 }
 
+/// Whether a delimiter in a section is only spoken of: it stands between marks, or in a literal of
+/// a query.
+fn is_quoted(inner: &str, at: Range<usize>, tag: &str) -> bool {
+    let before = inner.get(..at.start).unwrap_or_default();
+    let after = inner.get(at.end..).unwrap_or_default();
+    let mark = before.chars().next_back().filter(|it| MARKS.contains(it));
+    let is_between = mark.is_some() && after.chars().next() == mark;
+    is_between || tag == SQL && before.matches('\'').count() % 2 == 1
+}
+
 fn first_opening(text: &str) -> Option<(usize, &'static str)> {
+    openings(text).min()
+}
+
+/// All that open a section, in no order.
+fn openings(text: &str) -> impl Iterator<Item = (usize, &'static str)> {
     let tags = KEPT.into_iter().chain([LEFT_OUT]);
-    tags.filter_map(|tag| Some((text.find(&format!("<{tag}>"))?, tag))).min()
+    tags.flat_map(move |tag| {
+        let open = format!("<{tag}>");
+        let places: Vec<usize> = text.match_indices(&open).map(|(at, _)| at).collect();
+        places.into_iter().map(move |at| (at, tag))
+    })
 }
 
 /// Queries in a model's output, in order: the content of each `<recall>…</recall>`. A tag that
@@ -185,6 +213,18 @@ mod tests {
         for (message, expected) in [
             ("<sql>SELECT '</sql>' FROM t</sql> done", vec!["SELECT '</sql>' FROM t"]),
             ("<sql>SELECT '<reasoning>' FROM t</sql>", vec!["SELECT '<reasoning>' FROM t"]),
+            (
+                "<sql>SELECT '</sql><chart>' FROM t</sql><chart>bar</chart>",
+                vec!["SELECT '</sql><chart>' FROM t", "bar"],
+            ),
+            (
+                "<reasoning>between \"</reasoning>\" and `<sql>` it is</reasoning><sql>a</sql>",
+                vec!["between \"</reasoning>\" and `<sql>` it is", "a"],
+            ),
+            (
+                "<sql>SELECT 1 -- don't</sql><sql>SELECT 2</sql>",
+                vec!["SELECT 1 -- don't", "SELECT 2"],
+            ),
             (
                 "<reasoning>ends with </reasoning> they say</reasoning><sql>a</sql> <sql>b</sql>",
                 vec!["ends with </reasoning> they say", "a", "b"],

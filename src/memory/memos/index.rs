@@ -64,7 +64,7 @@ impl MemoSet {
     /// How well each stored memo answers, in the order of ids.
     pub(super) fn answers(&self, embedder: &EmbedderHandle, query: &ProseQuery) -> Vec<(u64, f32)> {
         let fit = |(id, entry): (&u64, &IndexedMemo)| {
-            Some((*id, entry.stored.as_ref()?.fit(embedder, query)))
+            Some((*id, entry.stored.as_ref()?.fit_as_example(embedder, query)))
         };
         self.entries.iter().filter_map(fit).collect()
     }

@@ -21,6 +21,7 @@ use crate::base::notify::Notify;
 use crate::base::shortage::Shortage;
 use crate::base::stop::Stop;
 use crate::base::time::Timestamp;
+use crate::language::topic::example;
 use crate::memory::memos::block::NothingToKeep;
 use crate::memory::memos::index::{IndexedMemo, MemoSet};
 use crate::model::embedder::EmbedderHandle;
@@ -436,6 +437,7 @@ impl MemoIndex {
     }
 
     fn query(&self, text: &str) -> Result<ProseQuery, ModelError> {
+        let text = example(text);
         let words = self.read().query_words(&content_words(text));
         ProseQuery::new(&self.embedder, words, text)
     }
