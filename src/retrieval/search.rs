@@ -2,6 +2,7 @@
 
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
+use crate::language::mention::mentions;
 use crate::memory::episodic::usual_place::UsualPlace;
 use crate::retrieval::goal_board::{Event, SearchStatus};
 use crate::retrieval::grounding::Grounding;
@@ -131,20 +132,25 @@ impl Retrieval {
         Ok(planned)
     }
 
-    /// Gives the goals to the robot, once: what it has already is not published again.
+    /// Gives the goals to the robot, once: what it has already is not published again, also
+    /// where it was planned anew.
     pub(crate) fn dispatch(&self, session: SessionName<'_>) -> Result<Dispatch, RetrievalError> {
         let held = self.session(session);
         let dispatch = dispatch_of(&held)?;
         if held.search.is_some_and(|it| it.state == SearchState::Dispatched) {
             return Ok(dispatch);
         }
+        let Dispatch { target, goals } = dispatch.clone();
+        let is_news = !is_one_way(&held.given_goals, &goals);
         self.update(session, |it| {
             if let Some(search) = &mut it.search {
                 search.state = SearchState::Dispatched;
             }
+            it.given_goals.clone_from(&goals);
         })?;
-        let Dispatch { target, goals } = dispatch.clone();
-        self.publish(session, SearchStatus::Dispatched, target, goals);
+        if is_news {
+            self.publish(session, SearchStatus::Dispatched, target, goals);
+        }
         Ok(dispatch)
     }
 
@@ -183,7 +189,11 @@ impl Retrieval {
         let held = self.session(session);
         let is_under_way = held.search.is_some_and(|it| it.state == SearchState::Dispatched);
         let target = held.target.filter(|_| is_under_way).ok_or(RetrievalError::NotUnderWay)?.desc;
-        let goals = self.update(session, |it| visit_goal(it, report, now))?;
+        let goals = self.update(session, |it| {
+            let left = visit_goal(it, report, now);
+            it.given_goals.clone_from(&left);
+            left
+        })?;
         let status = match (report.is_found, goals.is_empty()) {
             (_, false) => SearchStatus::Next,
             (true, true) => SearchStatus::Found,
@@ -205,6 +215,16 @@ impl Retrieval {
         let event = Event { session: session.name.to_owned(), status, target, goals };
         self.goal_board.publish(event, self.clock.now());
     }
+}
+
+/// Whether these are the same places in the same order, for the same targets. What is said of them
+/// changes as time passes.
+fn is_one_way(before: &[Goal], goals: &[Goal]) -> bool {
+    // "the red mug", "red mug"
+    let name =
+        |of: &str| mentions(of).into_iter().next().map_or_else(|| of.to_owned(), |it| it.phrase);
+    let place = |it: &Goal| (name(&it.target), it.map_id.clone(), it.position);
+    before.iter().map(place).eq(goals.iter().map(place))
 }
 
 fn dispatch_of(session: &Session) -> Result<Dispatch, RetrievalError> {

@@ -31,6 +31,9 @@ pub(crate) struct Session {
     /// Goals that were planned for targets before this one, to be visited first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) earlier_goals: Vec<Goal>,
+    /// Goals that the robot was given last and has not reported on: planned again, they are no news.
+    #[serde(rename = "given", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) given_goals: Vec<Goal>,
     /// Places that were searched for this target in vain, oldest first; see
     /// [`SEARCHED_PLACES_MAX`].
     #[serde(rename = "looked")]
@@ -240,6 +243,7 @@ impl Session {
         self.candidates.retain(|it| !shows(&it.records));
         self.answers.retain(|it| !shows(&it.records));
         self.earlier_goals.retain(|goal| !is_grounded(goal));
+        self.given_goals.retain(|goal| !is_grounded(goal));
         let target_goes = self.target.as_ref().is_some_and(|it| shows(&it.records));
         if target_goes || self.search.as_ref().is_some_and(|it| it.goals.iter().any(is_grounded)) {
             self.search = None;
@@ -362,6 +366,7 @@ mod tests {
                 visited: 1,
             }),
             earlier_goals: Vec::new(),
+            given_goals: Vec::new(),
             searched_places: vec![SearchedPlace {
                 position: [0.0; 3],
                 map_id: "home".to_owned(),
