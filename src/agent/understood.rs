@@ -115,6 +115,7 @@ fn order_words(reference: &Reference) -> Option<String> {
         Order::LeastOften => "least often".to_owned(),
         Order::Latest => "latest".to_owned(),
         Order::Earliest => "earliest".to_owned(),
+        Order::LongestAgo => "the longest ago".to_owned(),
         Order::NearestTo(what) => format!("nearest to {what}"),
     };
     let number =

@@ -90,6 +90,8 @@ pub struct AskedDeed {
     /// Of its verb, and of the other ones for the same.
     stems: Vec<String>,
     who: Vec<Attribute>,
+    /// Of using a thing, which any deed does that is done to or with it: who drinks from a mug uses it.
+    is_use: bool,
 }
 
 /// How a caption tells of a deed that is asked about with a thing; later is more.
@@ -108,28 +110,36 @@ impl AskedDeed {
     pub fn new(verb: &str, doer: Option<&str>) -> Self {
         let doer = doer.and_then(|it| mentions(&format!("a {it}")).into_iter().next());
         let who = doer.as_ref().map(attributes).unwrap_or_default();
-        Self { stems: [vec![deed_stem(verb)], other_stems(verb)].concat(), who }
+        let is_use = MERE_USE.contains(verb);
+        Self { stems: [vec![deed_stem(verb)], other_stems(verb)].concat(), who, is_use }
     }
 
     /// Whether a caption tells of it, whatever it is done with.
     pub fn is_done_in(&self, caption: &ParsedCaption) -> bool {
-        self.done(caption, &|_| true) != Done::Not
+        self.told(caption, false).next().is_some()
     }
 
     /// To what it is done by a caption, and with what: the drawer and the drill.
     pub fn objects<'a>(&self, caption: &'a ParsedCaption) -> impl Iterator<Item = &'a Mention> {
-        let objects = self.told(caption).flat_map(|it| it.what.iter());
+        let objects = self.told(caption, self.is_use).flat_map(|it| it.what.iter());
         objects.filter_map(|at| caption.things.get(*at)).map(|it| &it.mention)
     }
 
-    fn told<'a>(&self, caption: &'a ParsedCaption) -> impl Iterator<Item = &'a ParsedDeed> {
+    /// The deeds of a caption that are this one; of use, also what else is done with things.
+    fn told<'a>(
+        &self,
+        caption: &'a ParsedCaption,
+        is_use: bool,
+    ) -> impl Iterator<Item = &'a ParsedDeed> {
         let thing = |at: &usize| caption.things.get(*at);
         let is_doer = move |it: &ParsedThing| fit(&attributes(&it.mention), &self.who).is_some();
         let is_by = move |deed: &ParsedDeed| {
             let mut doers = deed.who.iter().filter_map(thing).peekable();
             doers.peek().is_none() || doers.any(is_doer)
         };
-        let is_same = |deed: &ParsedDeed| self.stems.contains(&deed_stem(&deed.verb));
+        let is_same = move |deed: &ParsedDeed| {
+            is_use && !deed.what.is_empty() || self.stems.contains(&deed_stem(&deed.verb))
+        };
         caption.deeds.iter().filter(move |it| is_same(it) && is_by(it))
     }
 
@@ -143,7 +153,7 @@ impl AskedDeed {
                 () => Done::WithAnother,
             }
         };
-        self.told(caption).map(with).max().unwrap_or(Done::Not)
+        self.told(caption, self.is_use).map(with).max().unwrap_or(Done::Not)
     }
 }
 

@@ -35,6 +35,21 @@ pub fn is_adjective(word: &str) -> bool {
     ADJECTIVES.contains(word)
 }
 
+/// The adjective of a superlative that is no other word: "small" of "smallest", none of "forest".
+pub fn of_superlative(word: &str) -> Option<String> {
+    let is_other = is_name(word) || is_word(word);
+    compared(word).filter(|_| word.ends_with("est") && !is_other)
+}
+
+/// The adjective of which a word says that a thing is more or most so: "big" of "biggest".
+pub fn compared(word: &str) -> Option<String> {
+    let stem = word.strip_suffix("est").or_else(|| word.strip_suffix("er"))?;
+    let undoubled = stem.get(..stem.len().saturating_sub(1)).unwrap_or_default();
+    let y = stem.strip_suffix('i').map(|it| format!("{it}y"));
+    let forms = [Some(stem.to_owned()), Some(format!("{stem}e")), Some(undoubled.to_owned()), y];
+    forms.into_iter().flatten().find(|it| it.len() > 2 && is_adjective(it))
+}
+
 /// The adjective for who or what has such a thing: "bearded" of "beard", "striped" of "stripes".
 pub fn having(noun: &str) -> Option<&'static str> {
     let one = singular(noun);
@@ -49,6 +64,16 @@ pub fn having(noun: &str) -> Option<&'static str> {
 /// Whether two adjectives exclude each other: left and right, male and female.
 pub fn are_opposite(a: &str, b: &str) -> bool {
     OPPOSED.has_tag(a, b) || OPPOSITES.get(a).is_some_and(|it| it.split(' ').any(|it| it == b))
+}
+
+/// Whether a word in lower case and uninflected is a verb, if seldom.
+pub fn is_verb(word: &str) -> bool {
+    VERBS.contains_key(word)
+}
+
+/// Whether such a word is oftener, or as often, something else: "phone".
+pub fn is_seldom_verb(word: &str) -> bool {
+    VERBS.get(word).is_some_and(|it| *it)
 }
 
 /// Whether a name in lower case and singular is one that WordNet has for what can be
@@ -296,6 +321,12 @@ static OPPOSITES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(
     include_str!("data/opposites.txt").lines().filter_map(|it| it.split_once('\t')).collect()
 });
 
+/// With whether they are oftener something else.
+static VERBS: LazyLock<HashMap<&'static str, bool>> = LazyLock::new(|| {
+    let lines = include_str!("data/verbs.txt").lines();
+    lines.map(|it| (it.trim_end_matches('*'), it.ends_with('*'))).collect()
+});
+
 /// By each of the names.
 static HOUSEHOLD_NAMES: LazyLock<HashMap<&'static str, Household>> = LazyLock::new(|| {
     let lines = include_str!("data/household_names.txt").lines().filter(|it| !it.starts_with('#'));
@@ -405,6 +436,26 @@ impl Concepts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_compared_is_known_by_its_adjective() {
+        for (word, adjective) in
+            [("smallest", "small"), ("largest", "large"), ("biggest", "big"), ("heaviest", "heavy")]
+        {
+            assert_eq!(of_superlative(word).as_deref(), Some(adjective), "{word}");
+        }
+        for word in ["forest", "chest", "guest", "honest", "best", "west", "smaller", ""] {
+            assert_eq!(of_superlative(word), None, "{word}");
+        }
+        assert_eq!(compared("smaller").as_deref(), Some("small"));
+    }
+
+    #[test]
+    fn verbs_are_told_from_what_is_oftener_a_noun() {
+        assert!(is_verb("bake") && !is_seldom_verb("bake"));
+        assert!(is_verb("phone") && is_seldom_verb("phone"));
+        assert!(!is_verb("kale"));
+    }
 
     #[test]
     fn names_of_different_things_have_different_stems() {

@@ -1,6 +1,9 @@
-//! Words that are a slip of the keys away from known ones: "botle" is a bottle.
+//! Words that are a slip of the keys or of the ear away from known ones: "botle" is a bottle, and "do
+//! knot" a denial.
 //!
 //! Pure. Knows no request and no record.
+
+use std::borrow::Cow;
 
 use strsim::damerau_levenshtein;
 
@@ -17,6 +20,26 @@ pub(crate) fn sounding_like(word: &str) -> impl Iterator<Item = &'static str> {
     let alike = |word: &str| HOMOPHONES.value(word).into_iter().flat_map(|it| it.split(", "));
     alike(word).chain(HOMOPHONES.words().filter(move |it| alike(it).any(|it| it == word)))
 }
+
+/// A request with "not" where speech recognition wrote "knot" after "do" or its like.
+pub(crate) fn with_heard_denial(request: &str) -> Cow<'_, str> {
+    let words: Vec<&str> = request.split(' ').collect();
+    let denies = |pair: &[&str]| {
+        let auxiliary = |it: &str| AUXILIARIES.iter().any(|verb| verb.eq_ignore_ascii_case(it));
+        matches!(pair, [verb, knot] if auxiliary(verb) && knot.eq_ignore_ascii_case("knot"))
+    };
+    match words.windows(2).position(denies) {
+        Some(at) => {
+            let heard = words.iter().enumerate();
+            let heard = heard.map(|(place, it)| if place == at + 1 { "not" } else { it });
+            Cow::Owned(heard.collect::<Vec<_>>().join(" "))
+        }
+        None => Cow::Borrowed(request),
+    }
+}
+
+const AUXILIARIES: &[&str] =
+    &["do", "does", "did", "is", "are", "was", "will", "would", "could", "should"];
 
 /// The known word that a word was meant to be, of the [`nearest`]. `None` where there is no such
 /// word, or several that are as near.
@@ -113,6 +136,18 @@ mod tests {
     fn of_words_as_near_the_one_from_which_the_hand_slipped_is_meant() {
         assert_eq!(find_meant("pillw", ["pill", "pillow"]), Some("pillow"));
         assert_eq!(find_meant("towl", ["town", "towel", "howl"]), Some("towel"));
+    }
+
+    #[test]
+    fn a_knot_after_an_auxiliary_verb_is_a_denial() {
+        for (said, heard) in [
+            ("Do knot bring the mug", "Do not bring the mug"),
+            ("the one that is knot red", "the one that is not red"),
+            ("bring the knot board", "bring the knot board"),
+            ("", ""),
+        ] {
+            assert_eq!(with_heard_denial(said), heard);
+        }
     }
 
     #[test]

@@ -41,20 +41,23 @@ pub fn is_placing(verb: &str) -> bool {
 
 /// The form in -ing of a verb; `None` where it says only where something is.
 pub fn activity(verb: &str) -> Option<String> {
+    let is_deed = GERUNDS.contains(verb) || verb.len() > 2 && !PLACING.contains(verb);
+    is_deed.then(|| in_ing(verb))
+}
+
+/// The form in -ing of any verb: "standing" of "stand".
+pub fn in_ing(verb: &str) -> String {
     if let Some(gerund) = GERUNDS.value(verb) {
-        return Some(gerund.to_owned());
-    }
-    if PLACING.contains(verb) || verb.len() < 3 {
-        return None;
+        return gerund.to_owned();
     }
     if verb.ends_with("ing") {
-        return Some(verb.to_owned());
+        return verb.to_owned();
     }
     if let Some(base) = verb.strip_suffix("ied").or_else(|| verb.strip_suffix("ies")) {
-        return Some(format!("{base}ying"));
+        return format!("{base}ying");
     }
     if let Some(base) = verb.strip_suffix("ed") {
-        return Some(format!("{base}ing"));
+        return format!("{base}ing");
     }
     let base = if let Some(base) =
         verb.strip_suffix("es").filter(|it| it.ends_with(['h', 's', 'x', 'z']))
@@ -65,7 +68,7 @@ pub fn activity(verb: &str) -> Option<String> {
     };
     let stem = base.strip_suffix('e').filter(|it| !it.ends_with('e')).unwrap_or(base);
     let doubled = base.chars().next_back().filter(|_| is_doubled(base)).map(String::from);
-    Some(format!("{stem}{}ing", doubled.unwrap_or_default()))
+    format!("{stem}{}ing", doubled.unwrap_or_default())
 }
 
 /// What somebody does who is said to be so: "asleep" is sleeping.
@@ -104,6 +107,13 @@ mod tests {
             ("is", None),
         ] {
             assert_eq!(activity(verb).as_deref(), expect, "{verb}");
+        }
+    }
+
+    #[test]
+    fn any_verb_has_a_form_in_ing() {
+        for (verb, expect) in [("stand", "standing"), ("cuts", "cutting"), ("sit", "sitting")] {
+            assert_eq!(in_ing(verb), expect, "{verb}");
         }
     }
 

@@ -52,7 +52,9 @@ classes! {
     BEFORE_WHERE = "before_where";
     MERE_USE = "mere_use";
     LEFT_BEHIND = "left_behind";
-    SEARCHING = "searching";
+    ERRANDS = "errands";
+    ENDEARMENTS = "endearments";
+    FOREIGN_WORDS = "foreign_words";
     FILLERS = "fillers";
     PLACE_PARTS = "place_parts";
     SIDES = "sides";

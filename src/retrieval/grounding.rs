@@ -85,10 +85,14 @@ impl Retrieval {
         let first = goal_of(&record, reason.to_owned());
         let first = first.ok_or(RetrievalError::NoPosition(id))?;
         let Grounding { goals, mut observations, .. } = self.ground(session, target)?;
-        let mut others: Vec<Goal> = goals.into_iter().filter(|it| !is_near(it, &first)).collect();
+        let (same, mut others): (Vec<Goal>, Vec<Goal>) =
+            goals.into_iter().partition(|it| is_near(it, &first));
         others.truncate(GOALS_MAX - 1);
-        let rest: f32 = others.iter().map(|it| it.probability).sum();
-        let goals = [vec![Goal { probability: (1.0 - rest).max(0.0), ..first }], others].concat();
+        // A place at which it was never seen has what the others leave.
+        let rest = || (1.0 - others.iter().map(|it| it.probability).sum::<f32>()).max(0.0);
+        let own = same.iter().map(|it| it.probability).reduce(f32::max);
+        let first = Goal { probability: own.unwrap_or_else(rest), ..first };
+        let goals = [vec![first], others].concat();
         let last_seen = Some(record.end_at);
         observations.retain(|it| it.id != id);
         observations.insert(0, record);
@@ -271,12 +275,14 @@ impl Retrieval {
             }
         };
         let Some((object, others)) = alike.objects.split_first() else { return goals };
+        let doubt = alike.doubt();
         for (at, visit) in object.visits.iter().rev().enumerate() {
             let said = if at == 0 { "was last seen" } else { "was" };
-            add(alike.newest_posed(&mut [visit].into_iter()), &format!("{:?} {said}", object.desc));
+            let said = format!("{:?}{doubt} {said}", object.desc);
+            add(alike.newest_posed(&mut [visit].into_iter()), &said);
         }
         for other in others.iter().filter(|it| it.is_likely_real()) {
-            let said = format!("another {:?} was last seen", other.desc);
+            let said = format!("another {:?}{doubt} was last seen", other.desc);
             add(alike.newest_posed(&mut other.visits.iter().rev()), &said);
         }
         goals
@@ -420,6 +426,12 @@ impl Retrieval {
 }
 
 impl Lookalikes {
+    /// What a reason says of the objects where they only may be what is wanted.
+    fn doubt(&self) -> String {
+        let is_possible = self.match_probability <= Certainty::Possible.probability(false);
+        if is_possible { format!(", which may be {:?},", self.thing) } else { String::new() }
+    }
+
     fn record(&self, id: RecordId) -> Option<&Record> {
         self.records.iter().find(|it| it.id == id)
     }

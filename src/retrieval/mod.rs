@@ -11,6 +11,7 @@ mod instances;
 pub(crate) mod moments;
 mod planner;
 mod probability;
+mod reading;
 pub(crate) mod recall;
 pub(crate) mod search;
 pub(crate) mod session;
@@ -25,17 +26,14 @@ use crate::base::RecordId;
 use crate::base::caller::Caller;
 use crate::base::shortage::Shortage;
 use crate::base::time::{Clock, Timestamp, Zone};
-use crate::language::mention::mentions;
-use crate::language::reference::addressee::is_for_another;
-use crate::language::reference::{Reference, Respelling};
-use crate::language::request_tags::Intent;
+use crate::language::reference::Reference;
+use crate::language::reference::follow_up::follow_up;
 use crate::memory::episodic::requests::Requests;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::ModelError;
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::session::{SearchState, Session, Task};
 use crate::retrieval::sessions::{ListedSession, SessionName, Sessions};
-use crate::search::Filter;
 use crate::store::{Record, StoreError};
 
 pub(crate) use crate::retrieval::grounding::Grounding;
@@ -136,7 +134,12 @@ impl Retrieval {
         text: &str,
         now: Option<Timestamp>,
     ) -> Result<Timestamp, RetrievalError> {
-        let reference = Some(self.read(text)?);
+        let before = self.session(session).task.map(|it| self.reference_of(&it)).transpose()?;
+        let read = self.read(text)?;
+        let reference = Some(match before {
+            Some(before) => follow_up(text, read, before),
+            None => read,
+        });
         let task = Task { text: text.to_owned(), now, reference };
         self.update(session, |it| *it = Session { task: Some(task), ..Session::default() })?;
         Ok(now.unwrap_or_else(|| self.clock.now()))
@@ -182,66 +185,6 @@ impl Retrieval {
         Ok(ParsedRequest { text: text.to_owned(), reference })
     }
 
-    /// Reads a request; where it has words that nobody knows, as what was meant: the model
-    /// that reads it knows them as little.
-    fn read(&self, text: &str) -> Result<Reference, RetrievalError> {
-        if !self.episodic.reads_request(text) {
-            // What the model of requests made of it would be made up.
-            let intent = Intent::Chat;
-            return Ok(Reference { intent, is_unread: true, ..Reference::default() });
-        }
-        if is_for_another(text) {
-            return Ok(Reference { intent: Intent::Chat, ..Reference::default() });
-        }
-        let mut reference = self.requests.read(text)?;
-        self.episodic.respell(&mut reference);
-        self.episodic.leave_out_words_after(&mut reference);
-        if reference.respelled.is_empty() {
-            return Ok(self.with_nearest_name(self.with_some_thing(text, reference)));
-        }
-        let mut meant = self.requests.read(&respell_text(text, &reference.respelled))?;
-        self.episodic.respell(&mut meant);
-        self.episodic.leave_out_words_after(&mut meant);
-        if meant.thing.is_empty() {
-            return Ok(reference);
-        }
-        // Of what is new in words that are put right, nobody said anything.
-        let meant = Reference { respelled: reference.respelled, ends_at: None, ..meant };
-        Ok(self.with_nearest_name(self.with_some_thing(text, meant)))
-    }
-
-    /// An errand of which the model read neither a thing nor what else would tell it is for what
-    /// comes next in it, else for the first thing of its words that was seen, else for the first;
-    /// "something" is for anything.
-    fn with_some_thing(&self, text: &str, mut reference: Reference) -> Reference {
-        let Reference { thing, around, doing, when, order, intent, .. } = &reference;
-        let is_told = !(thing.is_empty() && around.is_empty() && when.is_empty());
-        let is_told = is_told || doing.is_some() || order.is_some();
-        if is_told || !matches!(intent, Intent::Fetch | Intent::Where) {
-            return reference;
-        }
-        let is_seen = |thing: &String| {
-            let seen = self.episodic.last_seen(thing, &Filter::default(), 1);
-            seen.is_ok_and(|it| !it.is_empty())
-        };
-        let named: Vec<String> = mentions(text).into_iter().map(|it| it.phrase).collect();
-        if !reference.also.is_empty() {
-            reference.thing = reference.also.remove(0);
-        } else if let Some(thing) = named.iter().find(|it| is_seen(it)).or_else(|| named.first()) {
-            reference.thing.clone_from(thing);
-        }
-        reference
-    }
-
-    /// What is to be fetched may be what captions call otherwise; a question is answered of what
-    /// it names.
-    fn with_nearest_name(&self, mut reference: Reference) -> Reference {
-        if matches!(reference.intent, Intent::Fetch | Intent::Where) {
-            self.episodic.take_nearest_name(&mut reference);
-        }
-        reference
-    }
-
     /// What the session's task refers to. It was read when the task began; of a session
     /// from before a restart it is read again.
     fn reference_of(&self, task: &Task) -> Result<Reference, RetrievalError> {
@@ -254,20 +197,4 @@ impl Retrieval {
     fn records(&self, ids: &[RecordId]) -> Result<Vec<Record>, RetrievalError> {
         Ok(self.episodic.records(ids)?)
     }
-}
-
-/// A request with the words that were meant in the place of those that were said.
-fn respell_text(text: &str, respellings: &[Respelling]) -> String {
-    let bare = |word: &str| {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        respellings
-            .iter()
-            .find(|it| it.said.eq_ignore_ascii_case(bare))
-            .map(|it| (bare.to_owned(), it))
-    };
-    let words = text.split_whitespace().map(|word| match bare(word) {
-        Some((bare, respelling)) => word.replace(&bare, &respelling.read),
-        None => word.to_owned(),
-    });
-    words.collect::<Vec<_>>().join(" ")
 }

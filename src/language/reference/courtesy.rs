@@ -22,6 +22,15 @@ pub(crate) fn find_tail(request: &str) -> Option<Range<usize>> {
     (is_long && words.all(|it| COURTESY.contains(it))).then_some(comma..request.len())
 }
 
+/// Where words stand before an order that suggest it: "why don't you fetch it" denies nothing.
+pub(crate) fn find_suggestion(request: &str) -> Option<Range<usize>> {
+    let lower = request.to_lowercase().replace('’', "'");
+    let is_said = |it: &&&str| lower.starts_with(**it) && request.is_char_boundary(it.len());
+    SUGGESTIONS.iter().find(is_said).map(|it| 0..it.len())
+}
+
+const SUGGESTIONS: &[&str] = &["why don't you ", "why dont you ", "why not ", "how about you "];
+
 /// Words of a call, at most: "good morning dear robot".
 const CALL_WORDS_MAX: usize = 4;
 
@@ -34,6 +43,21 @@ pub(crate) fn find_call(request: &str) -> Option<Range<usize>> {
     let is_call = words.peek().is_some_and(|it| GREETINGS.contains(it));
     let is_long = rest.split_whitespace().count() >= REQUEST_WORDS_MIN - 1;
     (is_call && is_long && words.count() < CALL_WORDS_MAX).then_some(0..comma + 1)
+}
+
+/// The words between those of courtesy and greeting at both ends: "the kazoo" of "hey, the kazoo,
+/// please!".
+pub(crate) fn without_courtesy(request: &str) -> String {
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let words: Vec<String> = request.split_whitespace().map(bare).collect();
+    let is_polite = |word: &&String| {
+        let lower = word.to_lowercase();
+        lower.is_empty() || COURTESY.contains(&lower) || GREETINGS.contains(&lower)
+    };
+    let before = words.iter().take_while(is_polite).count();
+    let after = words.iter().skip(before).rev().take_while(is_polite).count();
+    let end = words.len().saturating_sub(after);
+    words.get(before..end).unwrap_or_default().join(" ")
 }
 
 #[cfg(test)]
@@ -63,5 +87,18 @@ mod tests {
         for request in ["no, thanks", "get the mug, the red one", "bring me the mug please", ","] {
             assert_eq!(tail(request), None, "{request}");
         }
+    }
+
+    #[test]
+    fn a_suggestion_before_an_order_is_found() {
+        assert_eq!(find_suggestion("Why don't you fetch it"), Some(0..14));
+        assert_eq!(find_suggestion("don't fetch it"), None);
+    }
+
+    #[test]
+    fn words_of_courtesy_at_both_ends_are_left_out() {
+        assert_eq!(without_courtesy("hey, the kazoo, please!"), "the kazoo");
+        assert_eq!(without_courtesy("kazoo?"), "kazoo");
+        assert_eq!(without_courtesy("thanks"), "");
     }
 }

@@ -7,8 +7,12 @@
 pub(crate) mod addressee;
 pub(crate) mod conditions;
 pub(crate) mod courtesy;
+pub(crate) mod errand;
+pub(crate) mod follow_up;
 mod phrase;
+mod put_right;
 mod questions;
+mod uses;
 mod wanted_place;
 
 use std::collections::BTreeSet;
@@ -18,7 +22,7 @@ use crate::language::caption::is_person;
 use crate::language::everyday_names;
 use crate::language::inscription::inscription;
 use crate::language::lexicon;
-use crate::language::mention::mentions;
+use crate::language::mention::{Mention, mentions};
 use crate::language::reference::phrase::{places, plain};
 use crate::language::reference::wanted_place::Told;
 pub use crate::language::reference::wanted_place::WantedPlace;
@@ -29,7 +33,7 @@ use crate::language::sentence::tokens;
 use crate::language::time::{self, Found, PhraseTime};
 use crate::language::verbs;
 use crate::language::words::{
-    AFFORDANCES, BEFORE_VERBS, COPULAS, COURTESY, DETERMINERS, FIRST_ORDINAL, HABITUAL, MERE_USE,
+    BEFORE_VERBS, COPULAS, COURTESY, DETERMINERS, ERRANDS, FIRST_ORDINAL, HABITUAL, MERE_USE,
     ORDINALS, PARTS_OF_DAY, PREPOSITIONS,
 };
 
@@ -39,6 +43,9 @@ pub struct Reference {
     /// What to recall by: the class with its attributes, "red mug". Empty where the
     /// request names none: "what I left on the sofa".
     pub thing: String,
+    /// What else it may be, where only its use is told, the likeliest first: "something to drink
+    /// from" is a cup, a mug or a glass.
+    pub or_else: Vec<String>,
     /// What it was beside, on or in: "laptop", "sofa", "kitchen".
     pub around: Vec<String>,
     /// What it was not beside, on or in, and which one it is not: "other than the red one".
@@ -75,6 +82,8 @@ pub struct Reference {
     pub place: WantedPlace,
     /// Whether it is in a language that nobody here reads, so that nothing else is told.
     pub is_unread: bool,
+    /// Whether it orders what no memory sees to: "water the kale".
+    pub is_other_order: bool,
 }
 
 /// A word of a request that is a slip of the keys.
@@ -95,6 +104,8 @@ pub enum Order {
     Latest,
     /// "the first mug I used today".
     Earliest,
+    /// "the least recently used mug".
+    LongestAgo,
     /// "the mug nearest the sofa".
     NearestTo(String),
 }
@@ -111,8 +122,8 @@ impl Reference {
     pub fn of(request: &str, tagged: &TaggedRequest, times: &[Found]) -> Self {
         let separated = with_separate_targets(request, tagged);
         let tagged = separated.as_ref().unwrap_or(tagged);
-        let placed = with_places_by_preposition(request, tagged);
-        let tagged = &placed;
+        let put_right = put_right::by_words_before(request, tagged);
+        let tagged = &put_right;
         let said = Said { request, tagged, times };
         let (names, is_usual) = without_habit(said.plainly(Role::Thing));
         let (mut names, part) = without_part_of_day(names);
@@ -140,18 +151,18 @@ impl Reference {
         let intent = questions::intent(request, tagged, is_plain);
         // A question is about what somebody did, and not about something to do it with.
         let is_open = is_open && intent != Intent::Question;
-        let affords = intent != Intent::Question
-            || !matches!(tagged.asked, Asked::Time | Asked::Count | Asked::Existence);
-        let thing = if names.is_empty() && affords {
-            deed_or_affordance(doing.as_deref(), is_open, thing)
+        let things_for = if names.is_empty() && intent != Intent::Question {
+            things_for(request, doing.as_deref(), is_open, &thing)
         } else {
-            thing
+            Vec::new()
         };
+        let thing = things_for.first().cloned().unwrap_or(thing);
         let thing = if thing.is_empty() { said.mention_text() } else { thing };
         let is_time = |it: &String| times_said.iter().any(|time| time.contains(it.as_str()));
         let there = said.plainly(Role::Place).into_iter().chain(said.place_meant());
         let there = there.filter(|it| Some(it) != kind.as_ref() && !is_time(it) && !is_written(it));
-        let there = there.chain(said.places_of_deeds());
+        let of_deeds = if things_for.is_empty() { said.places_of_deeds() } else { Vec::new() };
+        let there = there.chain(of_deeds);
         let mut around: Vec<String> = Vec::new();
         for place in there.flat_map(|it| places(&it)) {
             if !around.contains(&place) && place != thing {
@@ -159,14 +170,28 @@ impl Reference {
             }
         }
         let near = said.plainly(Role::Near).into_iter().flat_map(|it| places(&it)).next();
-        let without = said.plainly(Role::Not).into_iter().map(|it| phrase::thing(&[it], &[]));
+        let excluded = said.plainly(Role::Not);
+        let excluded =
+            excluded.iter().flat_map(|it| it.split(" or ")).flat_map(|it| it.split(" nor "));
+        let without: Vec<String> =
+            excluded.map(|it| phrase::thing(&[it.to_owned()], &[])).collect();
+        // "anything but the red mug" is another mug.
+        let thing = match without.iter().find(|it| thing.is_empty() || **it == thing) {
+            Some(other) if names.is_empty() => {
+                let head = mentions(&format!("a {other}")).pop().map(|it| it.head);
+                head.filter(|it| other.ends_with(it.as_str())).unwrap_or(thing)
+            }
+            _ => thing,
+        };
         let is_past = tagged.tense == Tense::Once || !when.is_empty() || doing.is_some();
         let is_past = is_past && tagged.tense != Tense::Habit;
         let (when, order) = split_times(when, tagged);
         let is_question = intent == Intent::Question;
         let is_first = is_question && questions::asks_for_first(request);
+        let is_longest_ago = order.is_some() && questions::asks_for_longest_ago(request);
         let order = near
             .map(Order::NearestTo)
+            .or_else(|| is_longest_ago.then_some(Order::LongestAgo))
             .or(order)
             .or_else(|| is_first.then_some(Order::Earliest))
             .or_else(|| is_usual.then_some(Order::MostOften));
@@ -188,10 +213,11 @@ impl Reference {
         let also = also.filter(|it| !it.is_empty() && *it != thing && seen.insert(it.clone()));
         let TaggedRequest { count, asked, .. } = *tagged;
         Self {
+            or_else: things_for.into_iter().skip(1).collect(),
             also: also.collect(),
             thing,
             around,
-            without: without.filter(|it| !it.is_empty()).collect(),
+            without: without.into_iter().filter(|it| !it.is_empty()).collect(),
             doer: said.doer().filter(|_| doing.is_some()),
             doing: doing.filter(|_| place == WantedPlace::Usual || !(names.is_empty() && is_open)),
             when,
@@ -206,6 +232,7 @@ impl Reference {
             conditions: Vec::new(),
             place,
             is_unread: false,
+            is_other_order: false,
         }
     }
 }
@@ -261,7 +288,9 @@ impl Said<'_> {
                     it.map_or(at == 0 && has_place, |it| DETERMINERS.contains(it))
                 })
             };
-            let names = mentions(text).into_iter().filter(|it| !is_person(it));
+            // "come to the garage"
+            let is_name = |it: &Mention| !is_person(it) && !ERRANDS.contains(&it.phrase);
+            let names = mentions(text).into_iter().filter(is_name);
             names.map(|it| it.phrase).filter(is_determined)
         });
         let mut names = names.map(|it| phrase::thing(&[it], &[]));
@@ -449,24 +478,6 @@ fn with_separate_targets(request: &str, tagged: &TaggedRequest) -> Option<Tagged
     (separated != *tagged).then_some(separated)
 }
 
-/// The tags with what the words before it say to be where the thing is as a place, whatever the
-/// model takes it for: "the one *on* the desk" is not the one nearest to it, and "the mug
-/// *alongside* the box" is one target.
-fn with_places_by_preposition(request: &str, tagged: &TaggedRequest) -> TaggedRequest {
-    let mut placed = tagged.clone();
-    for span in &mut placed.spans {
-        let before = plain(request.get(..span.at.start).unwrap_or_default());
-        let mut before = before.rsplit(' ').skip_while(|it| DETERMINERS.contains(it));
-        let leads = before.next().unwrap_or_default();
-        let is_place = span.role == Role::Near && PREPOSITIONS.has_tag(leads, "surface")
-            || span.role == Role::Also && leads != "with" && PREPOSITIONS.contains(leads);
-        if is_place {
-            span.role = Role::Place;
-        }
-    }
-    placed
-}
-
 /// "red mug" of "the blue mug as well as the *red*".
 fn whole_name(name: String, head: &str) -> String {
     let is_name = name.is_empty() || !mentions(&format!("a {name}")).is_empty();
@@ -480,13 +491,22 @@ fn ends_at(tagged: &TaggedRequest) -> Option<usize> {
     of_first.map(|it| it.at.end).max().filter(|_| is_plain)
 }
 
-/// What to do it with, where a request names nothing but the deed: "something to read".
-/// Of what was done once, the deed alone may not tell.
-fn deed_or_affordance(doing: Option<&str>, is_open: bool, attributes: String) -> String {
-    let Some(doing) = doing.filter(|it| !MERE_USE.contains(it)) else { return attributes };
-    let known = AFFORDANCES.value(doing);
-    let Some(thing) = known.or_else(|| is_open.then_some(doing)) else { return attributes };
-    if attributes.is_empty() { thing.to_owned() } else { format!("{attributes} {thing}") }
+/// What to do it with, where a request names nothing but the deed: "something to read". Of what was
+/// done once, the deed alone may not tell.
+fn things_for(request: &str, doing: Option<&str>, is_open: bool, attributes: &str) -> Vec<String> {
+    let doing = doing.filter(|it| !MERE_USE.contains(it));
+    let mut things = if is_open { uses::things_for(request) } else { Vec::new() };
+    if things.is_empty() {
+        things = uses::things_for_deed(doing);
+    }
+    if things.is_empty() && is_open {
+        things.extend(doing.map(str::to_owned));
+    }
+    let named = |thing: String| match attributes {
+        "" => thing,
+        attributes => format!("{attributes} {thing}"),
+    };
+    things.into_iter().map(named).collect()
 }
 
 /// "desk" of "drinking from at my desk". Without an article only a bed is a place, as

@@ -22,10 +22,19 @@ pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> In
         || words.iter().any(|it| it.len() > 2 && !PAST.contains(it) && verbs::is_placing(it));
     match (tagged.intent, tagged.asked) {
         (Intent::Question, Asked::None) => Intent::Fetch,
-        (Intent::Question, Asked::Place) if is_open && is_placed() => Intent::Where,
+        (Intent::Question, Asked::Place) if is_open && is_placed() && !asks_for_first(request) => {
+            Intent::Where
+        }
         (Intent::Fetch | Intent::Where, _) if asks_of_the_past(&words) => Intent::Question,
+        (Intent::Where, Asked::Existence) if asks_whether_there_is(&words) => Intent::Question,
+        (Intent::Where, Asked::Place) if asks_for_first(request) => Intent::Question,
         (intent, _) => intent,
     }
+}
+
+/// "Is there a bottle".
+fn asks_whether_there_is(words: &[&str]) -> bool {
+    matches!(words, ["is" | "are" | "was" | "were", "there", ..])
 }
 
 /// "What did I do with my keys" asks where they are now.
@@ -45,10 +54,13 @@ pub(super) fn compared_with(request: &str) -> Option<String> {
     Some(thing(&[name.join(" ")], &[])).filter(|it| !it.is_empty())
 }
 
-/// "When did you *first see* it", "the *first time*".
+/// "When did you *first see* it", the *first time*, "where did you see it *first*".
 pub(super) fn asks_for_first(request: &str) -> bool {
     let words = plain(request);
     let words: Vec<&str> = words.split(' ').collect();
+    if let ["where" | "when", "did" | "was" | "were", .., "first"] = words.as_slice() {
+        return true;
+    }
     words.windows(2).any(|pair| {
         let [first, next] = pair else { return false };
         let is_seen = next.starts_with("see")
@@ -57,6 +69,13 @@ pub(super) fn asks_for_first(request: &str) -> bool {
             || matches!(*next, "saw" | "time" | "appear" | "appeared" | "used" | "use");
         *first == "first" && is_seen
     })
+}
+
+/// "The *least recently* used mug", "the mug I used *longest ago*".
+pub(super) fn asks_for_longest_ago(request: &str) -> bool {
+    let words = plain(request);
+    let words: Vec<&str> = words.split(' ').collect();
+    words.windows(2).any(|it| matches!(it, ["least", "recently"] | ["longest", "ago"]))
 }
 
 #[cfg(test)]
@@ -84,6 +103,9 @@ mod tests {
         check("what did I do with my keys", Where, Asked::None, true, Where);
         check("what I left on the table", Fetch, Asked::None, true, Fetch);
         check("a book", Question, Asked::None, true, Fetch);
+        check("is there a bottle", Where, Asked::Existence, true, Question);
+        check("where did you see it first", Where, Asked::Place, true, Question);
+        check("where did you see it first", Question, Asked::Place, true, Question);
     }
 
     #[test]
@@ -102,6 +124,7 @@ mod tests {
     fn the_first_time_is_told_from_the_first_thing() {
         assert!(asks_for_first("when did you first see the red mug"));
         assert!(asks_for_first("When was the first time you saw it?"));
+        assert!(asks_for_first("where did you see the mug first?"));
         assert!(!asks_for_first("bring me the first mug"));
         assert!(!asks_for_first("first the mug, then the book"));
     }

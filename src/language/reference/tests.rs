@@ -12,6 +12,7 @@ pub(crate) fn shown(it: &Reference) -> Vec<String> {
         Some(Order::LeastOften) => "least".to_owned(),
         Some(Order::Latest) => "latest".to_owned(),
         Some(Order::Earliest) => "earliest".to_owned(),
+        Some(Order::LongestAgo) => "longest ago".to_owned(),
         Some(Order::NearestTo(thing)) => format!("near {thing}"),
     };
     let when: Vec<&str> = it.when.iter().map(|time| time.text.as_str()).collect();
@@ -214,12 +215,12 @@ fn a_deed_may_say_where_and_may_name_the_thing() {
     check("that [thing:book] about [deed:gardening]", none, Tense::None, "book |  |  |  | ");
     check("the [thing:book] I [deed:read] at length", none, Tense::Once, "book |  | reading |  | ");
     check("something to [deed:drink from]", none, Tense::None, "cup |  |  |  | ");
-    check("anything to [deed:iron]", none, Tense::None, "ironing |  |  |  | ");
+    check("anything to [deed:iron]", none, Tense::None, "iron |  |  |  | ");
     check(
         "what was I [deed:reading] at the [place:desk] [time:on Friday]?",
         none,
         Tense::Once,
-        "book | desk | reading |  | on Friday",
+        " | desk | reading |  | on Friday",
     );
     check("what I left on the [place:sofa]", none, Tense::Once, " | sofa |  |  | ");
     check("the [thing:pan] to [deed:cook with]", none, Tense::None, "pan |  |  |  | ");

@@ -10,7 +10,7 @@ use crate::language::mention::mentions;
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::sentence::tokens;
 use crate::language::verbs;
-use crate::language::words::{BEFORE_VERBS, BEFORE_WHERE, COPULAS, DETERMINERS, SEARCHING};
+use crate::language::words::{BEFORE_VERBS, BEFORE_WHERE, COPULAS, DETERMINERS, ERRANDS};
 
 /// Which of the places of a thing is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -150,7 +150,7 @@ fn sought_there(words: &[&str]) -> Option<String> {
 }
 
 fn is_sought(before: &[&str]) -> bool {
-    before.iter().any(|it| SEARCHING.contains(it))
+    before.iter().any(|it| ERRANDS.has_tag(it, "sight"))
 }
 
 /// "the book *that* is usually here is", "the mug I use most *is*".

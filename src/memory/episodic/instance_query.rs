@@ -122,6 +122,7 @@ impl Episodic {
             Some(Order::LeastOften) => RankBy::LeastOften,
             Some(Order::Latest) => RankBy::Latest,
             Some(Order::Earliest) => RankBy::Earliest,
+            Some(Order::LongestAgo) => RankBy::LongestAgo,
             Some(Order::NearestTo(what)) => RankBy::NearestTo(self.viewpoints_of(what)?),
         };
         let around = reference.around.iter().filter_map(|it| self.object_query(it));

@@ -58,6 +58,8 @@ pub enum RankBy {
     LeastOften,
     Latest,
     Earliest,
+    /// The latest of all visits the longest ago.
+    LongestAgo,
     /// Nearest to the robot's positions at the sightings of an anchor.
     NearestTo(Vec<[f64; 3]>),
 }
@@ -92,6 +94,8 @@ pub fn rank(
             RankBy::LeastOften => a.often.total_cmp(&b.often),
             RankBy::Latest => b.last.cmp(&a.last),
             RankBy::Earliest => a.first.cmp(&b.first),
+            // One without a matching visit comes last.
+            RankBy::LongestAgo => (a.visits == 0, a.last).cmp(&(b.visits == 0, b.last)),
             RankBy::NearestTo(_) => a.metres.total_cmp(&b.metres),
         };
         // Possible misdetections come last.
@@ -180,7 +184,10 @@ impl ActiveConstraints {
         let around = seen().map(|it| it.around).max().unwrap_or(0);
         let placed = || seen().filter(move |it| it.around >= around);
         let is_visible = criteria.doing.as_ref().is_some_and(|it| it.is_visible);
-        let done = placed().map(|it| it.done).max().filter(|_| is_visible).unwrap_or(Done::Not);
+        // How often a thing is used its visits tell better than the few captions that show it.
+        let tells = is_visible
+            || matches!(criteria.by, RankBy::Latest | RankBy::Earliest | RankBy::LongestAgo);
+        let done = placed().map(|it| it.done).max().filter(|_| tells).unwrap_or(Done::Not);
         let is_seen = done != Done::Not;
         let person = is_visible && !is_seen && placed().any(|it| it.has_person);
         Self { when, around, done, person }
@@ -242,7 +249,11 @@ impl RankKey {
             last: met.iter().map(|it| it.last).max().unwrap_or(Timestamp::EPOCH),
             metres: match &criteria.by {
                 RankBy::NearestTo(anchors) => nearest(instance, anchors, records),
-                RankBy::MostOften | RankBy::LeastOften | RankBy::Latest | RankBy::Earliest => 0.0,
+                RankBy::MostOften
+                | RankBy::LeastOften
+                | RankBy::Latest
+                | RankBy::Earliest
+                | RankBy::LongestAgo => 0.0,
             },
         }
     }

@@ -29,6 +29,8 @@ impl Requests {
         let end = request.char_indices().nth(REQUEST_CHARS_MAX).map_or(request.len(), |(at, _)| at);
         let request = request.get(..end).unwrap_or_default();
         let uncalled = conditions::without(request, courtesy::find_call(request).as_slice());
+        let suggestion = courtesy::find_suggestion(&uncalled);
+        let uncalled = conditions::without(&uncalled, suggestion.as_slice());
         let tail = courtesy::find_tail(&uncalled);
         let request = &*conditions::without(&uncalled, tail.as_slice());
         let (whole, tagged) = self.read_all(request)?;

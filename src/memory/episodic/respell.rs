@@ -12,7 +12,7 @@ use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::reference::{Order, Reference, Respelling};
 use crate::language::spelling::{find_meant, is_slip_of_hand, nearest, sounding_like};
 use crate::language::words::{
-    COLOURS, DETERMINERS, MATERIALS, PATTERNS, SIZES, STATES, STOP_WORDS,
+    COLOURS, DETERMINERS, FOREIGN_WORDS, MATERIALS, PATTERNS, SIZES, STATES, STOP_WORDS,
 };
 use crate::memory::episodic::Episodic;
 
@@ -21,7 +21,11 @@ impl Episodic {
     /// was said beside it.
     pub fn respell(&self, reference: &mut Reference) {
         let is_doubtful = |it: &&str| {
-            !is_english(it) || is_seldom(it) || is_no_name(it) || sounding_like(it).next().is_some()
+            !is_english(it)
+                || is_seldom(it)
+                || is_no_name(it)
+                || sounding_like(it).next().is_some()
+                || lexicon::of_superlative(it).is_some()
         };
         let words = texts(reference).into_iter().flat_map(|it| it.split(' '));
         let doubtful: BTreeSet<String> = words.filter(is_doubtful).map(str::to_owned).collect();
@@ -59,26 +63,54 @@ impl Episodic {
 
 impl Episodic {
     /// Whether a request is in a language that this memory reads: in a script that its models
-    /// know, and not wholly of words that neither English nor a caption has.
+    /// know, and neither wholly of words that neither English nor a caption has, nor for a good part
+    /// of words that English has not and other languages have in every sentence.
     pub fn reads_request(&self, request: &str) -> bool {
-        self.reads(request)
-            && (may_be_english(request) || {
-                let captioned = self.corpus.phrase_words();
-                request.to_lowercase().split_whitespace().any(|it| has(&captioned, it))
-            })
+        if !self.reads(request) {
+            return false;
+        }
+        let words = bare_words(request);
+        let is_strange = !may_be_english(&words);
+        if !is_strange && !words.iter().any(|it| FOREIGN_WORDS.contains(it)) {
+            return true;
+        }
+        let captioned = self.corpus.phrase_words();
+        let is_captioned = |it: &String| has(&captioned, it);
+        !is_foreign(&words, is_captioned) && (!is_strange || words.iter().any(is_captioned))
     }
 }
 
+/// The words of a request in lower case.
+fn bare_words(request: &str) -> Vec<String> {
+    let lower = request.to_lowercase().replace('’', "'");
+    let words = lower.split(|c: char| c.is_whitespace() || c == '-');
+    let bare = words.map(|it| it.trim_matches(|c: char| !c.is_alphanumeric()).to_owned());
+    bare.filter(|it| !it.is_empty()).collect()
+}
+
+/// Whether most words are no English ones, or half of them, where other languages have several of
+/// these in every sentence: "bring mir die rote Tasse".
+fn is_foreign(words: &[String], is_captioned: impl Fn(&String) -> bool) -> bool {
+    let is_english_article =
+        |it: &&String| !matches!(it.as_str(), "a" | "an" | "no") && DETERMINERS.contains(it);
+    if words.len() < 3 || words.iter().any(|it| is_english_article(&it)) {
+        return false;
+    }
+    let known = words.iter().filter(|it| FOREIGN_WORDS.contains(it)).count();
+    let is_unknown = |it: &&String| {
+        !FOREIGN_WORDS.contains(it) && !is_captioned(it) && !(it.is_ascii() && is_english(it))
+    };
+    let strange = known + words.iter().filter(is_unknown).count();
+    known > 0 && 2 * strange > words.len() || known > 1 && 2 * strange >= words.len()
+}
+
 /// Whether a request has an English word, or too few words to say that it has none.
-fn may_be_english(request: &str) -> bool {
-    let lower = request.to_lowercase();
-    let bare = |word| str::trim_matches(word, |c: char| !c.is_alphanumeric());
-    let words: Vec<&str> = lower.split_whitespace().map(bare).collect();
+fn may_be_english(words: &[String]) -> bool {
     let long = words.iter().filter(|it| it.chars().count() >= WORD_LETTERS_MIN);
-    let is_known = |it: &&&str| it.is_ascii() && is_english(it);
+    let is_known = |it: &String| it.is_ascii() && is_english(it);
     words.len() < 3
         || long.clone().count() < 2
-        || long.clone().any(|it| is_known(&it))
+        || long.clone().any(is_known)
         || words.iter().any(|it| DETERMINERS.contains(it))
 }
 
@@ -104,6 +136,10 @@ fn is_look(word: &str) -> bool {
 /// several as near the one that captions call otherwise. A seldom word is read as one of the
 /// captions' where the hand slips so.
 fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
+    // Captions compare nothing.
+    if let Some(adjective) = lexicon::of_superlative(said) {
+        return Some(adjective);
+    }
     let words = || captioned.iter().map(String::as_str);
     let likely = |near: Vec<&'static str>| {
         let is_only = near.len() == 1;
@@ -178,6 +214,7 @@ fn is_english(word: &str) -> bool {
         || forms.iter().any(|it| everyday_names::is_word(it))
         || forms.iter().any(|it| !lexicon::household_names(it).is_empty())
         || forms.iter().any(|it| is_joined(it))
+        || lexicon::compared(word).is_some()
 }
 
 /// Whether a word is two English ones: "houseplant".
@@ -259,6 +296,7 @@ mod tests {
             ("the", None),
             ("dino", Some("dinosaur")),
             ("lappy", Some("laptop")),
+            ("smallest", Some("small")),
         ] {
             assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
         }
@@ -267,10 +305,36 @@ mod tests {
     #[test]
     fn a_request_without_an_english_word_is_not_read() {
         for request in ["donde esta mi paraguas", "où est mon téléphone doré"] {
-            assert!(!may_be_english(request), "{request}");
+            assert!(!may_be_english(&bare_words(request)), "{request}");
         }
         for request in ["where r my kees", "bring botle", "the zorg plumbus", "moblie pls", ""] {
-            assert!(may_be_english(request), "{request}");
+            assert!(may_be_english(&bare_words(request)), "{request}");
+        }
+    }
+
+    #[test]
+    fn a_request_with_two_english_words_by_chance_is_foreign_all_the_same() {
+        let foreign = |request: &str| is_foreign(&bare_words(request), |_| false);
+        for request in [
+            "bring mir die rote Tasse",
+            "apporte moi la tasse rouge",
+            "gib mir den Hammer",
+            "dame las llaves",
+            "dove sono le chiavi",
+            "waar is mijn telefoon",
+            "breng me de rode mok",
+        ] {
+            assert!(foreign(request), "{request}");
+        }
+        for request in [
+            "bring me la croix",
+            "bring de mug",
+            "die hard dvd please",
+            "bring the crème brûlée from la cucina",
+            "get el red mug",
+            "bring me a du pont lighter",
+        ] {
+            assert!(!foreign(request), "{request}");
         }
     }
 

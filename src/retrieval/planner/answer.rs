@@ -1,8 +1,13 @@
 //! Questions, answered from what the memory knows: where and when a thing was seen, how many
 //! there are, whether there is one, which of several was seen later.
 
+use std::time::Duration;
+
+use crate::base::time::Window;
+use crate::language::lexicon;
 use crate::language::reference::Order;
 use crate::language::request_tags::Asked;
+use crate::language::words::{DETERMINERS, PEOPLE};
 use crate::memory::episodic::Recalled;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::planner::answer_text::{AnswerWording, Compared, Counted};
@@ -14,40 +19,103 @@ const NEWEST: usize = 50;
 
 impl Plan<'_> {
     pub(super) fn answer(&mut self) -> Result<String, RetrievalError> {
-        let told = AnswerWording { zone: self.zone, thing: self.reference.thing.clone() };
+        let told = self.wording();
         if told.thing.is_empty() {
             return self.scene(&told);
         }
         let is_first = self.reference.order == Some(Order::Earliest);
         match self.reference.asked {
-            Asked::Count => self.count(&told),
+            Asked::Count => self.counts(),
             Asked::Which => self.compare(&told),
             Asked::Existence if !self.reference.also.is_empty() => self.compare(&told),
             Asked::Existence => self.existence(&told),
             Asked::Time | Asked::Place if is_first => self.first_time(&told),
             Asked::Time => self.last_time(&told),
+            Asked::Place | Asked::Other | Asked::None if self.is_yes_or_no() => {
+                self.existence(&told)
+            }
             Asked::Place | Asked::Other | Asked::None => self.sighting(&told),
         }
     }
 
+    fn wording(&self) -> AnswerWording {
+        AnswerWording { zone: self.zone, thing: self.reference.thing.clone() }
+    }
+
+    fn is_yes_or_no(&self) -> bool {
+        asks_yes_or_no(&self.task.text)
+    }
+
     /// Sightings in the time and at the place that are named, the newest first.
     fn sightings(&mut self, why: &'static str) -> Result<Vec<Recalled>, RetrievalError> {
-        let request = recall(self.description(), self.window(), NEWEST);
+        let found = self.sightings_within(self.window(), why)?;
+        match self.other_window() {
+            Some(other) if found.is_empty() => self.sightings_within(Some(other), why),
+            Some(_) | None => Ok(found),
+        }
+    }
+
+    fn sightings_within(
+        &mut self,
+        window: Option<Window>,
+        why: &'static str,
+    ) -> Result<Vec<Recalled>, RetrievalError> {
+        let request = recall(self.description(), window, NEWEST);
         let found = self.trace.recall_last_seen(request, why)?;
         let is_there = |it: &Recalled| self.reference.around.is_empty() || is_in_place(it);
-        Ok(found.into_iter().filter(is_there).collect())
+        let found = found.into_iter().filter(is_there);
+        Ok(found.filter(|it| !self.is_said_to_be_other(it)).collect())
+    }
+
+    /// "Not red", of what a caption calls red.
+    fn is_said_to_be_other(&self, recalled: &Recalled) -> bool {
+        let name = recalled.matched.first().map(|it| it.split(' ').collect::<Vec<_>>());
+        let name = name.unwrap_or_default();
+        let own: Vec<&str> = self.reference.thing.split(' ').collect();
+        self.reference.without.iter().any(|it| {
+            let mut words = it.split(' ').filter(|it| !own.contains(it)).peekable();
+            words.peek().is_some() && words.all(|word| name.contains(&word))
+        })
     }
 
     fn newest_ever(&mut self) -> Result<Option<Recalled>, RetrievalError> {
-        let request = recall(with_article(&self.reference.thing), None, 1);
-        let why = "There it was not: find where it was seen last.";
-        Ok(self.trace.recall_last_seen(request, why)?.into_iter().next())
+        self.newest_until(None, "There it was not: find where it was seen last.")
+    }
+
+    fn newest_until(
+        &mut self,
+        window: Option<Window>,
+        why: &'static str,
+    ) -> Result<Option<Recalled>, RetrievalError> {
+        let request = recall(with_article(&self.reference.thing), window, NEWEST);
+        let found = self.trace.recall_last_seen(request, why)?;
+        Ok(found.into_iter().find(|it| !self.is_said_to_be_other(it)))
+    }
+
+    /// Where it was when nothing was seen of it: where it was before, else where it is.
+    fn elsewhere(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
+        let until = self.window().and_then(|it| it.start());
+        let before = until.and_then(|it| Window::new(None, Some(it)).ok());
+        if before.is_some() {
+            let why = "Nothing was seen then: find where it was before.";
+            if let Some(newest) = self.newest_until(before, why)? {
+                return Ok(told.before(&newest));
+            }
+        }
+        Ok(told.elsewhere(self.newest_ever()?.as_ref()))
     }
 
     /// Where no thing is named: what somebody did, else what was seen.
     fn scene(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
+        let is_yes_or_no = self.is_yes_or_no();
         let Some(doing) = self.reference.doing.clone() else {
-            return Ok(told.scenes(&self.scenes()?));
+            let found = self.scenes()?;
+            let is_somebody = is_yes_or_no && asks_for_somebody(&self.task.text);
+            let somebody = found.iter().filter(|it| it.record.parsed.has_person()).cloned();
+            return Ok(match is_somebody {
+                true => told.scenes_there(&somebody.collect::<Vec<_>>()),
+                false => told.scenes(&found),
+            });
         };
         let around = self.reference.around.iter().map(|it| format!(" by the {it}"));
         let around = around.collect::<Vec<_>>().concat();
@@ -56,10 +124,14 @@ impl Plan<'_> {
         let request = recall(format!("{who} {doing}{around}"), self.window(), NEWEST);
         let found = self.trace.recall_last_seen(request, "Recall when somebody did that.")?;
         match (found.first(), self.reference.asked) {
-            (Some(newest), _) => Ok(told.deed(&who, &doing, newest)),
+            (Some(newest), _) => {
+                let yes = if is_yes_or_no { "yes: " } else { "" };
+                Ok(format!("{yes}{}", told.deed(&who, &doing, newest)))
+            }
             (None, Asked::Time | Asked::Existence | Asked::Count) => {
                 Ok(AnswerWording::no_deed(&who, &doing))
             }
+            (None, _) if is_yes_or_no => Ok(AnswerWording::no_deed(&who, &doing)),
             (None, _) => Ok(told.scenes(&self.scenes()?)),
         }
     }
@@ -76,29 +148,41 @@ impl Plan<'_> {
 
     fn sighting(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let mut found = self.sightings("Recall when it was seen so.")?;
-        if let (true, Some(window)) = (found.is_empty(), self.window()) {
+        let window = self.window().filter(|it| span(*it).is_some_and(|it| it <= PART_OF_DAY_MAX));
+        if let (true, Some(window)) = (found.is_empty(), window) {
             let request = recall(self.description(), Some(widen(window)), NEWEST);
             let why = "Nothing was seen then: look before and after.";
             found = self.trace.recall_last_seen(request, why)?;
         }
-        match self.find_deed(&found).or_else(|| found.first()) {
-            Some(newest) => Ok(told.sighting(newest)),
-            None => Ok(told.elsewhere(self.newest_ever()?.as_ref())),
+        let asked = window.map_or_else(|| found.first(), |it| nearest_to(&found, it));
+        match self.find_deed(&found).or(asked) {
+            Some(seen) => Ok(told.sighting(seen)),
+            None => self.elsewhere(told),
         }
     }
 
     /// The newest record of the deed that is asked about.
     fn find_deed<'r>(&self, found: &'r [Recalled]) -> Option<&'r Recalled> {
         let deed = self.asked_deed()?;
-        found.iter().find(|it| deed.is_done_in(&it.record.parsed))
+        found.iter().find(|it| self.is_done_with(&deed, it))
     }
 
     fn existence(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let found = self.sightings("Recall whether there is one.")?;
-        match found.first() {
-            Some(newest) => Ok(told.existence(newest)),
-            None => Ok(told.elsewhere(self.newest_ever()?.as_ref())),
+        let Some(newest) = found.first() else { return self.elsewhere(told) };
+        if self.reference.doing.is_some() {
+            return Ok(match self.find_deed(&found) {
+                Some(done) => told.existence(done),
+                None => told.undone(newest, self.reference.doing.as_deref()),
+            });
         }
+        if is_of_one_now(&self.task.text) && !self.reference.around.is_empty() {
+            let ever = self.newest_ever()?.filter(|it| it.record.end_at > newest.record.end_at);
+            if let Some(ever) = ever {
+                return Ok(told.moved(&ever, newest));
+            }
+        }
+        Ok(told.existence(newest))
     }
 
     fn last_time(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
@@ -107,7 +191,7 @@ impl Plan<'_> {
         match (self.find_deed(&found), found.first()) {
             (Some(done), _) => Ok(told.sighting(done)),
             (None, Some(newest)) => Ok(told.undone(newest, doing)),
-            (None, None) => Ok(told.elsewhere(self.newest_ever()?.as_ref())),
+            (None, None) => self.elsewhere(told),
         }
     }
 
@@ -123,7 +207,18 @@ impl Plan<'_> {
         }
     }
 
-    fn count(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
+    /// Each of what is asked about: "how many candles and apples".
+    fn counts(&mut self) -> Result<String, RetrievalError> {
+        let mut told = vec![self.count()?];
+        for thing in std::mem::take(&mut self.reference.also) {
+            self.reference.thing = thing;
+            told.push(self.count()?);
+        }
+        Ok(told.join("; "))
+    }
+
+    fn count(&mut self) -> Result<String, RetrievalError> {
+        let told = self.wording();
         let request = recall(self.description(), self.window(), SIGHTINGS);
         let found = self.trace.recall_all(request, "Recall every time that one was seen.")?;
         let around = &self.reference.around;
@@ -156,8 +251,20 @@ impl Plan<'_> {
             let found = self.trace.recall_all(request, why)?;
             compared.push(Compared { thing, found });
         }
-        let is_yes_or_no = asks_yes_or_no(&self.task.text);
+        let is_yes_or_no = self.is_yes_or_no();
+        let compared = self.with_deeds_alone(compared);
         Ok(told.comparison(compared, self.reference.order.as_ref(), is_yes_or_no))
+    }
+
+    /// Of what is compared by a deed the records of that alone, unless there is none.
+    fn with_deeds_alone(&self, compared: Vec<Compared>) -> Vec<Compared> {
+        let Some(deed) = self.asked_deed() else { return compared };
+        let done = |it: &Compared| {
+            let found = it.found.iter().filter(|it| self.is_done_with(&deed, it));
+            Compared { thing: it.thing.clone(), found: found.cloned().collect() }
+        };
+        let done: Vec<Compared> = compared.iter().map(done).collect();
+        if done.iter().any(|it| !it.found.is_empty()) { done } else { compared }
     }
 
     fn first_of_kind(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
@@ -173,6 +280,46 @@ impl Plan<'_> {
             None => Ok(told.elsewhere(None)),
         }
     }
+}
+
+/// Longest part of a day, before and after which is looked as well; a day is itself what is asked of.
+const PART_OF_DAY_MAX: Duration = Duration::from_hours(12);
+
+fn span(window: Window) -> Option<Duration> {
+    let (start, end) = window.start().zip(window.end())?;
+    Some(end.since(start))
+}
+
+/// What was seen nearest to the middle of a window.
+fn nearest_to(found: &[Recalled], window: Window) -> Option<&Recalled> {
+    let (start, end) = window.start().zip(window.end())?;
+    let middle = start.plus(end.since(start) / 2);
+    let away = |it: &&Recalled| {
+        let at = it.record.end_at;
+        at.since(middle).max(middle.since(at))
+    };
+    found.iter().min_by_key(away)
+}
+
+/// "Was *anyone* in the garage".
+fn asks_for_somebody(question: &str) -> bool {
+    let lower = question.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    words.any(|it| {
+        PEOPLE.contains(it) || lexicon::is_person(it) || matches!(it, "anyone" | "anybody" | "who")
+    })
+}
+
+/// Whether a question is of one thing as it is now: "is the remote still on the sofa".
+fn is_of_one_now(question: &str) -> bool {
+    let lower = question.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+    let is_now = matches!(words.next(), Some("is" | "are"));
+    is_now
+        && words.next().is_some_and(|it| {
+            matches!(it, "it" | "they")
+                || it != "there" && DETERMINERS.has_tag(it, "article") && !matches!(it, "a" | "an")
+        })
 }
 
 /// "Is the mug used more than the cup": a question without a question word.

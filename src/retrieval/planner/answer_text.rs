@@ -71,6 +71,22 @@ impl AnswerWording {
         }
     }
 
+    /// Where it was before the time that is asked about, at which nothing was seen of it.
+    pub(super) fn before(&self, newest: &Recalled) -> String {
+        let newest = self.at(&newest.record);
+        format!("no {:?} was seen so; before that one was last seen {newest}", self.thing)
+    }
+
+    /// Where it was seen since it was where a question has it.
+    pub(super) fn moved(&self, newest: &Recalled, there: &Recalled) -> String {
+        let there = self.zone.format(there.record.end_at);
+        format!(
+            "no: {} was last seen {}; there it was at {there}",
+            self.name_in(newest),
+            self.at(&newest.record)
+        )
+    }
+
     /// Where it was not seen as asked; `newest` is where it was at all.
     pub(super) fn elsewhere(&self, newest: Option<&Recalled>) -> String {
         let thing = &self.thing;
@@ -140,6 +156,12 @@ impl AnswerWording {
         }
     }
 
+    /// The same to whether there was something.
+    pub(super) fn scenes_there(&self, found: &[Recalled]) -> String {
+        let scenes = self.scenes(found);
+        if found.is_empty() { scenes } else { format!("yes: {scenes}") }
+    }
+
     /// The newest of what was recalled.
     pub(super) fn scenes(&self, found: &[Recalled]) -> String {
         let mut newest: Vec<&Record> = found.iter().map(|it| &it.record).collect();
@@ -166,6 +188,7 @@ fn rank(mut compared: Vec<Compared>, order: Option<&Order>) -> (Vec<Compared>, &
         Some(Order::MostOften) => "was seen more often",
         Some(Order::LeastOften) => "was seen less often",
         Some(Order::Earliest) => "was seen earlier",
+        Some(Order::LongestAgo) => "was seen less recently",
         None | Some(Order::Latest | Order::NearestTo(_)) => "was seen more recently",
     };
     (compared, how)
@@ -179,6 +202,7 @@ fn key(it: &Compared, order: Option<&Order>) -> (bool, i64) {
         Some(Order::MostOften) => count,
         Some(Order::LeastOften) => -count,
         Some(Order::Earliest) => -micros(it.found.first()),
+        Some(Order::LongestAgo) => -micros(it.found.last()),
         None | Some(Order::Latest | Order::NearestTo(_)) => micros(it.found.last()),
     };
     (!it.found.is_empty(), rank)

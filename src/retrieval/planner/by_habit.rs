@@ -15,6 +15,7 @@ impl Plan<'_> {
         let window = self.window();
         let mut found = self.recall_habit(window)?;
         if found.is_empty() && window.is_some_and(|it| it.start().is_some()) {
+            self.tell_unseen_then();
             let why = "Nothing was seen at that time: recall every time that one was seen.";
             let all = recall(self.reference.thing.clone(), None, SIGHTINGS);
             found = self.trace.recall_all(all, why)?;
@@ -22,6 +23,7 @@ impl Plan<'_> {
         if found.is_empty() {
             return Ok(None);
         }
+        self.tell_unseen_deed(&found);
         self.first_instance(&found)
     }
 

@@ -20,6 +20,7 @@ impl Plan<'_> {
         // Of as many places the newest.
         let newest = there.iter().rev().max_by_key(|it| self.places_said(it));
         let Some(newest) = newest else {
+            self.tell_unseen_there();
             return if !is_seen { Ok(None) } else { self.nearest() };
         };
         self.at_named_place = Some(newest.record.clone());

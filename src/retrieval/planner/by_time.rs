@@ -8,16 +8,27 @@ use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, is_in_place, recall};
 
 impl Plan<'_> {
     pub(super) fn by_time(&mut self, window: Window) -> Result<Option<String>, RetrievalError> {
-        for window in [window, widen(window)] {
-            if self.recall_within(window)?.is_empty() {
-                continue;
-            }
-            if let Some(target) = self.implied_target("Say which one was seen then.")? {
-                return Ok(Some(target));
-            }
+        if let Some(target) = self.seen_within(window)? {
+            return Ok(Some(target));
         }
-        // Nothing of it was seen at that time: the place or the deed may still tell.
-        self.by_habit()
+        if let Some(other) = self.other_window()
+            && let Some(target) = self.seen_within(other)?
+        {
+            return Ok(Some(target));
+        }
+        self.tell_unseen_then();
+        match self.seen_within(widen(window))? {
+            Some(target) => Ok(Some(target)),
+            // The place or the deed may still tell.
+            None => self.by_habit(),
+        }
+    }
+
+    fn seen_within(&mut self, window: Window) -> Result<Option<String>, RetrievalError> {
+        if self.recall_within(window)?.is_empty() {
+            return Ok(None);
+        }
+        self.implied_target("Say which one was seen then.")
     }
 
     /// The records of a window that may tell which one is meant; empty where they show

@@ -16,12 +16,15 @@ mod by_usual_place;
 mod named_spots;
 mod query;
 mod several;
+mod unseen;
 
 use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Window, Zone};
-use crate::language::deeds::AskedDeed;
+use crate::language::deeds::{AskedDeed, Done};
+use crate::language::mention::Mention;
 use crate::language::reference::{Reference, WantedPlace};
 use crate::language::request_tags::Intent;
+use crate::language::time::PhraseTime;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::grounding::SAME_PLACE_METRES;
 use crate::retrieval::planner::query::{description, time_window, whole_seconds, with_article};
@@ -42,6 +45,9 @@ const SIGHTINGS: usize = 500;
 
 /// Of a request in another language; a recall still matches its words.
 const UNREAD: &str = "this memory reads English; a recall matches other words as written";
+
+/// Of an order with another verb than one of an errand.
+const OTHER_ORDER: &str = "this memory knows where things are; it sees to no other order";
 
 /// A plan that was carried out.
 #[derive(Debug)]
@@ -103,6 +109,9 @@ impl Plan<'_> {
     fn carry_out(&mut self) -> Result<Outcome, RetrievalError> {
         if self.reference.is_unread {
             self.unmet.push(UNREAD.to_owned());
+        }
+        if self.reference.is_other_order {
+            self.unmet.push(OTHER_ORDER.to_owned());
         }
         match self.reference.intent {
             Intent::Stop | Intent::Chat => return Ok(Outcome::NotDispatched),
@@ -213,12 +222,24 @@ impl Plan<'_> {
         doing.as_deref().map(|doing| AskedDeed::new(doing, doer.as_deref()))
     }
 
+    /// Whether the deed that is told of was done with what was recalled.
+    fn is_done_with(&self, deed: &AskedDeed, recalled: &Recalled) -> bool {
+        let is_it = |it: &Mention| recalled.matched.contains(&it.phrase);
+        deed.done(&recalled.record.parsed, &is_it) >= Done::WithAnything
+    }
+
     fn description(&self) -> String {
         description(&self.reference)
     }
 
     fn window(&self) -> Option<Window> {
-        time_window(&self.reference, self.now, self.zone)
+        time_window(&self.reference.when, self.now, self.zone)
+    }
+
+    /// The same in the other half of the day, where a time of the clock does not say in which: "at six".
+    fn other_window(&self) -> Option<Window> {
+        let other = self.reference.when.iter().filter_map(PhraseTime::in_other_half);
+        time_window(&other.collect::<Vec<_>>(), self.now, self.zone)
     }
 }
 

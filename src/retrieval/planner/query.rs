@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::base::time::{Timestamp, Window, Zone};
 use crate::base::wording::article;
 use crate::language::reference::Reference;
+use crate::language::time::PhraseTime;
 
 /// A reference as a description to recall by: "a red mug by the desk".
 pub(super) fn description(reference: &Reference) -> String {
@@ -30,10 +31,9 @@ pub(super) fn with_article(thing: &str) -> String {
     format!("{} {thing}", article(thing))
 }
 
-/// The window of all occasions that a reference names; `None` where it names none, or a
-/// habit only.
-pub(super) fn time_window(reference: &Reference, now: Timestamp, zone: Zone) -> Option<Window> {
-    let times = reference.when.iter().map(|it| it.resolve(now, zone).window);
+/// The window of all occasions that are named; `None` where there is none, or a habit only.
+pub(super) fn time_window(when: &[PhraseTime], now: Timestamp, zone: Zone) -> Option<Window> {
+    let times = when.iter().map(|it| it.resolve(now, zone).window);
     times.filter(|it| !it.is_unbounded()).reduce(|a, b| {
         // Open where one of them is.
         let start = a.start().zip(b.start()).map(|(a, b)| a.min(b));

@@ -175,6 +175,7 @@ fn order_words(reference: &Reference) -> String {
         Some(Order::LeastOften) => "least frequent first".to_owned(),
         Some(Order::Latest) => "latest first".to_owned(),
         Some(Order::Earliest) => "earliest first".to_owned(),
+        Some(Order::LongestAgo) => "the longest ago first".to_owned(),
         Some(Order::NearestTo(what)) => format!("nearest to {what} first"),
     }
 }

@@ -1,0 +1,190 @@
+//! Roles of words put right where the words before them tell them surely and the model of requests
+//! takes them for something else.
+//!
+//! Pure. English.
+
+use std::ops::Range;
+
+use crate::language::lexicon;
+use crate::language::reference::errand::{Ordered, ordered};
+use crate::language::reference::phrase::{is_relative, plain};
+use crate::language::request_tags::{Role, TaggedRequest, TaggedSpan};
+use crate::language::words::{BEFORE_VERBS, COPULAS, DETERMINERS, ERRANDS, PREPOSITIONS, is_room};
+
+/// The tags with
+/// - a place after a word that leads to where the thing is: "the one *on* the desk" is not the one
+///   nearest to it, "the mug *alongside* the box" is one target, and of "*from* the office not the
+///   kitchen one" only the kitchen is excluded;
+/// - what is said once more after a slip of the tongue: "the mug *no* the red one" is red;
+/// - a name that is a verb as well after an article: "the Best Mom *mug*";
+/// - a room of which the model says nothing: "the plant we've got through in the *office*";
+/// - and without where a thing is to be put: "put the comb in the *bathroom*".
+pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRequest {
+    let mut put_right = tagged.clone();
+    let mut from = 0;
+    let is_moving = ordered(request) == Ordered::Moving;
+    let mut after_thing = false;
+    let is_nameless = !tagged.spans.iter().any(|it| matches!(it.role, Role::Thing | Role::Also));
+    for span in &mut put_right.spans {
+        let before = plain(request.get(..span.at.start).unwrap_or_default());
+        let between = plain(request.get(from..span.at.start).unwrap_or_default());
+        from = span.at.end;
+        let mut words = before.rsplit(' ').skip_while(|it| DETERMINERS.contains(it) && *it != "no");
+        let leads = words.next().unwrap_or_default();
+        let is_surface = PREPOSITIONS.has_tag(leads, "surface");
+        span.role = match span.role {
+            Role::Near if is_surface => Role::Place,
+            Role::Also if leads != "with" && PREPOSITIONS.contains(leads) => Role::Place,
+            Role::Not if (is_surface || leads == "from") && !denies(&between) => Role::Place,
+            Role::Not if leads == "no" && has_article(&before) => Role::Attribute,
+            Role::Place if is_moving && after_thing && leads_on(&between) => Role::None,
+            Role::Thing if leads == "not" && tells_other(request, span) => Role::Not,
+            Role::Deed if is_nameless && is_named(&before, request, span) => Role::Thing,
+            role => role,
+        };
+        after_thing |= span.role == Role::Thing;
+    }
+    put_right.spans.retain(|it| it.role != Role::None);
+    if let Some(room) = room_told_of(request, &put_right) {
+        put_right.spans.push(room);
+        put_right.spans.sort_by_key(|it| it.at.start);
+    }
+    put_right
+}
+
+/// Whether another thing follows after a comma: "not the glasses, *the carafe*".
+fn tells_other(request: &str, span: &TaggedSpan) -> bool {
+    let after = request.get(span.at.end..).unwrap_or_default();
+    let other = after.split_once(',').map(|(_, it)| plain(it)).unwrap_or_default();
+    other.split(' ').next().is_some_and(|it| DETERMINERS.has_tag(it, "article"))
+}
+
+/// "in the", after the thing, of where it is to be put; not "that is in the", "from the".
+fn leads_on(between: &str) -> bool {
+    let is_told =
+        |it: &str| COPULAS.contains(it) || is_relative(it) || matches!(it, "from" | "off");
+    !between.split(' ').any(is_told)
+}
+
+/// Whether words say that something is not so.
+fn denies(words: &str) -> bool {
+    words.split(' ').any(|it| {
+        matches!(it, "not" | "no" | "but" | "except" | "without" | "than" | "of" | "never" | "nor")
+            || it.ends_with("n't")
+            || it.starts_with("exclud")
+    })
+}
+
+/// "no *the*", of a second thought; "no red one" has none.
+fn has_article(before: &str) -> bool {
+    before.rsplit(' ').next().is_some_and(|it| it != "no" && DETERMINERS.contains(it))
+}
+
+/// Whether a verb that is oftener a name follows an article, with no one who does it between.
+fn is_named(before: &str, request: &str, span: &TaggedSpan) -> bool {
+    let said = plain(request.get(span.at.clone()).unwrap_or_default());
+    let is_name = lexicon::is_name(&said) && lexicon::is_seldom_verb(&said);
+    let mut words = before.rsplit(' ');
+    let is_subject = |it: &str| it == "to" || BEFORE_VERBS.contains(it) || it == "somebody";
+    let told = words.by_ref().take(NAME_WORDS_MAX).take_while(|it| !is_subject(it));
+    is_name && told.into_iter().any(|it| DETERMINERS.has_tag(it, "article"))
+}
+
+/// Most words between an article and the end of a name.
+const NAME_WORDS_MAX: usize = 4;
+
+/// The room in which the thing is, where nothing else tells its place and the robot is not to take it
+/// anywhere.
+fn room_told_of(request: &str, tagged: &TaggedRequest) -> Option<TaggedSpan> {
+    let is_told = |it: &TaggedSpan| matches!(it.role, Role::Place | Role::Near | Role::Not);
+    let is_moved = || plain(request).split(' ').any(|it| ERRANDS.has_tag(it, "moving"));
+    if tagged.spans.iter().any(is_told) || is_moved() {
+        return None;
+    }
+    let thing = tagged.spans.iter().find(|it| it.role == Role::Thing)?;
+    rooms(request).into_iter().find_map(|(leads, at)| {
+        let is_apart = !tagged.spans.iter().any(|it| it.at.start < at.end && at.start < it.at.end);
+        let is_in = matches!(leads.as_str(), "in" | "from" | "inside" | "at");
+        // "nip into the bathroom and come back with it"
+        let goes = || matches!(leads.as_str(), "to" | "into" | "through");
+        let between = plain(request.get(at.end..thing.at.start).unwrap_or_default());
+        let is_left = || between.split(' ').any(|it| matches!(it, "and" | "for" | "then"));
+        let is_place = if at.start > thing.at.end { is_in } else { (is_in || goes()) && is_left() };
+        (is_place && is_apart).then_some(TaggedSpan { role: Role::Place, at })
+    })
+}
+
+/// The rooms that stand after an article, each with the word before that.
+fn rooms(request: &str) -> Vec<(String, Range<usize>)> {
+    let words: Vec<&str> = request.split_whitespace().collect();
+    let start = |word: &str| word.as_ptr() as usize - request.as_ptr() as usize;
+    let end =
+        |word: &str| start(word) + word.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
+    let stem = |word: &str| lexicon::noun_stem(&plain(word));
+    let named = words.windows(3).enumerate().filter_map(|(at, of)| {
+        let [before, article, first] = of else { return None };
+        let second =
+            words.get(at + 3).filter(|it| is_room(&format!("{} {}", stem(first), stem(it))));
+        let is_one = second.is_some() || is_room(&stem(first));
+        let is_named = is_one && DETERMINERS.has_tag(&plain(article), "article");
+        let last = second.unwrap_or(first);
+        is_named.then(|| (plain(before), start(first)..end(last)))
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put_right(request: &str, spans: &[(Role, &str)]) -> Vec<(Role, String)> {
+        let span = |(role, text): &(Role, &str)| {
+            let at = request.find(text).unwrap();
+            TaggedSpan { role: *role, at: at..at + text.len() }
+        };
+        let spans = spans.iter().map(span).collect();
+        let tagged = TaggedRequest { spans, ..TaggedRequest::default() };
+        let spans = by_words_before(request, &tagged).spans;
+        spans.into_iter().map(|it| (it.role, request[it.at].to_owned())).collect()
+    }
+
+    #[test]
+    fn roles_are_put_right_by_the_words_before_them() {
+        use Role::{Also, Attribute, Deed, Near, Not, Place, Thing};
+        for (request, tagged, expect) in [
+            ("the one on the desk", &[(Near, "desk")][..], &[Place][..]),
+            ("the mug nearest the desk", &[(Thing, "mug"), (Near, "desk")], &[Thing, Near]),
+            ("mug alongside the box", &[(Thing, "mug"), (Also, "box")], &[Thing, Place]),
+            (
+                "the mug from the office not the kitchen one",
+                &[(Thing, "mug"), (Not, "office"), (Not, "kitchen")],
+                &[Thing, Place, Not],
+            ),
+            ("a mug not from the office", &[(Thing, "mug"), (Not, "office")], &[Thing, Not]),
+            ("the mug no the red one", &[(Thing, "mug"), (Not, "red")], &[Thing, Attribute]),
+            ("the mug not the red one", &[(Thing, "mug"), (Not, "red")], &[Thing, Not]),
+            ("not the glasses, the carafe", &[(Thing, "glasses")], &[Not]),
+            ("a mug with no red stripes", &[(Thing, "mug"), (Not, "red")], &[Thing, Not]),
+            ("bring me the Best Mom mug", &[(Deed, "mug")], &[Thing]),
+            ("bring me what the man used to mug", &[(Deed, "mug")], &[Deed]),
+            ("the plant we have through in the office", &[(Thing, "plant")], &[Thing, Place]),
+            ("the plant through in the living room", &[(Thing, "plant")], &[Thing, Place]),
+            (
+                "nip into the bathroom and come back with the box",
+                &[(Thing, "box")],
+                &[Place, Thing],
+            ),
+            ("bring the plant to the office", &[(Thing, "plant")], &[Thing]),
+            ("put the plant down in the office", &[(Thing, "plant")], &[Thing]),
+            ("put the comb in the box", &[(Thing, "comb"), (Place, "box")], &[Thing]),
+            (
+                "move the comb that is in the box to the hall",
+                &[(Thing, "comb"), (Place, "box")],
+                &[Thing, Place],
+            ),
+        ] {
+            let roles: Vec<Role> = put_right(request, tagged).iter().map(|it| it.0).collect();
+            assert_eq!(roles, expect, "{request}");
+        }
+    }
+}

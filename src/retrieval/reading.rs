@@ -1,0 +1,278 @@
+//! What a request refers to, read with what the memory knows: its slips, its names, and whether what
+//! it names was seen.
+
+use crate::language::fit::Certainty;
+use crate::language::mention::mentions;
+use crate::language::reference::addressee::is_for_another;
+use crate::language::reference::courtesy::without_courtesy;
+use crate::language::reference::errand::{Ordered, is_given, is_sent, ordered};
+use crate::language::reference::{Reference, Respelling};
+use crate::language::request_tags::Intent;
+use crate::language::spelling::with_heard_denial;
+use crate::language::verbs;
+use crate::language::words::{DETERMINERS, PREPOSITIONS};
+use crate::memory::episodic::noun_phrases::bare_name;
+use crate::retrieval::{Retrieval, RetrievalError};
+use crate::search::Filter;
+
+impl Retrieval {
+    /// Reads a request; where it has words that nobody knows, as what was meant: the model
+    /// that reads it knows them as little.
+    pub(super) fn read(&self, text: &str) -> Result<Reference, RetrievalError> {
+        if !self.episodic.reads_request(text) {
+            // What the model of requests made of it would be made up.
+            let intent = Intent::Chat;
+            return Ok(Reference { intent, is_unread: true, ..Reference::default() });
+        }
+        if is_for_another(text) {
+            return Ok(Reference { intent: Intent::Chat, ..Reference::default() });
+        }
+        let text = &*with_heard_denial(text);
+        let reference = self.read_english(text)?;
+        Ok(match reference.intent {
+            Intent::Chat | Intent::Stop if is_sent(text) && self.is_place_seen(&reference) => {
+                Reference { intent: Intent::Fetch, ..reference }
+            }
+            Intent::Chat if is_given(text) && self.is_surely_seen(&reference.thing) => {
+                Reference { intent: Intent::Fetch, ..reference }
+            }
+            Intent::Chat | Intent::Stop => {
+                let is_other_order =
+                    reference.intent == Intent::Chat && ordered(text) == Ordered::OtherDeed;
+                self.with_name_alone(text, Reference { is_other_order, ..reference })
+            }
+            Intent::Fetch | Intent::Where if self.is_other_order(text, &reference) => {
+                Reference { intent: Intent::Chat, is_other_order: true, ..reference }
+            }
+            Intent::Fetch | Intent::Where | Intent::Question => reference,
+        })
+    }
+
+    fn read_english(&self, text: &str) -> Result<Reference, RetrievalError> {
+        let mut reference = self.requests.read(text)?;
+        self.episodic.respell(&mut reference);
+        self.episodic.leave_out_words_after(&mut reference);
+        if reference.respelled.is_empty() {
+            return Ok(self.with_what_was_seen(text, reference));
+        }
+        let mut meant = self.requests.read(&respell_text(text, &reference.respelled))?;
+        self.episodic.respell(&mut meant);
+        self.episodic.leave_out_words_after(&mut meant);
+        if meant.thing.is_empty() {
+            return Ok(reference);
+        }
+        // Of what is new in words that are put right, nobody said anything.
+        let meant = Reference { respelled: reference.respelled, ends_at: None, ..meant };
+        Ok(self.with_what_was_seen(text, meant))
+    }
+
+    /// Of what may be meant, what was seen.
+    fn with_what_was_seen(&self, text: &str, reference: Reference) -> Reference {
+        let reference = self.with_some_thing(text, self.with_thing_for_use(reference));
+        self.with_nearest_name(self.with_whole_name(text, reference))
+    }
+
+    /// Of the things for one use the first that was seen.
+    fn with_thing_for_use(&self, mut reference: Reference) -> Reference {
+        if reference.or_else.is_empty() || self.is_surely_seen(&reference.thing) {
+            return reference;
+        }
+        if let Some(seen) = reference.or_else.iter().find(|it| self.is_surely_seen(it)) {
+            reference.thing.clone_from(seen);
+        }
+        reference
+    }
+
+    /// The thing with the words right before it that belong to its name in captions, where the model
+    /// leaves them out: "the Best Mom *mug*".
+    fn with_whole_name(&self, text: &str, mut reference: Reference) -> Reference {
+        let whole = whole_names(text, &reference.thing);
+        let is_called_so = |caption: &str, name: &str| {
+            name.split(' ').all(|word| caption.split(' ').any(|it| it == word))
+        };
+        let is_shown = |name: &String| {
+            let seen = self.episodic.last_seen(name, &Filter::default(), 1).unwrap_or_default();
+            let mut called = seen.iter().flat_map(|it| &it.recalled.matched);
+            called.any(|it| is_called_so(it, name))
+        };
+        if let Some(whole) = whole.into_iter().find(is_shown) {
+            reference.thing = whole;
+        }
+        reference
+    }
+
+    /// An errand of which the model read neither a thing nor what else would tell it is for what
+    /// comes next in it, else for the first thing of its words that was seen, else for the first;
+    /// "something" is for anything.
+    fn with_some_thing(&self, text: &str, mut reference: Reference) -> Reference {
+        let Reference { thing, around, doing, when, order, intent, without, .. } = &reference;
+        let is_told = !(thing.is_empty() && around.is_empty() && when.is_empty());
+        let is_told = is_told || !without.is_empty();
+        let is_told = is_told || doing.is_some() || order.is_some();
+        if is_told || !matches!(intent, Intent::Fetch | Intent::Where) {
+            return reference;
+        }
+        let named: Vec<String> = mentions(text).into_iter().map(|it| it.phrase).collect();
+        if !reference.also.is_empty() {
+            reference.thing = reference.also.remove(0);
+        } else if let Some(thing) =
+            named.iter().find(|it| self.is_seen(it)).or_else(|| named.first())
+        {
+            reference.thing.clone_from(thing);
+        }
+        reference
+    }
+
+    /// What is to be fetched may be what captions call otherwise; a question is answered of what
+    /// it names.
+    fn with_nearest_name(&self, mut reference: Reference) -> Reference {
+        if matches!(reference.intent, Intent::Fetch | Intent::Where) {
+            self.episodic.take_nearest_name(&mut reference);
+        }
+        reference
+    }
+
+    /// A name alone that was seen, or with its place, is a request for it, whatever the model takes it
+    /// for.
+    fn with_name_alone(&self, text: &str, reference: Reference) -> Reference {
+        let said = without_courtesy(text);
+        let least = match reference.intent {
+            // "enough"
+            Intent::Stop => Certainty::Shown,
+            _ => Certainty::Partial,
+        };
+        let placed = Some(&reference.thing).filter(|it| is_placed(&said, it)).cloned();
+        let named = bare_name(&said).or(placed).filter(|it| self.is_seen_as(it, least));
+        match named {
+            Some(thing) => {
+                Reference { thing, intent: Intent::Fetch, is_other_order: false, ..reference }
+            }
+            None => reference,
+        }
+    }
+
+    /// Whether a request orders what no memory sees to. What somebody did tells of a thing: "book the
+    /// man was reading".
+    fn is_other_order(&self, text: &str, reference: &Reference) -> bool {
+        let Reference { doing, thing, .. } = reference;
+        let is_name = || bare_name(&without_courtesy(text)).is_some_and(|it| self.is_seen(&it));
+        match ordered(text) {
+            Ordered::Errand => false,
+            Ordered::Moving => !self.is_seen(thing),
+            Ordered::OtherDeed => {
+                let is_told = doing.as_ref().is_some_and(|it| !begins_with_deed(text, it));
+                !is_told && !is_name() && !begins_with_name(text, thing)
+            }
+        }
+    }
+
+    fn is_seen(&self, thing: &str) -> bool {
+        let seen = self.episodic.last_seen(thing, &Filter::default(), 1);
+        seen.is_ok_and(|it| !it.is_empty())
+    }
+
+    fn is_place_seen(&self, reference: &Reference) -> bool {
+        let mut named = [&reference.thing].into_iter().chain(&reference.around);
+        named.any(|it| self.is_surely_seen(it))
+    }
+
+    fn is_surely_seen(&self, thing: &str) -> bool {
+        self.is_seen_as(thing, Certainty::Partial)
+    }
+
+    fn is_seen_as(&self, thing: &str, least: Certainty) -> bool {
+        let seen = self.episodic.last_seen(thing, &Filter::default(), 1);
+        seen.is_ok_and(|it| it.iter().any(|it| it.certainty >= least))
+    }
+}
+
+/// "the plant in the living room", and nothing before the thing's name.
+fn is_placed(said: &str, thing: &str) -> bool {
+    let lower = said.to_lowercase();
+    let named = match lower.split_once(' ') {
+        Some((article, named)) if DETERMINERS.contains(article) => named,
+        _ => &lower,
+    };
+    let after = Some(thing).filter(|it| !it.is_empty()).and_then(|it| named.strip_prefix(it));
+    let next = after.and_then(|it| it.strip_prefix(' ')).and_then(|it| it.split(' ').next());
+    next.is_some_and(|it| PREPOSITIONS.contains(it))
+}
+
+/// Names with the words that stand between an article and the thing's last mention in a request, the
+/// longest first; none where there is no word.
+fn whole_names(text: &str, thing: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| c.is_whitespace() || c == ',');
+    let bare = |it: &str| it.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let words: Vec<String> = words.map(bare).filter(|it| !it.is_empty()).collect();
+    let name: Vec<&str> = thing.split(' ').collect();
+    let Some(at) = words.windows(name.len()).rposition(|it| it == name) else { return Vec::new() };
+    let before = words.get(at.saturating_sub(NAMING_WORDS_MAX + 1)..at).unwrap_or_default();
+    let Some(article) = before.iter().rposition(|it| DETERMINERS.contains(it)) else {
+        return Vec::new();
+    };
+    let naming = before.get(article + 1..).unwrap_or_default();
+    let names = (0..naming.len()).filter_map(|from| naming.get(from..));
+    names.map(|it| format!("{} {thing}", it.join(" "))).collect()
+}
+
+/// Whether a request begins with a name of several words: "cough syrup please".
+fn begins_with_name(text: &str, thing: &str) -> bool {
+    thing.contains(' ') && without_courtesy(text).to_lowercase().starts_with(thing)
+}
+
+/// Whether a request orders this deed itself: "print ten copies".
+fn begins_with_deed(text: &str, deed: &str) -> bool {
+    let said = without_courtesy(text).to_lowercase();
+    said.split(' ').next().is_some_and(|it| verbs::in_ing(it) == deed)
+}
+
+/// Most words before a thing that may belong to its name.
+const NAMING_WORDS_MAX: usize = 3;
+
+/// A request with the words that were meant in the place of those that were said.
+fn respell_text(text: &str, respellings: &[Respelling]) -> String {
+    let bare = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        respellings
+            .iter()
+            .find(|it| it.said.eq_ignore_ascii_case(bare))
+            .map(|it| (bare.to_owned(), it))
+    };
+    let words = text.split_whitespace().map(|word| match bare(word) {
+        Some((bare, respelling)) => word.replace(&bare, &respelling.read),
+        None => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_its_place_is_told_from_what_is_said_of_it() {
+        assert!(is_placed("the plant in the living room", "plant"));
+        assert!(is_placed("Dog on the porch", "dog"));
+        assert!(!is_placed("the plant is dry", "plant"));
+        assert!(!is_placed("I saw the plant in the hall", "plant"));
+        assert!(!is_placed("in the hall", ""));
+    }
+
+    #[test]
+    fn what_a_request_begins_with_is_a_name_or_a_deed() {
+        assert!(begins_with_name("Cough syrup, please", "cough syrup"));
+        assert!(!begins_with_name("phone the supplier", "phone"));
+        assert!(begins_with_deed("please print ten copies", "printing"));
+        assert!(!begins_with_deed("the book I was reading", "reading"));
+    }
+
+    #[test]
+    fn what_stands_between_an_article_and_a_thing_may_belong_to_its_name() {
+        assert_eq!(whole_names("bring me the Best Mom mug!", "mug"), ["best mom mug", "mom mug"]);
+        assert_eq!(whole_names("the mug", "mug"), [""; 0]);
+        assert_eq!(whole_names("mug", "mug"), [""; 0]);
+        assert_eq!(whole_names("bring best mom mug", "mug"), [""; 0]);
+        assert_eq!(whole_names("", ""), [""; 0]);
+    }
+}
