@@ -29,6 +29,7 @@ pub mod sightings;
 pub mod status;
 #[cfg(test)]
 mod tests;
+pub mod usual_likeness;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};

@@ -9,6 +9,7 @@ use crate::index::lexical::forward::{ForwardIndex, IndexedText, TermMatch, TermQ
 use crate::language::words::FUNCTION_WORDS;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
+use crate::search::usual_likeness::UsualLikeness;
 
 /// A query of prose, ready to be compared with every text of an index.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub struct ProseQuery {
     /// `None` where the embedder does not know the script.
     vector: Option<Embedding>,
     words: TermQuery,
+    /// How much of its likeness to a text it has to all of them.
+    excess: f32,
 }
 
 /// A text, or a passage of one, ready to be counted into an index.
@@ -46,7 +49,14 @@ impl ProseQuery {
     ) -> Result<Self, ModelError> {
         let is_read = embedder.reads(text);
         let vector = is_read.then(|| embedder.embed(TextRole::Query, text)).transpose()?;
-        Ok(Self { vector, words })
+        Ok(Self { vector, words, excess: 0.0 })
+    }
+
+    /// The same for texts that are alike to it beyond what all of a collection are.
+    #[must_use]
+    pub fn beyond(self, usual: &UsualLikeness) -> Self {
+        let excess = self.vector.as_ref().map_or(0.0, |it| usual.excess(it));
+        Self { excess, ..self }
     }
 
     /// Whether its words are matched as written, as the embedder cannot read it.
@@ -92,13 +102,19 @@ impl ProseText {
         &self.vector
     }
 
+    /// Its vector, where the embedder knows its script.
+    pub fn read_vector(&self) -> Option<&Embedding> {
+        self.is_read.then_some(&self.vector)
+    }
+
     /// How well the text answers, by [`score`], or by its words alone where either cannot
     /// be read.
     pub fn fit(&self, embedder: &EmbedderHandle, query: &ProseQuery) -> f32 {
         let words = query.words.score(&self.words);
         match (&query.vector, self.is_read) {
             (Some(vector), true) => {
-                let similarity = embedder.similarity(&self.vector, vector);
+                let cosine = self.vector.cosine(vector) - query.excess;
+                let similarity = embedder.calibration().similarity(cosine);
                 score(answering_similarity(similarity, self.question_share), words)
             }
             _ => literal_score(words),

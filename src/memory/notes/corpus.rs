@@ -15,6 +15,7 @@ use crate::memory::notes::passages::passages;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
 use crate::search::prose::{PreparedText, ProseQuery, ProseText};
+use crate::search::usual_likeness::UsualLikeness;
 use crate::store::notes::Note;
 
 /// Notes by id, with the statistics of their words.
@@ -22,6 +23,7 @@ use crate::store::notes::Note;
 pub(super) struct NoteCorpus {
     entries: BTreeMap<Uuid, IndexedNote>,
     words: ForwardIndex,
+    usual: UsualLikeness,
     /// Soonest first.
     expiries: BTreeSet<(Timestamp, Uuid)>,
 }
@@ -66,7 +68,11 @@ impl NoteCorpus {
     /// In the place of the note that has this id.
     pub(super) fn insert(&mut self, note: &Note, prepared: Prepared) {
         self.remove(note.id);
-        let counted_in = |passage| ProseText::new(&mut self.words, passage);
+        let counted_in = |passage| {
+            let text = ProseText::new(&mut self.words, passage);
+            text.read_vector().into_iter().for_each(|it| self.usual.add(it));
+            text
+        };
         let entry = IndexedNote {
             passages: prepared.0.into_iter().map(counted_in).collect(),
             area: json!(note.area),
@@ -84,6 +90,7 @@ impl NoteCorpus {
             return;
         };
         for passage in passages {
+            passage.read_vector().into_iter().for_each(|it| self.usual.remove(it));
             passage.leave(&mut self.words);
         }
         if let Some(at) = expires_at {
@@ -109,6 +116,11 @@ impl NoteCorpus {
 
     pub(super) fn words(&self) -> &ForwardIndex {
         &self.words
+    }
+
+    /// How alike a query is to all notes together.
+    pub(super) fn usual(&self) -> &UsualLikeness {
+        &self.usual
     }
 
     pub(super) fn has_expired(&self, now: Timestamp) -> bool {

@@ -27,8 +27,9 @@ impl Notes {
     /// The notes that `filter` lets pass and that answer `query` at least as well as
     /// `threshold`, best first, at most `limit`.
     ///
-    /// A score is the similarity of [`EmbedderHandle::similarity`], lifted by rare words in
-    /// common (see [`prose`]), of a long note its best passage's; equal ones come in the
+    /// A score is the similarity of [`EmbedderHandle::similarity`], less what the query has with
+    /// all notes together, lifted by rare words in common (see [`prose`]), of a long note its best
+    /// passage's; equal ones come in the
     /// order in which they were saved.
     ///
     /// [`EmbedderHandle::similarity`]: crate::model::embedder::EmbedderHandle::similarity
@@ -42,7 +43,7 @@ impl Notes {
     ) -> Result<NoteSearch, NotesError> {
         self.remove_expired(now)?;
         filter.map_or(Ok(()), |it| self.check_kinds(it))?;
-        let query = self.query(query)?;
+        let query = self.query(query)?.beyond(self.read().usual());
         let mut scored = self.score_all(&query, filter);
         let (passed, best) = (scored.len(), scored.first().map(|it| it.0));
         scored.retain(|(score, ..)| *score >= threshold);

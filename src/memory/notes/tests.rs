@@ -7,6 +7,7 @@ use crate::memory::embedding_space;
 use crate::memory::notes::filter::NoteFilter;
 use crate::model::TextRole;
 use crate::model::scripted::ScriptedEmbedder;
+use crate::search::usual_likeness::UsualLikeness;
 use crate::store::Options;
 use crate::store::reindex::Reindex;
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop, prop_oneof, proptest};
@@ -440,11 +441,16 @@ proptest! {
         let filter = NoteFilter::parse(&format!("year >= {least}")).unwrap();
         let loaded = bench.notes().load(&query, (0.0, 100), Some(&filter), now()).unwrap();
         let all: Vec<String> = model.values().map(|(text, _)| text.clone()).collect();
+        let mut usual = UsualLikeness::default();
+        for text in &all {
+            usual.add(&embedder.embed(TextRole::Passage, text).unwrap());
+        }
+        let excess = usual.excess(&embedder.embed(TextRole::Query, &query).unwrap());
         let mut expected: BTreeMap<Uuid, f64> = BTreeMap::new();
         for (id, (text, _)) in model.iter().filter(|(_, (_, year))| *year >= least) {
             let raised = bm25(&all, &query, text).powi(3);
             let lift = 0.8 * raised / (raised + 1.5_f64.powi(3));
-            let similarity = f64::from(similarity(&query, text));
+            let similarity = f64::from((similarity(&query, text) - excess / 2.0).max(0.0));
             expected.insert(*id, similarity + (1.0 - similarity) * lift);
         }
         assert_eq!(loaded.found.len(), expected.len());
