@@ -373,7 +373,8 @@ impl<'a> Tagged<'a> {
 
     /// The thing of a head, with its name and all that is said of it.
     fn mention(&self, head: usize) -> Option<Mention> {
-        let parts = (0..head).rev().take_while(|at| self.role(*at) == WordRole::Part).count();
+        let is_of_name = |at: &usize| self.role(*at) == WordRole::Part || self.is_shouted(*at);
+        let parts = (0..head).rev().take_while(is_of_name).count();
         let start = self.words.get(head - parts)?.at.start;
         let name = self.text.get(start..self.words.get(head)?.at.end)?.to_lowercase();
         let name = name.strip_suffix("'s").unwrap_or(&name);
@@ -381,6 +382,7 @@ impl<'a> Tagged<'a> {
             .filter(|at| {
                 matches!(self.role(*at), WordRole::Attribute | WordRole::Count)
                     && !self.is_written(*at)
+                    && !(head - parts..head).contains(at)
                     && self.word(*at).contains(char::is_alphanumeric)
                     && !PREPOSITIONS.contains(&self.word(*at))
                     && self.root(*at).is_some_and(|root| self.governor(root) == Some(head))
@@ -402,6 +404,16 @@ impl<'a> Tagged<'a> {
             written.filter(|it| it.contains(char::is_alphanumeric)).collect();
         named.inscribe(written.iter().map(String::as_str));
         Some(if self.is_only_part(head) { as_part(named) } else { named })
+    }
+
+    /// Whether an attribute is in capitals among other words: what is written on a sign is its name.
+    fn is_shouted(&self, at: usize) -> bool {
+        let said = self.words.get(at).and_then(|it| self.text.get(it.at.clone()));
+        let is_shouted =
+            |it: &str| it.len() > 2 && it.chars().all(|letter| letter.is_ascii_uppercase());
+        self.role(at) == WordRole::Attribute
+            && said.is_some_and(is_shouted)
+            && self.text.chars().any(|it| it.is_ascii_lowercase())
     }
 
     /// What somebody or something is who has what is said right after it: bearded "with a beard",
@@ -688,6 +700,17 @@ mod tests {
         assert_eq!(owned("a waiter’s jacket", "waiter", "jacket"), ["jacket"]);
         assert_eq!(owned("the waiter's jacket", "waiter", "jacket"), ["waiter", "jacket"]);
         assert_eq!(owned("a waiter jacket", "waiter", "jacket"), ["waiter", "jacket"]);
+    }
+
+    #[test]
+    fn what_is_in_capitals_is_part_of_the_name() {
+        let sign =
+            parsed("a red/attribute/3 TEXAS/attribute/3 sign/thing").things.remove(0).mention;
+        let kinds: Vec<Kind> = sign.attributes.iter().map(|it| it.kind).collect();
+        assert_eq!(
+            (sign.phrase.as_str(), kinds),
+            ("red texas sign", vec![Kind::Colour, Kind::Compound])
+        );
     }
 
     #[test]

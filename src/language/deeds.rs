@@ -190,9 +190,12 @@ pub fn query_mentions(description: &str) -> Vec<Mention> {
         return named;
     }
     told.bind_objects(&mut named);
+    let is_first = description.split(' ').next().is_some_and(|it| PRONOUNS.contains(&it));
+    if at != Some(0) && !is_first {
+        told.bind_thing(&mut named);
+    }
     let person = at.map(|at| named.remove(at));
     let deeds = told.deeds.iter().map(|deed| deed_mention(person.as_ref(), deed));
-    let is_first = description.split(' ').next().is_some_and(|it| PRONOUNS.contains(&it));
     let at = at.unwrap_or(if is_first { 0 } else { named.len() });
     named.splice(at..at, deeds);
     named
@@ -299,6 +302,8 @@ struct ToldDeeds {
     deeds: Vec<String>,
     /// Phrases of what is named right after a deed, with the deed's word.
     objects: Vec<(String, String)>,
+    /// The word of the last deed after which nothing is named: the one that "a book I was reading" tells.
+    open: Option<String>,
     /// Whether a pronoun says that somebody does them.
     has_doer: bool,
     /// The description without their verbs.
@@ -326,6 +331,10 @@ impl ToldDeeds {
             let object = deed
                 .as_deref()
                 .and_then(|deed| Some((object(words.get(at + 1..)?)?, deed_word(deed))));
+            if deed.is_some() {
+                let word = deed.as_deref().filter(|_| object.is_none()).map(deed_word);
+                told.open = word.filter(|it| *it != SIGN.to_string());
+            }
             told.objects.extend(object);
             let deed = deed.or_else(|| verbs::activity_of_state(word));
             let deed = deed.filter(|it| !MERE_USE.contains(it));
@@ -337,6 +346,15 @@ impl ToldDeeds {
             is_after_person = is_somebody(word);
         }
         told
+    }
+
+    /// Says of the thing of which a clause tells a deed that this is done to it.
+    fn bind_thing(&self, named: &mut [Mention]) {
+        let thing = named.first_mut().zip(self.open.clone());
+        if let Some((thing, word)) = thing {
+            let kind = AttributeKind::Other;
+            thing.attributes.push(Attribute { word, kind });
+        }
     }
 
     /// Says of what is named right after a deed that it is done to it.

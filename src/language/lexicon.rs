@@ -201,6 +201,11 @@ pub fn is_person(name: &str) -> bool {
     senses.peek().is_some() && senses.all(is_below)
 }
 
+/// Whether a name is one that means something, and nobody.
+pub fn is_no_person(name: &str) -> bool {
+    is_name(name) && !is_person(name)
+}
+
 /// The names of the more special concepts that `name` answers for, at most
 /// [`KINDS_MAX`]: "skillet" of "pan".
 pub fn kinds(name: &str) -> impl Iterator<Item = &'static str> {

@@ -163,6 +163,8 @@ impl Mention {
             last.strip_suffix("es").filter(|it| ends_hissing(it)).map(str::to_owned),
             last.strip_suffix('s').filter(|it| !it.ends_with('s')).map(str::to_owned),
         ];
+        // Pliers are nobody who plies.
+        let is_other = |it: &str| lexicon::is_person(it) && lexicon::is_no_person(last);
         // "scissors" keeps its end, as "this" does: only what stays one word is cut.
         let same = |it: &String| it.len() > 2 && stemmer.stem(it) == stem;
         let last = if let Some(one) = lexicon::irregular_singular(last) {
@@ -170,7 +172,7 @@ impl Mention {
         } else if last.ends_with("ves") {
             lexicon::singular(last)
         } else if lexicon::is_name(last)
-            && !candidates.iter().flatten().any(|it| lexicon::is_name(it))
+            && !candidates.iter().flatten().any(|it| lexicon::is_name(it) && !is_other(it))
         {
             last.to_owned()
         } else {

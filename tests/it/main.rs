@@ -51,6 +51,7 @@ mod notes;
 mod offline;
 mod page;
 mod parse_by_hand;
+mod parts;
 mod photographs;
 mod purge;
 mod python_client;

@@ -31,7 +31,7 @@ const CAPTIONS: &[&str] = &[
 ];
 
 /// A memory of these captions, below `state`, as the model reads them.
-fn read(state: &Path, captions: &[&str]) -> Episodic {
+pub(crate) fn read(state: &Path, captions: &[&str]) -> Episodic {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
     let embedder = EmbedderHandle::new(bert::load(&models.join("caption-embedder")).unwrap());
     let reader = caption_reader::load(&models.join("caption-reader")).unwrap();
@@ -44,7 +44,11 @@ fn read(state: &Path, captions: &[&str]) -> Episodic {
 }
 
 /// The number of the caption.
-fn last_seen(episodic: &Episodic, captions: &[&str], query: &str) -> Option<(usize, Certainty)> {
+pub(crate) fn last_seen(
+    episodic: &Episodic,
+    captions: &[&str],
+    query: &str,
+) -> Option<(usize, Certainty)> {
     let found = episodic.last_seen(query, &Filter::default(), 1).unwrap().into_iter().next()?;
     let caption = &found.recalled.record.caption;
     Some((captions.iter().position(|it| it == caption).unwrap(), found.certainty))
@@ -99,6 +103,115 @@ fn what_is_no_longer_there_or_done_by_somebody_else_is_no_sighting() {
     ] {
         let found = last_seen(&episodic, &captions, query).map(|it| it.0);
         assert_eq!(found, expected, "{query}");
+    }
+}
+
+#[test]
+fn what_is_sought_told_of_or_was_there_is_no_sighting() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = [
+        "A woman is looking for her keys in a drawer.",
+        "A sign on the fence asks for a lost cat.",
+        "Two men are talking about a car.",
+        "A boy wishes for a red bicycle and a kite.",
+        "An empty shelf where the vase used to stand.",
+        "A hook that usually holds a lamp.",
+        "The wallet, the watch and the phone are gone.",
+        "Neither a mug nor a plate is on the table.",
+        "A book about trains lies on a chair.",
+    ];
+    let episodic = read(state.path(), &captions);
+    for query in [
+        "my keys",
+        "a cat",
+        "a car",
+        "a bicycle",
+        "a kite",
+        "the vase",
+        "a lamp",
+        "my wallet",
+        "my watch",
+        "a phone",
+        "a mug",
+        "a plate",
+        "a train",
+    ] {
+        assert_eq!(last_seen(&episodic, &captions, query), None, "{query}");
+    }
+    for (query, at) in
+        [("a drawer", 0), ("a fence", 1), ("a shelf", 4), ("a hook", 5), ("a book", 8)]
+    {
+        let found = last_seen(&episodic, &captions, query).map(|it| it.0);
+        assert_eq!(found, Some(at), "{query}");
+    }
+}
+
+#[test]
+fn whoever_is_called_by_what_he_does_is_a_person_and_a_tool_is_none() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = [
+        "A pair of pliers on a workbench.",
+        "Three pedestrians cross a street.",
+        "Two women sit on a bench.",
+        "A man drinks from a blue mug.",
+        "Nobody is reading the book on the table.",
+    ];
+    let episodic = read(state.path(), &captions);
+    for (query, expected) in [
+        ("a pedestrian", Some(1)),
+        ("a woman", Some(2)),
+        ("women", Some(2)),
+        ("people", Some(3)),
+        ("a man drinking from a mug", Some(3)),
+        ("the mug somebody was drinking from", Some(3)),
+        ("somebody reading", None),
+        ("a child", None),
+    ] {
+        let found = last_seen(&episodic, &captions, query).map(|it| it.0);
+        assert_eq!(found, expected, "{query}");
+    }
+    let people = episodic.list_sightings("people", &Filter::default(), 9).unwrap();
+    assert_eq!(people.total, 3, "neither pliers nor nobody");
+    let read = episodic.last_seen("the book I was reading", &Filter::default(), 1).unwrap();
+    assert_eq!(read[0].certainty, Certainty::Possible);
+}
+
+#[test]
+fn kinds_are_listed_beside_what_is_asked_for() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = [
+        "A novel on a chair.",
+        "A cookbook on a shelf.",
+        "A book on a bed.",
+        "An apple in a bowl.",
+        "A guitar by a wall.",
+        "A beer on a bar.",
+    ];
+    let episodic = read(state.path(), &captions);
+    for (query, expected) in [
+        ("book", &[0, 1, 2][..]),
+        ("fruit", &[3]),
+        ("instrument", &[4]),
+        ("drink", &[5]),
+        ("the novel", &[0]),
+    ] {
+        let listed = episodic.list_sightings(query, &Filter::default(), 9).unwrap();
+        let at = |caption: &String| captions.iter().position(|it| it == caption).unwrap();
+        let listed: Vec<usize> =
+            listed.sightings.iter().map(|it| at(&it.recalled.record.caption)).collect();
+        assert_eq!(listed, expected, "{query}");
+    }
+}
+
+#[test]
+fn a_word_that_is_a_verb_elsewhere_is_a_thing_where_it_is_all_that_is_said() {
+    let state = tempfile::tempdir().unwrap();
+    let captions =
+        ["A saw on a bench.", "A can on a table.", "A tile on the floor.", "A stand in a corner."];
+    let episodic = read(state.path(), &captions);
+    for (query, at) in [("saw", 0), ("the can", 1), ("tile", 2), ("stand", 3)] {
+        let expected = Some((at, Certainty::InPlace));
+        assert_eq!(last_seen(&episodic, &captions, query), expected, "{query}");
     }
 }
 

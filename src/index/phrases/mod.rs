@@ -16,6 +16,7 @@ use crate::language::depicted::is_depicted;
 use crate::language::fit::{Fit, fit};
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::part_attribute::is_part;
 use crate::language::words::is_room;
 
 /// Most distinct phrases of a part: a home has some thousands. Beyond them a new
@@ -87,6 +88,12 @@ impl ObjectQuery {
         Self { names: names.collect(), attributes, said, noun: String::new() }
     }
 
+    /// From now on a kind of it is as much as the thing itself.
+    pub fn take_kinds_for_it(&mut self) {
+        let kinds = self.names.iter_mut().filter(|it| it.relation == Relation::MoreSpecial);
+        kinds.for_each(|it| it.relation = Relation::Same);
+    }
+
     /// Whether a mention has the very words that were asked for, and perhaps more.
     pub fn is_said_by(&self, mention: &Mention) -> bool {
         let is_said = |it: &Attribute| mention.attributes.iter().any(|said| said.word == it.word);
@@ -138,12 +145,26 @@ impl ObjectQuery {
     /// its singular names.
     fn fit_by(&self, name: &ObjectName, mention: &Mention) -> Option<Fit> {
         let fit = name.fit(mention)?;
+        if self.is_told_apart(name, mention) {
+            return None;
+        }
         let is_told =
             |it: &Attribute| matches!(it.kind, AttributeKind::Number | AttributeKind::Compound);
         let is_bare = !self.attributes.iter().any(is_told);
         let mut nouns = [&self.noun, &name.noun].into_iter();
         let is_other = is_bare && nouns.any(|it| lexicon::is_name_of_plural(it, &mention.head));
         Some(if is_other { Fit::Related } else { fit })
+    }
+
+    /// Whether a name is only the noun of what is asked for, which is told by more than that, and the
+    /// mention is by something else: a bottle opener for a can opener.
+    fn is_told_apart(&self, name: &ObjectName, mention: &Mention) -> bool {
+        let mut told = self.attributes.iter();
+        name.relation == Relation::Likely
+            && name.needed.is_empty()
+            && name.stem == self.said
+            && told.any(|it| it.kind == AttributeKind::Compound)
+            && mention.compound_name().is_some()
     }
 }
 
@@ -163,7 +184,7 @@ impl ObjectName {
             let name = mention.known_name();
             name.is_some_and(|name| !lexicon::descends_from(&name, general))
         };
-        if self.kind_of.as_ref().is_some_and(is_other) {
+        if self.kind_of.as_ref().is_some_and(is_other) || self.is_part_of_another(mention) {
             return None;
         }
         let is_told = |it: &&Attribute| !self.needed.contains(it);
@@ -188,6 +209,15 @@ impl ObjectName {
             Relation::Near | Relation::Likely => Some(fit.min(Fit::Possible)),
             Relation::Alike => Some(Fit::Related),
         }
+    }
+
+    /// Whether a part of things is called so, and the mention's is of another thing: the lid of a
+    /// yogurt pot for that of a saucepan, which is a pot lid, too.
+    fn is_part_of_another(&self, mention: &Mention) -> bool {
+        let mut parts = mention.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
+        !self.needed.is_empty()
+            && is_part(&mention.head)
+            && parts.any(|it| !self.attributes.contains(it))
     }
 
     /// Whether a mention has the name of an animal at its end and is none, where the animal is

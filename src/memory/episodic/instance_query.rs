@@ -38,14 +38,16 @@ const ANCHORS_MAX: usize = 8;
 
 impl Episodic {
     /// Sightings within `filter` of what `query` describes, with the best certainty that
-    /// [`Episodic::last_seen`] finds; of more than `k` the newest.
+    /// [`Episodic::last_seen`] finds, and of its kinds: novels are among the books. Of more than `k`
+    /// the newest.
     pub fn list_sightings(
         &self,
         query: &str,
         filter: &Filter,
         k: usize,
     ) -> Result<SightingList, MemoryError> {
-        let wanted = self.scene_query(query)?;
+        let mut wanted = self.scene_query(query)?;
+        wanted.target.take_kinds_for_it();
         let total = self.corpus.count_sightings(&wanted, filter);
         let Some(seen) = self.corpus.last_sightings(&wanted, filter, k) else {
             return Ok(SightingList { sightings: Vec::new(), total });

@@ -3,9 +3,11 @@
 //!
 //! Knows no records; the phrases of their captions come from the corpus.
 
+use crate::language::everyday_names::other_names;
 use crate::language::fit::Fit;
 use crate::language::lexicon;
 use crate::language::mention::{AttributeKind, mentions};
+use crate::language::part_attribute::is_part;
 use crate::language::reference::{Reference, Respelling};
 use crate::memory::episodic::Episodic;
 use crate::search::Filter;
@@ -56,13 +58,17 @@ fn names(thing: &str) -> Option<(String, String)> {
     (read != mention.phrase && !read.is_empty()).then_some((mention.phrase, read))
 }
 
-/// Whether the dictionary has both names, so that one is not the other.
+/// Whether the dictionary, or the list of everyday names, has both names and for different things,
+/// or both are of parts of different things: a front door, an oven door.
 fn are_told_apart(one: &str, other: &str) -> bool {
-    let is_in_dictionary = |name: &str| {
-        let mention = mentions(&format!("a {name}")).into_iter().next();
-        mention.is_some_and(|it| lexicon::is_name(&it.name()))
-    };
-    is_in_dictionary(one) && is_in_dictionary(other)
+    let named = |text: &str| mentions(&format!("a {text}")).into_iter().next();
+    let (Some(one), Some(other)) = (named(one), named(other)) else { return false };
+    let (a, b) = (one.name(), other.name());
+    let are_of_parts =
+        is_part(&one.head) && [&one, &other].iter().all(|it| it.compound_name().is_some());
+    let is_listed = |it: &str| lexicon::is_name(it) || other_names(it).next().is_some();
+    let are_one = other_names(&a).any(|it| it.name == b);
+    a != b && !are_one && (are_of_parts || is_listed(&a) && is_listed(&b))
 }
 
 #[cfg(test)]
@@ -84,5 +90,6 @@ mod tests {
         assert!(are_told_apart("red fire engine", "steam engine"));
         assert!(!are_told_apart("blue model car", "toy car"));
         assert!(!are_told_apart("washing machine", "blue party machine"));
+        assert!(are_told_apart("front door", "oven door"));
     }
 }

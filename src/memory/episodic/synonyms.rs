@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use crate::index::phrases::{ObjectName, Relation};
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
-use crate::language::words::{PACKAGING, PEOPLE, is_distinct_room, is_people};
+use crate::language::words::{GENERAL_NAMES, PACKAGING, PEOPLE, is_distinct_room, is_people};
 use crate::language::{everyday_names, lexicon};
 
 /// Letters that either half of a name in one word has at least: "tea" and "pot".
@@ -24,7 +24,7 @@ pub(super) fn names(
     is_known: &dyn Fn(&str) -> bool,
 ) -> Vec<ObjectName> {
     let stem = &mention.head_stem;
-    like.retain(|it| !is_distinct_room(it));
+    like.retain(|it| !is_distinct_room(it) && !is_another_compound(it, stem));
     let stems = if is_distinct_room(stem) { vec![stem.clone()] } else { like };
     let name = |other: String| {
         let is_other = lexicon::is_other_kind(&other, stem) && lexicon::is_other_kind(stem, &other);
@@ -54,7 +54,15 @@ pub(super) fn names(
     }
     add_everyday(&mut names, mention);
     if !is_distinct_room(stem) {
-        add_related(&mut names, &known, &said, is_known);
+        let known = if is_person(mention) { "person" } else { known.as_str() };
+        let class = GENERAL_NAMES.value(known).or_else(|| GENERAL_NAMES.value(&mention.head));
+        let known = class.unwrap_or(known);
+        add_related(&mut names, known, &said, is_known);
+        let has_kinds = |it: &str| it.contains(' ') && lexicon::kinds(it).next().is_some();
+        let (class, said) = longest_name(mention, &has_kinds);
+        if class != known && has_kinds(&class) {
+            add_related(&mut names, &class, &said, is_known);
+        }
     }
     let (listed, beside) = listed_name(mention);
     if let Some(rest) = without_what_is_meant(&listed, &beside) {
@@ -90,6 +98,25 @@ pub(super) fn names(
         );
     }
     names
+}
+
+/// Whether two nouns in one word each end alike and begin otherwise: a whiteboard, a skateboard.
+pub(super) fn is_another_compound(one: &str, other: &str) -> bool {
+    let halves = |stem: &str| {
+        let noun = lexicon::names_of_stem(stem).first().copied().unwrap_or(stem).to_owned();
+        halves(&noun).map(|(first, last)| (first.to_owned(), last.to_owned()))
+    };
+    let (Some((first, last)), Some((before, end))) = (halves(one), halves(other)) else {
+        return false;
+    };
+    last == end && first != before && !lexicon::are_synonyms(&first, &before)
+}
+
+/// The two words that are one in a name: "hair" and "brush".
+fn halves(noun: &str) -> Option<(&str, &str)> {
+    let is_word = |it: &str| lexicon::is_word(it) || lexicon::is_name(it);
+    let mut halves = (HALF_LETTERS_MIN..noun.len()).filter_map(|at| noun.split_at_checked(at));
+    halves.find(|(first, last)| last.len() >= HALF_LETTERS_MIN && is_word(first) && is_word(last))
 }
 
 /// Whether a list has the nouns of both as names of one thing, or they are the same.
@@ -139,7 +166,10 @@ fn add_related(
     let general = lexicon::more_general(known).map(|it| (it, Relation::MoreGeneral));
     for (other, relation) in kinds.chain(just_above).chain(general) {
         let last = other.rsplit(' ').next().unwrap_or_default();
-        if !is_known(&lexicon::noun_stem(last)) || is_distinct_room(other) {
+        let is_seen = is_known(&lexicon::noun_stem(last)) && !is_distinct_room(other);
+        // Pliers are nobody who plies.
+        let is_tool = || lexicon::is_person(last) && lexicon::is_no_person(&format!("{last}s"));
+        if !is_seen || is_tool() {
             continue;
         }
         let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
@@ -149,7 +179,8 @@ fn add_related(
         let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
         name.kind_of = is_kind.then(|| known.to_owned());
         // That it is a kind is more than that a vector is alike.
-        names.retain(|it| !is_kind || it.relation != Relation::Likely || !it.covers(&name));
+        let is_less = |it: &ObjectName| matches!(it.relation, Relation::Likely | Relation::Alike);
+        names.retain(|it| !is_kind || !is_less(it) || !it.covers(&name));
         if !names.iter().any(|it| it.covers(&name)) {
             names.push(name);
         }
@@ -294,10 +325,7 @@ fn spelled_otherwise(mention: &Mention) -> Option<(String, Vec<Attribute>)> {
     if !is_known(&head) {
         return None;
     }
-    let is_word = |it: &str| lexicon::is_word(it) || lexicon::is_name(it);
-    let mut halves = (HALF_LETTERS_MIN..head.len()).filter_map(|at| head.split_at_checked(at));
-    let (first, last) = halves
-        .find(|(first, last)| last.len() >= HALF_LETTERS_MIN && is_word(first) && is_word(last))?;
+    let (first, last) = halves(&head)?;
     Some((format!("{first} {last}"), mention.attributes.clone()))
 }
 

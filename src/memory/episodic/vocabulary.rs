@@ -16,6 +16,7 @@ use crate::index::phrases::{ObjectName, ObjectQuery, Relation, SceneQuery};
 use crate::language::caption::{ParsedCaption, is_person};
 use crate::language::deeds::{is_deed, other_stems};
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
+use crate::language::part_attribute::is_part;
 use crate::language::{everyday_names, lexicon};
 use crate::memory::episodic::synonyms;
 use crate::model::embedder::EmbedderHandle;
@@ -70,6 +71,30 @@ impl NearName {
             kind_of: None,
         }
     }
+}
+
+/// Likeness from which two names with the same noun are near: what they share is alike.
+const NEAR_OF_KIND_LEAST: f32 = 0.82;
+
+/// Whether a name that has the same noun says by another word which one it is: a yogurt pot lid for
+/// a Tupperware lid, an oven door for the front door.
+fn is_another_of_its_kind(asked: &Mention, near: &NearName) -> bool {
+    let part = |of: &[Attribute]| {
+        let last = of.iter().rfind(|it| it.kind == AttributeKind::Compound);
+        last.map(|it| it.word.clone())
+    };
+    let (Some(one), Some(other)) = (part(&asked.attributes), part(&near.parts)) else {
+        return false;
+    };
+    let is_foreign = |it: &Attribute| it.word != one && !lexicon::are_synonyms(&it.word, &one);
+    if is_part(&asked.head) && asked.head_stem == near.stem && near.parts.iter().any(is_foreign) {
+        return true;
+    }
+    let are_known = lexicon::is_name(&one) && lexicon::is_name(&other);
+    let are_alike = lexicon::are_synonyms(&one, &other) || lexicon::are_near_kinds(&one, &other);
+    asked.head_stem == near.stem
+        && one != other
+        && (near.likeness < NEAR_OF_KIND_LEAST || are_known && !are_alike)
 }
 
 /// Nouns embedded at a time.
@@ -221,7 +246,10 @@ impl Vocabulary {
             Some(NearName { noun: head, stem: head_stem, parts: attributes, likeness: it })
         });
         let nouns = if is_known { Vec::new() } else { held.nouns.alike(&vector, least, &likeness) };
-        let nouns = nouns.into_iter().filter(|(stem, _)| *stem != mention.head_stem);
+        let is_other = |stem: &str| {
+            stem != mention.head_stem && !synonyms::is_another_compound(&mention.head_stem, stem)
+        };
+        let nouns = nouns.into_iter().filter(|(stem, _)| is_other(stem));
         let nouns = nouns.map(|(stem, it)| {
             let noun = lexicon::names_of_stem(&stem).first().copied().unwrap_or(&stem).to_owned();
             NearName { noun, stem, parts: Vec::new(), likeness: it }
@@ -238,6 +266,7 @@ impl Vocabulary {
                 && !everyday_names::are_told_apart(&name, &it.name())
                 && !is_among(&mention.attributes, &it.stem)
                 && !is_among(&it.parts, &mention.head_stem)
+                && !is_another_of_its_kind(mention, it)
         });
         near.sort_by(|a, b| b.likeness.total_cmp(&a.likeness));
         let nearest = near.first().map_or(0.0, |it| it.likeness);
