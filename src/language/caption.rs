@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::language::depicted::depicted;
 use crate::language::formerly::formerly;
 use crate::language::gone::{gone, left};
+use crate::language::identifier;
 use crate::language::inscription::{QUOTE, inscription};
 use crate::language::mention::{Mention, mentions};
 use crate::language::naming;
@@ -117,7 +118,7 @@ impl ParsedCaption {
     pub fn of_tagged(reader: u32, sentences: &[(&str, Vec<TaggedWord>)]) -> Self {
         let mut parsed = Self { reader, ..Self::default() };
         for (number, (text, words)) in sentences.iter().enumerate() {
-            let words = without_verb_heads(text, words);
+            let words = without_verb_heads(text, &identifier::joined(text, words));
             let words = with_picture_heads(text, &words, number == 0);
             Tagged::of(text, &words, number).add_to(&mut parsed);
         }

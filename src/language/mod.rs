@@ -13,6 +13,7 @@ pub mod everyday_names;
 pub mod fit;
 mod formerly;
 mod gone;
+pub(crate) mod identifier;
 mod inscription;
 pub mod lexicon;
 pub mod mention;

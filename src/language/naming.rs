@@ -3,6 +3,7 @@
 //!
 //! Pure.
 
+use crate::language::identifier;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::sentence::{Class, class, is_named_colour};
@@ -14,6 +15,28 @@ use crate::language::words::{
 /// So many `parts` right before the head belong to its name; where nobody says how many,
 /// the nouns do.
 pub(super) fn name(words: &[&str], after: &[&str], parts: Option<usize>) -> Option<Mention> {
+    if !words.iter().chain(after).any(|it| identifier::has_digit(it)) {
+        return plain_name(words, after, parts);
+    }
+    // "412" of "412 kg" tells a weight.
+    let is_number = |at: usize, word: &str| {
+        identifier::has_digit(word) && (identifier::is_identifier(word) || at + 1 == after.len())
+    };
+    let (numbers, said): (Vec<(usize, &str)>, Vec<(usize, &str)>) =
+        after.iter().copied().enumerate().partition(|(at, word)| is_number(*at, word));
+    let said: Vec<&str> = said.into_iter().map(|(_, word)| word).collect();
+    let numbers = numbers.iter().flat_map(|(_, it)| it.split(' ')).flat_map(parts_of_word);
+    let whole: Vec<&str> = words.iter().copied().chain(numbers).collect();
+    let (what, which) = identifier::split(&whole);
+    let parts = parts.map(|it| it.saturating_sub(words.len().saturating_sub(what.len())));
+    let mut named = plain_name(&what, &said, parts)?;
+    named.attributes = named.attributes.into_iter().flat_map(identifier::with_parts).collect();
+    named.attributes.extend(which.iter().flat_map(|it| identifier::parts(it)));
+    named.phrase = words.iter().chain(after).copied().collect::<Vec<_>>().join(" ");
+    Some(named)
+}
+
+fn plain_name(words: &[&str], after: &[&str], parts: Option<usize>) -> Option<Mention> {
     let (last, before) = words.split_last()?;
     let (mut head, mut head_stem) = ((*last).to_owned(), lexicon::noun_stem(last));
     let named = parts.map_or_else(
@@ -63,7 +86,10 @@ fn singular_part(word: &str) -> String {
 /// The words of one with hyphens, "wet" and "floor" of "wet-floor"; a name that is written so
 /// stays one, "t-shirt", and so does what is said of a thing: "star-shaped".
 pub(super) fn parts_of_word(word: &str) -> impl Iterator<Item = &str> {
-    let is_one = lexicon::is_name(word) || class(word).is_some() || word.ends_with("ed");
+    let is_one = lexicon::is_name(word)
+        || class(word).is_some()
+        || word.ends_with("ed")
+        || identifier::is_identifier(word);
     let parts = word.split(move |c| c == '-' && !is_one);
     parts.filter(|it| !it.is_empty())
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use crate::language::identifier;
 use crate::language::inscription::{QUOTE, inscription};
 use crate::language::lexicon;
 use crate::language::mention::{AttributeKind, Mention};
@@ -217,7 +218,8 @@ pub(super) fn tokens(sentence: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     for part in sentence.split_inclusive([',', '"', '“', '”']) {
         let mark = part.chars().next_back();
-        let words = part.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'');
+        let words = part.split(|c: char| !c.is_alphanumeric() && !"-'_/".contains(c));
+        let words = words.flat_map(identifier::words);
         let words = words.map(|word| word.trim_matches(|c| c == '-' || c == '\''));
         let words = words.map(|word| word.strip_suffix("'s").unwrap_or(word));
         tokens.extend(words.filter(|word| !word.is_empty() && word.len() <= WORD_BYTES_MAX));

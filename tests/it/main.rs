@@ -56,6 +56,7 @@ mod photographs;
 mod purge;
 mod python_client;
 mod raw_frames;
+mod recall_queries;
 mod receipts;
 mod refused;
 mod remembered;

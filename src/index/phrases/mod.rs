@@ -14,6 +14,7 @@ use roaring::{MultiOps as _, RoaringBitmap};
 use crate::language::deeds::is_plain;
 use crate::language::depicted::is_depicted;
 use crate::language::fit::{Fit, fit};
+use crate::language::identifier;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::part_attribute::is_part;
@@ -170,7 +171,10 @@ impl ObjectQuery {
 
 impl ObjectName {
     fn is_of(&self, mention: &Mention) -> bool {
-        mention.head_stem == self.stem || mention.bare_stem() == Some(self.stem.as_str())
+        mention.head_stem == self.stem
+            || mention.bare_stem() == Some(self.stem.as_str())
+            || identifier::has_digit(&self.stem)
+                && identifier::stems(mention).any(|it| it == self.stem)
     }
 
     /// How well a mention under this name fits. "A toilet seat" is no chair, though a chair
@@ -259,9 +263,12 @@ impl SceneQuery {
         Self { target, around, is_told_by_around: false, is_deed_left_out: false }
     }
 
-    /// Whether without a thing around it may be another target. Captions leave rooms out.
+    /// Whether without a thing around it may be another target. Captions leave rooms out; who says
+    /// "shelf A3" means no other shelf.
     pub fn needs(&self, around: &ObjectQuery) -> bool {
-        self.is_told_by_around && !around.names.iter().any(|it| is_room(&it.stem))
+        let is_room = || around.names.iter().any(|it| is_room(&it.stem));
+        let mut parts = around.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
+        self.is_told_by_around && !is_room() || parts.any(|it| identifier::is_identifier(&it.word))
     }
 }
 
@@ -491,6 +498,9 @@ impl Phrases {
         self.by_text.insert(mention.phrase.as_str().into(), at);
         let stems = [Some(mention.head_stem.as_str()), mention.bare_stem()];
         for stem in stems.into_iter().flatten() {
+            self.by_stem.entry(stem.into()).or_default().push(at);
+        }
+        for stem in identifier::stems(&mention) {
             self.by_stem.entry(stem.into()).or_default().push(at);
         }
         self.entries.push(Entry { mention, rows: RoaringBitmap::new() });

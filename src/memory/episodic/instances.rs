@@ -14,6 +14,7 @@ use crate::base::RecordId;
 use crate::base::time::{Timestamp, Zone};
 use crate::index::phrases::ObjectQuery;
 use crate::language::everyday_names;
+use crate::language::identifier;
 use crate::language::lexicon::{self, is_kind_of};
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::language::place::{PlaceWords, is_one_place};
@@ -499,14 +500,19 @@ fn describe(mention: &Mention) -> String {
     let one = mention.singular_head();
     let head = if lexicon::is_name_of_plural(&mention.head, &one) { &mention.head } else { &one };
     let stays = |it: &&Attribute| !matches!(it.kind, AttributeKind::Number | AttributeKind::State);
+    let which: Vec<&str> = identifier::which(mention).map(|it| it.word.as_str()).collect();
     let described = |said: &dyn Fn(&&Attribute) -> bool| {
         let mut words: Vec<&str> = Vec::new();
-        for attribute in mention.attributes.iter().filter(stays).filter(said) {
+        let said = mention.attributes.iter().filter(stays).filter(said);
+        for attribute in said.filter(|it| !which.contains(&it.word.as_str())) {
             if !words.contains(&attribute.word.as_str()) {
                 words.push(&attribute.word);
             }
         }
-        words.push(head);
+        // "person_7" says that it is a person.
+        let is_said = which.iter().any(|it| it.starts_with(head.as_str()));
+        words.extend(Some(head.as_str()).filter(|_| !is_said));
+        words.extend(&which);
         words.join(" ")
     };
     let whole = described(&|_| true);

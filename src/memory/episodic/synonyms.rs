@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use crate::index::phrases::{ObjectName, Relation};
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
 use crate::language::words::{GENERAL_NAMES, PACKAGING, PEOPLE, is_distinct_room, is_people};
-use crate::language::{everyday_names, lexicon};
+use crate::language::{everyday_names, identifier, lexicon};
 
 /// Letters that either half of a name in one word has at least: "tea" and "pot".
 const HALF_LETTERS_MIN: usize = 3;
@@ -117,6 +117,18 @@ fn halves(noun: &str) -> Option<(&str, &str)> {
     let is_word = |it: &str| lexicon::is_word(it) || lexicon::is_name(it);
     let mut halves = (HALF_LETTERS_MIN..noun.len()).filter_map(|at| noun.split_at_checked(at));
     halves.find(|(first, last)| last.len() >= HALF_LETTERS_MIN && is_word(first) && is_word(last))
+}
+
+/// What says which one is meant as a name of its own: a "4471-B" may be the parcel 4471-B.
+pub(super) fn literal_name(which: &Attribute) -> Option<ObjectName> {
+    identifier::is_identifier(&which.word).then(|| ObjectName {
+        stem: lexicon::noun_stem(&which.word),
+        noun: String::new(),
+        attributes: Vec::new(),
+        relation: Relation::Likely,
+        needed: Vec::new(),
+        kind_of: None,
+    })
 }
 
 /// Whether a list has the nouns of both as names of one thing, or they are the same.

@@ -17,7 +17,7 @@ use crate::language::caption::{ParsedCaption, is_person};
 use crate::language::deeds::{is_deed, other_stems};
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
 use crate::language::part_attribute::is_part;
-use crate::language::{everyday_names, lexicon};
+use crate::language::{everyday_names, identifier, lexicon};
 use crate::memory::episodic::synonyms;
 use crate::model::embedder::EmbedderHandle;
 use crate::model::{ModelError, TextRole};
@@ -230,7 +230,7 @@ impl Vocabulary {
     /// football is kicked on no football.
     pub(super) fn near_names(&self, mention: &Mention) -> Result<Vec<NearName>, ModelError> {
         let name = mention.name();
-        if is_deed(mention) || !self.embedder.reads(&name) {
+        if is_deed(mention) || identifier::has_digit(&name) || !self.embedder.reads(&name) {
             return Ok(Vec::new());
         }
         let vector = self.embedder.embed(TextRole::Passage, &name)?;
@@ -294,8 +294,9 @@ impl Vocabulary {
         let stem = mention.head_stem.as_str();
         let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
         let known = self.read().nouns.knows(stem);
-        let stems = if !self.embedder.reads(stem) {
-            // All nouns of a script that the model does not know are alike to it.
+        let stems = if !self.embedder.reads(stem) || identifier::has_digit(stem) {
+            // All nouns of a script that the model does not know are alike to it, and names with
+            // digits are literal.
             vec![stem.to_owned()]
         } else if known {
             self.read().nouns.meaning(stem, &likeness)
@@ -308,7 +309,14 @@ impl Vocabulary {
             }
         };
         let is_known = |stem: &str| self.read().nouns.knows(stem);
-        let names = synonyms::names(&mention, stems, &is_known);
+        let mut names = synonyms::names(&mention, stems, &is_known);
+        let which: Vec<Attribute> = identifier::which(&mention).cloned().collect();
+        for name in names.iter_mut().filter(|_| !which.is_empty()) {
+            let missing = which.iter().filter(|it| !name.needed.contains(it));
+            let needed = missing.cloned().collect::<Vec<_>>();
+            name.needed.extend(needed);
+        }
+        names.extend(which.iter().filter_map(synonyms::literal_name));
         let Mention { attributes, head_stem: said, head: noun, .. } = mention;
         ObjectQuery { attributes, said, noun, names }
     }

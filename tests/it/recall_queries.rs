@@ -1,0 +1,49 @@
+//! The queries of the recall tools: slips of the keys, words that nobody needs, names with digits,
+//! plain nouns, and what is said where nothing is found.
+
+use serde_json::{Value, json};
+
+use crate::running::Running;
+
+const CAPTIONS: &[&str] = &[
+    "a red mug on a wooden table in the kitchen",
+    "a green bottle on a shelf in the pantry",
+    "a mobile on a nightstand in the bedroom",
+    "a set of keys in a bowl next to a lamp in the living room",
+    "person_7 is sitting on a bench next to person_8",
+    "person_70 walks through a corridor",
+    "a parcel with order number 4471-B on a pallet",
+    "a parcel with order number 4472-B next to a forklift",
+    "a car with the plate KL-AB 123 in the car park",
+    "a car with the plate KL-AB 124 at a gate",
+    "a box of screws on shelf A3",
+    "a drill on shelf B3",
+    "a woman in front of room 214",
+    "a door to room 215",
+    "a tablet labelled 3f2504e0-4f89-11d3-9a0c-0305e82c3301 on a cart",
+    "a can on a counter",
+    "a saw on a workbench",
+    "a music stand in a corner",
+];
+
+fn seen() -> Running {
+    let daemon = Running::start();
+    for (at, caption) in (0_u32..).zip(CAPTIONS) {
+        let (time, position) = (1e9 + f64::from(at), [f64::from(at), 0.0, 0.0]);
+        daemon.ask("observe", json!({"caption": caption, "time": time, "position": position}));
+    }
+    daemon
+}
+
+/// Asks in one session.
+fn ask(daemon: &Running, tool: &str, mut arguments: Value) -> Value {
+    arguments["session"] = json!("one");
+    daemon.ask(tool, arguments)
+}
+
+/// Numbers of the captions that surely show it.
+fn found(reply: &Value) -> Vec<usize> {
+    let records = reply["records"].as_array().unwrap().iter();
+    let caption = |it: &Value| CAPTIONS.iter().position(|caption| it["caption"] == **caption);
+    records.filter_map(caption).collect()
+}
