@@ -85,17 +85,18 @@ impl<'a> Sentence<'a> {
     }
 
     /// Whether a word that is a verb elsewhere is what the words before it call a thing: "the petrol
-    /// can", "an umbrella stand next to the door". In "two chairs stand next to the door" and "the
+    /// can", "an umbrella stand next to the door", "a saw". In "two chairs stand next to the door" and "the
     /// mug the robot saw" it is a verb.
     fn is_head_of_name(&self, word: &str, next: Option<&str>) -> bool {
-        let Some(before) = self.run.last() else { return false };
-        if word == "can" && CANS.contains(before) {
+        let before = self.run.last();
+        if word == "can" && before.is_some_and(|it| CANS.contains(it)) {
             return true;
         }
-        let is_verb_form = match word {
-            "can" => false,
-            "saw" => !self.found.is_empty(),
-            _ => lexicon::singular(before) != **before,
+        let is_verb_form = match (word, before) {
+            (_, None) => !self.has_article,
+            ("can", _) => false,
+            ("saw", _) => !self.found.is_empty(),
+            (_, Some(before)) => lexicon::singular(before) != **before,
         };
         let ends =
             |next: &str| matches!(next, "," | "and" | "or" | "next") || PREPOSITIONS.contains(next);
