@@ -47,3 +47,41 @@ fn found(reply: &Value) -> Vec<usize> {
     let caption = |it: &Value| CAPTIONS.iter().position(|caption| it["caption"] == **caption);
     records.filter_map(caption).collect()
 }
+
+#[test]
+fn names_with_digits_are_found_by_exactly_these_characters() {
+    let daemon = seen();
+    for (query, captions) in [
+        ("Person_7", &[4][..]),
+        ("person_70", &[5]),
+        ("person_9", &[]),
+        ("order 4471-b", &[6]),
+        ("4472-B", &[7]),
+        ("4473-B", &[]),
+        ("KL-AB 123", &[8]),
+        ("the car with the plate kl-ab 124", &[9]),
+        ("the car with the plate KL-AB 125", &[]),
+        ("shelf A3", &[10]),
+        ("shelf C3", &[]),
+        ("the drill on shelf B3", &[11]),
+        ("the drill on shelf A3", &[]),
+        ("room 214", &[12]),
+        ("room 216", &[]),
+        ("3F2504E0-4f89-11d3-9a0c-0305e82c3301", &[14]),
+        ("3f2504e0-4f89-11d3-9a0c-0305e82c3302", &[]),
+    ] {
+        let reply = ask(&daemon, "recall_all", json!({"query": query}));
+        assert_eq!(found(&reply), captions, "{query}: {reply:#}");
+    }
+}
+
+#[test]
+fn a_noun_that_is_a_verb_too_is_a_thing_alone() {
+    let daemon = seen();
+    for (query, caption) in
+        [("can", 15), ("the can", 15), ("saw", 16), ("a saw", 16), ("stand", 17)]
+    {
+        let reply = ask(&daemon, "recall_all", json!({"query": query}));
+        assert_eq!(found(&reply), [caption], "{query}: {reply:#}");
+    }
+}
