@@ -75,17 +75,28 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     near.into_iter().filter(|(cost, _)| Some(*cost) == least).map(|(_, it)| it).collect()
 }
 
+/// Whether a word is another with two neighbouring letters swapped.
+pub(crate) fn is_swap(word: &str, meant: &str) -> bool {
+    let (word, meant): (Vec<char>, Vec<char>) = (word.chars().collect(), meant.chars().collect());
+    let same = word.iter().zip(&meant).take_while(|(a, b)| a == b).count();
+    match (word.get(same..), meant.get(same..)) {
+        (Some([a, b, rest @ ..]), Some([c, d, others @ ..])) => (a, b) == (d, c) && rest == others,
+        _ => false,
+    }
+}
+
 /// Whether a word is another with two letters swapped, one left out or one doubled: the slips of
 /// which a word of eight letters has some eight each, where it has some 200 by a wrong letter or one
 /// too many. So each of these few is the likelier ("A Spelling Correction Program Based on a Noisy
 /// Channel Model", Kernighan, Church & Gale 1990).
 pub(crate) fn is_slip_of_hand(word: &str, meant: &str) -> bool {
+    let is_swapped = is_swap(word, meant);
     let (word, meant): (Vec<char>, Vec<char>) = (word.chars().collect(), meant.chars().collect());
     let same = word.iter().zip(&meant).take_while(|(a, b)| a == b).count();
     let (from_word, from_meant) =
         (word.get(same..).unwrap_or_default(), meant.get(same..).unwrap_or_default());
     match (from_word, from_meant) {
-        ([a, b, rest @ ..], [c, d, others @ ..]) if (a, b) == (d, c) && rest == others => true,
+        _ if is_swapped => true,
         (rest, [_, others @ ..]) if rest == others => true,
         ([more, rest @ ..], others) if rest == others => {
             same.checked_sub(1).and_then(|at| word.get(at)) == Some(more)
@@ -130,6 +141,12 @@ mod tests {
         {
             assert!(!is_slip_of_hand(word, meant), "{word} {meant}");
         }
+    }
+
+    #[test]
+    fn a_swap_is_of_two_letters_that_stand_side_by_side() {
+        assert!(is_swap("mgu", "mug") && is_swap("kyes", "keys"));
+        assert!(!is_swap("gum", "mug") && !is_swap("mug", "mug") && !is_swap("mg", "mug"));
     }
 
     #[test]

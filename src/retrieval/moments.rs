@@ -5,7 +5,7 @@
 //! counts as new.
 
 use crate::base::RecordId;
-use crate::retrieval::recall::{Recall, RecallOrder, RecallRequest, into_recalled};
+use crate::retrieval::recall::{Recall, RecallOrder, RecallRequest, certainty_of, into_recalled};
 use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::{Retrieval, RetrievalError};
@@ -40,15 +40,20 @@ impl Retrieval {
         request: &RecallRequest,
     ) -> Result<Moments, RetrievalError> {
         let RecallRequest { query, filter, k, explain: _ } = request;
-        let mut found = into_recalled(self.episodic.last_seen(query, filter, SIGHTINGS_MAX)?);
+        let find = |query: &str| self.episodic.last_seen(query, filter, SIGHTINGS_MAX);
+        let (seen, read_as) = self.episodic.find_as_meant(query, find, |it| certainty_of(it))?;
+        let certainty = certainty_of(&seen);
+        let mut found = into_recalled(seen);
         // Stable: the newer of equals comes first.
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(*k);
         let kind = RecallKind::RecallObservationOfInstance;
-        self.remember(session, kind, query, &found)?;
-        let is_literal = !self.episodic.reads(query);
-        let order = RecallOrder::BestFirst;
-        let recall = Recall { found, order, explanation: None, is_literal };
+        let order = RecallOrder::NewestFirst { certainty };
+        let recall = Recall { found, order, explanation: None, is_literal: false, read_as };
+        let recall = Recall {
+            order: RecallOrder::BestFirst,
+            ..self.recalled(session, kind, query, recall)?
+        };
         self.answer(session, kind, request, recall)
     }
 

@@ -28,9 +28,10 @@ pub(crate) struct Recall {
     pub(crate) found: Vec<Recalled>,
     pub(crate) order: RecallOrder,
     pub(crate) explanation: Option<Explanation>,
-    /// Whether the query's words were matched as written, as the embedder does not know
-    /// their script.
+    /// Whether the query's words were matched as written, as nobody here reads their language.
     pub(crate) is_literal: bool,
+    /// The query as it was meant, where it was read so.
+    pub(crate) read_as: Option<String>,
 }
 
 /// The order in which records come.
@@ -91,11 +92,13 @@ impl Retrieval {
         request: &RecallRequest,
     ) -> Result<Recall, RetrievalError> {
         let RecallRequest { query, filter, k, explain } = request;
-        let (found, explained) = self.episodic.recall_explained(query, filter, *k)?;
-        self.remember(session, kind, query, &found)?;
+        let read_as = self.episodic.unknown_words_as_meant(query);
+        let read = read_as.as_deref().unwrap_or(query);
+        let (found, explained) = self.episodic.recall_explained(read, filter, *k)?;
+        self.remember(session, kind, read, &found)?;
         let explanation = explain.then_some(Explanation::Ranking(explained));
-        let is_literal = !self.episodic.reads(query);
-        Ok(Recall { found, order: RecallOrder::BestFirst, explanation, is_literal })
+        let is_literal = self.is_literal(read, false);
+        Ok(Recall { found, order: RecallOrder::BestFirst, explanation, is_literal, read_as })
     }
 
     /// The newest records that show an object.
@@ -105,18 +108,23 @@ impl Retrieval {
         request: &RecallRequest,
     ) -> Result<Recall, RetrievalError> {
         let RecallRequest { query, filter, k, explain } = request;
-        let (sightings, explanation) = if *explain {
-            let (sightings, reasons) = self.episodic.last_seen_explained(query, filter, *k)?;
-            (sightings, Some(Explanation::Evidence(reasons)))
-        } else {
-            (self.episodic.last_seen(query, filter, *k)?, None)
+        let find = |query: &str| {
+            if *explain {
+                let (seen, reasons) = self.episodic.last_seen_explained(query, filter, *k)?;
+                return Ok((seen, Some(Explanation::Evidence(reasons))));
+            }
+            Ok((self.episodic.last_seen(query, filter, *k)?, None))
         };
-        let certainty = sightings.first().map(|it| it.certainty);
-        let found = into_recalled(sightings);
-        self.remember(session, RecallKind::RecallLastSeen, query, &found)?;
-        let is_literal = !self.episodic.reads(query);
-        let order = RecallOrder::NewestFirst { certainty };
-        Ok(Recall { found, order, explanation, is_literal })
+        let certainty = |(seen, _): &(Vec<Sighting>, Option<Explanation>)| certainty_of(seen);
+        let ((seen, explanation), read_as) = self.episodic.find_as_meant(query, find, certainty)?;
+        let order = RecallOrder::NewestFirst { certainty: certainty_of(&seen) };
+        let found = into_recalled(seen);
+        self.recalled(
+            session,
+            RecallKind::RecallLastSeen,
+            query,
+            Recall { found, order, explanation, is_literal: false, read_as },
+        )
     }
 
     /// Every record that shows an object, in the order of time; of more than `k` the newest.
@@ -127,13 +135,37 @@ impl Retrieval {
         request: &RecallRequest,
     ) -> Result<Recall, RetrievalError> {
         let RecallRequest { query, filter, k, explain: _ } = request;
-        let SightingList { sightings, total } = self.episodic.list_sightings(query, filter, *k)?;
-        let certainty = sightings.first().map(|it| it.certainty);
+        let find = |query: &str| self.episodic.list_sightings(query, filter, *k);
+        let certainty = |it: &SightingList| certainty_of(&it.sightings);
+        let (list, read_as) = self.episodic.find_as_meant(query, find, certainty)?;
+        let SightingList { sightings, total } = list;
+        let order = RecallOrder::Chronological { total, certainty: certainty_of(&sightings) };
         let found = into_recalled(sightings);
-        self.remember(session, RecallKind::RecallAll, query, &found)?;
-        let is_literal = !self.episodic.reads(query);
-        let order = RecallOrder::Chronological { total, certainty };
-        Ok(Recall { found, order, explanation: None, is_literal })
+        self.recalled(
+            session,
+            RecallKind::RecallAll,
+            query,
+            Recall { found, order, explanation: None, is_literal: false, read_as },
+        )
+    }
+
+    /// Sets the working memory to what a recall of sightings found by `query`.
+    pub(super) fn recalled(
+        &self,
+        session: SessionName<'_>,
+        kind: RecallKind,
+        query: &str,
+        recall: Recall,
+    ) -> Result<Recall, RetrievalError> {
+        let read = recall.read_as.as_deref().unwrap_or(query);
+        self.remember(session, kind, read, &recall.found)?;
+        let is_sure = recall.order.certainty() > Some(Certainty::Possible);
+        Ok(Recall { is_literal: self.is_literal(read, is_sure), ..recall })
+    }
+
+    /// Whether a query is in a language that nobody here reads.
+    fn is_literal(&self, query: &str, is_surely_seen: bool) -> bool {
+        !self.episodic.reads(query) || !is_surely_seen && self.episodic.is_foreign(query)
     }
 
     /// Sets the working memory.
@@ -147,6 +179,11 @@ impl Retrieval {
         let ids = found.iter().map(|it| it.record.id).collect();
         self.update(session, |it| it.set_working_memory(kind, query, ids))
     }
+}
+
+/// How surely all of these show what is asked for.
+pub(super) fn certainty_of(sightings: &[Sighting]) -> Option<Certainty> {
+    sightings.first().map(|it| it.certainty)
 }
 
 pub(super) fn into_recalled(sightings: Vec<Sighting>) -> Vec<Recalled> {

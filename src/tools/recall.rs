@@ -77,6 +77,9 @@ pub(crate) struct RecallReply {
     why_empty: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<&'static str>,
+    // The query as it was meant: without slips of the keys and words that nobody needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_as: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<ExplanationReply>,
     #[serde(skip)]
@@ -99,7 +102,7 @@ impl RecallReply {
         why_empty: impl FnOnce() -> String,
     ) -> Self {
         let zone = context.options.zone;
-        let Recall { found, order, explanation, is_literal } = recall;
+        let Recall { found, order, explanation, is_literal, read_as } = recall;
         let replies = found.iter().map(|it| RecordReply::of_recalled(it, zone)).collect();
         let (records, possible) =
             if order.is_only_possible() { (Vec::new(), replies) } else { (replies, Vec::new()) };
@@ -114,6 +117,7 @@ impl RecallReply {
             },
             why_empty: found.is_empty().then(why_empty),
             notice: is_literal.then_some(LITERAL),
+            read_as: read_as.clone(),
             explanation: explanation.as_ref().map(|it| ExplanationReply::of(it, *order, zone)),
             order: order_words(*order, found.len()),
         }
@@ -137,6 +141,9 @@ impl tool::Reply for RecallReply {
             text.line(&format!("{count} of {searchable} records{waiting}, {}:", self.order));
         }
         self.records.iter().chain(&self.possible).for_each(|it| text.line(it.line()));
+        if let Some(read_as) = &self.read_as {
+            text.line(&format!("Note: the query was read as {read_as:?}."));
+        }
         if let Some(notice) = self.notice {
             text.line(&format!("Note: {notice}."));
         }

@@ -48,6 +48,36 @@ fn found(reply: &Value) -> Vec<usize> {
     records.filter_map(caption).collect()
 }
 
+const SIGHTINGS: &[&str] = &["recall_last_seen", "recall_all"];
+
+#[test]
+fn a_query_is_read_as_it_was_meant_and_the_reply_says_so() {
+    let daemon = seen();
+    for (query, caption, read_as) in [
+        ("botle", 1, json!("bottle")),
+        ("moblie", 2, json!("mobile")),
+        ("kyes", 3, json!("keys")),
+        ("red mgu", 0, json!("red mug")),
+        ("redmug", 0, json!("red mug")),
+        ("the red mug thanks", 0, json!("the red mug")),
+        ("red mug robot asap mate", 0, json!("red mug")),
+        ("hey robot the green bottle", 1, json!("the green bottle")),
+        ("robot, the red mug", 0, Value::Null),
+        ("where is my bottle?", 1, Value::Null),
+    ] {
+        for tool in SIGHTINGS {
+            let reply = ask(&daemon, tool, json!({"query": query}));
+            assert_eq!(found(&reply), [caption], "{tool} {query}: {reply:#}");
+            assert_eq!(reply["read_as"], read_as, "{tool} {query}");
+        }
+    }
+    let window = json!({"x": "botle", "start_time": 999_999_000, "end_time": 1_000_001_000});
+    let moments = ask(&daemon, "retrieve_from_text_with_time", window);
+    assert_eq!((found(&moments)[0], &moments["read_as"]), (1, &json!("bottle")));
+    let reply = ask(&daemon, "recall_all", json!({"query": "bottle rocket"}));
+    assert_eq!((found(&reply), &reply["read_as"]), (vec![], &Value::Null), "{reply:#}");
+}
+
 #[test]
 fn names_with_digits_are_found_by_exactly_these_characters() {
     let daemon = seen();
@@ -83,5 +113,22 @@ fn a_noun_that_is_a_verb_too_is_a_thing_alone() {
     {
         let reply = ask(&daemon, "recall_all", json!({"query": query}));
         assert_eq!(found(&reply), [caption], "{query}: {reply:#}");
+    }
+}
+
+#[test]
+fn a_language_that_is_not_read_is_named() {
+    let daemon = seen();
+    for query in ["rote Tasse", "parapluie", "ma tasse rouge", "wo ist meine Flasche", "schlüssel"]
+    {
+        for tool in SIGHTINGS {
+            let reply = ask(&daemon, tool, json!({"query": query}));
+            let notice = reply["notice"].as_str().unwrap_or_default();
+            assert!(notice.contains("reads English"), "{tool} {query}: {reply:#}");
+        }
+    }
+    for query in ["red mug", "umbrella", "botle", "person_9", "wooden spoon"] {
+        let reply = ask(&daemon, "recall_all", json!({"query": query}));
+        assert_eq!(reply["notice"], Value::Null, "{query}");
     }
 }

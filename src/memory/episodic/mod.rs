@@ -19,6 +19,7 @@ pub mod listing;
 mod most_alike;
 mod nearest_name;
 pub mod noun_phrases;
+mod query_as_meant;
 pub mod ranking;
 pub mod requests;
 mod rereading;

@@ -10,9 +10,10 @@ use crate::language::clipping::clipped_from;
 use crate::language::everyday_names;
 use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::reference::{Order, Reference, Respelling};
-use crate::language::spelling::{find_meant, is_slip_of_hand, nearest, sounding_like};
+use crate::language::spelling::{find_meant, is_slip_of_hand, is_swap, nearest, sounding_like};
 use crate::language::words::{
-    COLOURS, DETERMINERS, FOREIGN_WORDS, MATERIALS, PATTERNS, SIZES, STATES, STOP_WORDS,
+    BOUNDARIES, COLOURS, COURTESY, DETERMINERS, FOREIGN_WORDS, GREETINGS, MATERIALS, PATTERNS,
+    PREPOSITIONS, SIZES, STATES, STOP_WORDS,
 };
 use crate::memory::episodic::Episodic;
 
@@ -131,11 +132,14 @@ fn is_look(word: &str) -> bool {
     [&COLOURS, &MATERIALS, &PATTERNS, &SIZES, &STATES].iter().any(|it| it.contains(word))
 }
 
+/// Letters that either of two words has at least which were written as one: "redmug".
+const JOINED_LETTERS_MIN: usize = 3;
+
 /// What a word that no caption has was meant to be: of the captions' words one that sounds
 /// the same or that it is a slip away from, else one of what people own, else an English one; of
 /// several as near the one that captions call otherwise. A seldom word is read as one of the
 /// captions' where the hand slips so.
-fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
+pub(super) fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
     // Captions compare nothing.
     if let Some(adjective) = lexicon::of_superlative(said) {
         return Some(adjective);
@@ -151,15 +155,27 @@ fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
             .or_else(|| likely(nearest(said, everyday_names::words())))
             .or_else(|| likely(nearest(said, lexicon::words().chain(lexicon::names_of_one_word()))))
     };
+    let swapped = || {
+        let mut meant = words().filter(|it| is_swap(said, it));
+        meant.next().filter(|_| meant.next().is_none())
+    };
     let slipped = || find_meant(said, words()).filter(|it| is_slip_of_hand(said, it));
+    let joined = || {
+        let halves = (JOINED_LETTERS_MIN..said.len()).filter_map(|at| said.split_at_checked(at));
+        let is_captioned =
+            |half: &str| half.len() >= JOINED_LETTERS_MIN && captioned.contains(half);
+        let mut both = halves.filter(|(first, last)| is_captioned(first) && is_captioned(last));
+        both.next().map(|(first, last)| format!("{first} {last}"))
+    };
     let clipped = || clipped_from(said, words()).filter(|_| is_no_name(said));
     let read = match sounding_like(said).find(|it| captioned.contains(*it)) {
         Some(heard) => Some(heard),
+        None if is_unknown_short(said) => swapped().or_else(clipped),
         None if !is_english(said) => clipped().or_else(typed),
         None if is_seldom(said) => clipped().or_else(slipped),
         None => clipped(),
     };
-    read.map(str::to_owned)
+    read.map(str::to_owned).or_else(|| joined().filter(|_| !is_english(said)))
 }
 
 /// Whether captions have another name of what is called so: the cushion of a pillow.
@@ -171,7 +187,7 @@ fn is_seen_otherwise(word: &str, captioned: &BTreeSet<String>) -> bool {
 }
 
 /// Whether a word is an English one that neither texts use nor the names of what people own.
-fn is_seldom(word: &str) -> bool {
+pub(super) fn is_seldom(word: &str) -> bool {
     lexicon::is_seldom(word) && !everyday_names::is_word(word)
 }
 
@@ -203,7 +219,7 @@ fn replace(text: &mut String, said: &str, read: &str) {
 }
 
 /// Whether a word is English, or too short or too strange to say that it is not.
-fn is_english(word: &str) -> bool {
+pub(super) fn is_english(word: &str) -> bool {
     let is_plain = word.chars().all(|it| it.is_ascii_lowercase());
     if !is_plain || word.len() < WORD_LETTERS_MIN {
         return true;
@@ -217,6 +233,27 @@ fn is_english(word: &str) -> bool {
         || lexicon::compared(word).is_some()
 }
 
+/// Whether a word is too short to say that it is not English, and yet known to nobody: "mgu", "kyes".
+pub(super) fn is_unknown_short(word: &str) -> bool {
+    let forms = forms(word);
+    let is_known = |it: &String| {
+        lexicon::is_word(it)
+            || lexicon::is_name(it)
+            || lexicon::is_adjective(it)
+            || everyday_names::is_word(it)
+            || is_grammar(it)
+    };
+    word.chars().all(|it| it.is_ascii_lowercase())
+        && forms.iter().any(|it| it.len() < WORD_LETTERS_MIN)
+        && !forms.iter().any(is_known)
+}
+
+/// Whether a word stands in one of the closed classes.
+pub(super) fn is_grammar(word: &str) -> bool {
+    let classes = [&DETERMINERS, &PREPOSITIONS, &BOUNDARIES, &STOP_WORDS, &COURTESY, &GREETINGS];
+    classes.iter().any(|it| it.contains(word)) || is_look(word)
+}
+
 /// Whether a word is two English ones: "houseplant".
 fn is_joined(word: &str) -> bool {
     let halves = (WORD_LETTERS_MIN..word.len()).filter_map(|at| word.split_at_checked(at));
@@ -224,7 +261,7 @@ fn is_joined(word: &str) -> bool {
     halves.into_iter().any(|(first, last)| is_word(first) && is_word(last))
 }
 
-fn has(captioned: &BTreeSet<String>, word: &str) -> bool {
+pub(super) fn has(captioned: &BTreeSet<String>, word: &str) -> bool {
     forms(word).iter().any(|it| captioned.contains(it)) || captioned.contains(&format!("{word}s"))
 }
 
@@ -297,6 +334,9 @@ mod tests {
             ("dino", Some("dinosaur")),
             ("lappy", Some("laptop")),
             ("smallest", Some("small")),
+            ("mgu", Some("mug")),
+            ("redmug", Some("red mug")),
+            ("gum", None),
         ] {
             assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
         }
