@@ -7,6 +7,7 @@ use crate::base::time::Window;
 use crate::language::fit::Certainty;
 use crate::retrieval::recall::{Recall, RecallOrder, RecallRequest};
 use crate::search::Filter;
+use crate::store::Record;
 use crate::tools::ToolError;
 use crate::tools::area;
 use crate::tools::args::{Args, Kind, Param, TimeReading};
@@ -180,8 +181,12 @@ pub(crate) fn why_unseen(context: &Context, request: &RecallRequest) -> String {
     match context.episodic.count(&request.filter) {
         0 => why_none(context, &request.filter),
         seen => {
-            let near = context.episodic.related_phrases(&request.query, &request.filter);
-            let near = near.first().map(|it| format!("; near it is {it:?}")).unwrap_or_default();
+            let near = context.episodic.near_sighting(&request.query, &request.filter);
+            let near = near.ok().flatten().map(|(phrase, Record { id, end_at, .. })| {
+                let at = context.options.zone.format(end_at);
+                format!("; near it is {phrase:?}, seen last {at} (#{})", id.0)
+            });
+            let near = near.unwrap_or_default();
             format!("none of {seen} records shows {:?}{near}", request.query)
         }
     }

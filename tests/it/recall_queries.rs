@@ -117,6 +117,14 @@ fn a_noun_that_is_a_verb_too_is_a_thing_alone() {
 }
 
 #[test]
+fn what_is_near_is_named_where_nothing_shows_it() {
+    let daemon = seen();
+    let reply = ask(&daemon, "recall_all", json!({"query": "light"}));
+    let why = reply["why_empty"].as_str().unwrap();
+    assert!(why.contains("near it is \"lamp\", seen last") && why.ends_with("(#4)"), "{why}");
+}
+
+#[test]
 fn a_language_that_is_not_read_is_named() {
     let daemon = seen();
     for query in ["rote Tasse", "parapluie", "ma tasse rouge", "wo ist meine Flasche", "schlüssel"]

@@ -118,7 +118,7 @@ impl Episodic {
     }
 
     /// What captions within `filter` name that `query` names a kind of; most frequent first.
-    pub fn related_phrases(&self, query: &str, filter: &Filter) -> Vec<String> {
+    pub(super) fn related_phrases(&self, query: &str, filter: &Filter) -> Vec<String> {
         let Some(wanted) = self.read_literally(query) else { return Vec::new() };
         let (_, evidence) = self.corpus.explain_last_sightings(&wanted, filter, 0);
         let phrases = evidence.things.into_iter().next().map(|it| it.phrases).unwrap_or_default();

@@ -5,12 +5,13 @@
 
 use crate::language::everyday_names::other_names;
 use crate::language::fit::Fit;
-use crate::language::lexicon;
 use crate::language::mention::{AttributeKind, mentions};
 use crate::language::part_attribute::is_part;
 use crate::language::reference::{Reference, Respelling};
-use crate::memory::episodic::Episodic;
+use crate::language::{everyday_names, identifier, lexicon};
+use crate::memory::episodic::{Episodic, MemoryError};
 use crate::search::Filter;
+use crate::store::Record;
 
 impl Episodic {
     /// Reads the thing of a reference, and the things around it, where nothing seen may be it,
@@ -27,6 +28,34 @@ impl Episodic {
                 reference.respelled.push(renamed);
             }
         }
+    }
+
+    /// What captions within `filter` name that is near what `query` names and is not it, with the
+    /// record that shows it last: a lamp for a light. First what it names a kind of, else what is
+    /// alike by its vector.
+    pub fn near_sighting(
+        &self,
+        query: &str,
+        filter: &Filter,
+    ) -> Result<Option<(String, Record)>, MemoryError> {
+        let Some(asked) = self.query_mentions(query).into_iter().next() else { return Ok(None) };
+        let is_which = identifier::which(&asked).next().is_some();
+        let noun = asked.singular_head();
+        // Of what no dictionary has, a vector tells little.
+        if is_which || !lexicon::is_name(&noun) && !everyday_names::is_word(&noun) {
+            return Ok(None);
+        }
+        let near = self.vocabulary.nearest_nouns(&asked)?;
+        let named = self.related_phrases(query, filter).into_iter().chain(near);
+        for phrase in named {
+            let wanted = self.read_literally(&phrase);
+            let seen = wanted.and_then(|it| self.corpus.last_sightings(&it, filter, 1));
+            let last = seen.map(|it| self.store.records(&it.records)).transpose()?;
+            if let Some(record) = last.and_then(|it| it.into_iter().next()) {
+                return Ok(Some((phrase, record)));
+            }
+        }
+        Ok(None)
     }
 
     /// A name as it is said, and as captions may have it.

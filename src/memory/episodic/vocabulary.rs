@@ -274,6 +274,32 @@ impl Vocabulary {
         Ok(near)
     }
 
+    /// The nouns of captions that are near a name by their vectors, the nearest first: of what the
+    /// dictionary has at some distance only the very near. For somebody people only.
+    pub(super) fn nearest_nouns(&self, mention: &Mention) -> Result<Vec<String>, ModelError> {
+        let name = mention.name();
+        if is_deed(mention) || identifier::has_digit(&name) || !self.embedder.reads(&name) {
+            return Ok(Vec::new());
+        }
+        let vector = self.embedder.embed(TextRole::Passage, &name)?;
+        let (asked, is_somebody) = (mention.singular_head(), is_person(mention));
+        let is_close = |noun: &str| {
+            lexicon::are_near_kinds(noun, &asked)
+                || lexicon::descends_from(noun, &asked)
+                || lexicon::descends_from(&asked, noun)
+        };
+        let near = self.alike(&vector, NEAR_LEAST).into_iter();
+        let near = near.filter(|(stem, _)| *stem != mention.head_stem).map(|(stem, likeness)| {
+            let noun = lexicon::names_of_stem(&stem).first().map_or(stem.as_str(), |it| *it);
+            (noun.to_owned(), likeness)
+        });
+        let near = near.filter(|(noun, likeness)| {
+            lexicon::is_person(noun) == is_somebody
+                && (is_close(noun) || *likeness >= NEAR_KNOWN_LEAST)
+        });
+        Ok(near.map(|(noun, _)| noun).collect())
+    }
+
     /// How alike the names of two things are; `None` where one of them has no vector.
     pub(super) fn name_likeness(&self, asked: &Mention, seen: &Mention) -> Option<f32> {
         if synonyms::are_of_one(asked, seen) {
