@@ -112,6 +112,23 @@ pub enum Intent {
     Chat,
 }
 
+impl Intent {
+    /// What somebody said who means this.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Fetch | Self::Where => "a request",
+            Self::Question => "a question",
+            Self::Stop => "an order not to",
+            Self::Chat => "no request for a thing",
+        }
+    }
+
+    /// Whether the robot is to go for it.
+    pub fn is_errand(self) -> bool {
+        matches!(self, Self::Fetch | Self::Where)
+    }
+}
+
 /// Subject of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]

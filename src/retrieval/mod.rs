@@ -74,6 +74,8 @@ pub(crate) enum RetrievalError {
     NoRecord(RecordId),
     #[error("the position of record {0} is not known")]
     NoPosition(RecordId),
+    #[error("the task {task:?} was understood as {}", intent.in_words())]
+    NothingWanted { task: String, intent: Intent },
     #[error("the session has no search")]
     NoSearch,
     #[error("the search has ended: {0:?}")]

@@ -3,6 +3,8 @@
 use crate::base::RecordId;
 use crate::base::time::Timestamp;
 use crate::language::mention::mentions;
+use crate::language::reference::Reference;
+use crate::language::request_tags::Intent;
 use crate::memory::episodic::usual_place::UsualPlace;
 use crate::retrieval::goal_board::{Event, SearchStatus};
 use crate::retrieval::grounding::Grounding;
@@ -136,6 +138,7 @@ impl Retrieval {
     /// where it was planned anew.
     pub(crate) fn dispatch(&self, session: SessionName<'_>) -> Result<Dispatch, RetrievalError> {
         let held = self.session(session);
+        self.refuse_unwanted(&held)?;
         let dispatch = dispatch_of(&held)?;
         if held.search.is_some_and(|it| it.state == SearchState::Dispatched) {
             return Ok(dispatch);
@@ -152,6 +155,24 @@ impl Retrieval {
             self.publish(session, SearchStatus::Dispatched, target, goals);
         }
         Ok(dispatch)
+    }
+
+    /// An error where the session's task asks for nothing that the robot goes for.
+    fn refuse_unwanted(&self, session: &Session) -> Result<(), RetrievalError> {
+        let Some(task) = &session.task else { return Ok(()) };
+        let Reference { intent, .. } = self.reference_of(task)?;
+        let refused = RetrievalError::NothingWanted { task: task.text.clone(), intent };
+        if intent.is_errand() { Ok(()) } else { Err(refused) }
+    }
+
+    /// What the session's task wants; `None` where there is none.
+    pub(crate) fn task_intent(
+        &self,
+        session: SessionName<'_>,
+    ) -> Result<Option<Intent>, RetrievalError> {
+        let held = self.session(session);
+        let reference = held.task.as_ref().map(|task| self.reference_of(task)).transpose()?;
+        Ok(reference.map(|it| it.intent))
     }
 
     /// The goals of the session's search that are not yet visited.

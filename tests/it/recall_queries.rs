@@ -140,3 +140,32 @@ fn a_language_that_is_not_read_is_named() {
         assert_eq!(reply["notice"], Value::Null, "{query}");
     }
 }
+
+const TARGET: &str = "create_or_update_memory_search_instance";
+const PLACE: &str = "create_or_update_real_world_search_instance";
+const DISPATCH: &str = "search_current_target_instance_in_real_world";
+
+#[test]
+fn nothing_is_dispatched_for_a_task_that_wants_nothing() {
+    let daemon = seen();
+    for (task, understood) in [
+        ("stop", "an order not to"),
+        ("never mind", "an order not to"),
+        ("hello", "no request for a thing"),
+        ("how many mugs are there", "a question"),
+    ] {
+        let begun = ask(&daemon, "start_task", json!({"task": task}));
+        assert_eq!(begun["understood"], understood, "{task}");
+        ask(&daemon, "recall_all", json!({"query": "red mug"}));
+        ask(&daemon, TARGET, json!({}));
+        ask(&daemon, PLACE, json!({}));
+        let refused = daemon.call(DISPATCH, json!({"session": "one"}));
+        assert!(refused.is_error && refused.text.contains(understood), "{task}: {}", refused.text);
+    }
+    assert_eq!(daemon.ask("watch_goals", json!({}))["events"], json!([]));
+    let begun = ask(&daemon, "start_task", json!({"task": "bring me the red mug"}));
+    assert_eq!(begun["understood"], Value::Null);
+    ask(&daemon, "recall_all", json!({"query": "red mug"}));
+    ask(&daemon, PLACE, json!({}));
+    assert_eq!(ask(&daemon, DISPATCH, json!({}))["status"], "dispatched");
+}

@@ -35,6 +35,10 @@ pub(crate) fn refusal(context: &Context, error: RetrievalError) -> ToolError {
              create_or_update_real_world_search_instance",
             end_of(state)
         )),
+        RetrievalError::NothingWanted { .. } => ToolError::Refused(format!(
+            "{error}: nothing is dispatched; accepted is a call after start_task with a request \
+             for a thing"
+        )),
         RetrievalError::NoWorkingMemory => argument_error(NO_WORKING_MEMORY.to_owned()),
         RetrievalError::NothingToSearchFor => argument_error(NOTHING_TO_SEARCH_FOR.to_owned()),
         RetrievalError::NoSearch => argument_error(NO_SEARCH.to_owned()),

@@ -28,6 +28,9 @@ pub(crate) struct Reply {
     task: String,
     now: String,
     session: String,
+    // What it was understood as, where the robot is not to go for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    understood: Option<String>,
 }
 
 impl Tool for StartTask {
@@ -66,12 +69,18 @@ impl Tool for StartTask {
         let Request { task, now } = request;
         let now = context.retrieval.start_task(session, &task, now);
         let now = context.options.zone.format(now.map_err(|error| refusal(context, error))?);
-        Ok(Reply { task, now, session: session.name.to_owned() })
+        let intent = context.retrieval.task_intent(session);
+        let intent = intent.map_err(|error| refusal(context, error))?;
+        let understood = intent.filter(|it| !it.is_errand()).map(|it| it.in_words().to_owned());
+        Ok(Reply { task, now, session: session.name.to_owned(), understood })
     }
 }
 
 impl tool::Reply for Reply {
     fn write(&self, text: &mut Text) {
         text.whole_line(&format!("task: {} (asked at {})", self.task, self.now));
+        if let Some(understood) = &self.understood {
+            text.line(&format!("Understood as {understood}: nothing will be dispatched."));
+        }
     }
 }
