@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::base::RecordId;
+use crate::language::lexicon;
 use crate::language::reference::Reference;
 use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::noun_phrases::bare_name;
@@ -39,19 +40,48 @@ impl Retrieval {
         if held.recalled.is_none() {
             return Err(RetrievalError::NoWorkingMemory);
         }
-        let reference = match request {
+        let mut reference = match request {
             Some(request) => self.complete_reference(request, &held)?,
             None => self.implied_reference(&held)?,
         };
         let records = self.records(&held.working_memory)?;
         let now = self.now(&held);
-        let mut instances = self.episodic.rank_instances(&reference, &records, now, self.zone)?;
+        let ranked = |of: &Reference| self.episodic.rank_instances(of, &records, now, self.zone);
+        let mut instances = ranked(&reference)?;
+        if let Some(request) = request.filter(|_| instances.is_empty())
+            && let Some(other) = self.without_order_as_thing(request, &held)?
+        {
+            instances = ranked(&other)?;
+            reference = other;
+        }
         let total = instances.len();
         instances.truncate(CANDIDATES_MAX);
         if !instances.is_empty() {
             self.update(session, |it| set_candidates(it, &instances))?;
         }
         Ok(InstanceList { instances, total, records: records.len(), reference })
+    }
+
+    /// A request that tells only an order, which was taken for a thing, with the thing that was
+    /// recalled: "the earliest" of mugs. `None` where a word of it may be a thing's name.
+    fn without_order_as_thing(
+        &self,
+        request: &ParsedRequest,
+        session: &Session,
+    ) -> Result<Option<Reference>, RetrievalError> {
+        let thing = &request.reference.thing;
+        let names = |word: &str| {
+            let says_order = lexicon::is_adjective(word) || word.ends_with("est");
+            lexicon::is_name(&lexicon::singular(word)) || !says_order
+        };
+        let thing_is_told = thing.is_empty() || thing.split(' ').any(names);
+        let Some(recalled) = session.recalled.as_ref().filter(|_| !thing_is_told) else {
+            return Ok(None);
+        };
+        let recalled = bare_name(&recalled.query).unwrap_or(recalled.query.clone());
+        let read = self.read(&format!("{} {recalled}", request.text))?;
+        let read = self.with_recalled_thing(read, session)?;
+        Ok(Some(read).filter(|it| it.thing != *thing))
     }
 
     /// What a request refers to; the task, then the newest recall, name the thing where it

@@ -169,3 +169,16 @@ fn nothing_is_dispatched_for_a_task_that_wants_nothing() {
     ask(&daemon, PLACE, json!({}));
     assert_eq!(ask(&daemon, DISPATCH, json!({}))["status"], "dispatched");
 }
+
+#[test]
+fn an_order_alone_divides_what_was_recalled() {
+    let daemon = seen();
+    let instances = "determine_unique_instances_from_latest_working_memory";
+    for (query, first) in [("the earliest", "on a shelf in"), ("the latest", "shelf B3")] {
+        ask(&daemon, "recall_all", json!({"query": "shelf"}));
+        let reply = ask(&daemon, instances, json!({"query": query}));
+        let first_seen = reply["instances"][0]["record_ids"][0].as_u64().unwrap();
+        let caption = CAPTIONS[usize::try_from(first_seen).unwrap() - 1];
+        assert!(caption.contains(first), "{query}: {reply:#}");
+    }
+}
