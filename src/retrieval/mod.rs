@@ -28,6 +28,7 @@ use crate::base::shortage::Shortage;
 use crate::base::time::{Clock, Timestamp, Zone};
 use crate::language::reference::Reference;
 use crate::language::reference::follow_up::follow_up;
+use crate::language::request_tags::Intent;
 use crate::memory::episodic::requests::Requests;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::ModelError;
