@@ -495,7 +495,9 @@ impl tool::Reply for Reply {
             if !near.is_empty() {
                 text.line(why);
             }
-            near.iter().for_each(|it| text.block(&it.id.line(&it.text)));
+            for Near { id, text: shown } in near {
+                text.block(&id.line(shown));
+            }
         }
         if self.needs_confirm.is_some() {
             text.line(&format!("To remove so many, call again with confirm {count}."));

@@ -68,17 +68,13 @@ impl KindedComparison<'_> {
     /// What is wrong where no note's value can be compared.
     pub fn refusal(&self) -> String {
         let Self { path, literal } = self;
-        let (is, with, instead) = match literal {
-            Value::String(text) if text.parse::<f64>().is_ok() => {
-                ("a number", "text", text.clone())
-            }
-            Value::String(_) => ("a number", "text", "a number".to_owned()),
-            other => ("a text", "number", format!("'{other}'")),
+        let (is, with, instead) = match literal.as_str() {
+            Some(text) if text.parse::<f64>().is_ok() => ("a number", "text", text.to_owned()),
+            Some(_) => ("a number", "text", "a number".to_owned()),
+            None => ("a text", "number", format!("'{literal}'")),
         };
-        let shown = match literal {
-            Value::String(text) => format!("'{text}'"),
-            other => other.to_string(),
-        };
+        let quoted = literal.as_str().map(|text| format!("'{text}'"));
+        let shown = quoted.unwrap_or_else(|| literal.to_string());
         format!(
             "{path} is {is} in every note that has it, and never compares with the {with} {shown}; \
              accepted is {instead}"
