@@ -40,7 +40,9 @@ fn is_part_of_name(text: &str, Found { at, time }: &Found) -> bool {
         || DETERMINERS.contains(&next)
         || PREPOSITIONS.contains(&next)
         || !next.starts_with(char::is_alphabetic);
-    may_be_part && (!is_any || before.ends_with(" of"))
+    // "The thing that boils water for tea"
+    let is_purpose = time.text.to_lowercase().starts_with("for ");
+    is_purpose || may_be_part && (!is_any || before.ends_with(" of"))
 }
 
 /// Whether a word is of a day that is counted from the present one.
@@ -85,6 +87,7 @@ mod tests {
             ("a calendar of May", &[], "a calendar of May"),
             ("the night light", &[], "the night light"),
             ("the alarm clock", &[], "the alarm clock"),
+            ("what boils water for tea", &[], "what boils water for tea"),
         ] {
             let found = told_times(text);
             let said: Vec<&str> = found.times.iter().map(|it| it.time.text.as_str()).collect();
