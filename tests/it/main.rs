@@ -43,6 +43,7 @@ mod last_seen;
 mod literal;
 mod live;
 mod lost;
+mod memo_examples;
 mod model_planner;
 mod models;
 mod named_place;

@@ -13,9 +13,9 @@ use engram::store::{Options, Store};
 use serde_json::Map;
 
 /// What a search takes where nothing else is said.
-const THRESHOLD: f32 = 0.6;
+pub(crate) const THRESHOLD: f32 = 0.6;
 
-fn embedder() -> EmbedderHandle {
+pub(crate) fn embedder() -> EmbedderHandle {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/caption-embedder");
     let embedder = EmbedderHandle::new(bert::load(&dir).unwrap());
     let calibration = calibration_pairs::fit(&embedder).unwrap();
