@@ -29,7 +29,7 @@ use crate::tools::tool::Tool as _;
 pub(super) struct Flags {
     /// Records (12, #12 or 12-40) and notes (their UUIDs)
     ids: Vec<String>,
-    /// What is about this topic, by meaning
+    /// Notes about this topic, records that show this
     #[arg(long, value_name = "TOPIC")]
     about: Option<String>,
     #[command(flatten)]

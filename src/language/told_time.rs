@@ -3,6 +3,7 @@
 //!
 //! Pure.
 
+use crate::language::inscription::inscription;
 use crate::language::time::{self, Found};
 use crate::language::words::{DETERMINERS, FUNCTION_WORDS, ORDINALS, PREPOSITIONS, VISITS};
 
@@ -42,7 +43,16 @@ fn is_part_of_name(text: &str, Found { at, time }: &Found) -> bool {
         || !next.starts_with(char::is_alphabetic);
     // "The thing that boils water for tea"
     let is_purpose = time.text.to_lowercase().starts_with("for ");
-    is_purpose || may_be_part && (!is_any || before.ends_with(" of"))
+    is_purpose || is_written(text, before) || may_be_part && (!is_any || before.ends_with(" of"))
+}
+
+/// Whether the word after `before` is written on something: "a note that says call me on Monday".
+fn is_written(text: &str, before: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let at = before.split_whitespace().count();
+    let mut written = (0..=at).filter_map(|name| inscription(&words, name));
+    written.any(|it| it.contains(&at))
 }
 
 /// Whether a word is of a day that is counted from the present one.
@@ -87,6 +97,7 @@ mod tests {
             ("a calendar of May", &[], "a calendar of May"),
             ("the night light", &[], "the night light"),
             ("the alarm clock", &[], "the alarm clock"),
+            ("a note that says call mum on Monday", &[], "a note that says call mum on Monday"),
             ("what boils water for tea", &[], "what boils water for tea"),
         ] {
             let found = told_times(text);

@@ -241,6 +241,7 @@ mod tests {
             ("a phone and a red book", &[4], &[]),
             ("a green sofa", &[], &[]),
             ("cooking", &[5], &[]),
+            ("me cooking", &[5], &[]),
             ("rang twice", &[6], &[]),
             ("something blue", &[2], &[]),
         ] {

@@ -91,11 +91,12 @@ impl Episodic {
         }
     }
 
-    /// A thing or a deed; "cooking" is one that somebody does. `None` where what is named is neither
+    /// A thing or a deed; "cooking" and "me cooking" are what somebody does. `None` where what is named is neither
     /// known nor seen: a name of somebody, "something red".
     fn scene(&self, text: &str) -> Result<Option<SceneQuery>, MemoryError> {
-        let scene = if begins_with_activity(text) {
-            self.read_query(&format!("somebody {text}"))?
+        let deed = text.strip_prefix("me ").unwrap_or(text);
+        let scene = if begins_with_activity(deed) {
+            self.read_query(&format!("somebody {deed}"))?
         } else {
             self.read_query(text)?
         };
