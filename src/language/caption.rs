@@ -434,8 +434,10 @@ impl<'a> Tagged<'a> {
     fn parts_of(&self, head: usize) -> Vec<String> {
         let parts = (head + 1..self.words.len()).filter(|it| self.owner_of(*it) == Some(head));
         let said = parts.flat_map(|part| {
+            let named = (0..part).rev().take_while(|at| self.role(*at) == WordRole::Part).count();
             let before = (0..part).filter(move |at| {
-                self.role(*at) == WordRole::Attribute && self.governor(*at) == Some(part)
+                *at >= part - named
+                    || self.role(*at) == WordRole::Attribute && self.governor(*at) == Some(part)
             });
             before.map(move |at| of_part(&self.word(at), &self.word(part)))
         });
@@ -482,7 +484,15 @@ impl<'a> Tagged<'a> {
             WordRole::Thing => relation.is_some(),
             WordRole::Landmark => relation
                 .is_some_and(|it| is_done_with(&self.word(deed), &self.word(it), &self.word(head))),
-            _ => false,
+            WordRole::None
+            | WordRole::Part
+            | WordRole::Absent
+            | WordRole::Person
+            | WordRole::Place
+            | WordRole::Attribute
+            | WordRole::Count
+            | WordRole::Deed
+            | WordRole::Relation => false,
         }
     }
 
@@ -725,6 +735,8 @@ mod tests {
             said("a jar/thing with/relation/1 a red/attribute/5 lid/thing/2"),
             ["lidded", "red-lidded"]
         );
+        let swing = "a can/thing with/relation/1 a swing/part/5 lid/thing/2";
+        assert_eq!(said(swing), ["swing-lidded"]);
         assert_eq!(said("a man/person with/relation/1 a dog/thing/2"), [""; 0]);
     }
 

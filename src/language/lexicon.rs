@@ -178,6 +178,11 @@ fn is_among_first(name: &str, general: &str, concepts_max: usize) -> bool {
     })
 }
 
+/// Whether two names mean things, and neither the same nor near kinds: tea and a kitchen.
+pub fn are_known_apart(a: &str, b: &str) -> bool {
+    is_name(a) && is_name(b) && a != b && !are_synonyms(a, b) && !are_near_kinds(a, b)
+}
+
 /// Whether the first senses of two names are kinds of one thing, a step or two above them: a
 /// forklift and a truck.
 pub fn are_near_kinds(a: &str, b: &str) -> bool {

@@ -130,7 +130,9 @@ impl<'a> Sentence<'a> {
         self.waiting.clear();
         self.owner = match self.subject {
             Subject::Near(it) if word == "with" => Some(it),
-            _ => self.owner.filter(|_| DETERMINERS.contains(word)),
+            Subject::None | Subject::Near(_) | Subject::Said(_) => {
+                self.owner.filter(|_| DETERMINERS.contains(word))
+            }
         };
         self.has_article = DETERMINERS.has_tag(word, "article");
         let is_relative = word == "that" || word == "which";

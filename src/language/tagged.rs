@@ -139,8 +139,7 @@ impl TaggedSentence<'_> {
             listed.push(head);
             let joints = (head + 1..self.words.len()).take_while(|it| is_joint(self.word(*it)));
             let Some(joint) = joints.last() else { break };
-            is_joined |=
-                (head..joint + 1).any(|it| self.word(it) != "," && is_joint(self.word(it)));
+            is_joined |= (head..=joint).any(|it| self.word(it) != "," && is_joint(self.word(it)));
             at = joint + 1;
         }
         listed.truncate(if is_joined { listed.len() } else { 1 });

@@ -30,7 +30,10 @@ impl Wish<'_> {
         if self.word(0) == "about" && self.is_subject_matter() {
             return self.named(1);
         }
-        let Some(leading) = leading(self.word(0)) else { return Vec::new() };
+        // Who is told to look for a pan has one.
+        let is_told_to = self.at == 0 && !self.word(0).ends_with("ing");
+        let leading = leading(self.word(0)).filter(|_| !is_told_to);
+        let Some(leading) = leading else { return Vec::new() };
         if self.is_passive() {
             let is_led = leading.starts_with("it") || is_among(leading, self.word(1));
             let subject = self.sentence.subject(self.at).filter(|_| is_led);
@@ -142,6 +145,7 @@ mod tests {
     #[test]
     fn what_is_looked_at_or_said_to_be_somewhere_is_there() {
         check("a woman/person looking/deed/1 at/relation/2 her keys/thing/3", &[]);
+        check("search/deed for/relation/0 the peeler/thing/1", &[]);
         check("a man/person wants/deed/1 to open/deed/1 the door/thing/4", &[]);
         check(
             "two men/person talking/deed/1 about/relation/2 the map/thing/3 on/relation/5 the wall/landmark/6",

@@ -89,10 +89,10 @@ impl ObjectQuery {
         Self { names: names.collect(), attributes, said, noun: String::new() }
     }
 
-    /// From now on a kind of it is as much as the thing itself.
-    pub fn take_kinds_for_it(&mut self) {
+    /// From now on a kind of it that `is_taken` is as much as the thing itself.
+    pub fn take_kinds_for_it(&mut self, is_taken: &dyn Fn(&ObjectName) -> bool) {
         let kinds = self.names.iter_mut().filter(|it| it.relation == Relation::MoreSpecial);
-        kinds.for_each(|it| it.relation = Relation::Same);
+        kinds.filter(|it| is_taken(it)).for_each(|it| it.relation = Relation::Same);
     }
 
     /// Whether a mention has the very words that were asked for, and perhaps more.
@@ -160,12 +160,15 @@ impl ObjectQuery {
     /// Whether a name is only the noun of what is asked for, which is told by more than that, and the
     /// mention is by something else: a bottle opener for a can opener.
     fn is_told_apart(&self, name: &ObjectName, mention: &Mention) -> bool {
-        let mut told = self.attributes.iter();
-        name.relation == Relation::Likely
-            && name.needed.is_empty()
+        let part = |of: &[Attribute]| {
+            let last = of.iter().rfind(|it| it.kind == AttributeKind::Compound);
+            last.map(|it| it.word.clone())
+        };
+        let is_bare = name.relation == Relation::Likely && name.needed.is_empty();
+        let parts = part(&self.attributes).zip(part(&mention.attributes));
+        is_bare
             && name.stem == self.said
-            && told.any(|it| it.kind == AttributeKind::Compound)
-            && mention.compound_name().is_some()
+            && parts.is_some_and(|(asked, seen)| lexicon::are_known_apart(&asked, &seen))
     }
 }
 

@@ -47,7 +47,7 @@ impl Episodic {
         k: usize,
     ) -> Result<SightingList, MemoryError> {
         let mut wanted = self.scene_query(query)?;
-        wanted.target.take_kinds_for_it();
+        self.vocabulary.take_kinds(&mut wanted.target);
         let total = self.corpus.count_sightings(&wanted, filter);
         let Some(seen) = self.corpus.last_sightings(&wanted, filter, k) else {
             return Ok(SightingList { sightings: Vec::new(), total });

@@ -73,8 +73,12 @@ impl NearName {
     }
 }
 
+/// Likeness from which who asks for a thing is told of its kind beside it: of a novel (.87) and a
+/// laptop (.83) for a book and a computer, and of no desk (.77) and hedge (.76) for a table and a fence.
+const KIND_LEAST: f32 = 0.8;
+
 /// Likeness from which two names with the same noun are near: what they share is alike.
-const NEAR_OF_KIND_LEAST: f32 = 0.82;
+const NEAR_OF_KIND_LEAST: f32 = 0.79;
 
 /// Whether a name that has the same noun says by another word which one it is: a yogurt pot lid for
 /// a Tupperware lid, an oven door for the front door.
@@ -90,11 +94,9 @@ fn is_another_of_its_kind(asked: &Mention, near: &NearName) -> bool {
     if is_part(&asked.head) && asked.head_stem == near.stem && near.parts.iter().any(is_foreign) {
         return true;
     }
-    let are_known = lexicon::is_name(&one) && lexicon::is_name(&other);
-    let are_alike = lexicon::are_synonyms(&one, &other) || lexicon::are_near_kinds(&one, &other);
     asked.head_stem == near.stem
         && one != other
-        && (near.likeness < NEAR_OF_KIND_LEAST || are_known && !are_alike)
+        && (near.likeness < NEAR_OF_KIND_LEAST || lexicon::are_known_apart(&one, &other))
 }
 
 /// Nouns embedded at a time.
@@ -298,6 +300,20 @@ impl Vocabulary {
                 && (is_close(noun) || *likeness >= NEAR_KNOWN_LEAST)
         });
         Ok(near.map(|(noun, _)| noun).collect())
+    }
+
+    /// Takes kinds of a thing for it where people speak alike of both, or the kind is called by it: a
+    /// novel, a cookbook for a book, and no desk for a table.
+    pub(super) fn take_kinds(&self, thing: &mut ObjectQuery) {
+        let said = thing.said.clone();
+        let held = self.read();
+        let vector = held.nouns.vector(&said).cloned();
+        let vector = vector.or_else(|| self.embedder.embed(TextRole::Passage, &said).ok());
+        let is_alike = |name: &ObjectName| {
+            let both = held.nouns.vector(&name.stem).zip(vector.as_ref());
+            both.is_some_and(|(kind, asked)| self.embedder.similarity(kind, asked) >= KIND_LEAST)
+        };
+        thing.take_kinds_for_it(&|it| it.stem.ends_with(&said) || is_alike(it));
     }
 
     /// How alike the names of two things are; `None` where one of them has no vector.
