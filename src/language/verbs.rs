@@ -20,7 +20,8 @@ fn verbs(said: &str) -> impl Iterator<Item = &str> {
     clauses.filter_map(|clause| {
         let words: Vec<&str> = clause.split(' ').filter(|it| !it.is_empty()).collect();
         let before = words.iter().take_while(|it| BEFORE_VERBS.contains(it)).count();
-        let is_verb = |it: &&&str| !PREPOSITIONS.contains(it) && !DETERMINERS.contains(it);
+        let is_verb =
+            |it: &&&str| !PREPOSITIONS.contains(it) && !DETERMINERS.contains(it) && !is_no_verb(it);
         let verb = words.get(before).filter(is_verb);
         // "had around his legs", "does his homework"
         let leading = || words.get(before.checked_sub(1)?).filter(|it| GERUNDS.value(it).is_some());
@@ -32,6 +33,13 @@ fn verbs(said: &str) -> impl Iterator<Item = &str> {
 pub fn begins_with_activity(description: &str) -> bool {
     let mut words = description.split_whitespace();
     words.next().is_some_and(|it| is_verb(it, words.next()))
+}
+
+/// "had her *tea*", "had it *out*".
+fn is_no_verb(word: &str) -> bool {
+    let is_thing = lexicon::is_name(word) && !lexicon::is_verb(word);
+    let is_known = GERUNDS.contains(word) || word.ends_with("ing");
+    (is_thing && !is_known) || matches!(word, "out" | "up" | "down" | "away" | "back")
 }
 
 /// Whether a verb says only where something is: "left", "put".
@@ -128,6 +136,8 @@ mod tests {
             (&["left"], None),
             (&["had around his legs"], Some("having")),
             (&["does his homework"], Some("doing")),
+            (&["had tea"], Some("having")),
+            (&["had out"], Some("having")),
             (&["was around the corner"], None),
             (&[], None),
         ] {

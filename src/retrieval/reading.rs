@@ -96,6 +96,8 @@ impl Retrieval {
             called.any(|it| is_called_so(it, name))
         };
         if let Some(whole) = whole.into_iter().find(is_shown) {
+            let is_named = |it: &String| whole.split(' ').any(|word| word == it);
+            reference.around.retain(|it| !is_named(it));
             reference.thing = whole;
         }
         reference
@@ -136,11 +138,9 @@ impl Retrieval {
     /// for.
     fn with_name_alone(&self, text: &str, reference: Reference) -> Reference {
         let said = without_courtesy(text);
-        let least = match reference.intent {
-            // "enough"
-            Intent::Stop => Certainty::Shown,
-            _ => Certainty::Partial,
-        };
+        // "enough"
+        let is_stop = reference.intent == Intent::Stop;
+        let least = if is_stop { Certainty::Shown } else { Certainty::Partial };
         let placed = Some(&reference.thing).filter(|it| is_placed(&said, it)).cloned();
         let named = bare_name(&said).or(placed).filter(|it| self.is_seen_as(it, least));
         match named {

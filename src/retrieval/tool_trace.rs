@@ -31,7 +31,7 @@ pub(crate) enum TracedCall {
     RecallBestMatch { request: RecallRequest, reply: TracedRecall },
     RecallLastSeen { request: RecallRequest, reply: TracedRecall },
     RecallAll { request: RecallRequest, reply: TracedRecall },
-    DetermineInstances { request: ParsedRequest, reply: InstanceList },
+    DetermineInstances { request: Box<ParsedRequest>, reply: InstanceList },
     ChooseTarget { choice: TargetChoice, reply: ChosenTarget },
     PlanSearch { record: Option<RecordId>, follows: bool, reply: PlannedSearch },
     Dispatch { reply: Dispatch },
@@ -101,7 +101,7 @@ impl<'a> ToolTrace<'a> {
         self.check_length()?;
         let reply = self.retrieval.determine_instances(self.session, Some(&request))?;
         let instances = reply.instances.clone();
-        self.push(TracedCall::DetermineInstances { request, reply }, why);
+        self.push(TracedCall::DetermineInstances { request: Box::new(request), reply }, why);
         Ok(instances)
     }
 

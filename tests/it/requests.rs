@@ -135,6 +135,11 @@ fn questions_are_answered_from_the_memory_and_not_driven_to() {
         ("when did you first see the red mug", "was first seen at"),
         ("do I use the red mug more than the blue one", "no, \"blue mug\" was seen more often"),
         ("is there a laptop", "yes: \"laptop\""),
+        ("where was the blue mug on January 1 at six", "2025-01-01 18:00:00"),
+        ("where was the red mug yesterday", "before that one was last seen at 2025-01-01 08:05:00"),
+        ("is the purple book still on the sofa", "no: \"purple book\" was last seen at 2025-01-03"),
+        ("when was the purple book last used", "2025-01-02 10:00:00"),
+        ("did anyone read yesterday", "yes: "),
         ("where did you see the red mug first", "was first seen at"),
         ("how many mugs and books are there", "2 different \"books\""),
         ("is there any mug that is not red", "a blue mug"),
@@ -396,4 +401,24 @@ fn a_second_request_is_of_the_thing_of_the_first() {
     assert_eq!(reply["goals"][0]["position"][0], json!(4.0), "{reply:#}");
     let reply = asked(&mut talk, "the blue one");
     assert_eq!(reply["goals"][0]["position"][0], json!(4.2), "{reply:#}");
+}
+
+#[test]
+fn a_goal_says_that_its_record_only_may_show_the_thing() {
+    let mut talk = in_household();
+    let seen = json!({"caption": "an umbrella in a stand", "position": [20.0, 0.0, 0.0]});
+    talk.call("observe", seen);
+    let reply = asked(&mut talk, "bring me the striped umbrella");
+    let reason = reply["goals"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains(", which may be \"striped umbrella\","), "{reason}");
+}
+
+#[test]
+fn a_place_order_and_a_name_with_its_place_are_requests() {
+    let mut talk = in_household();
+    for (request, x) in [("park next to the laptop", 1.0), ("laptop in the office", 1.0)] {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["status"], "dispatched", "{request}: {reply:#}");
+        assert_eq!(reply["goals"][0]["position"][0], json!(x), "{request}");
+    }
 }

@@ -149,6 +149,14 @@ const POLITE: &[&str] = &[
     "feel",
     "must",
     "necessary",
+    "but",
+    "you're",
+    "memory",
+    "serves",
+    "remember",
+    "recall",
+    "correctly",
+    "right",
 ];
 /// Verbs at which the errand goes on after a clause that stands before it.
 const ERRANDS: &[&str] = &[
@@ -348,6 +356,8 @@ mod tests {
             "if you have time, get the hammer",
             "if it's not too much trouble get the hammer",
             "the hammer if its not too much trouble 🙏",
+            "if memory serves, the hammer is in the shed",
+            "but whenever you're free, the hammer",
             "when you get a moment bring the mug",
             "do you know if the mug is on the desk",
             "tell me if there is a mug in the kitchen",

@@ -206,29 +206,29 @@ const CALLED_WORDS_MAX: usize = 2;
 /// How many words at the beginning order nothing; `None` where the first one may.
 fn preamble(words: &[&str]) -> Option<usize> {
     match words {
-        ["would" | "do", "you", "mind", ..] => Some(3),
-        [
-            "can" | "could" | "would" | "will" | "won't" | "can't" | "couldn't" | "wouldn't",
-            who,
-            ..,
-        ] if matches!(*who, "you" | "u" | "ya" | "somebody" | "someone" | "anyone" | "anybody") => {
-            Some(2)
-        }
+        ["i" | "we", "would", "like" | "love", "you", "to", ..] => Some(5),
         ["i" | "i'd" | "we" | "we'd", "want" | "need" | "like" | "love", "you", "to", ..] => {
             Some(4)
         }
-        ["i" | "we", "would", "like" | "love", "you", "to", ..] => Some(5),
-        ["why", "don't", "you", ..] | ["why", "dont", "you", ..] => Some(3),
-        ["you", "should" | "must" | "can" | "could" | "may", ..] => Some(2),
-        ["you", "need" | "have" | "ought", "to", ..] => Some(3),
-        ["remember", "to", ..] | ["time", "to", ..] => Some(2),
-        ["don't", "forget", "to", ..] => Some(3),
-        [",", ..] => Some(1),
+        ["would" | "do", "you", "mind", ..]
+        | ["why", "don't" | "dont", "you", ..]
+        | ["you", "need" | "have" | "ought", "to", ..]
+        | ["don't", "forget", "to", ..] => Some(3),
+        ["you", "should" | "must" | "can" | "could" | "may", ..]
+        | ["remember" | "time", "to", ..] => Some(2),
+        [asking, who, ..] if ASKING.contains(asking) && ASKED.contains(who) => Some(2),
         ["you" | "would" | "could" | "can" | "will" | "won't", ..] => None,
-        [first, ..] if GREETINGS.contains(first) || COURTESY.contains(first) => Some(1),
-        [first, ..] if is_manner(first) => Some(1),
+        [first, ..] if is_preamble(first) => Some(1),
         _ => None,
     }
+}
+
+const ASKING: &[&str] =
+    &["can", "could", "would", "will", "won't", "can't", "couldn't", "wouldn't"];
+const ASKED: &[&str] = &["you", "u", "ya", "somebody", "someone", "anyone", "anybody"];
+
+fn is_preamble(word: &str) -> bool {
+    word == "," || GREETINGS.contains(word) || COURTESY.contains(word) || is_manner(word)
 }
 
 /// "just", "quickly".

@@ -40,7 +40,15 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
             Role::Place if is_moving && after_thing && leads_on(&between) => Role::None,
             Role::Thing if leads == "not" && tells_other(request, span) => Role::Not,
             Role::Deed if is_nameless && is_named(&before, request, span) => Role::Thing,
-            role => role,
+            Role::None
+            | Role::Thing
+            | Role::Attribute
+            | Role::Place
+            | Role::Not
+            | Role::Deed
+            | Role::Near
+            | Role::Time
+            | Role::Also => span.role,
         };
         after_thing |= span.role == Role::Thing;
     }

@@ -6,6 +6,7 @@
 use crate::language::reference::phrase::{plain, thing};
 use crate::language::request_tags::{Asked, Intent, TaggedRequest};
 use crate::language::verbs;
+use crate::language::words::ERRANDS;
 
 /// Words with which a question begins that asks for no thing; "where" and "which" may.
 const ASKING: &[&str] = &["what", "what's", "whats", "who", "who's", "when", "how"];
@@ -21,6 +22,7 @@ pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> In
     let is_placed =
         || words.iter().any(|it| it.len() > 2 && !PAST.contains(it) && verbs::is_placing(it));
     match (tagged.intent, tagged.asked) {
+        (Intent::Question, _) if ends_in_order(request) => Intent::Fetch,
         (Intent::Question, Asked::None) => Intent::Fetch,
         (Intent::Question, Asked::Place) if is_open && is_placed() && !asks_for_first(request) => {
             Intent::Where
@@ -30,6 +32,18 @@ pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> In
         (Intent::Where, Asked::Place) if asks_for_first(request) => Intent::Question,
         (intent, _) => intent,
     }
+}
+
+/// "Is it in the hall? If so *bring it*."
+fn ends_in_order(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let Some((_, after)) = lower.split_once('?') else { return false };
+    let words = plain(after);
+    let mut words = words.split(' ').skip_while(|it| {
+        matches!(*it, "if" | "so" | "yes" | "then" | "and" | "please" | "just" | "go" | "is" | "it")
+    });
+    let is_given = words.next().is_some_and(|it| ERRANDS.has_tag(it, "gives"));
+    is_given && words.next().is_some()
 }
 
 /// "Is there a bottle".
@@ -103,6 +117,9 @@ mod tests {
         check("what did I do with my keys", Where, Asked::None, true, Where);
         check("what I left on the table", Fetch, Asked::None, true, Fetch);
         check("a book", Question, Asked::None, true, Fetch);
+        let asked_and_ordered = "is it in the hall? if so bring it";
+        check(asked_and_ordered, Question, Asked::Existence, true, Fetch);
+        check("is it in the hall? thanks", Question, Asked::Existence, true, Question);
         check("is there a bottle", Where, Asked::Existence, true, Question);
         check("where did you see it first", Where, Asked::Place, true, Question);
         check("where did you see it first", Question, Asked::Place, true, Question);

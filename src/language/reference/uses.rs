@@ -13,7 +13,7 @@ pub(super) fn things_for(request: &str) -> Vec<String> {
     let words = tokens(&lower);
     let wanted = words.iter().position(|it| PLACEHOLDERS.contains(it) || *it == "smth");
     let after = wanted.and_then(|at| words.get(at + 1..)).unwrap_or_default();
-    listed(use_in(after).as_deref())
+    listed(use_in(after))
 }
 
 /// Things for a deed in -ing.

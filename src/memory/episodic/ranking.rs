@@ -355,6 +355,7 @@ mod tests {
         check(&by(RankBy::LeastOften), &["green mug", "blue mug", "red mug"]);
         check(&by(RankBy::Latest), &["green mug", "blue mug", "red mug"]);
         check(&by(RankBy::Earliest), &["red mug", "blue mug", "green mug"]);
+        check(&by(RankBy::LongestAgo), &["red mug", "blue mug", "green mug"]);
         let sofa = vec![[9.0, 0.0, 0.0]];
         check(&by(RankBy::NearestTo(sofa)), &["green mug", "blue mug", "red mug"]);
     }

@@ -99,7 +99,7 @@ fn is_foreign(words: &[String], is_captioned: impl Fn(&String) -> bool) -> bool 
     }
     let known = words.iter().filter(|it| FOREIGN_WORDS.contains(it)).count();
     let is_unknown = |it: &&String| {
-        !FOREIGN_WORDS.contains(it) && !is_captioned(it) && !(it.is_ascii() && is_english(it))
+        !(FOREIGN_WORDS.contains(it) || is_captioned(it) || it.is_ascii() && is_english(it))
     };
     let strange = known + words.iter().filter(is_unknown).count();
     known > 0 && 2 * strange > words.len() || known > 1 && 2 * strange >= words.len()

@@ -12,7 +12,7 @@ use crate::memory::episodic::Recalled;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::planner::answer_text::{AnswerWording, Compared, Counted};
 use crate::retrieval::planner::query::{widen, with_article};
-use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, is_in_place, recall};
+use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, is_done_with, is_in_place, recall};
 
 /// Newest sightings among which one of the deed is looked for.
 const NEWEST: usize = 50;
@@ -112,9 +112,10 @@ impl Plan<'_> {
             let found = self.scenes()?;
             let is_somebody = is_yes_or_no && asks_for_somebody(&self.task.text);
             let somebody = found.iter().filter(|it| it.record.parsed.has_person()).cloned();
-            return Ok(match is_somebody {
-                true => told.scenes_there(&somebody.collect::<Vec<_>>()),
-                false => told.scenes(&found),
+            return Ok(if is_somebody {
+                told.scenes_there(&somebody.collect::<Vec<_>>())
+            } else {
+                told.scenes(&found)
             });
         };
         let around = self.reference.around.iter().map(|it| format!(" by the {it}"));
@@ -164,7 +165,7 @@ impl Plan<'_> {
     /// The newest record of the deed that is asked about.
     fn find_deed<'r>(&self, found: &'r [Recalled]) -> Option<&'r Recalled> {
         let deed = self.asked_deed()?;
-        found.iter().find(|it| self.is_done_with(&deed, it))
+        found.iter().find(|it| is_done_with(&deed, it))
     }
 
     fn existence(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
@@ -260,7 +261,7 @@ impl Plan<'_> {
     fn with_deeds_alone(&self, compared: Vec<Compared>) -> Vec<Compared> {
         let Some(deed) = self.asked_deed() else { return compared };
         let done = |it: &Compared| {
-            let found = it.found.iter().filter(|it| self.is_done_with(&deed, it));
+            let found = it.found.iter().filter(|it| is_done_with(&deed, it));
             Compared { thing: it.thing.clone(), found: found.cloned().collect() }
         };
         let done: Vec<Compared> = compared.iter().map(done).collect();

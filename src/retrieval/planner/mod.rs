@@ -222,12 +222,6 @@ impl Plan<'_> {
         doing.as_deref().map(|doing| AskedDeed::new(doing, doer.as_deref()))
     }
 
-    /// Whether the deed that is told of was done with what was recalled.
-    fn is_done_with(&self, deed: &AskedDeed, recalled: &Recalled) -> bool {
-        let is_it = |it: &Mention| recalled.matched.contains(&it.phrase);
-        deed.done(&recalled.record.parsed, &is_it) >= Done::WithAnything
-    }
-
     fn description(&self) -> String {
         description(&self.reference)
     }
@@ -251,6 +245,12 @@ fn was_made_at(record: &Record, map_id: &str, position: [f64; 3]) -> bool {
 fn recall(query: String, window: Option<Window>, k: usize) -> RecallRequest {
     let window = window.map_or(Window::ALL, whole_seconds);
     RecallRequest { query, filter: Filter { window, ..Filter::default() }, k, explain: false }
+}
+
+/// Whether a deed was done with what was recalled.
+fn is_done_with(deed: &AskedDeed, recalled: &Recalled) -> bool {
+    let is_it = |it: &Mention| recalled.matched.contains(&it.phrase);
+    deed.done(&recalled.record.parsed, &is_it) >= Done::WithAnything
 }
 
 /// Whether the record shows, beside the thing, something of what was named around it.

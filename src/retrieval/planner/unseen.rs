@@ -1,5 +1,6 @@
 //! What a request tells of its thing and no record shows, in the words of a reply.
 
+use crate::language::reference::Order;
 use crate::language::words::INVISIBLE_VERBS;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::planner::{Plan, is_in_place};
@@ -27,7 +28,12 @@ impl Plan<'_> {
         }
         let doing = self.reference.doing.clone().filter(|it| !INVISIBLE_VERBS.contains(it));
         let Some((doing, deed)) = doing.zip(self.asked_deed()) else { return };
-        if found.iter().any(|it| self.is_done_with(&deed, it)) {
+        // A habit tells what a thing is for: "the can I water the plants with".
+        let is_habit = matches!(self.reference.order, Some(Order::MostOften | Order::LeastOften));
+        // Who drinks coffee from a mug drinks from it: the deed where the thing is says enough.
+        let shows = |it: &Recalled| it.matched.iter().any(|it| !it.contains(", "));
+        let is_told = |it: &Recalled| shows(it) && deed.is_done_in(&it.record.parsed);
+        if is_habit || found.iter().any(is_told) {
             return;
         }
         let told = format!("no record shows somebody {doing} {:?}", self.reference.thing);
