@@ -1,11 +1,14 @@
-//! Names with digits: "person_7", "order 4471-B", "shelf A3", "KL-AB 123". Each means what has
+//! Names with digits: `person_7`, "order 4471-B", "shelf A3", "KL-AB 123". Each means what has
 //! exactly these characters, in any case, and nothing that is alike.
 //!
 //! Pure.
 
+use std::ops::Range;
+
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::naming::attribute;
+use crate::language::request_tags::{Role, TaggedRequest, TaggedSpan};
 use crate::language::sentence::is_boundary;
 use crate::language::tagged::{TaggedWord, WordRole};
 
@@ -46,7 +49,7 @@ pub(super) fn words(word: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The words of a name as those that say what the thing is and those that say which one: "shelf"
-/// and "a3", "person" and "person_7". Where nothing says what it is, all are its name.
+/// and "a3", "person" and `person_7`. Where nothing says what it is, all are its name.
 pub(super) fn split<'a>(words: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
     let word = |at: usize| words.get(at).copied().unwrap_or_default();
     let is_which = |at: usize| {
@@ -236,6 +239,45 @@ fn give_head_to(part: usize, head: usize, words: &mut [TaggedWord]) {
     }
 }
 
+/// The tags of a request with what has digits after a name as part of that: "pallet *P-18*".
+pub(crate) fn with_whole_names(request: &str, mut tagged: TaggedRequest) -> TaggedRequest {
+    if !has_digit(request) {
+        return tagged;
+    }
+    let mut within: Vec<Range<usize>> = Vec::new();
+    for TaggedSpan { role, at } in &mut tagged.spans {
+        if matches!(role, Role::Thing | Role::Also | Role::Place | Role::Near | Role::Not)
+            && let Some(end) = end_of_name(request, at.end)
+        {
+            within.push(at.end..end);
+            at.end = end;
+        }
+    }
+    let is_within =
+        |it: &Range<usize>| within.iter().any(|name| name.start <= it.start && it.end <= name.end);
+    tagged.spans.retain(|it| !is_within(&it.at));
+    tagged
+}
+
+/// Where a name with digits ends that goes on, or follows, at a byte of a request. A number before
+/// what it counts, or before a time, is none.
+fn end_of_name(request: &str, from: usize) -> Option<usize> {
+    let rest = request.get(from..)?;
+    let is_part = |c: char| c.is_alphanumeric() || is_joint(c) || c == '-';
+    let blank = rest.len() - rest.trim_start_matches(' ').len();
+    let word = rest.get(blank..)?;
+    let word = word.get(..word.find(|c| !is_part(c)).unwrap_or(word.len()))?;
+    let end = from + blank + word.len();
+    let start = request.get(..from)?.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
+    let whole = if blank == 0 { request.get(start..end)? } else { word };
+    let after = request.get(end..)?.trim_start_matches(' ');
+    let next = after.split(|c| !is_part(c)).next().unwrap_or_default();
+    let counts = !next.is_empty() && !is_boundary(&next.to_lowercase());
+    let is_number = word.bytes().all(|it| it.is_ascii_digit()) && !counts;
+    let is_name = is_identifier(&whole.to_lowercase()) || has_digit(word) && is_number;
+    is_name.then_some(end)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,6 +359,27 @@ mod tests {
             let found: Vec<_> =
                 found.iter().map(|it| (&text[it.at.clone()], it.role, it.to)).collect();
             assert_eq!(&found[..expect.len()], expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_has_digits_after_a_name_in_a_request_belongs_to_it() {
+        for (request, name, expect) in [
+            ("bring me pallet P-18 please", "pallet", "pallet P-18"),
+            ("bring me pallet P-18", "pallet P", "pallet P-18"),
+            ("go to gate 12", "gate", "gate 12"),
+            ("the mug 10 minutes ago", "mug", "mug"),
+            ("the mug", "mug", "mug"),
+        ] {
+            let at = request.find(name).unwrap();
+            let span = |role, at| TaggedSpan { role, at };
+            let whole = at..at + expect.len();
+            let rest = whole.end - usize::from(whole.end > at + name.len())..whole.end;
+            let mut spans = vec![span(Role::Thing, at..at + name.len())];
+            spans.extend((!rest.is_empty()).then(|| span(Role::Attribute, rest)));
+            let tagged = TaggedRequest { spans, ..TaggedRequest::default() };
+            let found = with_whole_names(request, tagged).spans;
+            assert_eq!(found, [span(Role::Thing, whole)], "{request}");
         }
     }
 }

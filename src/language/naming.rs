@@ -19,13 +19,17 @@ pub(super) fn name(words: &[&str], after: &[&str], parts: Option<usize>) -> Opti
         return plain_name(words, after, parts);
     }
     // "412" of "412 kg" tells a weight.
+    let is_unit =
+        |word: &&str| attribute(word).kind == AttributeKind::Other && !lexicon::is_adjective(word);
     let is_number = |at: usize, word: &str| {
-        identifier::has_digit(word) && (identifier::is_identifier(word) || at + 1 == after.len())
+        let is_measure = || after.get(at + 1).is_some_and(is_unit);
+        identifier::has_digit(word) && (identifier::is_identifier(word) || !is_measure())
     };
-    let (numbers, said): (Vec<(usize, &str)>, Vec<(usize, &str)>) =
-        after.iter().copied().enumerate().partition(|(at, word)| is_number(*at, word));
-    let said: Vec<&str> = said.into_iter().map(|(_, word)| word).collect();
-    let numbers = numbers.iter().flat_map(|(_, it)| it.split(' ')).flat_map(parts_of_word);
+    let (mut numbers, mut said): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for (at, word) in after.iter().enumerate() {
+        if is_number(at, word) { numbers.push(word) } else { said.push(word) }
+    }
+    let numbers = numbers.iter().flat_map(|it| it.split(' ')).flat_map(parts_of_word);
     let whole: Vec<&str> = words.iter().copied().chain(numbers).collect();
     let (what, which) = identifier::split(&whole);
     let parts = parts.map(|it| it.saturating_sub(words.len().saturating_sub(what.len())));

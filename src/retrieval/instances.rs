@@ -78,7 +78,7 @@ impl Retrieval {
         let Some(recalled) = session.recalled.as_ref().filter(|_| !thing_is_told) else {
             return Ok(None);
         };
-        let recalled = bare_name(&recalled.query).unwrap_or(recalled.query.clone());
+        let recalled = bare_name(&recalled.query).unwrap_or_else(|| recalled.query.clone());
         let read = self.read(&format!("{} {recalled}", request.text))?;
         let read = self.with_recalled_thing(read, session)?;
         Ok(Some(read).filter(|it| it.thing != *thing))

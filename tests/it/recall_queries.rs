@@ -24,6 +24,7 @@ const CAPTIONS: &[&str] = &[
     "a can on a counter",
     "a saw on a workbench",
     "a music stand in a corner",
+    "gate 12 is closed",
 ];
 
 fn seen() -> Running {
@@ -74,6 +75,8 @@ fn a_query_is_read_as_it_was_meant_and_the_reply_says_so() {
     let window = json!({"x": "botle", "start_time": 999_999_000, "end_time": 1_000_001_000});
     let moments = ask(&daemon, "retrieve_from_text_with_time", window);
     assert_eq!((found(&moments)[0], &moments["read_as"]), (1, &json!("bottle")));
+    let reply = ask(&daemon, "retrieve_object", json!({"task": "bring me the red mgu"}));
+    assert_eq!(reply["understood"]["things"], json!(["red mug"]), "{reply:#}");
     let reply = ask(&daemon, "recall_all", json!({"query": "bottle rocket"}));
     assert_eq!((found(&reply), &reply["read_as"]), (vec![], &Value::Null), "{reply:#}");
 }
@@ -97,11 +100,17 @@ fn names_with_digits_are_found_by_exactly_these_characters() {
         ("the drill on shelf A3", &[]),
         ("room 214", &[12]),
         ("room 216", &[]),
+        ("gate 12", &[18]),
+        ("gate 13", &[]),
         ("3F2504E0-4f89-11d3-9a0c-0305e82c3301", &[14]),
         ("3f2504e0-4f89-11d3-9a0c-0305e82c3302", &[]),
     ] {
         let reply = ask(&daemon, "recall_all", json!({"query": query}));
         assert_eq!(found(&reply), captions, "{query}: {reply:#}");
+    }
+    for (task, thing) in [("bring me shelf B3", "shelf b3"), ("where is person_8", "person_8")] {
+        let reply = ask(&daemon, "retrieve_object", json!({"task": task}));
+        assert_eq!(reply["understood"]["things"], json!([thing]), "{task}: {reply:#}");
     }
 }
 
@@ -127,7 +136,8 @@ fn what_is_near_is_named_where_nothing_shows_it() {
 #[test]
 fn a_language_that_is_not_read_is_named() {
     let daemon = seen();
-    for query in ["rote Tasse", "parapluie", "ma tasse rouge", "wo ist meine Flasche", "schlüssel"]
+    for query in
+        ["Buch", "rote Tasse", "parapluie", "ma tasse rouge", "wo ist meine Flasche", "schlüssel"]
     {
         for tool in SIGHTINGS {
             let reply = ask(&daemon, tool, json!({"query": query}));

@@ -78,6 +78,10 @@ impl Episodic {
 /// car" and "blue car". `None` where its name is one word.
 fn names(thing: &str) -> Option<(String, String)> {
     let mention = mentions(&format!("a {thing}")).into_iter().next()?;
+    // Gate 13 is no other gate.
+    if identifier::which(&mention).next().is_some() {
+        return None;
+    }
     let is_part = |word: &str| {
         let mut parts = mention.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
         parts.any(|it| it.word == lexicon::singular(word))
@@ -110,6 +114,7 @@ mod tests {
         assert_eq!(read("blue model car").as_deref(), Some("blue car"));
         assert_eq!(read("sunflower oil bottle").as_deref(), Some("bottle"));
         assert_eq!(read("blue car"), None);
+        assert_eq!(read("gate 13"), None);
         assert_eq!(read(""), None);
     }
 

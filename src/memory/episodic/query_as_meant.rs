@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::language::fit::Certainty;
-use crate::language::spelling::{find_meant, sounding_like};
+use crate::language::spelling::{is_slip_of_hand, sounding_like};
 use crate::language::words::{
     BOUNDARIES, COURTESY, DETERMINERS, FILLERS, FOREIGN_WORDS, GREETINGS, LIKENESSES, PREPOSITIONS,
 };
@@ -56,7 +56,10 @@ impl Episodic {
         let captioned = self.corpus.phrase_words();
         let read = words.iter().map(|word| {
             let is_slip = is_doubtful(word) && !has(&captioned, word);
-            is_slip.then(|| read_as(word, &captioned)).flatten().unwrap_or((*word).to_owned())
+            is_slip
+                .then(|| read_surely(word, &captioned))
+                .flatten()
+                .unwrap_or_else(|| (*word).to_owned())
         });
         let read: Vec<String> = read.collect();
         let kept = self.without_courtesy(&read, &captioned);
@@ -109,8 +112,12 @@ impl Episodic {
             return false;
         }
         let captioned = self.corpus.phrase_words();
-        let is_slip = |it: &str| find_meant(it, captioned.iter().map(String::as_str)).is_some();
-        !words.iter().any(|it| has(&captioned, it) || !is_english(it) && is_slip(it))
+        let is_seen = |it: &String| it.split(' ').all(|it| has(&captioned, it));
+        let is_slip = |it: &str| {
+            let read = read_surely(it, &captioned).filter(|_| !is_english(it));
+            read.is_some_and(|it| words.len() == 1 || is_seen(&it))
+        };
+        !words.iter().any(|it| has(&captioned, it) || is_slip(it))
     }
 }
 
@@ -131,6 +138,13 @@ fn is_doubtful(word: &&str) -> bool {
 /// Whether a word is one that nobody knows.
 fn is_unknown(word: &str) -> bool {
     !is_grammar(word) && (!is_english(word) || is_unknown_short(word))
+}
+
+/// What a word was meant to be that no caption has: what a caption has, or what the hand slips from:
+/// a "Buch" is no buck.
+fn read_surely(word: &str, captioned: &BTreeSet<String>) -> Option<String> {
+    let is_seen = |read: &String| read.split(' ').all(|it| has(captioned, it));
+    read_as(word, captioned).filter(|it| is_seen(it) || is_slip_of_hand(word, it))
 }
 
 /// The words of a text without the marks around them.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::language::identifier;
 use crate::language::reference::{Reference, conditions, courtesy};
 use crate::language::request_tags::{Role, TaggedRequest};
 use crate::language::time;
@@ -53,6 +54,7 @@ impl Requests {
 
     fn read_all(&self, request: &str) -> Result<(Reference, TaggedRequest), ModelError> {
         let tagged = self.tagger.tag(request)?.with_whole_names(request);
+        let tagged = identifier::with_whole_names(request, tagged);
         Ok((Reference::of(request, &tagged, &time::find(request)), tagged))
     }
 }

@@ -25,6 +25,7 @@ impl Episodic {
             !is_english(it)
                 || is_seldom(it)
                 || is_no_name(it)
+                || is_unknown_short(it)
                 || sounding_like(it).next().is_some()
                 || lexicon::of_superlative(it).is_some()
         };
