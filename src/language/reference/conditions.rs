@@ -307,7 +307,9 @@ impl PlacedWords {
     fn end_of_clause(&self, at: usize) -> usize {
         let goes_on = |it: &usize| {
             self.0.get(it - 1).is_some_and(|(.., ends)| *ends)
-                || *it > at + 2 && ERRANDS.contains(&self.word(*it)) && !self.is_subject(it - 1)
+                || *it > at + 1 + usize::from(self.word(at + 1) != "so")
+                    && ERRANDS.contains(&self.word(*it))
+                    && !self.is_subject(it - 1)
                 || self.word(*it) == "and" && ERRANDS.contains(&self.word(it + 1))
         };
         (at + 1..self.0.len()).find(goes_on).unwrap_or(self.0.len())
@@ -358,6 +360,7 @@ mod tests {
             "the hammer if its not too much trouble 🙏",
             "if memory serves, the hammer is in the shed",
             "but whenever you're free, the hammer",
+            "is the hammer in the shed? if so bring it",
             "when you get a moment bring the mug",
             "do you know if the mug is on the desk",
             "tell me if there is a mug in the kitchen",
