@@ -200,7 +200,15 @@ fn bind(text: &str, words: &mut [TaggedWord]) {
         if is_name {
             take_parts(at, &said, words);
         }
-        let Some(before) = at.checked_sub(1) else { continue };
+        // "a bus number 42"
+        let is_told = |it: &usize| said.get(*it).is_some_and(|it| !is_before_number(it));
+        let Some(before) = (0..at).rev().find(is_told) else { continue };
+        if before + 1 < at
+            && said.get(before).is_some_and(|it| lexicon::is_name(&lexicon::singular(it)))
+            && let Some(named) = words.get_mut(before).filter(|it| it.role == WordRole::None)
+        {
+            named.role = WordRole::Thing;
+        }
         let role_before = words.get(before).map_or(WordRole::None, |it| it.role);
         if role_before == WordRole::Part && is_name {
             give_head_to(before, at, words);
@@ -268,7 +276,8 @@ fn end_of_name(request: &str, from: usize) -> Option<usize> {
     let word = rest.get(blank..)?;
     let word = word.get(..word.find(|c| !is_part(c)).unwrap_or(word.len()))?;
     let end = from + blank + word.len();
-    let start = request.get(..from)?.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
+    let mut before = request.get(..from)?.char_indices().rev();
+    let start = before.find(|(_, c)| !is_part(*c)).map_or(0, |(at, c)| at + c.len_utf8());
     let whole = if blank == 0 { request.get(start..end)? } else { word };
     let after = request.get(end..)?.trim_start_matches(' ');
     let next = after.split(|c| !is_part(c)).next().unwrap_or_default();
@@ -340,6 +349,15 @@ mod tests {
                 "shelf/landmark A3/count/0",
                 "shelf A3",
                 &[("shelf", WordRole::Landmark, None), ("A3", WordRole::Attribute, Some(0))],
+            ),
+            (
+                "bus/none number/none 42/none at/relation",
+                "bus number 42 at",
+                &[
+                    ("bus", WordRole::Thing, None),
+                    ("number", WordRole::None, None),
+                    ("42", WordRole::Attribute, Some(0)),
+                ],
             ),
             (
                 "KL/part -/part AB/part 123/thing",
