@@ -168,7 +168,10 @@ impl ObjectQuery {
         let parts = part(&self.attributes).zip(part(&mention.attributes));
         is_bare
             && name.stem == self.said
-            && parts.is_some_and(|(asked, seen)| lexicon::are_known_apart(&asked, &seen))
+            && parts.is_some_and(|(asked, seen)| {
+                let is_known = asked != seen && mention.known_name().is_some();
+                is_known || lexicon::are_known_apart(&asked, &seen)
+            })
     }
 }
 
