@@ -23,6 +23,7 @@ pub struct TaggedRequest {
 impl TaggedRequest {
     /// The tags with a further thing that follows a name without a word or a mark between as the rest
     /// of that name: "sheet *music*".
+    #[must_use]
     pub fn with_whole_names(mut self, request: &str) -> Self {
         let mut whole: Vec<TaggedSpan> = Vec::with_capacity(self.spans.len());
         for span in self.spans {

@@ -99,7 +99,7 @@ pub(super) fn with_newer(mut goals: Vec<Goal>, newer: Goal, probability: f64) ->
         goal.probability *= 1.0 - newer.probability;
     }
     let is_first = goals.first().is_none_or(|it| newer.probability > it.probability);
-    goals.insert(if is_first { 0 } else { 1 }, newer);
+    goals.insert(usize::from(!is_first), newer);
     if let Some((_, others)) = goals.split_first_mut() {
         others.sort_by(|a, b| b.probability.total_cmp(&a.probability));
     }

@@ -216,9 +216,14 @@ fn whole_names(text: &str, thing: &str) -> Vec<String> {
     names.map(|it| format!("{} {thing}", it.join(" "))).collect()
 }
 
-/// Whether a request begins with a name of several words: "cough syrup please".
+/// Whether a sentence of a request is the thing's name, or begins with one of several words: "cough
+/// syrup please", "Cut my thumb. First-aid kit, quickly!"
 fn begins_with_name(text: &str, thing: &str) -> bool {
-    thing.contains(' ') && without_courtesy(text).to_lowercase().starts_with(thing)
+    let mut sentences = text.split(['.', '!', '?', ';', ':', '\n']).map(without_courtesy);
+    sentences.any(|it| {
+        let said = it.trim().to_lowercase();
+        !thing.is_empty() && said == thing || thing.contains(' ') && said.starts_with(thing)
+    })
 }
 
 /// Whether a request orders this deed itself: "print ten copies".

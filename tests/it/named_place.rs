@@ -70,6 +70,7 @@ fn what_was_seen_where_another_caption_names_the_place_is_there() {
 fn what_says_less_of_the_thing_and_was_seen_since_is_where_it_is_now() {
     let mut talk = Talk::new(&[]);
     for (time, x, caption) in [
+        ("01-01 07:00", 5.0, "a black wallet on a shelf with books"),
         ("01-01 08:00", 1.0, "a brown leather wallet on a desk with receipts and a stapler"),
         ("01-02 08:00", 1.0, "receipts and a stapler on a desk"),
         ("01-03 09:00", 9.0, "a brown wallet and sunglasses on a bedside table"),

@@ -345,11 +345,16 @@ fn an_order_that_no_memory_sees_to_is_told_as_that() {
 #[test]
 fn the_name_of_what_was_seen_is_a_request_for_it() {
     let mut talk = in_household();
-    let seen = [("a box of dominoes on a shelf", 20.0), ("a kazoo on a bench", 30.0)];
+    let seen = [
+        ("a box of dominoes on a shelf", 20.0),
+        ("a kazoo on a bench", 30.0),
+        ("a first-aid kit on a sill", 40.0),
+    ];
     for (caption, x) in seen {
         talk.call("observe", json!({"caption": caption, "position": [x, 0.0, 0.0]}));
     }
-    for (request, x) in [("dominoes", 20.0), ("kazoo, please", 30.0)] {
+    let remark = "Cut my thumb on the mandoline. First-aid kit, quickly please!";
+    for (request, x) in [("dominoes", 20.0), ("kazoo, please", 30.0), (remark, 40.0)] {
         let reply = asked(&mut talk, request);
         assert_eq!(reply["status"], "dispatched", "{request}: {reply:#}");
         assert_eq!(reply["goals"][0]["position"][0], json!(x), "{request}");

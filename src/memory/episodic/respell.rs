@@ -168,7 +168,7 @@ pub(super) fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String
         let mut both = halves.filter(|(first, last)| is_captioned(first) && is_captioned(last));
         both.next().map(|(first, last)| format!("{first} {last}"))
     };
-    let clipped = || clipped_from(said, words()).filter(|_| is_no_name(said));
+    let clipped = || clipped_from(said, &words()).filter(|_| is_no_name(said));
     let read = match sounding_like(said).find(|it| captioned.contains(*it)) {
         Some(heard) => Some(heard),
         None if is_unknown_short(said) => swapped().or_else(clipped),

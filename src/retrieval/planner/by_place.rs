@@ -21,7 +21,7 @@ impl Plan<'_> {
         let newest = there.iter().rev().max_by_key(|it| self.places_said(it));
         let Some(newest) = newest else {
             self.tell_unseen_there();
-            return if !is_seen { Ok(None) } else { self.nearest() };
+            return if is_seen { self.nearest() } else { Ok(None) };
         };
         self.at_named_place = Some(newest.record.clone());
         let choice = TargetChoice::Record(newest.record.id);
