@@ -31,7 +31,7 @@ impl Plan<'_> {
     fn spots_of(&mut self, place: &str) -> Result<Vec<Recalled>, RetrievalError> {
         let request = recall(with_article(place), None, SIGHTINGS);
         let why = "No caption of it names that place: recall where others do.";
-        match self.trace.recall_last_seen(request, why) {
+        match self.trace.recall_all(request, why) {
             Err(RetrievalError::Memory(MemoryError::NamesNothing(_))) => Ok(Vec::new()),
             Err(error) => Err(error),
             Ok(mut spots) => {
