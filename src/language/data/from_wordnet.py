@@ -37,9 +37,18 @@ RARE = {"05", "18", "20"}
 # But for people of these kinds whose word means nothing else: an electrician, a pedestrian.
 TRADES = ("worker", "professional", "merchant", "athlete", "entertainer", "juvenile", "defender")
 DOERS = (
-    ("traveler", "farmer", "artist", "maker", "expert", "scientist", "capitalist", "driver", "relative", "adult", "friend")
-    + ("perceiver", "nonworker", "religious person", "ruler", "official", "lover", "explorer", "engineer")
-)
+    "traveler",
+    "farmer",
+    "artist",
+    "maker",
+    "expert",
+    "scientist",
+    "capitalist",
+    "driver",
+    "relative",
+    "adult",
+    "friend",
+) + ("perceiver", "nonworker", "religious person", "ruler", "official", "lover", "explorer", "engineer")
 # And for breeds, whose words mean nothing else either: a golden retriever.
 BRED = ("domestic animal",)
 # Of these the word may have several senses, if all are people: a baker.
