@@ -60,7 +60,7 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
     put_right
 }
 
-/// Whether another thing follows after a comma: "not the glasses, *the carafe*".
+/// Whether another thing follows after a comma: "not the glasses, *the bottle*".
 fn tells_other(request: &str, span: &TaggedSpan) -> bool {
     let after = request.get(span.at.end..).unwrap_or_default();
     let other = after.split_once(',').map(|(_, it)| plain(it)).unwrap_or_default();
@@ -171,7 +171,7 @@ mod tests {
             ("a mug not from the office", &[(Thing, "mug"), (Not, "office")], &[Thing, Not]),
             ("the mug no the red one", &[(Thing, "mug"), (Not, "red")], &[Thing, Attribute]),
             ("the mug not the red one", &[(Thing, "mug"), (Not, "red")], &[Thing, Not]),
-            ("not the glasses, the carafe", &[(Thing, "glasses")], &[Not]),
+            ("not the glasses, the bottle", &[(Thing, "glasses")], &[Not]),
             ("a mug with no red stripes", &[(Thing, "mug"), (Not, "red")], &[Thing, Not]),
             ("bring me the Best Mom mug", &[(Deed, "mug")], &[Thing]),
             ("bring me what the man used to mug", &[(Deed, "mug")], &[Deed]),
