@@ -65,7 +65,7 @@ impl<'a> TopicWords<'a> {
         let is_time = |word: &str| self.times.iter().any(|it| are_forms_of_one(it, word));
         let is_named = held.iter().any(|it| !is_time(it));
         match self.mine.as_deref() {
-            Some(mine) if rest.is_empty() && is_anothers(&said, mine) => Held::OfAnother,
+            Some(mine) if rest.is_empty() && is_of_another(&said, mine) => Held::OfAnother,
             _ if rest.is_empty() && !held.is_empty() => Held::All,
             _ if rest.iter().all(|it| is_made_of_one(it, &said)) && !self.words.is_empty() => {
                 Held::Derived
@@ -101,7 +101,7 @@ fn tells(word: &str) -> bool {
 }
 
 /// Whether what is named is only ever said of somebody else: "Mom's birthday".
-fn is_anothers(said: &[String], owned: &str) -> bool {
+fn is_of_another(said: &[String], owned: &str) -> bool {
     let mut named = said.iter().enumerate().filter(|(_, it)| are_forms_of_one(it, owned));
     let is_of_other = |(at, _): (usize, &String)| {
         let before = said.iter().take(at).rev().take(BEFORE_OWNED_MAX);
