@@ -51,22 +51,6 @@ fn what_only_may_be_the_thing_comes_before_a_guess() {
 }
 
 #[test]
-fn what_was_seen_where_another_caption_names_the_place_is_there() {
-    let mut talk = Talk::new(&[]);
-    for (time, x, caption) in [
-        ("01-01 08:00", 1.0, "a kettle and a toaster in the kitchen"),
-        ("01-01 09:00", 1.0, "a blue mug next to a jar of honey"),
-        ("01-02 09:00", 9.0, "a red mug on the arm of a sofa"),
-    ] {
-        seen(&mut talk, &format!("2025-{time}:00"), x, caption);
-    }
-    let goal = first_goal(&mut talk, "bring me the mug from the kitchen");
-    assert_eq!(goal["position"][0], json!(1.0), "{goal}");
-    let goal = first_goal(&mut talk, "bring me a mug");
-    assert_eq!(goal["position"][0], json!(9.0), "{goal}");
-}
-
-#[test]
 fn what_says_less_of_the_thing_and_was_seen_since_is_where_it_is_now() {
     let mut talk = Talk::new(&[]);
     for (time, x, caption) in [
@@ -80,14 +64,4 @@ fn what_says_less_of_the_thing_and_was_seen_since_is_where_it_is_now() {
     let goal = first_goal(&mut talk, "bring me my brown leather wallet");
     assert_eq!(goal["position"][0], json!(9.0), "{goal}");
     assert!(goal["reason"].as_str().unwrap().contains("may have been seen here"), "{goal}");
-}
-
-#[test]
-fn a_photograph_of_somebody_is_a_thing() {
-    let mut talk = Talk::new(&[]);
-    let photograph = "a bookcase with games and a framed photograph of four people on a mountain";
-    seen(&mut talk, "2025-01-01 10:00:00", 1.0, photograph);
-    seen(&mut talk, "2025-01-02 10:00:00", 9.0, "a photo of a desk with a lamp");
-    let goal = first_goal(&mut talk, "bring me the photo of the four of us");
-    assert_eq!(goal["position"][0], json!(1.0), "{goal}");
 }

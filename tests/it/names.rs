@@ -281,3 +281,22 @@ fn glasses_are_no_glass_and_a_breed_is_a_dog() {
         assert_eq!(last_seen(&episodic, &captions, query), expected, "{query}");
     }
 }
+
+#[test]
+fn a_picture_that_stands_somewhere_is_a_thing_and_what_it_is_of_is_not_there() {
+    let state = tempfile::tempdir().unwrap();
+    let captions = [
+        "A bookcase with games and a framed photograph of four people on a mountain.",
+        "A photo of a desk with a lamp.",
+        "A poster of a rocket hangs on the wall above a shelf.",
+    ];
+    let episodic = read(state.path(), &captions);
+    for (query, expected) in [
+        ("the photo", Some((0, Certainty::InPlace))),
+        ("the poster", Some((2, Certainty::InPlace))),
+        ("a rocket", Some((2, Certainty::Possible))),
+        ("a desk", Some((1, Certainty::InPlace))),
+    ] {
+        assert_eq!(last_seen(&episodic, &captions, query), expected, "{query}");
+    }
+}

@@ -3,7 +3,7 @@
 
 use crate::language::reference::{Order, Reference};
 use crate::memory::episodic::Recalled;
-use crate::retrieval::planner::{Plan, SIGHTINGS, recall};
+use crate::retrieval::planner::{Plan, SIGHTINGS, is_in_place, recall};
 use crate::retrieval::target::TargetChoice;
 use crate::retrieval::{ParsedRequest, RetrievalError};
 
@@ -15,13 +15,12 @@ impl Plan<'_> {
         let request = recall(self.description(), None, AT_PLACE);
         let why = "Recall the last times that one was seen there.";
         let found = self.trace.recall_last_seen(request, why)?;
-        let is_seen = !found.is_empty();
-        let there = self.at_named_places(found)?;
+        let there = found.iter().filter(|it| is_in_place(it));
         // Of as many places the newest.
-        let newest = there.iter().rev().max_by_key(|it| self.places_said(it));
+        let newest = there.rev().max_by_key(|it| self.places_said(it));
         let Some(newest) = newest else {
             self.tell_unseen_there();
-            return if is_seen { self.nearest() } else { Ok(None) };
+            return if found.is_empty() { Ok(None) } else { self.nearest() };
         };
         self.at_named_place = Some(newest.record.clone());
         let choice = TargetChoice::Record(newest.record.id);

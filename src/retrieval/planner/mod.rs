@@ -13,7 +13,6 @@ mod by_place;
 mod by_place_alone;
 mod by_time;
 mod by_usual_place;
-mod named_spots;
 mod query;
 mod several;
 mod unseen;
