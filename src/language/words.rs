@@ -73,6 +73,7 @@ classes! {
     GREETINGS = "greetings";
     FIXTURES = "fixtures";
     SHADES = "shades";
+    SECOND_THOUGHTS = "second_thoughts";
     STOP_WORDS = "stop_words";
     FUNCTION_WORDS = "function_words";
     INVISIBLE_VERBS = "invisible_verbs";

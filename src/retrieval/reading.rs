@@ -5,7 +5,7 @@ use crate::language::fit::Certainty;
 use crate::language::mention::mentions;
 use crate::language::reference::addressee::is_for_another;
 use crate::language::reference::courtesy::without_courtesy;
-use crate::language::reference::errand::{Ordered, is_given, is_sent, ordered};
+use crate::language::reference::errand::{Ordered, goes_somewhere, is_given, is_sent, ordered};
 use crate::language::reference::{Reference, Respelling};
 use crate::language::request_tags::Intent;
 use crate::language::spelling::with_heard_denial;
@@ -69,6 +69,7 @@ impl Retrieval {
     /// Of what may be meant, what was seen.
     fn with_what_was_seen(&self, text: &str, reference: Reference) -> Reference {
         let reference = self.with_some_thing(text, self.with_thing_for_use(reference));
+        let reference = self.with_place_itself(text, reference);
         self.with_nearest_name(self.with_whole_name(text, reference))
     }
 
@@ -121,6 +122,18 @@ impl Retrieval {
             named.iter().find(|it| self.is_seen(it)).or_else(|| named.first())
         {
             reference.thing.clone_from(thing);
+        }
+        reference
+    }
+
+    /// Where the robot is sent to what it has seen, and nothing is wanted of there, that is what is
+    /// searched for: "go to gate 2".
+    fn with_place_itself(&self, text: &str, mut reference: Reference) -> Reference {
+        let Reference { thing, around, doing, when, order, .. } = &reference;
+        let is_alone = thing.is_empty() && doing.is_none() && when.is_empty() && order.is_none();
+        let is_meant = is_alone && goes_somewhere(text);
+        if is_meant && around.first().is_some_and(|it| self.is_surely_seen(it)) {
+            reference.thing = reference.around.remove(0);
         }
         reference
     }

@@ -50,9 +50,11 @@ pub(crate) fn find_call(request: &str) -> Option<Range<usize>> {
 pub(crate) fn without_courtesy(request: &str) -> String {
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let words: Vec<String> = request.split_whitespace().map(bare).collect();
+    // "good morning"
     let is_polite = |word: &&String| {
         let lower = word.to_lowercase();
-        lower.is_empty() || COURTESY.contains(&lower) || GREETINGS.contains(&lower)
+        let is_known = COURTESY.contains(&lower) || GREETINGS.contains(&lower);
+        lower.is_empty() || is_known || lower == "good"
     };
     let before = words.iter().take_while(is_polite).count();
     let after = words.iter().skip(before).rev().take_while(is_polite).count();

@@ -63,6 +63,18 @@ pub(crate) fn is_sent(request: &str) -> bool {
     }
 }
 
+/// Whether the robot is to go somewhere, perhaps with somebody: "go to gate 2", "take me to it".
+pub(crate) fn goes_somewhere(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let words = tokens(&lower);
+    is_sent(request)
+        || match words.get(start(&words)..) {
+            Some([verb, "to", ..]) => ERRANDS.has_tag(verb, "then"),
+            Some([verb, "me" | "us", "to", ..]) => ERRANDS.contains(verb),
+            _ => false,
+        }
+}
+
 const SENTENCE_ENDS: [char; 5] = ['.', '!', '?', ';', ':'];
 
 /// Most verbs that lead to another: "go and try to …".
@@ -348,6 +360,10 @@ mod tests {
     fn where_the_robot_is_sent_is_told() {
         assert!(is_sent("Park next to the piano") && is_sent("please stay by the piano"));
         assert!(!is_sent("stay away from the piano") && !is_sent("don't park by it"));
+        for request in ["Go to gate 2", "drive to the piano", "take me to the piano"] {
+            assert!(goes_somewhere(request), "{request}");
+        }
+        assert!(!goes_somewhere("get me the piano stool") && !goes_somewhere("go and sit"));
     }
 
     #[test]

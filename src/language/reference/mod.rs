@@ -211,7 +211,7 @@ impl Reference {
         let also = also.map(|it| whole_name(phrase::thing(&[it], &[]), &head));
         let mut seen = BTreeSet::new();
         let also = also.filter(|it| !it.is_empty() && *it != thing && seen.insert(it.clone()));
-        let TaggedRequest { count, asked, .. } = *tagged;
+        let TaggedRequest { count, .. } = *tagged;
         Self {
             or_else: things_for.into_iter().skip(1).collect(),
             also: also.collect(),
@@ -225,7 +225,7 @@ impl Reference {
             rank,
             count,
             intent,
-            asked,
+            asked: questions::asked(request, tagged),
             ends_at: ends_at(tagged),
             respelled: Vec::new(),
             renamed: None,

@@ -9,16 +9,22 @@ use crate::language::lexicon;
 use crate::language::reference::errand::{Ordered, ordered};
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::request_tags::{Role, TaggedRequest, TaggedSpan};
-use crate::language::words::{BEFORE_VERBS, COPULAS, DETERMINERS, ERRANDS, PREPOSITIONS, is_room};
+use crate::language::words::{
+    BEFORE_VERBS, COPULAS, DETERMINERS, ERRANDS, PREPOSITIONS, SECOND_THOUGHTS, is_room,
+};
 
 /// The tags with
 /// - a place after a word that leads to where the thing is: "the one *on* the desk" is not the one
 ///   nearest to it, "the mug *alongside* the box" is one target, and of "*from* the office not the
 ///   kitchen one" only the kitchen is excluded;
 /// - what is said once more after a slip of the tongue: "the mug *no* the red one" is red;
-/// - a name that is a verb as well after an article: "the Best Mom *mug*";
+/// - a name that is a verb as well after an article: "the Best Mom *mug*"; and the other way round:
+///   "who was doing the *ironing*";
 /// - a room of which the model says nothing: "the plant we've got through in the *office*";
-/// - and without where a thing is to be put: "put the comb in the *bathroom*".
+/// - what somebody has, or what is inside: "the lady with the *green headscarf*", "the bag with my
+///   *mints* in it";
+/// - and without where a thing is to be put: "put the comb in the *bathroom*", and what was said
+///   before a second thought: "the *hammer*, no, I mean the tape measure".
 pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRequest {
     let mut put_right = tagged.clone();
     let mut from = 0;
@@ -37,9 +43,13 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
             Role::Also if leads != "with" && PREPOSITIONS.contains(leads) => Role::Place,
             Role::Not if (is_surface || leads == "from") && !denies(&between) => Role::Place,
             Role::Not if leads == "no" && has_article(&before) => Role::Attribute,
+            Role::Not if is_taken_back(request, tagged, span) => Role::None,
             Role::Place if is_moving && after_thing && leads_on(&between) => Role::None,
+            Role::Thing if after_thing && is_with(&between) => Role::Place,
+            Role::Attribute if leads == "with" && is_inside(request, span) => Role::Place,
             Role::Thing if leads == "not" && tells_other(request, span) => Role::Not,
             Role::Deed if is_nameless && is_named(&before, request, span) => Role::Thing,
+            Role::Thing if is_chore(&before, request, span) => Role::Deed,
             Role::None
             | Role::Thing
             | Role::Attribute
@@ -58,6 +68,38 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
         put_right.spans.sort_by_key(|it| it.at.start);
     }
     put_right
+}
+
+/// Whether words name what somebody or something has: "the lady *with the* green headscarf".
+fn is_with(between: &str) -> bool {
+    match between.split_once(' ') {
+        Some(("with", article)) => DETERMINERS.contains(article),
+        _ => between == "with",
+    }
+}
+
+/// "The bag with my mints *in it*".
+fn is_inside(request: &str, span: &TaggedSpan) -> bool {
+    let after = plain(request.get(span.at.end..).unwrap_or_default());
+    let mut words = after.split(' ');
+    match (words.next(), words.next()) {
+        (Some("in"), Some("it" | "them")) | (Some("inside"), _) => true,
+        _ => false,
+    }
+}
+
+/// Whether what was said first is another thing than what is wanted by a second thought: "the
+/// *hammer*, no, I mean the tape measure". It says nothing of that.
+fn is_taken_back(request: &str, tagged: &TaggedRequest, span: &TaggedSpan) -> bool {
+    let is_after = |it: &&TaggedSpan| it.role == Role::Thing && it.at.start >= span.at.end;
+    let Some(thing) = tagged.spans.iter().find(is_after) else { return false };
+    let text = |at: Range<usize>| plain(request.get(at).unwrap_or_default());
+    let between = text(span.at.end..thing.at.start);
+    let noun = |name: &str| lexicon::singular(name.rsplit(' ').next().unwrap_or_default());
+    let (said, meant) = (noun(&text(span.at.clone())), noun(&text(thing.at.clone())));
+    said != meant
+        && lexicon::is_name(&said)
+        && between.split(' ').any(|it| SECOND_THOUGHTS.contains(it))
 }
 
 /// Whether another thing follows after a comma: "not the glasses, *the bottle*".
@@ -96,6 +138,14 @@ fn is_named(before: &str, request: &str, span: &TaggedSpan) -> bool {
     let is_subject = |it: &str| it == "to" || BEFORE_VERBS.contains(it) || it == "somebody";
     let told = words.by_ref().take(NAME_WORDS_MAX).take_while(|it| !is_subject(it));
     is_name && told.into_iter().any(|it| DETERMINERS.has_tag(it, "article"))
+}
+
+/// "Who was doing the *ironing*".
+fn is_chore(before: &str, request: &str, span: &TaggedSpan) -> bool {
+    let said = plain(request.get(span.at.clone()).unwrap_or_default());
+    let mut words = before.rsplit(' ').skip_while(|it| DETERMINERS.contains(it));
+    let is_done = matches!(words.next(), Some("do" | "does" | "did" | "doing" | "done"));
+    is_done && !said.contains(' ') && said.ends_with("ing")
 }
 
 /// Most words between an article and the end of a name.
@@ -172,9 +222,32 @@ mod tests {
             ("the mug no the red one", &[(Thing, "mug"), (Not, "red")], &[Thing, Attribute]),
             ("the mug not the red one", &[(Thing, "mug"), (Not, "red")], &[Thing, Not]),
             ("not the glasses, the bottle", &[(Thing, "glasses")], &[Not]),
+            (
+                "the hammer, wait, no, I mean the tape measure",
+                &[(Not, "hammer"), (Thing, "tape measure")],
+                &[Thing],
+            ),
+            ("not the red mug, sorry, the mug", &[(Not, "red mug"), (Thing, "mug")], &[Not, Thing]),
+            (
+                "the lady with the green headscarf",
+                &[(Thing, "lady"), (Thing, "green headscarf")],
+                &[Thing, Place],
+            ),
+            (
+                "the bag with my mints in it",
+                &[(Thing, "bag"), (Attribute, "mints")],
+                &[Thing, Place],
+            ),
+            (
+                "the bag with dinosaurs on it",
+                &[(Thing, "bag"), (Attribute, "dinosaurs")],
+                &[Thing, Attribute],
+            ),
             ("a mug with no red stripes", &[(Thing, "mug"), (Not, "red")], &[Thing, Not]),
             ("bring me the Best Mom mug", &[(Deed, "mug")], &[Thing]),
             ("bring me what the man used to mug", &[(Deed, "mug")], &[Deed]),
+            ("who was doing the ironing", &[(Thing, "ironing")], &[Deed]),
+            ("bring me the knitting", &[(Thing, "knitting")], &[Thing]),
             ("the plant we have through in the office", &[(Thing, "plant")], &[Thing, Place]),
             ("the plant through in the living room", &[(Thing, "plant")], &[Thing, Place]),
             (

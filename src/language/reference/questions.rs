@@ -29,9 +29,17 @@ pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> In
         }
         (Intent::Fetch | Intent::Where, _) if asks_of_the_past(&words) => Intent::Question,
         (Intent::Where, Asked::Existence) if asks_whether_there_is(&words) => Intent::Question,
+        (Intent::Where, _) if asks_for_any(&words) => Intent::Question,
         (Intent::Where, Asked::Place) if asks_for_first(request) => Intent::Question,
         (intent, _) => intent,
     }
+}
+
+/// What a question asks, where its words tell it surely.
+pub(super) fn asked(request: &str, tagged: &TaggedRequest) -> Asked {
+    let words = plain(request);
+    let words: Vec<&str> = words.split(' ').collect();
+    if asks_for_any(&words) { Asked::Existence } else { tagged.asked }
 }
 
 /// "Is it in the hall? If so *bring it*."
@@ -49,6 +57,20 @@ fn ends_in_order(request: &str) -> bool {
 /// "Is there a bottle".
 fn asks_whether_there_is(words: &[&str]) -> bool {
     matches!(words, ["is" | "are" | "was" | "were", "there", ..])
+}
+
+/// "Do we have *a* chainsaw", "have you seen *any* tape": whether there is one at all.
+fn asks_for_any(words: &[&str]) -> bool {
+    let any = match words {
+        ["is" | "are", "there", rest @ ..]
+        | ["do" | "does", _, "have" | "own", rest @ ..]
+        | ["have" | "has", _, "got", rest @ ..]
+        | ["have", "you", "ever", "seen", rest @ ..]
+        | ["have", "you", "seen", rest @ ..]
+        | ["did", "you", "see", rest @ ..] => rest.first(),
+        _ => None,
+    };
+    matches!(any, Some(&("a" | "an" | "any")))
 }
 
 /// "What did I do with my keys" asks where they are now.
@@ -121,6 +143,10 @@ mod tests {
         check(asked_and_ordered, Question, Asked::Existence, true, Fetch);
         check("is it in the hall? thanks", Question, Asked::Existence, true, Question);
         check("is there a bottle", Where, Asked::Existence, true, Question);
+        check("do we have a chainsaw somewhere", Where, Asked::None, true, Question);
+        check("have you seen a wheelchair anywhere", Where, Asked::Place, true, Question);
+        check("have you seen my phone", Where, Asked::Place, true, Where);
+        check("do we have any tape? bring it", Fetch, Asked::None, true, Fetch);
         check("where did you see it first", Where, Asked::Place, true, Question);
         check("where did you see it first", Question, Asked::Place, true, Question);
     }

@@ -38,7 +38,10 @@ pub(super) struct Told {
 /// Which place a request wants, and of the usual one by what it is told.
 pub(super) fn wanted_place(request: &str, told: Told) -> (WantedPlace, Option<String>) {
     let usual = told.is_habit.then(|| usual_place(request)).flatten();
-    let usual = usual.or_else(|| told.is_timeless.then(|| place_of_routine(request)).flatten());
+    let usual = usual.or_else(|| {
+        let tells_habit = || if used_to(request) { usual_place(request) } else { None };
+        told.is_timeless.then(|| place_of_routine(request).or_else(tells_habit)).flatten()
+    });
     match usual {
         Some(by) => (WantedPlace::Usual, Some(by)),
         None if told.is_past && wants_past_place(request) => (WantedPlace::Then, None),
@@ -71,6 +74,14 @@ fn usual_place(request: &str) -> Option<String> {
             None => sought_there(&words).or_else(|| possessed(sentence)),
         }
     })
+}
+
+/// "where the keys *used to* hang"; not "where the mug I used to drink from".
+fn used_to(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let words = tokens(&lower);
+    let after = words.iter().position(|it| *it == "where").and_then(|at| words.get(at..));
+    after.is_some_and(|it| it.windows(2).any(|pair| pair == ["used", "to"]))
 }
 
 /// The same of a request that tells of no time, where somebody does there what people do again and
@@ -249,6 +260,15 @@ mod tests {
         ] {
             assert_eq!(usual_place(request).as_deref(), whose, "{request}");
         }
+    }
+
+    #[test]
+    fn where_something_used_to_be_is_its_usual_place() {
+        let told = Told { is_past: false, is_habit: false, is_timeless: true };
+        let (place, by) = wanted_place("Go to the place where the keys used to hang.", told);
+        assert_eq!((place, by.as_deref()), (WantedPlace::Usual, Some("the keys used to hang")));
+        let (place, _) = wanted_place("bring the mug I used to drink from", told);
+        assert_eq!(place, WantedPlace::Last);
     }
 
     #[test]

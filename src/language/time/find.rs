@@ -540,6 +540,10 @@ impl Words {
         let event = event.strip_suffix("time").filter(|it| !it.is_empty()).unwrap_or(event);
         let end = if self.word(end) == "time" { end + 1 } else { end };
         let occasion = EVENTS.iter().find(|it| it.name == event)?;
+        // "by my bed"
+        if named > start + 1 && occasion.is_place() {
+            return None;
+        }
         let hours = occasion.hours(preposition)?;
         Some(Atom::hours(end, hours))
     }

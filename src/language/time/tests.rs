@@ -189,6 +189,8 @@ fn expressions_are_found_within_a_request() {
     assert_eq!(found("bring the book I was reading in bed last night, please"), ["last night"]);
     assert_eq!(found("Yesterday the mug was here, at ten it was not"), ["Yesterday", "at ten"]);
     assert_eq!(found("what I left on the sofa before lunch"), ["before lunch"]);
+    assert_eq!(found("the picture by my bed"), [""; 0]);
+    assert_eq!(found("the picture I had before bed"), ["before bed"]);
 }
 
 #[test]

@@ -106,6 +106,13 @@ pub(super) struct Occasion {
     pub(super) after: (u16, u16),
 }
 
+impl Occasion {
+    /// Whether the name is that of a thing or a place where it has a determiner.
+    pub(super) fn is_place(&self) -> bool {
+        matches!(self.name, "bed" | "work" | "school" | "dark")
+    }
+}
+
 const fn occasion(
     name: &'static str,
     before: (u16, u16),
