@@ -1,0 +1,133 @@
+//! A thing of a tagged sentence with its name and all that is said of it: by attributes, by its
+//! parts, and by what is written on it.
+//!
+//! Pure.
+
+use crate::language::caption::of_tags::Tagged;
+use crate::language::lexicon;
+use crate::language::mention::Mention;
+use crate::language::naming;
+use crate::language::part_attribute::{as_part, is_part, of_part};
+use crate::language::tagged::WordRole;
+use crate::language::words::{DETERMINERS, PREPOSITIONS};
+
+impl Tagged<'_> {
+    /// The thing of a head, with its name and all that is said of it.
+    pub(super) fn mention(&self, head: usize) -> Option<Mention> {
+        let is_of_name = |at: &usize| self.role(*at) == WordRole::Part || self.is_shouted(*at);
+        let parts = (0..head).rev().take_while(is_of_name).count();
+        let start = self.words.get(head - parts)?.at.start;
+        let name = self.text.get(start..self.words.get(head)?.at.end)?.to_lowercase();
+        let name = name.strip_suffix("'s").unwrap_or(&name);
+        let said: Vec<usize> = (0..self.words.len())
+            .filter(|at| {
+                matches!(self.role(*at), WordRole::Attribute | WordRole::Count)
+                    && !self.is_written(*at)
+                    && !(head - parts..head).contains(at)
+                    && self.word(*at).contains(char::is_alphanumeric)
+                    && !PREPOSITIONS.contains(&self.word(*at))
+                    && self.root(*at).is_some_and(|root| self.governor(root) == Some(head))
+            })
+            .collect();
+        let word = |at: &&usize| self.word(**at);
+        let before: Vec<String> =
+            said.iter().filter(|it| **it < head).map(|it| word(&it)).collect();
+        let after: Vec<String> = said.iter().filter(|it| **it > head).map(|it| word(&it)).collect();
+        let of_name: Vec<&str> = name.split_whitespace().flat_map(naming::parts_of_word).collect();
+        let words: Vec<&str> =
+            before.iter().map(String::as_str).chain(of_name.iter().copied()).collect();
+        let having = self.having(head);
+        let after: Vec<&str> = after.iter().chain(&having).map(String::as_str).collect();
+        let mut named = naming::name(&words, &after, Some(of_name.len().saturating_sub(1)))?;
+        let written = self.written.iter().filter(|(of, _)| *of == head);
+        let written = written.flat_map(|(_, range)| range.clone()).map(|at| self.word(at));
+        let written: Vec<String> =
+            written.filter(|it| it.contains(char::is_alphanumeric)).collect();
+        named.inscribe(written.iter().map(String::as_str));
+        Some(if self.is_only_part(head) { as_part(named) } else { named })
+    }
+
+    /// Whether an attribute is in capitals among other words: what is written on a sign is its name.
+    fn is_shouted(&self, at: usize) -> bool {
+        let said = self.words.get(at).and_then(|it| self.text.get(it.at.clone()));
+        let is_shouted =
+            |it: &str| it.len() > 2 && it.chars().all(|letter| letter.is_ascii_uppercase());
+        self.role(at) == WordRole::Attribute
+            && said.is_some_and(is_shouted)
+            && self.text.chars().any(|it| it.is_ascii_lowercase())
+    }
+
+    /// What somebody or something is who has what is said right after it: bearded "with a beard",
+    /// blue-taped "with blue tape".
+    fn having(&self, head: usize) -> Vec<String> {
+        let of = |at: usize| self.governor(at) == Some(head);
+        let mut relations = (head + 1..self.words.len()).filter(|at| of(*at));
+        let Some(with) = relations.find(|at| self.word(*at) == "with") else { return Vec::new() };
+        let mut after = (with + 1..self.words.len()).map(|at| self.word(at));
+        let noun = after.find(|it| !DETERMINERS.contains(it) && !lexicon::is_adjective(it));
+        let having = noun.filter(|it| !lexicon::descends_from(it, "animal"));
+        let having = having.and_then(|it| lexicon::having(&it)).map(str::to_owned);
+        having.into_iter().chain(self.parts_of(head)).collect()
+    }
+
+    /// What is said of the parts that a thing has: "blue-taped".
+    fn parts_of(&self, head: usize) -> Vec<String> {
+        let parts = (head + 1..self.words.len()).filter(|it| self.owner_of(*it) == Some(head));
+        let said = parts.flat_map(|part| {
+            let named = (0..part).rev().take_while(|at| self.role(*at) == WordRole::Part).count();
+            let before = (0..part).filter(move |at| {
+                *at >= part - named
+                    || self.role(*at) == WordRole::Attribute && self.governor(*at) == Some(part)
+            });
+            before.map(move |at| of_part(&self.word(at), &self.word(part)))
+        });
+        said.collect()
+    }
+
+    /// Whether a head is a part of another thing that is told by what is said of it.
+    fn is_only_part(&self, head: usize) -> bool {
+        self.owner_of(head).is_some_and(|it| !self.parts_of(it).is_empty())
+    }
+
+    /// The thing that has what a head names as a part of it.
+    fn owner_of(&self, head: usize) -> Option<usize> {
+        let with = self.relation_of(head).filter(|it| self.word(*it) == "with")?;
+        let owner = self.governor(with).filter(|it| *it < head && is_part(&self.word(head)))?;
+        let is_thing = matches!(self.role(owner), WordRole::Thing | WordRole::Landmark);
+        let is_animal = || lexicon::descends_from(&lexicon::singular(&self.word(owner)), "animal");
+        Some(owner).filter(|_| is_thing && !is_animal())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::language::caption::tests::parsed;
+    use crate::language::mention::AttributeKind as Kind;
+
+    #[test]
+    fn what_is_in_capitals_is_part_of_the_name() {
+        let sign =
+            parsed("a red/attribute/3 TEXAS/attribute/3 sign/thing").things.remove(0).mention;
+        let kinds: Vec<Kind> = sign.attributes.iter().map(|it| it.kind).collect();
+        assert_eq!(
+            (sign.phrase.as_str(), kinds),
+            ("red texas sign", vec![Kind::Colour, Kind::Compound])
+        );
+    }
+
+    #[test]
+    fn who_has_a_beard_is_bearded() {
+        let said = |words: &str| {
+            let named = parsed(words).things.remove(0).mention;
+            named.attributes.into_iter().map(|it| it.word).collect::<Vec<_>>()
+        };
+        assert_eq!(said("a man/person with/relation/1 a grey/none beard/none"), ["bearded"]);
+        assert_eq!(
+            said("a jar/thing with/relation/1 a red/attribute/5 lid/thing/2"),
+            ["lidded", "red-lidded"]
+        );
+        let swing = "a can/thing with/relation/1 a swing/part/5 lid/thing/2";
+        assert_eq!(said(swing), ["swing-lidded"]);
+        assert_eq!(said("a man/person with/relation/1 a dog/thing/2"), [""; 0]);
+    }
+}
