@@ -248,7 +248,7 @@ fn give_head_to(part: usize, head: usize, words: &mut [TaggedWord]) {
 }
 
 /// The tags of a request with what has digits after a name as part of that: "pallet *P-18*".
-pub(crate) fn with_whole_names(request: &str, mut tagged: TaggedRequest) -> TaggedRequest {
+pub(crate) fn with_whole_identifiers(request: &str, mut tagged: TaggedRequest) -> TaggedRequest {
     if !has_digit(request) {
         return tagged;
     }
@@ -396,7 +396,7 @@ mod tests {
             let mut spans = vec![span(Role::Thing, at..at + name.len())];
             spans.extend((!rest.is_empty()).then(|| span(Role::Attribute, rest)));
             let tagged = TaggedRequest { spans, ..TaggedRequest::default() };
-            let found = with_whole_names(request, tagged).spans;
+            let found = with_whole_identifiers(request, tagged).spans;
             assert_eq!(found, [span(Role::Thing, whole)], "{request}");
         }
     }

@@ -24,7 +24,7 @@ impl TaggedRequest {
     /// The tags with a further thing that follows a name without a word or a mark between as the rest
     /// of that name: "sheet *music*".
     #[must_use]
-    pub fn with_whole_names(mut self, request: &str) -> Self {
+    pub fn with_whole_compounds(mut self, request: &str) -> Self {
         let mut whole: Vec<TaggedSpan> = Vec::with_capacity(self.spans.len());
         for span in self.spans {
             match whole.last_mut().filter(|it| it.role == Role::Thing && span.role == Role::Also) {
@@ -180,7 +180,7 @@ mod tests {
         let whole = |request: &str, spans: &[(Role, Range<usize>)]| {
             let spans = spans.iter().map(|(role, at)| TaggedSpan { role: *role, at: at.clone() });
             let tagged = TaggedRequest { spans: spans.collect(), ..TaggedRequest::default() };
-            let spans = tagged.with_whole_names(request).spans.into_iter();
+            let spans = tagged.with_whole_compounds(request).spans.into_iter();
             spans.map(|it| (it.role, request[it.at].to_owned())).collect::<Vec<_>>()
         };
         let thing = |name: &str| (Role::Thing, name.to_owned());

@@ -53,8 +53,8 @@ impl Requests {
     }
 
     fn read_all(&self, request: &str) -> Result<(Reference, TaggedRequest), ModelError> {
-        let tagged = self.tagger.tag(request)?.with_whole_names(request);
-        let tagged = identifier::with_whole_names(request, tagged);
+        let tagged = self.tagger.tag(request)?.with_whole_compounds(request);
+        let tagged = identifier::with_whole_identifiers(request, tagged);
         Ok((Reference::of(request, &tagged, &time::find(request)), tagged))
     }
 }
