@@ -9,7 +9,8 @@ use crate::language::request_tags::Intent;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Understood {
-    intent: Wanted,
+    #[serde(with = "Wanted")]
+    intent: Intent,
     // In the order in which they are wanted.
     things: Vec<String>,
     // What the first was beside, on or in.
@@ -40,26 +41,14 @@ pub(crate) struct Understood {
 
 // What somebody wants who says this: a thing, to know where it is, to know something else,
 // that nothing is done, or nothing that a memory is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Intent", rename_all = "snake_case")]
 enum Wanted {
     Fetch,
     Where,
     Question,
     Stop,
     Chat,
-}
-
-impl Wanted {
-    fn of(intent: Intent) -> Self {
-        match intent {
-            Intent::Fetch => Self::Fetch,
-            Intent::Where => Self::Where,
-            Intent::Question => Self::Question,
-            Intent::Stop => Self::Stop,
-            Intent::Chat => Self::Chat,
-        }
-    }
 }
 
 impl Understood {
@@ -70,7 +59,7 @@ impl Understood {
         let read =
             |Respelling { said, read }: &Respelling| format!("{said:?} was read as {read:?}");
         Self {
-            intent: Wanted::of(*intent),
+            intent: *intent,
             things: things.cloned().collect(),
             around: around.clone(),
             without: without.clone(),
@@ -92,12 +81,7 @@ impl Understood {
             [] => String::new(),
             things => format!(" (of {})", things.join(", ")),
         };
-        match self.intent {
-            Wanted::Stop => format!("this was understood as an order not to{of}"),
-            Wanted::Chat => format!("this was understood as no request for a thing{of}"),
-            Wanted::Question => format!("this was understood as a question{of}"),
-            Wanted::Fetch | Wanted::Where => format!("this was understood as a request{of}"),
-        }
+        format!("this was understood as {}{of}", self.intent.in_words())
     }
 
     /// What was put right and what could not be met, a line each.
