@@ -10,7 +10,6 @@ use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Window};
 use crate::base::wording::quantity;
 use crate::language::fit::Certainty;
-use crate::language::lexicon;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::likely_places::LikelyPlace;
@@ -209,10 +208,7 @@ impl Retrieval {
         let since = object.last_seen.plus(Duration::from_micros(1));
         let window = Window::new(Some(since), None).unwrap_or(Window::ALL);
         let filter = Filter { window, ..Filter::default() };
-        let is_called_so = |it: &Sighting| {
-            let seen = it.recalled.matched.first();
-            seen.is_some_and(|seen| noun_of(seen) == noun_of(&object.desc))
-        };
+        let is_called_so = |it: &Sighting| it.noun.as_ref() == Some(&object.noun);
         let seen = match self.episodic.last_seen(&alike.thing, &filter, 1) {
             Ok(seen) => seen.into_iter().next().filter(is_called_so),
             Err(MemoryError::NamesNothing(_)) => None,
@@ -449,12 +445,6 @@ impl Lookalikes {
         let records = visits.flat_map(|it| it.records.iter().rev());
         records.filter_map(|id| self.record(*id)).find(|it| it.meta.pose.is_some())
     }
-}
-
-/// The noun of a phrase, before what is done with it: "mug" of "two red mugs, holding".
-fn noun_of(phrase: &str) -> String {
-    let name = phrase.split(',').next().unwrap_or_default();
-    lexicon::singular(name.rsplit(' ').next().unwrap_or_default())
 }
 
 fn guessed_goal(place: &LikelyPlace, thing: &str, why: GuessReason) -> Option<Goal> {

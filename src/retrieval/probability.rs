@@ -140,6 +140,7 @@ mod tests {
         }
         Instance {
             desc: "mug".to_owned(),
+            noun: "mug".to_owned(),
             records: Vec::new(),
             visits,
             days_seen: places.len(),

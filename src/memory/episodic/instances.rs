@@ -35,6 +35,8 @@ use crate::store::Record;
 pub struct Instance {
     /// As captions mostly call it, with what they say of it: "purple book".
     pub desc: String,
+    /// Stem of the noun of that.
+    pub noun: String,
     /// Records that mention it, in the order of time.
     pub records: Vec<RecordId>,
     /// Visits on which it was seen, in the order of time, without misdetections unless all may
@@ -220,7 +222,7 @@ impl<'a> Grouping<'a> {
         let (detections, of_record) = self.detections(cluster);
         let existences = self.existences(cluster);
         let sureness: BTreeMap<usize, f32> = self.sureness(cluster, &existences);
-        let desc = self.description(cluster);
+        let (desc, noun) = self.called(cluster);
         let at_once = detections.iter().map(|detection| detection.copies).max().unwrap_or(1);
         let tracks = if self.is_fixture(cluster) {
             associate_fixtures(&detections)
@@ -231,7 +233,7 @@ impl<'a> Grouping<'a> {
         let object = |track: &Vec<usize>| {
             let seen: Vec<usize> =
                 track.iter().filter_map(|at| of_record.get(*at)).copied().collect();
-            self.instance(&desc, &seen, (&existences, &sureness), separability, zone)
+            self.instance((&desc, noun), &seen, (&existences, &sureness), separability, zone)
         };
         tracks.iter().filter_map(object).collect()
     }
@@ -328,26 +330,27 @@ impl<'a> Grouping<'a> {
         sureness
     }
 
-    /// Most frequent description of the cluster.
-    fn description(&self, cluster: &AttributeCluster) -> String {
-        let mut counts: BTreeMap<(ClusterFit, usize), BTreeMap<String, usize>> = BTreeMap::new();
+    /// Most frequent description of the cluster, with the stem of its noun.
+    fn called(&self, cluster: &AttributeCluster) -> (String, &str) {
+        type Counts<'a> = BTreeMap<String, (usize, &'a str)>;
+        let mut counts: BTreeMap<(ClusterFit, usize), Counts<'_>> = BTreeMap::new();
         for (at, quality) in &cluster.members {
             let Some(mention) = self.named.get(*at) else { continue };
             let said = lasting_attributes(&mention.attributes).len();
             let phrases = counts.entry((*quality, said)).or_default();
-            *phrases.entry(describe(mention)).or_default() += 1;
+            phrases.entry(describe(mention)).or_insert((0, &mention.head_stem)).0 += 1;
         }
         // Among the best fits with most attributes, the most frequent, then the first.
         let phrases = counts.into_iter().next_back().map(|(_, phrases)| phrases);
         let phrases = phrases.into_iter().flatten();
-        let best = phrases.reduce(|best, next| if next.1 > best.1 { next } else { best });
-        best.map(|(phrase, _)| phrase).unwrap_or_default()
+        let best = phrases.reduce(|best, next| if next.1.0 > best.1.0 { next } else { best });
+        best.map(|(phrase, (_, noun))| (phrase, noun)).unwrap_or_default()
     }
 
     /// Object of the records `named`, which are in the order of time.
     fn instance(
         &self,
-        desc: &str,
+        (desc, noun): (&str, &str),
         named: &[usize],
         (existences, sureness): (&BTreeMap<usize, f32>, &BTreeMap<usize, f32>),
         separability: f32,
@@ -377,6 +380,7 @@ impl<'a> Grouping<'a> {
         let existence = visits.iter().map(|it| it.existence).fold(0.0, f32::max);
         Some(Instance {
             desc: desc.to_owned(),
+            noun: noun.to_owned(),
             records: ids,
             days_seen: days.len(),
             first_seen: first.meta.taken_at,

@@ -25,6 +25,8 @@ pub struct Sighting {
     pub certainty: Certainty,
     /// Probability that it shows the target if its caption is true.
     pub match_probability: f32,
+    /// Stem of the noun that its caption has for the target; `None` where it only tells of it.
+    pub noun: Option<String>,
 }
 
 /// Explanation of the sightings found, or of their absence.
@@ -233,9 +235,10 @@ impl Episodic {
             let is_verbatim = evidence.as_ref().is_some_and(|it| it.is_verbatim);
             let match_probability = certainty.probability(is_verbatim);
             let probability = Some(match_probability * record.confidence.unwrap_or(1.0));
-            let matched = evidence.map(|it| it.matched).unwrap_or_default();
+            let (matched, noun) = evidence.map(|it| (it.matched, it.target.head_stem)).unzip();
+            let matched = matched.unwrap_or_default();
             let recalled = Recalled { record, score, matched, probability };
-            Sighting { recalled, certainty, match_probability }
+            Sighting { recalled, certainty, match_probability, noun }
         };
         Ok(self.store.records(&ids)?.into_iter().map(sighting).collect())
     }

@@ -74,6 +74,14 @@ fn mondays_desk_and_tuesdays_sink_hold_one_mug() {
 }
 
 #[test]
+fn the_noun_of_a_description_is_not_its_last_word() {
+    let seen = [(0, 0.0, "a yellow bus 42 at a kerb"), (DAY, 8.0, "a yellow bus 42 on a road")];
+    let nouns: Vec<(String, String)> =
+        grouped(&seen, "bus 42").into_iter().map(|it| (it.desc, it.noun)).collect();
+    assert_eq!(nouns, [("yellow bus 42".to_owned(), "bus".to_owned())]);
+}
+
+#[test]
 fn two_colours_are_two() {
     let blue = "a blue mug on a wooden desk in the office";
     check(
