@@ -6,7 +6,6 @@ import socket
 import subprocess
 import tempfile
 import time
-from pathlib import Path
 
 START_SECONDS_MAX = 120
 
@@ -17,14 +16,21 @@ class Daemon:
         path = f"{self.dir.name}/socket"
         env = {"ENGRAM_STORE_STATE_DIR": f"{self.dir.name}/state", "ENGRAM_SOCKET_PATH": path}
         self.process = subprocess.Popen([program, "serve"], env=os.environ | env)
+        self.stream = self.connect(path).makefile("rw")
+
+    def connect(self, path):
         late = time.monotonic() + START_SECONDS_MAX
-        while not Path(path).exists():
-            if self.process.poll() is not None or time.monotonic() > late:
-                raise RuntimeError(f"{program} serve does not listen")
-            time.sleep(0.1)
-        connection = socket.socket(socket.AF_UNIX)
-        connection.connect(path)
-        self.stream = connection.makefile("rw")
+        while True:
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                connection.connect(path)
+                return connection
+            # The socket's file is there before somebody listens.
+            except (FileNotFoundError, ConnectionRefusedError) as error:
+                connection.close()
+                if self.process.poll() is not None or time.monotonic() > late:
+                    raise RuntimeError(f"{self.process.args[0]} serve does not listen") from error
+                time.sleep(0.1)
 
     def call(self, name, **arguments):
         meta = {
