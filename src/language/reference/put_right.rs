@@ -245,7 +245,7 @@ mod tests {
             ),
             ("a mug with no red stripes", &[(Thing, "mug"), (Not, "red")], &[Thing, Not]),
             ("bring me the Best Mom mug", &[(Deed, "mug")], &[Thing]),
-            ("bring me what the man used to mug", &[(Deed, "mug")], &[Deed]),
+            ("bring what the man used to drill the holes", &[(Deed, "drill")], &[Deed]),
             ("who was doing the ironing", &[(Thing, "ironing")], &[Deed]),
             ("bring me the knitting", &[(Thing, "knitting")], &[Thing]),
             ("the plant we have through in the office", &[(Thing, "plant")], &[Thing, Place]),
