@@ -334,10 +334,14 @@ impl Corpus {
         let mut words = BTreeSet::new();
         for segment in self.segments().iter() {
             let reader = segment.read();
-            let of_segment = reader.phrases().words().into_iter();
-            words.extend(of_segment.map(str::to_lowercase));
+            words.extend(reader.phrases().words().map(str::to_owned));
         }
         words
+    }
+
+    /// Whether a word in lower case is one of [`Corpus::phrase_words`], without reading them all.
+    pub fn has_phrase_word(&self, word: &str) -> bool {
+        self.segments().iter().any(|it| it.read().phrases().has_word(word))
     }
 
     /// Number of records within a filter.

@@ -7,7 +7,7 @@
 
 mod codec;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use roaring::{MultiOps as _, RoaringBitmap};
 
@@ -317,6 +317,8 @@ pub struct Phrases {
     entries: Vec<Entry>,
     by_text: HashMap<Box<str>, u32>,
     by_stem: HashMap<Box<str>, Vec<u32>>,
+    /// Of the names of things, in lower case.
+    words: HashSet<Box<str>>,
     rows: u32,
     left_out: u64,
 }
@@ -426,14 +428,14 @@ impl Phrases {
         live.filter(|it| is_plain(it)).filter_map(Mention::compound_name).collect()
     }
 
-    /// The words of all phrases, each once.
-    pub fn words(&self) -> BTreeSet<&str> {
-        self.things().flat_map(|it| it.phrase.split(' ')).collect()
+    /// The words of all phrases but deeds, each once, in lower case.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(AsRef::as_ref)
     }
 
-    /// What the phrases name, without deeds.
-    fn things(&self) -> impl Iterator<Item = &Mention> {
-        self.entries.iter().map(|it| &it.mention).filter(|it| is_plain(it))
+    /// Whether a word is one of [`Phrases::words`].
+    pub fn has_word(&self, word: &str) -> bool {
+        self.words.contains(word)
     }
 
     /// The rows of all parts, one part after the other, but for those that each
@@ -481,7 +483,8 @@ impl Phrases {
                 + size_of::<Entry>()
                 + rows.serialized_size()
         };
-        self.entries.iter().map(of).sum()
+        let words = self.words.iter().map(|it| it.len() + size_of::<Box<str>>());
+        self.entries.iter().map(of).sum::<usize>() + words.sum::<usize>()
     }
 
     fn intern(&mut self, mention: Mention) -> Option<&mut Entry> {
@@ -508,6 +511,10 @@ impl Phrases {
         }
         for stem in identifier::stems(&mention) {
             self.by_stem.entry(stem.into()).or_default().push(at);
+        }
+        if is_plain(&mention) {
+            let lower = mention.phrase.to_lowercase();
+            self.words.extend(lower.split(' ').map(Into::into));
         }
         self.entries.push(Entry { mention, rows: RoaringBitmap::new() });
         Some(at)
@@ -546,6 +553,16 @@ mod tests {
     fn sought(query: &str, stems: &[&str]) -> ObjectQuery {
         let attributes = mentions(query).remove(0).attributes;
         ObjectQuery::of_stems(attributes, stems.iter().map(|it| (*it).to_owned()).collect())
+    }
+
+    #[test]
+    fn the_words_of_all_phrases_are_known_in_lower_case() {
+        let phrases = fill(&["a Red mug on a desk".to_owned(), "a red book".to_owned()]);
+        let words: BTreeSet<&str> = phrases.words().collect();
+        assert_eq!(words, BTreeSet::from(["red", "mug", "desk", "book"]));
+        assert!(phrases.has_word("red") && !phrases.has_word("Red") && !phrases.has_word("a"));
+        let read = Phrases::from_bytes(&phrases.to_bytes()).unwrap();
+        assert!(read.has_word("desk"));
     }
 
     #[test]
