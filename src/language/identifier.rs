@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::language::known_words::is_in_dictionary;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::naming::attribute;
@@ -226,7 +227,7 @@ fn bind(text: &str, words: &mut [TaggedWord]) {
 fn take_parts(at: usize, said: &[String], words: &mut [TaggedWord]) {
     let is_part = |it: &usize| {
         let word = said.get(*it).map_or("", String::as_str);
-        let is_noun = lexicon::is_name(word) || lexicon::is_word(word);
+        let is_noun = is_in_dictionary(word);
         words.get(*it).is_some_and(|it| it.role == WordRole::None)
             && (is_before_number(word) || is_noun && !is_boundary(word) && !word.ends_with("ed"))
     };

@@ -15,6 +15,7 @@ mod formerly;
 mod gone;
 pub(crate) mod identifier;
 mod inscription;
+pub(crate) mod known_words;
 pub mod lexicon;
 pub mod mention;
 mod naming;

@@ -4,6 +4,7 @@
 //! Pure.
 
 use crate::language::identifier;
+use crate::language::known_words::is_in_dictionary;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::sentence::{Class, class, is_named_colour};
@@ -81,10 +82,11 @@ fn plain_name(words: &[&str], after: &[&str], parts: Option<usize>) -> Option<Me
 /// One of what a part of a name names: "shoe" of "shoes rack"; Texas is as it is.
 fn singular_part(word: &str) -> String {
     let one = lexicon::singular(word);
-    let is_known = |it: &str| {
-        it.len() < lexicon::WORD_LETTERS_MIN || lexicon::is_name(it) || lexicon::is_word(it)
-    };
-    if is_known(&one) { one } else { word.to_owned() }
+    if one.len() < lexicon::WORD_LETTERS_MIN || is_in_dictionary(&one) {
+        one
+    } else {
+        word.to_owned()
+    }
 }
 
 /// The words of one with hyphens, "wet" and "floor" of "wet-floor"; a name that is written so

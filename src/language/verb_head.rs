@@ -3,8 +3,9 @@
 //!
 //! Pure. By rules over a tagged sentence.
 
+use crate::language::known_words::is_known_name;
+use crate::language::lexicon;
 use crate::language::tagged::{TaggedWord, WordRole};
-use crate::language::{everyday_names, lexicon};
 
 /// The tags with the word before such a verb as the head of the name, and with the verb as none.
 pub(super) fn without_verb_heads(text: &str, words: &[TaggedWord]) -> Vec<TaggedWord> {
@@ -44,7 +45,7 @@ fn is_verb(said: &[String], words: &[TaggedWord], at: usize) -> bool {
         || (0..from).any(|it| word(it) == "and" && (0..it).any(|it| role(it).is_name()));
     let is_name = (from..at).any(|from| {
         let name = said.get(from..=at).unwrap_or_default().join(" ");
-        lexicon::is_name(&name) || everyday_names::other_names(&name).next().is_some()
+        is_known_name(&name)
     });
     goes_on && are_several && !is_name
 }

@@ -19,8 +19,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::language::caption::is_person;
-use crate::language::everyday_names;
 use crate::language::inscription::inscription;
+use crate::language::known_words::is_known_name;
 use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
 use crate::language::reference::phrase::{places, plain};
@@ -544,7 +544,7 @@ fn without_part_of_day(mut names: Vec<String>) -> (Vec<String>, Option<PhraseTim
         let part = before.iter().enumerate().find_map(|(at, word)| {
             let meant = PARTS_OF_DAY.value(word)?;
             let whole = words.get(at..)?.join(" ");
-            if lexicon::is_name(&whole) || everyday_names::other_names(&whole).next().is_some() {
+            if is_known_name(&whole) {
                 return None;
             }
             Some((at, time::find(meant).pop()?))

@@ -5,6 +5,7 @@
 
 use crate::language::everyday_names::other_names;
 use crate::language::fit::Fit;
+use crate::language::known_words::is_known_name;
 use crate::language::mention::{AttributeKind, mentions};
 use crate::language::part_attribute::is_part;
 use crate::language::reference::{Reference, Respelling};
@@ -99,9 +100,8 @@ fn are_told_apart(one: &str, other: &str) -> bool {
     let (a, b) = (one.name(), other.name());
     let are_of_parts =
         is_part(&one.head) && [&one, &other].iter().all(|it| it.compound_name().is_some());
-    let is_listed = |it: &str| lexicon::is_name(it) || other_names(it).next().is_some();
     let are_one = other_names(&a).any(|it| it.name == b);
-    a != b && !are_one && (are_of_parts || is_listed(&a) && is_listed(&b))
+    a != b && !are_one && (are_of_parts || is_known_name(&a) && is_known_name(&b))
 }
 
 #[cfg(test)]

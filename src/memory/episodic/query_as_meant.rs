@@ -5,14 +5,15 @@
 use std::collections::BTreeSet;
 
 use crate::language::fit::Certainty;
+use crate::language::known_words::{
+    Familiarity, familiarity, is_among, is_english, is_grammar, is_known_name, is_unknown,
+};
+use crate::language::lexicon;
 use crate::language::spelling::{is_slip_of_hand, sounding_like};
 use crate::language::words::{
     BOUNDARIES, COURTESY, DETERMINERS, FILLERS, FOREIGN_WORDS, GREETINGS, LIKENESSES, PREPOSITIONS,
 };
-use crate::language::{everyday_names, lexicon};
-use crate::memory::episodic::respell::{
-    has, is_english, is_grammar, is_seldom, is_unknown_short, read_as,
-};
+use crate::memory::episodic::respell::read_as;
 use crate::memory::episodic::{Episodic, MemoryError};
 
 impl Episodic {
@@ -49,33 +50,28 @@ impl Episodic {
     fn query_as_meant(&self, query: &str) -> Option<String> {
         let lower = query.to_lowercase();
         let words: Vec<&str> = bare_words(&lower).collect();
-        let may_be_otherwise = words.iter().any(is_doubtful) || is_courteous(&lower);
+        let may_be_slip = |it: &&str| is_doubtful(it) && !self.is_captioned(it);
+        let slips: Vec<&str> = words.iter().copied().filter(may_be_slip).collect();
+        let may_be_otherwise = !slips.is_empty() || is_courteous(&lower);
         if !may_be_otherwise || words.len() > 1 && self.is_foreign(query) {
             return None;
         }
-        let captioned = self.corpus.phrase_words();
+        let captioned = if slips.is_empty() { BTreeSet::new() } else { self.corpus.phrase_words() };
         let read = words.iter().map(|word| {
-            let is_slip = is_doubtful(word) && !has(&captioned, word);
-            is_slip
-                .then(|| read_surely(word, &captioned))
-                .flatten()
-                .unwrap_or_else(|| (*word).to_owned())
+            let meant = slips.contains(word).then(|| read_surely(word, &captioned)).flatten();
+            meant.unwrap_or_else(|| (*word).to_owned())
         });
         let read: Vec<String> = read.collect();
-        let kept = self.without_courtesy(&read, &captioned);
+        let kept = self.without_courtesy(&read);
         (kept != words).then(|| kept.join(" "))
     }
 
     /// The words without those of courtesy at either end that no caption has, or only apart from
     /// the name beside: "mug robot" where a robot is seen, too.
-    fn without_courtesy<'a>(
-        &self,
-        words: &'a [String],
-        captioned: &BTreeSet<String>,
-    ) -> &'a [String] {
+    fn without_courtesy<'a>(&self, words: &'a [String]) -> &'a [String] {
         let word = |at: usize| words.get(at).map_or("", String::as_str);
         let is_call = |at: &usize| is_polite(word(*at)) || is_small_before(words, *at);
-        let is_needless = |at: usize| is_polite(word(at)) && !has(captioned, word(at));
+        let is_needless = |at: usize| is_polite(word(at)) && !self.is_captioned(word(at));
         let called = (0..words.len()).take_while(is_call).count();
         // "hey robot red mug", "ok robot the red mug"
         let is_called = GREETINGS.contains(word(0)) || DETERMINERS.contains(word(called));
@@ -84,7 +80,7 @@ impl Episodic {
         let is_apart = |at: usize| {
             let before = at.checked_sub(1).map_or("", word);
             let stem = lexicon::noun_stem(word(at));
-            has(captioned, before)
+            self.is_captioned(before)
                 && !self.corpus.is_part_of_name(&stem, &lexicon::singular(before))
         };
         let is_last = |at: &usize| {
@@ -94,7 +90,7 @@ impl Episodic {
         };
         let end = (start..words.len()).rev().find(is_last).map_or(start, |at| at + 1);
         let kept = words.get(start..end).unwrap_or_default();
-        if kept.iter().any(|it| has(captioned, it)) { kept } else { words }
+        if kept.iter().any(|it| self.is_captioned(it)) { kept } else { words }
     }
 
     /// Whether a query of which nothing is surely seen is in a language that this memory does not
@@ -107,17 +103,21 @@ impl Episodic {
             FOREIGN_WORDS.contains(it) || !it.is_ascii() && !lexicon::is_name(it) || !is_english(it)
         };
         let strange = words.iter().filter(is_strange).count();
-        let seldom = words.iter().filter(|it| is_seldom(it)).count();
+        let is_seldom = |it: &&&str| familiarity(it) == Familiarity::Seldom;
+        let seldom = words.iter().filter(is_seldom).count();
         if strange == 0 || (strange + seldom) * 2 < words.len() {
             return false;
         }
+        if words.iter().any(|it| self.is_captioned(it)) {
+            return false;
+        }
         let captioned = self.corpus.phrase_words();
-        let is_seen = |it: &String| it.split(' ').all(|it| has(&captioned, it));
+        let is_seen = |it: &String| it.split(' ').all(|it| self.is_captioned(it));
         let is_slip = |it: &str| {
             let read = read_surely(it, &captioned).filter(|_| !is_english(it));
             read.is_some_and(|it| words.len() == 1 || is_seen(&it))
         };
-        !words.iter().any(|it| has(&captioned, it) || is_slip(it))
+        !words.iter().any(|it| is_slip(it))
     }
 }
 
@@ -131,19 +131,16 @@ fn after_call(query: &str) -> &str {
 
 /// Whether it may be another word that was meant.
 fn is_doubtful(word: &&str) -> bool {
-    let may_be_another = || is_seldom(word) || sounding_like(word).next().is_some();
+    let is_seldom = || familiarity(word) == Familiarity::Seldom;
+    let may_be_another = || is_seldom() || sounding_like(word).next().is_some();
     is_unknown(word) || !is_grammar(word) && may_be_another()
-}
-
-/// Whether a word is one that nobody knows.
-fn is_unknown(word: &str) -> bool {
-    !is_grammar(word) && (!is_english(word) || is_unknown_short(word))
 }
 
 /// What a word was meant to be that no caption has: what a caption has, or what the hand slips from:
 /// a "Buch" is no buck.
 fn read_surely(word: &str, captioned: &BTreeSet<String>) -> Option<String> {
-    let is_seen = |read: &String| read.split(' ').all(|it| has(captioned, it));
+    let has = |it: &str| is_among(it, |it| captioned.contains(it));
+    let is_seen = |read: &String| read.split(' ').all(has);
     read_as(word, captioned).filter(|it| is_seen(it) || is_slip_of_hand(word, it))
 }
 
@@ -163,14 +160,12 @@ fn is_courteous(text: &str) -> bool {
 /// Whether a word after another may be what is called by both: the robot of "vacuum robot", which a
 /// list has the other way round, or of "toy robot".
 fn is_name_of_both(before: &str, word: &str) -> bool {
-    let is_listed =
-        |it: &str| lexicon::is_name(it) || everyday_names::other_names(it).next().is_some();
-    let names = |it: &str| is_listed(&lexicon::singular(it));
+    let names = |it: &str| is_known_name(&lexicon::singular(it));
     names(word)
         && (!names(before) && !is_polite(before)
             || LIKENESSES.contains(before)
-            || is_listed(&format!("{before} {word}"))
-            || is_listed(&format!("{word} {before}")))
+            || is_known_name(&format!("{before} {word}"))
+            || is_known_name(&format!("{word} {before}")))
 }
 
 /// Whether a word may be one that nobody needs, before or after the name of a thing. A can is one.

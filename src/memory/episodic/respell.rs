@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 
 use crate::language::clipping::clipped_from;
 use crate::language::everyday_names;
+use crate::language::known_words::{
+    Familiarity, familiarity, is_among, is_english, is_look, is_no_name,
+};
 use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::reference::{Order, Reference, Respelling};
 use crate::language::spelling::{find_meant, is_slip_of_hand, is_swap, nearest, sounding_like};
-use crate::language::words::{
-    BOUNDARIES, COLOURS, COURTESY, DETERMINERS, FOREIGN_WORDS, GREETINGS, MATERIALS, PATTERNS,
-    PREPOSITIONS, SIZES, STATES, STOP_WORDS,
-};
+use crate::language::words::{DETERMINERS, FOREIGN_WORDS};
 use crate::memory::episodic::Episodic;
 
 impl Episodic {
@@ -22,20 +22,19 @@ impl Episodic {
     /// was said beside it.
     pub fn respell(&self, reference: &mut Reference) {
         let is_doubtful = |it: &&str| {
-            !is_english(it)
-                || is_seldom(it)
+            familiarity(it) != Familiarity::Common
                 || is_no_name(it)
-                || is_unknown_short(it)
                 || sounding_like(it).next().is_some()
                 || lexicon::of_superlative(it).is_some()
         };
         let words = texts(reference).into_iter().flat_map(|it| it.split(' '));
-        let doubtful: BTreeSet<String> = words.filter(is_doubtful).map(str::to_owned).collect();
+        let doubtful = words.filter(is_doubtful).filter(|it| !self.is_captioned(it));
+        let doubtful: BTreeSet<String> = doubtful.map(str::to_owned).collect();
         if doubtful.is_empty() {
             return;
         }
         let captioned = self.corpus.phrase_words();
-        for said in doubtful.into_iter().filter(|it| !has(&captioned, it)) {
+        for said in doubtful {
             let Some(read) = read_as(&said, &captioned) else { continue };
             for text in texts(reference) {
                 replace(text, &said, &read);
@@ -52,10 +51,10 @@ impl Episodic {
         if ![&*thing].into_iter().chain(also.iter()).any(|it| it.contains(' ')) {
             return;
         }
-        let captioned = self.corpus.phrase_words();
+        let is_captioned = |it: &str| self.is_captioned(it);
         let said = thing.len();
         for name in [&mut *thing].into_iter().chain(also) {
-            while let Some(named) = before_afterword(name, &captioned) {
+            while let Some(named) = before_afterword(name, &is_captioned) {
                 *name = named.to_owned();
             }
         }
@@ -76,9 +75,15 @@ impl Episodic {
         if !is_strange && !words.iter().any(|it| FOREIGN_WORDS.contains(it)) {
             return true;
         }
-        let captioned = self.corpus.phrase_words();
-        let is_captioned = |it: &String| has(&captioned, it);
+        let is_captioned = |it: &String| self.is_captioned(it);
         !is_foreign(&words, is_captioned) && (!is_strange || words.iter().any(is_captioned))
+    }
+}
+
+impl Episodic {
+    /// Whether captions have a word in one of its forms, "knives" for "knife".
+    pub(super) fn is_captioned(&self, word: &str) -> bool {
+        is_among(word, |it| self.corpus.has_phrase_word(it))
     }
 }
 
@@ -118,19 +123,14 @@ fn may_be_english(words: &[String]) -> bool {
 
 /// The name before its last word, where no caption has that word, nothing that a camera sees
 /// is called so, and the word before names what captions have.
-fn before_afterword<'a>(name: &'a str, captioned: &BTreeSet<String>) -> Option<&'a str> {
+fn before_afterword<'a>(name: &'a str, is_captioned: &dyn Fn(&str) -> bool) -> Option<&'a str> {
     let (named, last) = name.rsplit_once(' ')?;
     let head = named.rsplit(' ').next().unwrap_or(named);
     let is_noun = |word: &str| lexicon::is_name(&lexicon::singular(word));
-    let is_afterword = !has(captioned, last) && !is_noun(last);
+    let is_afterword = !is_captioned(last) && !is_noun(last);
     // "White" of "white smartphone" names nothing, though there is a noun: the word after it does.
     let is_thing = is_noun(head) && !is_look(head);
-    (is_afterword && has(captioned, head) && is_thing).then_some(named)
-}
-
-/// Whether a word says how a thing looks: a colour, a material, a pattern, a size or a state.
-fn is_look(word: &str) -> bool {
-    [&COLOURS, &MATERIALS, &PATTERNS, &SIZES, &STATES].iter().any(|it| it.contains(word))
+    (is_afterword && is_captioned(head) && is_thing).then_some(named)
 }
 
 /// Letters that either of two words has at least which were written as one: "redmug".
@@ -169,13 +169,13 @@ pub(super) fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String
         both.next().map(|(first, last)| format!("{first} {last}"))
     };
     let clipped = || clipped_from(said, &words()).filter(|_| is_no_name(said));
-    let read = match sounding_like(said).find(|it| captioned.contains(*it)) {
-        Some(heard) => Some(heard),
-        None if is_unknown_short(said) => swapped().or_else(clipped),
-        None if !is_english(said) => clipped().or_else(typed),
-        None if is_seldom(said) => clipped().or_else(slipped),
-        None => clipped(),
-    };
+    let heard = sounding_like(said).find(|it| captioned.contains(*it));
+    let read = heard.or_else(|| match familiarity(said) {
+        Familiarity::UnknownShort => swapped().or_else(clipped),
+        Familiarity::Unknown => clipped().or_else(typed),
+        Familiarity::Seldom => clipped().or_else(slipped),
+        Familiarity::Common => clipped(),
+    });
     read.map(str::to_owned).or_else(|| joined().filter(|_| !is_english(said)))
 }
 
@@ -184,24 +184,9 @@ fn is_seen_otherwise(word: &str, captioned: &BTreeSet<String>) -> bool {
     let household = lexicon::household_names(word).iter().copied();
     let everyday = everyday_names::other_names(word).map(|it| it.name);
     let mut others = household.chain(lexicon::synonyms(word)).chain(everyday);
-    others.any(|name| name.split(' ').all(|it| it != word && has(captioned, it)))
-}
-
-/// Whether a word is an English one that neither texts use nor the names of what people own.
-pub(super) fn is_seldom(word: &str) -> bool {
-    lexicon::is_seldom(word) && !everyday_names::is_word(word)
-}
-
-/// Whether a word names nothing by itself: "dino".
-fn is_no_name(word: &str) -> bool {
-    let word = lexicon::singular(word);
-    word.chars().all(|it| it.is_ascii_lowercase())
-        && !STOP_WORDS.contains(&word)
-        && !lexicon::is_word(&word)
-        && !lexicon::is_name(&word)
-        && !lexicon::is_adjective(&word)
-        && everyday_names::things(&word).next().is_none()
-        && lexicon::household_names(&word).is_empty()
+    others.any(|name| {
+        name.split(' ').all(|it| it != word && is_among(it, |it| captioned.contains(it)))
+    })
 }
 
 /// What a reference says of things and places.
@@ -219,96 +204,9 @@ fn replace(text: &mut String, said: &str, read: &str) {
     *text = words.collect::<Vec<_>>().join(" ");
 }
 
-/// Whether a word is English, or too short or too strange to say that it is not.
-pub(super) fn is_english(word: &str) -> bool {
-    let is_plain = word.chars().all(|it| it.is_ascii_lowercase());
-    if !is_plain || word.len() < WORD_LETTERS_MIN {
-        return true;
-    }
-    let forms = forms(word);
-    forms.iter().any(|it| it.len() < WORD_LETTERS_MIN)
-        || forms.iter().any(|it| lexicon::is_word(it) || lexicon::is_name(it))
-        || forms.iter().any(|it| everyday_names::is_word(it))
-        || forms.iter().any(|it| !lexicon::household_names(it).is_empty())
-        || forms.iter().any(|it| is_joined(it))
-        || lexicon::compared(word).is_some()
-}
-
-/// Whether a word is too short to say that it is not English, and yet known to nobody: "mgu", "kyes".
-pub(super) fn is_unknown_short(word: &str) -> bool {
-    let forms = forms(word);
-    let is_known = |it: &String| {
-        lexicon::is_word(it)
-            || lexicon::is_name(it)
-            || lexicon::is_adjective(it)
-            || everyday_names::is_word(it)
-            || is_grammar(it)
-    };
-    word.chars().all(|it| it.is_ascii_lowercase())
-        && forms.iter().any(|it| it.len() < WORD_LETTERS_MIN)
-        && !forms.iter().any(is_known)
-}
-
-/// Whether a word stands in one of the closed classes.
-pub(super) fn is_grammar(word: &str) -> bool {
-    let classes = [&DETERMINERS, &PREPOSITIONS, &BOUNDARIES, &STOP_WORDS, &COURTESY, &GREETINGS];
-    classes.iter().any(|it| it.contains(word)) || is_look(word)
-}
-
-/// Whether a word is two English ones: "houseplant".
-fn is_joined(word: &str) -> bool {
-    let halves = (WORD_LETTERS_MIN..word.len()).filter_map(|at| word.split_at_checked(at));
-    let is_word = |half: &str| half.len() >= WORD_LETTERS_MIN && lexicon::is_word(half);
-    halves.into_iter().any(|(first, last)| is_word(first) && is_word(last))
-}
-
-pub(super) fn has(captioned: &BTreeSet<String>, word: &str) -> bool {
-    forms(word).iter().any(|it| captioned.contains(it)) || captioned.contains(&format!("{word}s"))
-}
-
-/// A word and what it may be a form of: "knives" of "knife", "mugs" of "mug".
-fn forms(word: &str) -> Vec<String> {
-    let endings = [
-        ("s", ""),
-        ("es", ""),
-        ("ies", "y"),
-        ("ves", "f"),
-        ("ves", "fe"),
-        ("ed", ""),
-        ("ed", "e"),
-        ("ing", ""),
-        ("ing", "e"),
-    ];
-    let of = |(ending, base): (&str, &str)| Some(format!("{}{base}", word.strip_suffix(ending)?));
-    [word.to_owned()].into_iter().chain(endings.into_iter().filter_map(of)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn forms_of_english_words_are_english_and_slips_are_not() {
-        for word in [
-            "bottle",
-            "trowel",
-            "knives",
-            "mugs",
-            "batteries",
-            "striped",
-            "mug",
-            "tv",
-            "houseplants",
-            "clicker",
-            "bollard",
-            "rollators",
-        ] {
-            assert!(is_english(word), "{word}");
-        }
-        for word in ["botle", "backpck", "moblie", "umbrela"] {
-            assert!(!is_english(word), "{word}");
-        }
-    }
 
     #[test]
     fn a_word_is_read_as_one_of_the_captions_before_any_other() {
@@ -381,8 +279,8 @@ mod tests {
 
     #[test]
     fn what_follows_a_name_and_names_nothing_is_left_out() {
-        let captioned = ["red", "mug", "yellow", "drill"].map(str::to_owned).into();
-        let named = |name| before_afterword(name, &captioned);
+        let is_captioned = |it: &str| ["red", "mug", "yellow", "drill"].contains(&it);
+        let named = |name| before_afterword(name, &is_captioned);
         assert_eq!(named("red mug cheers"), Some("red mug"));
         assert_eq!(named("yellow drill bit"), None, "a name of its own");
         assert_eq!(named("red cheers"), None);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::index::phrases::{ObjectName, Relation};
+use crate::language::known_words::{is_in_dictionary, is_known_name};
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
 use crate::language::words::{GENERAL_NAMES, PACKAGING, PEOPLE, is_distinct_room, is_people};
 use crate::language::{everyday_names, identifier, lexicon};
@@ -114,9 +115,10 @@ pub(super) fn is_another_compound(one: &str, other: &str) -> bool {
 
 /// The two words that are one in a name: "hair" and "brush".
 fn halves(noun: &str) -> Option<(&str, &str)> {
-    let is_word = |it: &str| lexicon::is_word(it) || lexicon::is_name(it);
     let mut halves = (HALF_LETTERS_MIN..noun.len()).filter_map(|at| noun.split_at_checked(at));
-    halves.find(|(first, last)| last.len() >= HALF_LETTERS_MIN && is_word(first) && is_word(last))
+    halves.find(|(first, last)| {
+        last.len() >= HALF_LETTERS_MIN && is_in_dictionary(first) && is_in_dictionary(last)
+    })
 }
 
 /// What says which one is meant as a name of its own: a "4471-B" may be the parcel 4471-B.
@@ -323,18 +325,16 @@ fn spellings<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
 /// The name in one word for two, or in two for one, and what else is said: "hairbrush" of "hair
 /// brush", and the other way round. `None` where no list has the one word.
 fn spelled_otherwise(mention: &Mention) -> Option<(String, Vec<Attribute>)> {
-    let is_known =
-        |it: &str| lexicon::is_name(it) || everyday_names::other_names(it).next().is_some();
     let head = mention.singular_head();
     let (before, rest) = match mention.attributes.split_last() {
         Some((last, rest)) if last.kind == AttributeKind::Compound => (last.word.as_str(), rest),
         _ => ("", mention.attributes.as_slice()),
     };
     let joined = format!("{before}{head}");
-    if !before.is_empty() && is_known(&joined) {
+    if !before.is_empty() && is_known_name(&joined) {
         return Some((joined, rest.to_vec()));
     }
-    if !is_known(&head) {
+    if !is_known_name(&head) {
         return None;
     }
     let (first, last) = halves(&head)?;
