@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use strsim::damerau_levenshtein;
 
-use crate::language::words::HOMOPHONES;
+use crate::language::words::{AUXILIARIES, HOMOPHONES};
 
 /// Letters from which a word may differ from what was meant in one slip; shorter ones are
 /// too easily another word.
@@ -25,7 +25,7 @@ pub(crate) fn sounding_like(word: &str) -> impl Iterator<Item = &'static str> {
 pub(crate) fn with_heard_denial(request: &str) -> Cow<'_, str> {
     let words: Vec<&str> = request.split(' ').collect();
     let denies = |pair: &[&str]| {
-        let auxiliary = |it: &str| AUXILIARIES.iter().any(|verb| verb.eq_ignore_ascii_case(it));
+        let auxiliary = |it: &str| AUXILIARIES.has_tag(&it.to_ascii_lowercase(), "heard");
         matches!(pair, [verb, knot] if auxiliary(verb) && knot.eq_ignore_ascii_case("knot"))
     };
     match words.windows(2).position(denies) {
@@ -37,9 +37,6 @@ pub(crate) fn with_heard_denial(request: &str) -> Cow<'_, str> {
         None => Cow::Borrowed(request),
     }
 }
-
-const AUXILIARIES: &[&str] =
-    &["do", "does", "did", "is", "are", "was", "will", "would", "could", "should"];
 
 /// The known word that a word was meant to be, of the [`nearest`]. `None` where there is no such
 /// word, or several that are as near.

@@ -6,7 +6,7 @@
 use crate::language::deeds::is_kin;
 use crate::language::lexicon;
 use crate::language::sentence::tokens;
-use crate::language::words::{COPULAS, ENDEARMENTS, GREETINGS};
+use crate::language::words::{ASKED, AUXILIARIES, COPULAS, ENDEARMENTS, GREETINGS};
 
 /// Whether somebody of the family, or whom one loves, is spoken to at its beginning.
 pub(crate) fn is_for_another(request: &str) -> bool {
@@ -23,7 +23,7 @@ pub(crate) fn is_for_another(request: &str) -> bool {
         rest => (false, rest),
     };
     match rest {
-        [asking, "you" | "u" | "ya", ..] if ASKING.contains(asking) => {
+        [asking, who, ..] if AUXILIARIES.has_tag(asking, "asks") && ASKED.has_tag(who, "you") => {
             is_apart || !is_thing(called)
         }
         ["come", ..] => !is_beloved,
@@ -42,10 +42,6 @@ fn is_ordered(verb: &str, object: &str) -> bool {
     verb == "please" && lexicon::is_verb(object)
         || lexicon::is_verb(verb) && !lexicon::is_seldom_verb(verb) && !COPULAS.contains(verb)
 }
-
-/// Verbs before "you" in what somebody is asked.
-const ASKING: &[&str] =
-    &["can", "could", "will", "would", "do", "did", "have", "are", "were", "shall", "may", "might"];
 
 #[cfg(test)]
 mod tests {

@@ -6,167 +6,10 @@
 
 use std::ops::Range;
 
-use crate::language::time::is_number;
-
-/// Words that begin a condition wherever they stand before a clause.
-const IF: &[&str] = &["if", "unless", "provided", "providing", "assuming"];
-/// Words that begin one before a clause about the present or the future.
-const WHEN: &[&str] = &["when", "whenever", "once", "until", "till", "after", "before", "while"];
-/// Before "if" where it asks whether.
-const ASKING: &[&str] = &[
-    "know",
-    "knows",
-    "check",
-    "see",
-    "wonder",
-    "wonders",
-    "wondering",
-    "wondered",
-    "ask",
-    "asks",
-    "asked",
-    "asking",
-    "say",
-    "sure",
-    "remember",
-    "out",
-    "idea",
-    "me",
-];
-/// Verbs of the present or the future that a clause may have.
-const PRESENT: &[&str] = &[
-    "is", "are", "am", "isn't", "aren't", "it's", "i'm", "he's", "she's", "they're", "you're",
-    "we're", "has", "have", "hasn't", "haven't", "can", "can't", "will", "gets", "get", "comes",
-    "come", "goes", "starts", "stops", "ends", "finishes", "arrives", "arrive", "leaves", "rains",
-];
-/// What a verb of the robot's clause is where it does nothing on its way: "if you are charged",
-/// "if you can't find it".
-const STATES_AND_DENIALS: &[&str] = &[
-    "are", "aren't", "were", "weren't", "have", "haven't", "had", "hadn't", "can", "can't",
-    "cannot", "could", "couldn't", "do", "don't", "did", "didn't", "will", "won't", "must",
-];
-/// Words of clauses that ask for nothing: "if you don't mind", "when you have time", "if you
-/// find it", "if it's not too much trouble".
-const POLITE: &[&str] = &[
-    "if",
-    "when",
-    "whenever",
-    "once",
-    "only",
-    "you",
-    "it",
-    "it's",
-    "its",
-    "that",
-    "that's",
-    "is",
-    "isn't",
-    "there",
-    "there's",
-    "i",
-    "may",
-    "might",
-    "can",
-    "could",
-    "would",
-    "will",
-    "please",
-    "do",
-    "don't",
-    "dont",
-    "wouldn't",
-    "not",
-    "no",
-    "mind",
-    "mindin",
-    "minding",
-    "have",
-    "has",
-    "got",
-    "get",
-    "getting",
-    "the",
-    "a",
-    "an",
-    "any",
-    "one",
-    "some",
-    "time",
-    "moment",
-    "minute",
-    "second",
-    "sec",
-    "chance",
-    "possible",
-    "ok",
-    "okay",
-    "alright",
-    "fine",
-    "too",
-    "much",
-    "many",
-    "trouble",
-    "bother",
-    "problem",
-    "able",
-    "to",
-    "free",
-    "ready",
-    "around",
-    "kind",
-    "so",
-    "be",
-    "want",
-    "like",
-    "know",
-    "where",
-    "find",
-    "see",
-    "happen",
-    "are",
-    "at",
-    "all",
-    "think",
-    "of",
-    "this",
-    "for",
-    "me",
-    "we",
-    "still",
-    "somewhere",
-    "anywhere",
-    "nearby",
-    "help",
-    "as",
-    "ask",
-    "were",
-    "need",
-    "really",
-    "bit",
-    "spare",
-    "sure",
-    "allowed",
-    "feel",
-    "must",
-    "necessary",
-    "but",
-    "you're",
-    "memory",
-    "serves",
-    "remember",
-    "recall",
-    "correctly",
-    "right",
-];
-/// Verbs at which the errand goes on after a clause that stands before it.
-const ERRANDS: &[&str] = &[
-    "bring", "get", "fetch", "find", "give", "take", "go", "grab", "hand", "pass", "show", "tell",
-    "then", "please",
-];
-const UNITS: &[&str] = &[
-    "second", "seconds", "minute", "minutes", "min", "mins", "hour", "hours", "day", "days",
-    "week", "weeks",
-];
+use crate::language::time::{is_number, is_unit};
+use crate::language::words::{
+    AUXILIARIES, BEFORE_IF, CONDITIONALS, ERRANDS, POLITE_CLAUSES, PRESENT_VERBS,
+};
 
 /// Byte ranges of the conditions and later times of a request, in their order; `describes`
 /// tells whether a clause only says which thing is meant ("the pan I use when it is late").
@@ -195,11 +38,10 @@ pub(crate) fn is_on_the_way(condition: &str) -> bool {
     let words = PlacedWords::of(condition);
     let of_robot = (0..words.0.len()).find(|it| words.word(*it) == "you");
     let begins = of_robot.is_some_and(|at| {
-        at.checked_sub(1)
-            .is_some_and(|it| IF.contains(&words.word(it)) || WHEN.contains(&words.word(it)))
+        at.checked_sub(1).is_some_and(|it| CONDITIONALS.contains(words.word(it)))
     });
     let verb = of_robot.map_or("", |at| words.word(at + 1));
-    begins && !verb.is_empty() && !STATES_AND_DENIALS.contains(&verb)
+    begins && !verb.is_empty() && !AUXILIARIES.has_tag(verb, "state")
 }
 
 /// The request with blanks in the place of these ranges.
@@ -246,7 +88,8 @@ impl PlacedWords {
     fn condition(&self, at: usize, describes: &dyn Fn(usize) -> bool) -> Option<usize> {
         let end = self.end_of_clause(at);
         let clause: Vec<&str> = (at..end).map(|it| self.word(it)).collect();
-        let is_if = IF.contains(&self.word(at)) && !(at > 0 && ASKING.contains(&self.word(at - 1)));
+        let asks_whether = || at.checked_sub(1).is_some_and(|it| BEFORE_IF.contains(self.word(it)));
+        let is_if = CONDITIONALS.has_tag(self.word(at), "if") && !asks_whether();
         let from = self.0.get(at)?.1.start;
         // "The one I am after is red" has no clause after it.
         let is_sought = self.word(at) == "after"
@@ -255,9 +98,9 @@ impl PlacedWords {
                 Some("i'm" | "im" | "am" | "we're" | "are" | "is" | "he's" | "she's")
             );
         let has_subject = !is_sought && !matches!(self.word(at + 1), "is" | "are" | "was" | "were");
-        let is_when = WHEN.contains(&self.word(at))
+        let is_when = CONDITIONALS.has_tag(self.word(at), "when")
             && has_subject
-            && clause.iter().skip(1).any(|it| PRESENT.contains(it))
+            && clause.iter().skip(1).any(|it| PRESENT_VERBS.contains(it))
             && !describes(from);
         let is_as = self.word(at) == "as"
             && matches!(self.word(at + 1), "soon" | "long")
@@ -266,7 +109,7 @@ impl PlacedWords {
         let is_case = self.word(at) == "in" && self.word(at + 1) == "case";
         let depends = (is_if || is_when || is_as || is_case) && clause.len() > 1;
         // A word of signs only, such as an emoji, says nothing.
-        let is_polite = clause.iter().all(|it| it.is_empty() || POLITE.contains(it));
+        let is_polite = clause.iter().all(|it| it.is_empty() || POLITE_CLAUSES.contains(it));
         (depends && !is_polite).then_some(end)
     }
 
@@ -279,7 +122,7 @@ impl PlacedWords {
             "tomorrow" => Some(part(at + 1)),
             "next" if matches!(self.word(at + 1), "week" | "weekend" | "month") => Some(at + 2),
             "in" => {
-                let unit = (at + 2..at + 5).find(|it| UNITS.contains(&self.word(*it)))?;
+                let unit = (at + 2..at + 5).find(|it| is_unit(self.word(*it)))?;
                 let is_past = |word: &str| matches!(word, "last" | "past" | "previous" | "these");
                 let counts = |word: &str| {
                     matches!(word, "a" | "an" | "half" | "few" | "couple" | "of" | "about")
@@ -305,14 +148,20 @@ impl PlacedWords {
     /// The word after a clause: it ends at a sign, at "and then", or, where it stands before
     /// the errand, at that.
     fn end_of_clause(&self, at: usize) -> usize {
-        let goes_on = |it: &usize| {
+        let is_after = |it: &usize| {
             self.0.get(it - 1).is_some_and(|(.., ends)| *ends)
                 || *it > at + 1 + usize::from(self.word(at + 1) != "so")
-                    && ERRANDS.contains(&self.word(*it))
+                    && self.goes_on(*it)
                     && !self.is_subject(it - 1)
-                || self.word(*it) == "and" && ERRANDS.contains(&self.word(it + 1))
+                || self.word(*it) == "and" && self.goes_on(it + 1)
         };
-        (at + 1..self.0.len()).find(goes_on).unwrap_or(self.0.len())
+        (at + 1..self.0.len()).find(is_after).unwrap_or(self.0.len())
+    }
+
+    /// Whether the errand goes on at a word, after a clause that stands before it.
+    fn goes_on(&self, at: usize) -> bool {
+        let word = self.word(at);
+        ERRANDS.has_tag(word, "gives") || matches!(word, "take" | "go" | "tell" | "then" | "please")
     }
 
     /// Whether a verb after this word is no order: "you find", "to get".

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::language::words::{COURTESY, GREETINGS};
+use crate::language::words::{COURTESY, GREETINGS, SUGGESTIONS};
 
 /// Words before the tail, at least: "no, thanks" is an answer.
 const REQUEST_WORDS_MIN: usize = 4;
@@ -25,11 +25,10 @@ pub(crate) fn find_tail(request: &str) -> Option<Range<usize>> {
 /// Where words stand before an order that suggest it: "why don't you fetch it" denies nothing.
 pub(crate) fn find_suggestion(request: &str) -> Option<Range<usize>> {
     let lower = request.to_lowercase().replace('’', "'");
-    let is_said = |it: &&&str| lower.starts_with(**it) && request.is_char_boundary(it.len());
-    SUGGESTIONS.iter().find(is_said).map(|it| 0..it.len())
+    let said = SUGGESTIONS.words().map(|it| format!("{it} "));
+    let mut said = said.filter(|it| lower.starts_with(it) && request.is_char_boundary(it.len()));
+    said.next().map(|it| 0..it.len())
 }
-
-const SUGGESTIONS: &[&str] = &["why don't you ", "why dont you ", "why not ", "how about you "];
 
 /// Words of a call, at most: "good morning dear robot".
 const CALL_WORDS_MAX: usize = 4;

@@ -6,7 +6,10 @@
 use crate::language::lexicon;
 use crate::language::sentence::tokens;
 use crate::language::time;
-use crate::language::words::{COPULAS, COURTESY, DETERMINERS, ERRANDS, GREETINGS, PREPOSITIONS};
+use crate::language::words::{
+    AFTER_WAY, ASKED, AUXILIARIES, BOUNDARIES, COPULAS, COURTESY, DETERMINERS, ERRANDS, GREETINGS,
+    MANNERS, PREPOSITIONS,
+};
 
 /// What an order is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,19 +143,13 @@ fn counts(rest: &[&str]) -> bool {
 /// Whether a word may begin what something is done to; not "a book *that*", "mug *no* the red one".
 fn is_done_to(next: &str) -> bool {
     let is_other = matches!(next, "that" | "no");
-    let is_pronoun = matches!(next, "me" | "us" | "him" | "her" | "them" | "it");
-    is_pronoun || DETERMINERS.contains(next) && !is_other
+    BOUNDARIES.has_tag(next, "object") || DETERMINERS.contains(next) && !is_other
 }
 
 /// "run *to*", "park *yourself*"; not "run a bath".
 fn leads_somewhere(next: &str) -> bool {
     PREPOSITIONS.contains(next) && next != "off"
-        || matches!(
-            next,
-            "to" | "through" | "and" | "up" | "down" | "back" | "out" | "away" | "along"
-        )
-        || matches!(next, "here" | "there" | "home" | "straight" | "yourself" | "urself" | "your")
-        || matches!(next, "for" | "next" | "forward" | "forwards" | "w")
+        || AFTER_WAY.contains(next)
         || next.starts_with("towards")
         || next.ends_with("stairs")
         || next.ends_with("side")
@@ -228,16 +225,14 @@ fn preamble(words: &[&str]) -> Option<usize> {
         | ["don't", "forget", "to", ..] => Some(3),
         ["you", "should" | "must" | "can" | "could" | "may", ..]
         | ["remember" | "time", "to", ..] => Some(2),
-        [asking, who, ..] if ASKING.contains(asking) && ASKED.contains(who) => Some(2),
+        [asking, who, ..] if AUXILIARIES.has_tag(asking, "orders") && ASKED.contains(who) => {
+            Some(2)
+        }
         ["you" | "would" | "could" | "can" | "will" | "won't", ..] => None,
         [first, ..] if is_preamble(first) => Some(1),
         _ => None,
     }
 }
-
-const ASKING: &[&str] =
-    &["can", "could", "would", "will", "won't", "can't", "couldn't", "wouldn't"];
-const ASKED: &[&str] = &["you", "u", "ya", "somebody", "someone", "anyone", "anybody"];
 
 fn is_preamble(word: &str) -> bool {
     word == "," || GREETINGS.contains(word) || COURTESY.contains(word) || is_manner(word)
@@ -245,10 +240,8 @@ fn is_preamble(word: &str) -> bool {
 
 /// "just", "quickly".
 fn is_manner(word: &str) -> bool {
-    matches!(
-        word,
-        "just" | "now" | "then" | "so" | "and" | "also" | "next" | "first" | "quick" | "well"
-    ) || word.ends_with("ly") && !lexicon::is_verb(word) && !lexicon::is_name(word)
+    MANNERS.contains(word)
+        || word.ends_with("ly") && !lexicon::is_verb(word) && !lexicon::is_name(word)
 }
 
 /// "would you mind water" of "would you mind watering".

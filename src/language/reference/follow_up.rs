@@ -7,7 +7,7 @@ use crate::language::mention::mentions;
 use crate::language::reference::Reference;
 use crate::language::reference::phrase::plain;
 use crate::language::request_tags::{Asked, Intent};
-use crate::language::words::{COPULAS, ERRANDS, PREPOSITIONS};
+use crate::language::words::{BEFORE_IT, COPULAS, ERRANDS, PREPOSITIONS};
 
 /// A reference with the thing of the request before, where it names none itself: by what it is not, by
 /// what it looks like, or by a pronoun.
@@ -73,9 +73,6 @@ fn means_it(request: &str) -> bool {
     };
     asks_of_it(request) || words.windows(3).any(is_asked) || words.windows(2).any(is_done_to)
 }
-
-const BEFORE_IT: &[&str] =
-    &["see", "saw", "seen", "use", "used", "leave", "left", "put", "where's"];
 
 fn says(request: &str, any: &[&str]) -> bool {
     plain(request).split(' ').any(|it| any.contains(&it))

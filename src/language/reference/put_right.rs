@@ -10,7 +10,7 @@ use crate::language::reference::errand::{Ordered, ordered};
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::request_tags::{Role, TaggedRequest, TaggedSpan};
 use crate::language::words::{
-    BEFORE_VERBS, COPULAS, DETERMINERS, ERRANDS, PREPOSITIONS, SECOND_THOUGHTS, is_room,
+    BEFORE_VERBS, COPULAS, DENIALS, DETERMINERS, ERRANDS, PREPOSITIONS, SECOND_THOUGHTS, is_room,
 };
 
 /// The tags with
@@ -118,11 +118,9 @@ fn leads_on(between: &str) -> bool {
 
 /// Whether words say that something is not so.
 fn denies(words: &str) -> bool {
-    words.split(' ').any(|it| {
-        matches!(it, "not" | "no" | "but" | "except" | "without" | "than" | "of" | "never" | "nor")
-            || it.ends_with("n't")
-            || it.starts_with("exclud")
-    })
+    words
+        .split(' ')
+        .any(|it| DENIALS.contains(it) || it.ends_with("n't") || it.starts_with("exclud"))
 }
 
 /// "no *the*", of a second thought; "no red one" has none.

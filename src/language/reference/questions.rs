@@ -6,12 +6,7 @@
 use crate::language::reference::phrase::{plain, thing};
 use crate::language::request_tags::{Asked, Intent, TaggedRequest};
 use crate::language::verbs;
-use crate::language::words::ERRANDS;
-
-/// Words with which a question begins that asks for no thing; "where" and "which" may.
-const ASKING: &[&str] = &["what", "what's", "whats", "who", "who's", "when", "how"];
-/// After those, what is not told of now: "what was on the table".
-const PAST: &[&str] = &["was", "were", "did", "had"];
+use crate::language::words::{AUXILIARIES, ERRANDS, QUESTION_WORDS};
 
 /// What is wanted. A question that asks nothing is a request, and so is one for the place
 /// where somebody put a thing: there it still is, for all that is known.
@@ -19,8 +14,7 @@ pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> In
     let words = plain(request);
     let words: Vec<&str> = words.split(' ').collect();
     // "Was" and its like place nothing.
-    let is_placed =
-        || words.iter().any(|it| it.len() > 2 && !PAST.contains(it) && verbs::is_placing(it));
+    let is_placed = || words.iter().any(|it| it.len() > 2 && !is_past(it) && verbs::is_placing(it));
     match (tagged.intent, tagged.asked) {
         (Intent::Question, _) if ends_in_order(request) => Intent::Fetch,
         (Intent::Question, Asked::None) => Intent::Fetch,
@@ -77,7 +71,12 @@ fn asks_for_any(words: &[&str]) -> bool {
 fn asks_of_the_past(words: &[&str]) -> bool {
     let is_lost = words.windows(2).any(|pair| pair == ["do", "with"]);
     !is_lost
-        && matches!(words, [first, second, ..] if ASKING.contains(first) && PAST.contains(second))
+        && matches!(words, [first, second, ..] if QUESTION_WORDS.contains(first) && is_past(second))
+}
+
+/// Whether a verb tells of then: "what *was* on the table".
+fn is_past(verb: &str) -> bool {
+    AUXILIARIES.has_tag(verb, "past")
 }
 
 /// The thing after "than" in "is the red mug used more than the blue one", which has a kind

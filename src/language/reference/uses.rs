@@ -11,7 +11,7 @@ use crate::language::words::{AFFORDANCES, DETERMINERS, PLACEHOLDERS};
 pub(super) fn things_for(request: &str) -> Vec<String> {
     let lower = request.to_lowercase();
     let words = tokens(&lower);
-    let wanted = words.iter().position(|it| PLACEHOLDERS.contains(it) || *it == "smth");
+    let wanted = words.iter().position(|it| PLACEHOLDERS.contains(it));
     let after = wanted.and_then(|at| words.get(at + 1..)).unwrap_or_default();
     listed(use_in(after))
 }

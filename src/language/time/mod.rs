@@ -109,6 +109,11 @@ pub fn find(text: &str) -> Vec<Found> {
     find::find(text)
 }
 
+/// Whether a word is a unit of time: "minutes"; a part of the day is none.
+pub(crate) fn is_unit(word: &str) -> bool {
+    words::UNITS.iter().any(|(name, unit)| *name == word && !matches!(unit, words::Unit::Part(_)))
+}
+
 /// Whether a word is a number: "five", "5".
 pub fn is_number(word: &str) -> bool {
     find::number(word).is_some()
