@@ -4,8 +4,11 @@
 //!
 //! Pure. English, by closed lists of words; the calendar is chrono's.
 
+mod calendar;
 mod clock;
+mod day_parts;
 mod find;
+mod from_now;
 mod holidays;
 #[cfg(test)]
 mod tests;
