@@ -13,12 +13,11 @@ mod written;
 use crate::language::caption::of_tags::Tagged;
 use crate::language::identifier;
 use crate::language::mention::{Mention, mentions};
+use crate::language::person::is_person;
 use crate::language::picture_head::with_picture_heads;
 use crate::language::place::{PlaceWords, place_of};
 use crate::language::tagged::TaggedWord;
 use crate::language::verb_head::without_verb_heads;
-use crate::language::words::is_people;
-use crate::language::{everyday_names, lexicon};
 
 /// The reader that knows rules only.
 pub const BY_RULES: u32 = 0;
@@ -166,14 +165,6 @@ pub fn sentences(caption: &str) -> impl Iterator<Item = &str> {
     let starts = std::iter::once(0).chain(ends.clone());
     let parts = starts.zip(ends).filter_map(|(start, end)| caption.get(start..end));
     parts.map(|it| it.trim().trim_end_matches(';')).filter(|it| !it.is_empty())
-}
-
-/// Whether it is somebody: by a word for people, by a trade, or as people are called at home.
-pub fn is_person(mention: &Mention) -> bool {
-    let word = lexicon::singular(&mention.head);
-    is_people(&mention.head_stem)
-        || lexicon::is_person(&word)
-        || everyday_names::person(&word).is_some()
 }
 
 #[cfg(test)]

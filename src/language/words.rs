@@ -88,6 +88,9 @@ classes! {
     AFTER_WAY = "after_way";
     MANNERS = "manners";
     DENIALS = "denials";
+    SEXES = "sexes";
+    DOERS = "doers";
+    BEFORE_OBJECTS = "before_objects";
     INVISIBLE_VERBS = "invisible_verbs";
     TOPIC_FRAMES = "topic_frames";
     POSSESSIVES = "possessives";

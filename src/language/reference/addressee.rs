@@ -3,8 +3,8 @@
 //!
 //! Pure. English. A name says nothing, as the robot may be called so.
 
-use crate::language::deeds::is_kin;
 use crate::language::lexicon;
+use crate::language::person::is_kin;
 use crate::language::sentence::tokens;
 use crate::language::words::{ASKED, AUXILIARIES, COPULAS, ENDEARMENTS, GREETINGS};
 

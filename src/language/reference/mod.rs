@@ -18,11 +18,11 @@ mod wanted_place;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::language::caption::is_person;
 use crate::language::inscription::inscription;
 use crate::language::known_words::is_known_name;
 use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
+use crate::language::person::is_person;
 use crate::language::reference::phrase::{places, plain};
 use crate::language::reference::wanted_place::Told;
 pub use crate::language::reference::wanted_place::WantedPlace;

@@ -4,9 +4,9 @@
 //!
 //! Pure. English.
 
-use crate::language::deeds::is_kin;
 use crate::language::lexicon;
 use crate::language::mention::mentions;
+use crate::language::person::is_kin;
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::sentence::tokens;
 use crate::language::verbs;

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use crate::base::RecordId;
 use crate::index::phrases::{Relation, SceneQuery};
-use crate::language::caption::is_person;
-use crate::language::deeds::{doer_and_things, is_deed, query_mentions};
+use crate::language::deeds::is_deed;
 use crate::language::everyday_deeds::in_other_words;
 use crate::language::fit::{Certainty, Fit};
 use crate::language::lexicon::singular;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::person::is_person;
+use crate::language::told_deeds::{doer_and_things, query_mentions};
 use crate::memory::episodic::caption_match::match_caption;
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
 use crate::search::evidence::SightingEvidence;
