@@ -200,6 +200,58 @@ fn the_how_manieth_and_what_is_excluded_decide_which_one_is_meant() {
     assert_eq!(unmet, "only 2 different \"mug\" were seen");
 }
 
+/// A memory of these captions, a minute apart, each at an x of its own from 1.
+fn seen_in_turn(captions: &[&str]) -> Talk {
+    let mut talk = Talk::new(&[]);
+    for (at, caption) in captions.iter().enumerate() {
+        let time = format!("2025-01-03 08:{at:02}:00");
+        let x = 1.0 + 3.0 * at as f64;
+        talk.call("observe", json!({"caption": caption, "time": time, "position": [x, 0.0, 0.0]}));
+    }
+    talk
+}
+
+#[test]
+fn of_what_is_not_excluded_that_is_meant_which_was_seen_last() {
+    let mut talk = seen_in_turn(&[
+        "A red mug on a desk.",
+        "A blue mug on a shelf.",
+        "A red mug beside a sink.",
+        "A green mug on a sofa.",
+    ]);
+    let reply = asked(&mut talk, "bring me any mug but the blue one");
+    assert_eq!(reply["goals"][0]["position"][0], json!(10.0), "{reply:#}");
+}
+
+#[test]
+fn what_the_robot_is_sent_to_is_searched_for_and_not_what_lies_beside_it() {
+    let mut talk = seen_in_turn(&[
+        "A wooden crate in front of gate 2.",
+        "Gate 1 is closed, with a pair of gloves on the floor.",
+        "A black piano with a metronome on it.",
+    ]);
+    for (request, x) in
+        [("go to gate 2", 1.0), ("Take me to the piano.", 7.0), ("drive to gate 1", 4.0)]
+    {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["goals"][0]["position"][0], json!(x), "{request}: {reply:#}");
+    }
+    let things = asked(&mut talk, "go to gate 2")["understood"]["things"].clone();
+    assert_eq!(things, json!(["gate 2"]));
+}
+
+#[test]
+fn whether_there_is_any_is_asked_and_sends_nobody() {
+    let mut talk = seen_in_turn(&["A roll of tape on a bench."]);
+    for (request, begins) in
+        [("Do we have any tape somewhere?", "yes"), ("have you seen a chainsaw anywhere", "no")]
+    {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["status"], "answered", "{request}: {reply:#}");
+        assert!(reply["answer"].as_str().unwrap().starts_with(begins), "{reply:#}");
+    }
+}
+
 #[test]
 fn a_query_that_names_what_no_record_shows_leaves_the_working_memory() {
     let mut talk = in_household();

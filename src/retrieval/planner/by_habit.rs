@@ -1,6 +1,8 @@
 //! "The mug I use the most", "the book usually on the nightstand": the object that is seen
 //! so most often.
 
+use std::cmp::Reverse;
+
 use crate::base::time::Window;
 use crate::language::mention::mentions;
 use crate::language::reference::{Order, Reference};
@@ -57,10 +59,18 @@ impl Plan<'_> {
         Ok(Some(target.desc))
     }
 
-    /// Positions of the objects that the reference does not exclude.
+    /// Positions of the objects that the reference does not exclude; where it says nothing else of
+    /// them, that first which was seen last: "any mug but the red one".
     pub(super) fn choose(&self, instances: &[Instance], recalled: &[Recalled]) -> Vec<usize> {
         let is_wanted = |it: &(usize, &Instance)| !self.is_excluded(it.1, recalled);
-        instances.iter().enumerate().filter(is_wanted).map(|(at, _)| at).collect()
+        let mut wanted: Vec<(usize, &Instance)> =
+            instances.iter().enumerate().filter(is_wanted).collect();
+        let Reference { order, without, rank, doing, around, when, .. } = &self.reference;
+        let is_open = order.is_none() && *rank == 0 && doing.is_none() && when.is_empty();
+        if is_open && around.is_empty() && !without.is_empty() {
+            wanted.sort_by_key(|(_, it)| Reverse((it.is_likely_real(), it.last_seen)));
+        }
+        wanted.into_iter().map(|(at, _)| at).collect()
     }
 
     /// "Other than the red one", "not the one on the desk", where the object was last.
