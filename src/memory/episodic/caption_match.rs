@@ -33,8 +33,9 @@ pub struct CaptionMatch {
 /// more than a caption does ("the book I read on the *train*"). `None` where the
 /// thing is not there, or is there with an attribute that excludes the wanted one.
 pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<CaptionMatch> {
-    let (target_fit, seen) = best_fit(caption, &wanted.target)?;
-    let is_verbatim = wanted.target.is_said_by(&seen);
+    let shown = index_mentions(caption);
+    let (target_fit, seen) = best_fit(&shown, &wanted.target)?;
+    let is_verbatim = wanted.target.is_said_by(seen);
     let parts = |of: &[Attribute]| -> Vec<String> {
         let parts = of.iter().filter(|it| it.kind == AttributeKind::Compound);
         parts.map(|it| it.word.clone()).collect()
@@ -45,12 +46,12 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
     let mut matched = vec![seen.phrase.clone()];
     let (mut all_around, mut all_needed) = (true, true);
     for thing in &wanted.around {
-        match best_fit(caption, thing) {
+        match best_fit(&shown, thing) {
             None | Some((Fit::Related, _)) => {
                 all_around = false;
                 all_needed &= !wanted.needs(thing);
             }
-            Some((_, seen)) if !matched.contains(&seen.phrase) => matched.push(seen.phrase),
+            Some((_, seen)) if !matched.contains(&seen.phrase) => matched.push(seen.phrase.clone()),
             Some(_) => {}
         }
     }
@@ -65,7 +66,7 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
         Fit::Full if !all_needed => Certainty::Possible,
         Fit::Full => Certainty::Shown,
     };
-    Some(CaptionMatch { certainty, matched, other_name, target: seen, is_verbatim })
+    Some(CaptionMatch { certainty, matched, other_name, target: seen.clone(), is_verbatim })
 }
 
 /// How a caption stands to a query of which all must be there, the things around the target as
@@ -78,10 +79,11 @@ pub enum Shown {
     Surely,
 }
 
-/// Whether a caption shows all that a query names; `None` where its target cannot be there.
+/// Whether a caption shows all that a query names; `None` where its target cannot be there. Stricter
+/// than [`match_caption`]: what may be another thing can be recalled, and must not be forgotten.
 pub fn shows_all(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Shown> {
     let shown = index_mentions(caption);
-    let target = shown.iter().filter_map(|it| wanted.target.fit(it)).max()?;
+    let (target, _) = best_fit(&shown, &wanted.target)?;
     let is_there = |thing: &&ObjectQuery| shown.iter().any(|it| thing.is_shown_by(it));
     let is_around = |thing: &&ObjectQuery| is_there(thing) || is_in_its_room(thing, &shown);
     let around = wanted.around.iter().filter(is_around).count();
@@ -107,10 +109,10 @@ fn is_in_its_room(thing: &ObjectQuery, shown: &[Mention]) -> bool {
     shown.iter().any(|it| bare.is_shown_by(it)) && shown.iter().any(|it| it.head_stem == room)
 }
 
-fn best_fit(caption: &ParsedCaption, wanted: &ObjectQuery) -> Option<(Fit, Mention)> {
-    let shown = index_mentions(caption);
-    let fits = shown.into_iter().filter_map(|seen| Some((wanted.fit(&seen)?, seen)));
-    let rank = |(fit, seen): &(Fit, Mention)| (*fit, wanted.is_said_by(seen));
+/// What fits a thing best of what a caption shows.
+fn best_fit<'a>(shown: &'a [Mention], wanted: &ObjectQuery) -> Option<(Fit, &'a Mention)> {
+    let fits = shown.iter().filter_map(|seen| Some((wanted.fit(seen)?, seen)));
+    let rank = |(fit, seen): &(Fit, &Mention)| (*fit, wanted.is_said_by(seen));
     // The first of equals: `max_by_key` would take the last.
     fits.reduce(|best, next| if rank(&next) > rank(&best) { next } else { best })
 }
