@@ -148,6 +148,11 @@ pub fn names_of_stem(stem: &str) -> &'static [&'static str] {
     NAMES_BY_STEM.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The noun of a stem, as the dictionary has it; else the stem.
+pub fn noun_of_stem(stem: &str) -> &str {
+    names_of_stem(stem).first().copied().unwrap_or(stem)
+}
+
 /// Whether `name` means something that `general` means, too, in any of their senses: a mug is
 /// a vessel.
 pub fn is_kind_of(name: &str, general: &str) -> bool {

@@ -9,7 +9,7 @@ use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_nam
 use crate::language::person::is_person;
 use crate::language::sentence::is_verb;
 use crate::language::verbs;
-use crate::language::words::{BEFORE_OBJECTS, DETERMINERS, DOERS, MERE_USE, PEOPLE};
+use crate::language::words::{ANYBODY, BEFORE_OBJECTS, DETERMINERS, DOERS, MERE_USE, PEOPLE};
 
 /// The things that a description names, the wanted one first. Where it tells what somebody
 /// does, that stands in the place of the person.
@@ -171,7 +171,7 @@ fn with_relative(description: &str) -> String {
     let mut whole = String::with_capacity(description.len() + 8);
     let mut before = "";
     for word in description.split_whitespace() {
-        let is_anybody = matches!(word, "user" | "someone" | "somebody" | "anyone" | "anybody");
+        let is_anybody = ANYBODY.has_tag(word, "bare");
         let is_free = before.is_empty()
             || before.ends_with(',')
             || mentions(&format!("a {before}")).is_empty();

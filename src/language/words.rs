@@ -90,6 +90,7 @@ classes! {
     DENIALS = "denials";
     SEXES = "sexes";
     DOERS = "doers";
+    ANYBODY = "anybody";
     BEFORE_OBJECTS = "before_objects";
     INVISIBLE_VERBS = "invisible_verbs";
     TOPIC_FRAMES = "topic_frames";

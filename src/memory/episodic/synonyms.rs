@@ -9,7 +9,9 @@ use std::sync::LazyLock;
 use crate::index::phrases::{ObjectName, Relation};
 use crate::language::known_words::{is_in_dictionary, is_known_name};
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
-use crate::language::words::{GENERAL_NAMES, PACKAGING, PEOPLE, is_distinct_room, is_people};
+use crate::language::words::{
+    ANYBODY, GENERAL_NAMES, PACKAGING, PEOPLE, is_distinct_room, is_people,
+};
 use crate::language::{everyday_names, identifier, lexicon};
 
 /// Letters that either half of a name in one word has at least: "tea" and "pot".
@@ -21,9 +23,35 @@ const HALF_LETTERS_MIN: usize = 3;
 /// that `is_known` says stand in captions.
 pub(super) fn names(
     mention: &Mention,
-    mut like: Vec<String>,
+    like: Vec<String>,
     is_known: &dyn Fn(&str) -> bool,
 ) -> Vec<ObjectName> {
+    let mut names = alike_names(mention, like);
+    let (known, said) = known_name(mention);
+    add_same(&mut names, mention, &known, &said);
+    add_everyday(&mut names, mention);
+    add_kinds(&mut names, mention, &known, &said, is_known);
+    let (listed, beside) = listed_name(mention);
+    if let Some(rest) = without_what_is_meant(&listed, &beside) {
+        let names_of_rest = sure_names(&listed)
+            .filter_map(|it| object_name(it, &rest, Relation::MoreSpecial))
+            .filter(|it| is_known(&it.stem));
+        names.extend(names_of_rest);
+    }
+    if let Some(kind) = kind_before_head(mention) {
+        names.extend(object_name(&kind, &said, Relation::Likely));
+    }
+    names.extend(whoever(mention, &known, &said).into_iter().filter(|it| is_known(&it.stem)));
+    for name in possible_names(mention, &known, &said).filter(|it| is_known(&it.stem)) {
+        if !names.iter().any(|it| it.covers(&name)) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The thing's own name, and the nouns whose vectors are alike.
+fn alike_names(mention: &Mention, mut like: Vec<String>) -> Vec<ObjectName> {
     let stem = &mention.head_stem;
     like.retain(|it| !is_distinct_room(it) && !is_another_compound(it, stem));
     let stems = if is_distinct_room(stem) { vec![stem.clone()] } else { like };
@@ -39,73 +67,86 @@ pub(super) fn names(
         let noun = String::new();
         ObjectName { stem: other, noun, attributes, relation, needed: Vec::new(), kind_of: None }
     };
-    let relation = Relation::Same;
-    let mut names: Vec<ObjectName> = stems.into_iter().map(name).collect();
-    let (known, said) = known_name(mention);
+    stems.into_iter().map(name).collect()
+}
+
+/// Adds what means the same as the name `known` by WordNet and the household names, and the same
+/// name in one word for two.
+fn add_same(names: &mut Vec<ObjectName>, mention: &Mention, known: &str, said: &[Attribute]) {
     let people = PEOPLE.tagged("name").filter(|_| is_person(mention));
-    let table = lexicon::household_names(&known).iter().copied().chain(people);
-    let by_wordnet = lexicon::synonyms(&known).map(|it| {
-        (it, if everyday_names::is_of_another(it, &known) { Relation::Likely } else { relation })
+    let table = lexicon::household_names(known).iter().copied().chain(people);
+    let by_wordnet = lexicon::synonyms(known).map(|it| {
+        let is_another = everyday_names::is_of_another(it, known);
+        (it, if is_another { Relation::Likely } else { Relation::Same })
     });
-    for (other, relation) in table.map(|it| (it, relation)).chain(by_wordnet) {
-        names.extend(object_name(other, &said, relation).filter(|it| !names.contains(it)));
+    for (other, relation) in table.map(|it| (it, Relation::Same)).chain(by_wordnet) {
+        names.extend(object_name(other, said, relation).filter(|it| !names.contains(it)));
     }
     if let Some((other, rest)) = spelled_otherwise(mention) {
-        names.extend(whole_name(&other, &rest, relation).filter(|it| !names.contains(it)));
+        let name = whole_name(&other, &rest, Relation::Same);
+        names.extend(name.filter(|it| !names.contains(it)));
     }
-    add_everyday(&mut names, mention);
-    if !is_distinct_room(stem) {
-        let known = if is_person(mention) { "person" } else { known.as_str() };
-        let class = GENERAL_NAMES.value(known).or_else(|| GENERAL_NAMES.value(&mention.head));
-        let known = class.unwrap_or(known);
-        add_related(&mut names, known, &said, is_known);
-        let has_kinds = |it: &str| it.contains(' ') && lexicon::kinds(it).next().is_some();
-        let (class, said) = longest_name(mention, &has_kinds);
-        if class != known && has_kinds(&class) {
-            add_related(&mut names, &class, &said, is_known);
-        }
+}
+
+/// Adds what is more special and more general than the thing called `known`, and than the class
+/// that its longest name tells.
+fn add_kinds(
+    names: &mut Vec<ObjectName>,
+    mention: &Mention,
+    known: &str,
+    said: &[Attribute],
+    is_known: &dyn Fn(&str) -> bool,
+) {
+    if is_distinct_room(&mention.head_stem) {
+        return;
     }
-    let (listed, beside) = listed_name(mention);
-    if let Some(rest) = without_what_is_meant(&listed, &beside) {
-        let names_of_rest = sure_names(&listed)
-            .filter_map(|it| object_name(it, &rest, Relation::MoreSpecial))
-            .filter(|it| is_known(&it.stem));
-        names.extend(names_of_rest);
+    let known = if is_person(mention) { "person" } else { known };
+    let class = GENERAL_NAMES.value(known).or_else(|| GENERAL_NAMES.value(&mention.head));
+    let known = class.unwrap_or(known);
+    add_related(names, known, said, is_known);
+    let has_kinds = |it: &str| it.contains(' ') && lexicon::kinds(it).next().is_some();
+    let (class, said) = longest_name(mention, &has_kinds);
+    if class != known && has_kinds(&class) {
+        add_related(names, &class, &said, is_known);
     }
-    if let Some(kind) = kind_before_head(mention) {
-        names.extend(object_name(&kind, &said, Relation::Likely));
-    }
+}
+
+/// The names of people of no particular trade for somebody called by one: whoever is only called a
+/// woman may be the nurse, and not the gentleman.
+fn whoever(mention: &Mention, known: &str, said: &[Attribute]) -> Vec<ObjectName> {
     let is_compound = mention.attributes.iter().any(|it| it.kind == AttributeKind::Compound);
-    if lexicon::is_person(&known) && !is_compound && !is_person(mention) && !is_people(stem) {
-        // Whoever is only called a woman may be the nurse, and not the gentleman.
-        let is_of = |name: &str, sex: &str| name == sex || lexicon::is_kind_of(name, sex);
-        let may_be = |it: &&str| {
-            let is_other = |one, other| is_of(&known, one) && is_of(it, other);
-            !is_other("man", "woman") && !is_other("woman", "man")
-        };
-        let anybody = PEOPLE.words().filter(may_be);
-        let anybody = anybody.filter_map(|it| object_name(it, &said, Relation::Likely));
-        names.extend(anybody.filter(|it| is_known(&it.stem)));
+    let is_anybody = is_person(mention) || is_people(&mention.head_stem);
+    if !lexicon::is_person(known) || is_compound || is_anybody {
+        return Vec::new();
     }
-    // Spectacles are glasses, of which one is something else, and goggles are some.
+    let is_of = |name: &str, sex: &str| name == sex || lexicon::is_kind_of(name, sex);
+    let may_be = |it: &&str| {
+        let is_other = |one, other| is_of(known, one) && is_of(it, other);
+        !is_other("man", "woman") && !is_other("woman", "man")
+    };
+    let anybody = PEOPLE.words().filter(may_be);
+    anybody.filter_map(|it| object_name(it, said, Relation::Likely)).collect()
+}
+
+/// What may be the thing by a further sense of its name or of another, or of its plural: spectacles
+/// are glasses, of which one is something else, and goggles are some.
+fn possible_names<'a>(
+    mention: &'a Mention,
+    known: &'a str,
+    said: &'a [Attribute],
+) -> impl Iterator<Item = ObjectName> + 'a {
     let of_several = lexicon::household_names(&mention.head).iter().copied();
     let of_several = of_several.chain(lexicon::kinds(&mention.head));
-    let of_several = of_several.filter(|_| mention.head != known);
-    let possible = lexicon::possible_synonyms(&known).chain(lexicon::possible_kinds(&known));
-    for other in of_several.chain(possible) {
-        let name = object_name(other, &said, Relation::Likely);
-        names.extend(
-            name.filter(|it| is_known(&it.stem) && !names.iter().any(|known| known.covers(it))),
-        );
-    }
-    names
+    let of_several = of_several.filter(move |_| mention.head != known);
+    let possible = lexicon::possible_synonyms(known).chain(lexicon::possible_kinds(known));
+    of_several.chain(possible).filter_map(|it| object_name(it, said, Relation::Likely))
 }
 
 /// Whether two nouns in one word each end alike and begin otherwise: a whiteboard, a skateboard.
 pub(super) fn is_another_compound(one: &str, other: &str) -> bool {
     let halves = |stem: &str| {
-        let noun = lexicon::names_of_stem(stem).first().copied().unwrap_or(stem).to_owned();
-        halves(&noun).map(|(first, last)| (first.to_owned(), last.to_owned()))
+        let noun = lexicon::noun_of_stem(stem);
+        halves(noun).map(|(first, last)| (first.to_owned(), last.to_owned()))
     };
     let (Some((first, last)), Some((before, end))) = (halves(one), halves(other)) else {
         return false;
@@ -377,10 +418,7 @@ fn kind_before_head(mention: &Mention) -> Option<String> {
 
 /// Whether anybody is meant.
 fn is_person(mention: &Mention) -> bool {
-    matches!(
-        mention.head.as_str(),
-        "person" | "people" | "somebody" | "someone" | "anybody" | "anyone" | "user"
-    )
+    ANYBODY.contains(&mention.head)
 }
 
 #[cfg(test)]

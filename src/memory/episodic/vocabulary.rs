@@ -232,11 +232,8 @@ impl Vocabulary {
     /// has both names, and so tells them apart. A machine for snacks is no snack, and what a
     /// football is kicked on no football.
     pub(super) fn near_names(&self, mention: &Mention) -> Result<Vec<NearName>, ModelError> {
+        let Some(vector) = self.name_vector(mention)? else { return Ok(Vec::new()) };
         let name = mention.name();
-        if is_deed(mention) || identifier::has_digit(&name) || !self.embedder.reads(&name) {
-            return Ok(Vec::new());
-        }
-        let vector = self.embedder.embed(TextRole::Passage, &name)?;
         let likeness = |a: &Embedding, b: &Embedding| self.embedder.similarity(a, b);
         let is_known = lexicon::is_name(&name);
         let least = if is_known { NEAR_KNOWN_LEAST } else { NEAR_LEAST };
@@ -254,7 +251,7 @@ impl Vocabulary {
         };
         let nouns = nouns.into_iter().filter(|(stem, _)| is_other(stem));
         let nouns = nouns.map(|(stem, it)| {
-            let noun = lexicon::names_of_stem(&stem).first().copied().unwrap_or(&stem).to_owned();
+            let noun = lexicon::noun_of_stem(&stem).to_owned();
             NearName { noun, stem, parts: Vec::new(), likeness: it }
         });
         let mut near: Vec<NearName> = compounds.chain(nouns).collect();
@@ -280,11 +277,7 @@ impl Vocabulary {
     /// The nouns of captions that are near a name by their vectors, the nearest first: of what the
     /// dictionary has at some distance only the very near. For somebody people only.
     pub(super) fn nearest_nouns(&self, mention: &Mention) -> Result<Vec<String>, ModelError> {
-        let name = mention.name();
-        if is_deed(mention) || identifier::has_digit(&name) || !self.embedder.reads(&name) {
-            return Ok(Vec::new());
-        }
-        let vector = self.embedder.embed(TextRole::Passage, &name)?;
+        let Some(vector) = self.name_vector(mention)? else { return Ok(Vec::new()) };
         let (asked, is_somebody) = (mention.singular_head(), is_person(mention));
         let is_close = |noun: &str| {
             lexicon::are_near_kinds(noun, &asked)
@@ -292,15 +285,23 @@ impl Vocabulary {
                 || lexicon::descends_from(&asked, noun)
         };
         let near = self.alike(&vector, NEAR_LEAST).into_iter();
-        let near = near.filter(|(stem, _)| *stem != mention.head_stem).map(|(stem, likeness)| {
-            let noun = lexicon::names_of_stem(&stem).first().map_or(stem.as_str(), |it| *it);
-            (noun.to_owned(), likeness)
-        });
+        let near = near
+            .filter(|(stem, _)| *stem != mention.head_stem)
+            .map(|(stem, likeness)| (lexicon::noun_of_stem(&stem).to_owned(), likeness));
         let near = near.filter(|(noun, likeness)| {
             lexicon::is_person(noun) == is_somebody
                 && (is_close(noun) || *likeness >= NEAR_KNOWN_LEAST)
         });
         Ok(near.map(|(noun, _)| noun).collect())
+    }
+
+    /// `None` of what no vector tells of: a deed, a name with digits, a name in another script.
+    fn name_vector(&self, mention: &Mention) -> Result<Option<Embedding>, ModelError> {
+        let name = mention.name();
+        if is_deed(mention) || identifier::has_digit(&name) || !self.embedder.reads(&name) {
+            return Ok(None);
+        }
+        self.embedder.embed(TextRole::Passage, &name).map(Some)
     }
 
     /// Takes kinds of a thing for it where people speak alike of both, or the kind is called by it: a
