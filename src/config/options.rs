@@ -37,6 +37,12 @@ impl Config {
         }
     }
 
+    /// Names by which the robot is called; none where any may be its.
+    pub fn robot_names(&self) -> Vec<String> {
+        let names = self.settings.retrieval.robot_names.split(',').map(str::trim);
+        names.filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    }
+
     /// Whether a start goes on with what is whole of a damaged store.
     pub fn salvages(&self) -> bool {
         self.settings.store.on_damage == "salvage"

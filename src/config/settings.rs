@@ -214,6 +214,7 @@ pub struct RecallSettings {
 #[serde(deny_unknown_fields)]
 pub struct RetrievalSettings {
     pub probability_min: f32,
+    pub robot_names: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -155,6 +155,7 @@ impl Daemon {
             text_max_chars: config.settings.recall.text_max_chars,
             forget_share_max: config.settings.memory.forget_share_max,
             goal_probability_min: config.settings.retrieval.probability_min,
+            robot_names: config.robot_names(),
             prompts_dirs: config.prompts_dirs(places),
             image_roots: config.image_roots()?,
             image_limits: config.image_limits(),

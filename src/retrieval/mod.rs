@@ -52,6 +52,16 @@ pub struct Retrieval {
     zone: Zone,
     /// Probability of its first goal from which a task sends the robot.
     goal_probability_min: f32,
+    /// By which the robot is called, in lower case; none where any name may be its.
+    robot_names: Vec<String>,
+}
+
+/// How requests are read and carried out.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    pub(crate) zone: Zone,
+    pub(crate) goal_probability_min: f32,
+    pub(crate) robot_names: Vec<String>,
 }
 
 /// Why a request gave no result.
@@ -113,10 +123,18 @@ impl Retrieval {
         requests: Requests,
         sessions: Arc<Sessions>,
         clock: Arc<dyn Clock>,
-        (zone, goal_probability_min): (Zone, f32),
+        Options { zone, goal_probability_min, robot_names }: Options,
     ) -> Self {
-        let goal_board = Arc::default();
-        Self { episodic, requests, sessions, goal_board, clock, zone, goal_probability_min }
+        Self {
+            episodic,
+            requests,
+            sessions,
+            goal_board: Arc::default(),
+            clock,
+            zone,
+            goal_probability_min,
+            robot_names: robot_names.iter().map(|it| it.to_lowercase()).collect(),
+        }
     }
 
     /// Drops from all sessions what shows or tells of these records.

@@ -24,7 +24,7 @@ impl Retrieval {
             let intent = Intent::Chat;
             return Ok(Reference { intent, is_unread: true, ..Reference::default() });
         }
-        if is_for_another(text) {
+        if is_for_another(text, &self.robot_names) {
             return Ok(Reference { intent: Intent::Chat, ..Reference::default() });
         }
         let text = &*with_heard_denial(text);

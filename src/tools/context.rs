@@ -13,9 +13,9 @@ use crate::memory::episodic::requests::Requests;
 use crate::memory::memos::Memos;
 use crate::memory::notes::Notes;
 use crate::memory::state::AgentStates;
-use crate::retrieval::Retrieval;
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::{SessionName, Sessions};
+use crate::retrieval::{self, Retrieval};
 use crate::tools::args::TimeReading;
 use crate::tools::backup::Backups;
 use crate::tools::metrics::CallMetrics;
@@ -64,6 +64,8 @@ pub struct Options {
     pub forget_share_max: f32,
     /// Probability of its first goal from which a task sends the robot.
     pub goal_probability_min: f32,
+    /// By which the robot is called; none where any name may be its.
+    pub robot_names: Vec<String>,
     /// Where templates are looked for by name, in this order.
     pub prompts_dirs: Vec<PathBuf>,
     /// Where images lie that clients name by their paths.
@@ -86,7 +88,11 @@ impl Context {
             requests,
             sessions,
             Arc::clone(&clock),
-            (options.zone, options.goal_probability_min),
+            retrieval::Options {
+                zone: options.zone,
+                goal_probability_min: options.goal_probability_min,
+                robot_names: options.robot_names.clone(),
+            },
         );
         Self {
             episodic,

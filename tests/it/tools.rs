@@ -114,6 +114,7 @@ impl Memory {
             text_max_chars: 400,
             forget_share_max: 0.2,
             goal_probability_min: 0.0,
+            robot_names: Vec::new(),
             prompts_dirs: vec![state.join("prompts")],
             image_roots: vec![state.join("images")],
             image_limits: ImageLimits::default(),

@@ -1,4 +1,4 @@
-//! How sure the robot must be before a task sends it.
+//! When a task sends the robot: how sure it must be, and by which names it is called.
 
 use serde_json::{Value, json};
 
@@ -38,4 +38,20 @@ fn goals_that_are_not_likely_enough_are_offered_and_not_dispatched() {
     let soon = asked(&daemon, "2025-01-03 10:01:00");
     assert_eq!(soon["status"], "dispatched", "{soon}");
     assert_eq!(soon["probability_needed"], Value::Null);
+}
+
+#[test]
+fn what_is_asked_of_somebody_else_by_name_sends_no_robot_that_has_one() {
+    let flags = ["--set", "retrieval.robot_names=Robbie, Bo"];
+    let daemon = Running::start_in(tempfile::tempdir().unwrap(), &flags);
+    let seen = json!({"caption": "a red mug on a table", "position": [1.0, 2.0, 0.0]});
+    daemon.ask("observe", seen);
+    for (task, status) in [
+        ("Dev, pass me the red mug", "not_dispatched"),
+        ("bo, pass me the red mug", "dispatched"),
+        ("pass me the red mug", "dispatched"),
+    ] {
+        let reply = daemon.ask("retrieve_object", json!({"task": task}));
+        assert_eq!(reply["status"], status, "{task}: {reply}");
+    }
 }

@@ -1,15 +1,24 @@
 //! Whom a request is said to: "mum, can you bring me my jacket" asks the mother, not the robot, and so
 //! does "sweetheart, pass me the honey".
 //!
-//! Pure. English. A name says nothing, as the robot may be called so.
+//! Pure. English. A name says nothing where any may be the robot's; where its names are known, "Dev,
+//! pass me the salt" asks Dev.
 
+use crate::language::known_words::{is_grammar, is_in_dictionary};
 use crate::language::lexicon;
 use crate::language::person::is_kin;
 use crate::language::sentence::tokens;
-use crate::language::words::{ASKED, AUXILIARIES, COPULAS, ENDEARMENTS, GREETINGS};
+use crate::language::words::{
+    ASKED, AUXILIARIES, COPULAS, COURTESY, DETERMINERS, ENDEARMENTS, GREETINGS,
+};
 
-/// Whether somebody of the family, or whom one loves, is spoken to at its beginning.
-pub(crate) fn is_for_another(request: &str) -> bool {
+/// Whether somebody of the family, or whom one loves, is spoken to at its beginning; or, where the
+/// robot has names, in lower case, somebody by another one.
+pub(crate) fn is_for_another(request: &str, robot_names: &[String]) -> bool {
+    is_for_family(request) || !robot_names.is_empty() && names_another(request, robot_names)
+}
+
+fn is_for_family(request: &str) -> bool {
     let lower = request.to_lowercase().replace('’', "'").replace('!', ",");
     let words = tokens(&lower);
     let greeted = words.iter().take_while(|it| GREETINGS.contains(it) || **it == ",").count();
@@ -28,6 +37,47 @@ pub(crate) fn is_for_another(request: &str) -> bool {
         }
         ["come", ..] => !is_beloved,
         [verb, object, ..] => is_apart && is_ordered(verb, object),
+        _ => false,
+    }
+}
+
+/// Whether an order or a question calls somebody by a name before it, or after it, that is none of
+/// the robot's.
+fn names_another(request: &str, robot_names: &[String]) -> bool {
+    let lower = request.to_lowercase().replace('’', "'").replace(['!', '?', '.'], ",");
+    let words = tokens(&lower);
+    let greeted = words.iter().take_while(|it| GREETINGS.contains(it)).count();
+    let said = words.get(greeted..).unwrap_or_default();
+    let is_name = |word: &str| {
+        let is_polite = COURTESY.contains(word) || GREETINGS.contains(word);
+        !is_polite && !is_grammar(word) && !robot_names.iter().any(|it| it == word)
+    };
+    let is_capital = |word: &str| {
+        let said = request.split(|c: char| !c.is_alphanumeric());
+        said.skip(1).any(|it| it.starts_with(char::is_uppercase) && it.to_lowercase() == *word)
+    };
+    match said {
+        [called, ",", rest @ ..] if is_name(called) && is_given(rest, is_in_dictionary(called)) => {
+            true
+        }
+        [order @ .., ",", called] | [order @ .., ",", called, ","] => {
+            is_name(called)
+                && (is_capital(called) || !is_in_dictionary(called))
+                && !order.contains(&",")
+                && is_given(order, false)
+        }
+        _ => false,
+    }
+}
+
+/// "can you …", "pass me the …"; after what may be a thing, "salt", only what asks for another.
+fn is_given(words: &[&str], may_be_thing: bool) -> bool {
+    match words {
+        [asking, who, ..] if AUXILIARIES.has_tag(asking, "asks") => ASKED.has_tag(who, "you"),
+        [verb, "me" | "us", next, ..] => lexicon::is_verb(verb) && DETERMINERS.contains(next),
+        [verb, object, ..] => {
+            !may_be_thing && !matches!(*object, "it" | "them") && is_ordered(verb, object)
+        }
         _ => false,
     }
 }
@@ -71,7 +121,32 @@ mod tests {
             ("mum, the one with the red coat, where is she", false),
             ("", false),
         ] {
-            assert_eq!(is_for_another(request), expect, "{request}");
+            assert_eq!(is_for_another(request, &[]), expect, "{request}");
         }
+    }
+
+    #[test]
+    fn where_the_robot_has_names_who_is_called_otherwise_is_somebody_else() {
+        for (request, expect) in [
+            ("Dev, can you pass me the salt", true),
+            ("Tom, pass me the salt would you.", true),
+            ("dev, grab the ladder", true),
+            ("Grab me a towel, Jen", true),
+            ("Can you get me a towel, Jen?", true),
+            ("Robbie, can you pass me the salt", false),
+            ("Grab me a towel, Robbie!", false),
+            ("hey robot, grab me a towel", false),
+            ("Salt, please", false),
+            ("Keys, bring them", false),
+            ("Keys, the red ones, bring them", false),
+            ("bring me the towel, please", false),
+            ("bring me the towel, quickly", false),
+            ("bring me the towel, the red one", false),
+            ("bring Jen the towel", false),
+        ] {
+            let names = ["robbie".to_owned()];
+            assert_eq!(is_for_another(request, &names), expect, "{request}");
+        }
+        assert!(!is_for_another("Dev, can you pass me the salt", &[]));
     }
 }
