@@ -165,7 +165,7 @@ impl Retrieval {
 
     /// Whether a query is in a language that nobody here reads.
     fn is_literal(&self, query: &str, is_surely_seen: bool) -> bool {
-        !self.episodic.reads(query) || !is_surely_seen && self.episodic.is_foreign(query)
+        !self.episodic.reads(query) || !is_surely_seen && self.episodic.is_foreign_query(query)
     }
 
     /// Sets the working memory.

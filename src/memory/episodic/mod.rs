@@ -3,10 +3,12 @@
 //! Keeps store and search corpus in step: a record is searchable exactly when its batch is on
 //! disk. Knows nothing of tools, sessions or cameras.
 
+mod afterword;
 mod attribute_clusters;
 pub mod caption_match;
 pub mod captions;
 mod data_association;
+mod foreign;
 pub mod forgetting;
 mod forgotten_topic;
 mod importing;

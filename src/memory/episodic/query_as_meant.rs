@@ -1,18 +1,16 @@
 //! A recall's query as it was meant: its slips put right as a request's are, and without what is
 //! said before and after a name for politeness alone. Needed where nothing surely shows what the
-//! query says; then also tells that it is in a language which nobody here reads.
+//! query says.
 
 use std::collections::BTreeSet;
 
 use crate::language::fit::Certainty;
 use crate::language::known_words::{
-    Familiarity, familiarity, is_among, is_english, is_grammar, is_known_name, is_unknown,
+    Familiarity, familiarity, is_among, is_grammar, is_known_name, is_unknown,
 };
 use crate::language::lexicon;
 use crate::language::spelling::{is_slip_of_hand, sounding_like};
-use crate::language::words::{
-    BOUNDARIES, COURTESY, DETERMINERS, FILLERS, FOREIGN_WORDS, GREETINGS, LIKENESSES, PREPOSITIONS,
-};
+use crate::language::words::{BOUNDARIES, COURTESY, DETERMINERS, FILLERS, GREETINGS, LIKENESSES};
 use crate::memory::episodic::respell::read_as;
 use crate::memory::episodic::{Episodic, MemoryError};
 
@@ -53,7 +51,7 @@ impl Episodic {
         let may_be_slip = |it: &&str| is_doubtful(it) && !self.is_captioned(it);
         let slips: Vec<&str> = words.iter().copied().filter(may_be_slip).collect();
         let may_be_otherwise = !slips.is_empty() || is_courteous(&lower);
-        if !may_be_otherwise || words.len() > 1 && self.is_foreign(query) {
+        if !may_be_otherwise || words.len() > 1 && self.is_foreign_query(query) {
             return None;
         }
         let captioned = if slips.is_empty() { BTreeSet::new() } else { self.corpus.phrase_words() };
@@ -92,33 +90,6 @@ impl Episodic {
         let kept = words.get(start..end).unwrap_or_default();
         if kept.iter().any(|it| self.is_captioned(it)) { kept } else { words }
     }
-
-    /// Whether a query of which nothing is surely seen is in a language that this memory does not
-    /// read: half of what it says or more are words that neither English nor a caption has.
-    pub fn is_foreign(&self, query: &str) -> bool {
-        let lower = query.to_lowercase();
-        let is_small = |word: &str| DETERMINERS.contains(word) || PREPOSITIONS.contains(word);
-        let words: Vec<&str> = bare_words(&lower).filter(|it| !is_small(it)).collect();
-        let is_strange = |it: &&&str| {
-            FOREIGN_WORDS.contains(it) || !it.is_ascii() && !lexicon::is_name(it) || !is_english(it)
-        };
-        let strange = words.iter().filter(is_strange).count();
-        let is_seldom = |it: &&&str| familiarity(it) == Familiarity::Seldom;
-        let seldom = words.iter().filter(is_seldom).count();
-        if strange == 0 || (strange + seldom) * 2 < words.len() {
-            return false;
-        }
-        if words.iter().any(|it| self.is_captioned(it)) {
-            return false;
-        }
-        let captioned = self.corpus.phrase_words();
-        let is_seen = |it: &String| it.split(' ').all(|it| self.is_captioned(it));
-        let is_slip = |it: &str| {
-            let read = read_surely(it, &captioned).filter(|_| !is_english(it));
-            read.is_some_and(|it| words.len() == 1 || is_seen(&it))
-        };
-        !words.iter().any(|it| is_slip(it))
-    }
 }
 
 /// What a query says after calling somebody: "robot, the red mug".
@@ -138,14 +109,14 @@ fn is_doubtful(word: &&str) -> bool {
 
 /// What a word was meant to be that no caption has: what a caption has, or what the hand slips from:
 /// a "Buch" is no buck.
-fn read_surely(word: &str, captioned: &BTreeSet<String>) -> Option<String> {
+pub(super) fn read_surely(word: &str, captioned: &BTreeSet<String>) -> Option<String> {
     let has = |it: &str| is_among(it, |it| captioned.contains(it));
     let is_seen = |read: &String| read.split(' ').all(has);
     read_as(word, captioned).filter(|it| is_seen(it) || is_slip_of_hand(word, it))
 }
 
 /// The words of a text without the marks around them.
-fn bare_words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn bare_words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split_whitespace().map(|it| it.trim_matches(|c: char| !c.is_alphanumeric()));
     words.filter(|it| !it.is_empty())
 }

@@ -8,13 +8,10 @@ use std::collections::BTreeSet;
 
 use crate::language::clipping::clipped_from;
 use crate::language::everyday_names;
-use crate::language::known_words::{
-    Familiarity, familiarity, is_among, is_english, is_look, is_no_name,
-};
-use crate::language::lexicon::{self, WORD_LETTERS_MIN};
+use crate::language::known_words::{Familiarity, familiarity, is_among, is_english, is_no_name};
+use crate::language::lexicon;
 use crate::language::reference::{Order, Reference, Respelling};
 use crate::language::spelling::{find_meant, is_slip_of_hand, is_swap, nearest, sounding_like};
-use crate::language::words::{DETERMINERS, FOREIGN_WORDS};
 use crate::memory::episodic::Episodic;
 
 impl Episodic {
@@ -42,95 +39,11 @@ impl Episodic {
             reference.respelled.push(Respelling { said, read });
         }
     }
-}
 
-impl Episodic {
-    /// Leaves out what is said after a name and is none: "the red mug *cheers*".
-    pub fn leave_out_words_after(&self, reference: &mut Reference) {
-        let Reference { thing, also, ends_at, .. } = reference;
-        if ![&*thing].into_iter().chain(also.iter()).any(|it| it.contains(' ')) {
-            return;
-        }
-        let is_captioned = |it: &str| self.is_captioned(it);
-        let said = thing.len();
-        for name in [&mut *thing].into_iter().chain(also) {
-            while let Some(named) = before_afterword(name, &is_captioned) {
-                *name = named.to_owned();
-            }
-        }
-        *ends_at = ends_at.map(|end| end.saturating_sub(said - thing.len()));
-    }
-}
-
-impl Episodic {
-    /// Whether a request is in a language that this memory reads: in a script that its models
-    /// know, and neither wholly of words that neither English nor a caption has, nor for a good part
-    /// of words that English has not and other languages have in every sentence.
-    pub fn reads_request(&self, request: &str) -> bool {
-        if !self.reads(request) {
-            return false;
-        }
-        let words = bare_words(request);
-        let is_strange = !may_be_english(&words);
-        if !is_strange && !words.iter().any(|it| FOREIGN_WORDS.contains(it)) {
-            return true;
-        }
-        let is_captioned = |it: &String| self.is_captioned(it);
-        !is_foreign(&words, is_captioned) && (!is_strange || words.iter().any(is_captioned))
-    }
-}
-
-impl Episodic {
     /// Whether captions have a word in one of its forms, "knives" for "knife".
     pub(super) fn is_captioned(&self, word: &str) -> bool {
         is_among(word, |it| self.corpus.has_phrase_word(it))
     }
-}
-
-/// The words of a request in lower case.
-fn bare_words(request: &str) -> Vec<String> {
-    let lower = request.to_lowercase().replace('’', "'");
-    let words = lower.split(|c: char| c.is_whitespace() || c == '-');
-    let bare = words.map(|it| it.trim_matches(|c: char| !c.is_alphanumeric()).to_owned());
-    bare.filter(|it| !it.is_empty()).collect()
-}
-
-/// Whether most words are no English ones, or half of them, where other languages have several of
-/// these in every sentence: "bring mir die rote Tasse".
-fn is_foreign(words: &[String], is_captioned: impl Fn(&String) -> bool) -> bool {
-    let is_english_article =
-        |it: &&String| !matches!(it.as_str(), "a" | "an" | "no") && DETERMINERS.contains(it);
-    if words.len() < 3 || words.iter().any(|it| is_english_article(&it)) {
-        return false;
-    }
-    let known = words.iter().filter(|it| FOREIGN_WORDS.contains(it)).count();
-    let is_unknown = |it: &&String| {
-        !(FOREIGN_WORDS.contains(it) || is_captioned(it) || it.is_ascii() && is_english(it))
-    };
-    let strange = known + words.iter().filter(is_unknown).count();
-    known > 0 && 2 * strange > words.len() || known > 1 && 2 * strange >= words.len()
-}
-
-/// Whether a request has an English word, or too few words to say that it has none.
-fn may_be_english(words: &[String]) -> bool {
-    let long = words.iter().filter(|it| it.chars().count() >= WORD_LETTERS_MIN);
-    let is_known = |it: &String| it.is_ascii() && is_english(it);
-    words.len() < 3
-        || long.clone().count() < 2
-        || long.clone().any(is_known)
-        || words.iter().any(|it| DETERMINERS.contains(it))
-}
-
-/// The name before its last word, where no caption has that word, nothing that a camera sees
-/// is called so, and the word before names what captions have.
-fn before_afterword<'a>(name: &'a str, is_captioned: &dyn Fn(&str) -> bool) -> Option<&'a str> {
-    let (named, last) = name.rsplit_once(' ')?;
-    let head = named.rsplit(' ').next().unwrap_or(named);
-    let is_noun = |word: &str| lexicon::is_name(&lexicon::singular(word));
-    let is_afterword = !is_captioned(last) && !is_noun(last);
-    // "White" of "white smartphone" names nothing, though there is a noun: the word after it does.
-    let is_thing = is_noun(head) && !is_look(head);
-    (is_afterword && is_captioned(head) && is_thing).then_some(named)
 }
 
 /// Letters that either of two words has at least which were written as one: "redmug".
@@ -239,54 +152,6 @@ mod tests {
         ] {
             assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
         }
-    }
-
-    #[test]
-    fn a_request_without_an_english_word_is_not_read() {
-        for request in ["donde esta mi paraguas", "où est mon téléphone doré"] {
-            assert!(!may_be_english(&bare_words(request)), "{request}");
-        }
-        for request in ["where r my kees", "bring botle", "the zorg plumbus", "moblie pls", ""] {
-            assert!(may_be_english(&bare_words(request)), "{request}");
-        }
-    }
-
-    #[test]
-    fn a_request_with_two_english_words_by_chance_is_foreign_all_the_same() {
-        let foreign = |request: &str| is_foreign(&bare_words(request), |_| false);
-        for request in [
-            "bring mir die rote Tasse",
-            "apporte moi la tasse rouge",
-            "gib mir den Hammer",
-            "dame las llaves",
-            "dove sono le chiavi",
-            "waar is mijn telefoon",
-            "breng me de rode mok",
-        ] {
-            assert!(foreign(request), "{request}");
-        }
-        for request in [
-            "bring me la croix",
-            "bring de mug",
-            "die hard dvd please",
-            "bring the crème brûlée from la cucina",
-            "get el red mug",
-            "bring me a du pont lighter",
-        ] {
-            assert!(!foreign(request), "{request}");
-        }
-    }
-
-    #[test]
-    fn what_follows_a_name_and_names_nothing_is_left_out() {
-        let is_captioned = |it: &str| ["red", "mug", "yellow", "drill"].contains(&it);
-        let named = |name| before_afterword(name, &is_captioned);
-        assert_eq!(named("red mug cheers"), Some("red mug"));
-        assert_eq!(named("yellow drill bit"), None, "a name of its own");
-        assert_eq!(named("red cheers"), None);
-        assert_eq!(named("yellow smartphone"), None, "a name that no dictionary has");
-        assert_eq!(named("red mug"), None);
-        assert_eq!(named("cheers"), None);
     }
 
     #[test]
