@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::tagged::{TaggedSentence, WordRole};
-use crate::language::words::{DEPICTIONS, DETERMINERS, PICTURES};
+use crate::language::words::{DEPICTIONS, DETERMINERS, PICTURES, TAKING};
 
 /// The heads of what is only depicted in a sentence. `is_first`: a caption begins with it.
 pub(super) fn depicted(sentence: TaggedSentence<'_>, is_first: bool) -> BTreeSet<usize> {
@@ -189,8 +189,6 @@ const ITSELF_WITHIN: usize = 6;
 
 /// Words before a picture within which somebody takes it.
 const TAKEN_WITHIN: usize = 4;
-
-const TAKING: &[&str] = &["take", "takes", "taking", "took", "taken", "snapping", "snaps"];
 
 fn has_tag(word: &str, tag: &str) -> bool {
     PICTURES.has_tag(word, tag) || PICTURES.has_tag(&lexicon::singular(word), tag)

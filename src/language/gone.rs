@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::language::tagged::{TaggedSentence, WordRole};
-use crate::language::words::{COPULAS, LEFT_BEHIND, PREPOSITIONS};
+use crate::language::words::{AFTER_GONE, COPULAS, GONE, LEFT_BEHIND, PREPOSITIONS, THERE};
 
 /// The heads of what a sentence says is gone.
 pub(super) fn gone(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
@@ -65,14 +65,14 @@ fn is_of_another(sentence: TaggedSentence<'_>, verb: usize) -> bool {
 /// Whether the verb at this place says that its subject is gone.
 fn is_gone(sentence: TaggedSentence<'_>, verb: usize) -> bool {
     let word = |at: usize| sentence.word(verb + at);
-    let has_left = matches!(word(0), "has" | "have") && LEFT.contains(&word(1));
+    let has_left = matches!(word(0), "has" | "have") && GONE.contains(word(1));
     has_left
         || is_unseen(&word)
         || COPULAS.contains(word(0))
             && match (word(1), word(2), word(3)) {
                 ("gone" | "missing" | "absent", next, _)
                 | ("now" | "also", "gone" | "missing" | "absent", next) => is_end(next),
-                ("no", "longer", there) | ("not", there, _) if THERE.contains(&there) => true,
+                ("no", "longer", there) | ("not", there, _) if THERE.contains(there) => true,
                 ("not", _, _) => {
                     sentence.role(verb + 2) == WordRole::Relation && is_over(sentence, verb)
                 }
@@ -98,7 +98,7 @@ fn is_unseen<'a>(word: &impl Fn(usize) -> &'a str) -> bool {
 
 /// Whether no name follows right after: a chair is missing, but not one that is missing a leg.
 fn is_end(next: &str) -> bool {
-    !next.contains(char::is_alphanumeric) || AFTER.contains(&next)
+    !next.contains(char::is_alphanumeric) || AFTER_GONE.contains(next)
 }
 
 /// Whether a sentence ends with "anymore", and does not say where else it is.
@@ -108,14 +108,6 @@ fn is_over(sentence: TaggedSentence<'_>, verb: usize) -> bool {
         || rest.windows(2).any(|it| matches!(it, ["any", "more" | "longer"]));
     ends && !rest.contains(&"but")
 }
-
-const LEFT: &[&str] = &["gone", "disappeared", "vanished"];
-
-/// Where something is that is seen.
-const THERE: &[&str] = &["there", "here", "present", "visible", "around"];
-
-/// What goes on after somebody is gone.
-const AFTER: &[&str] = &["from", "and", "but", "now", "again", "today", "too", "as", "so", "while"];
 
 #[cfg(test)]
 mod tests {

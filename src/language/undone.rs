@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::language::tagged::{TaggedSentence, WordRole};
-use crate::language::words::{COPULAS, NOBODY};
+use crate::language::words::{COPULAS, DENIED_VERBS, NOBODY};
 
 /// The verbs of deeds that are denied in a sentence.
 pub(super) fn undone(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
@@ -32,14 +32,11 @@ fn is_denied(sentence: TaggedSentence<'_>, deed: usize) -> bool {
             || word.ends_with("ly") && sentence.role(at) == WordRole::None
             || word.is_empty();
         if !is_passed {
-            return NOT.contains(&word);
+            return DENIED_VERBS.contains(word);
         }
     }
     false
 }
-
-/// What is left before an apostrophe of a verb that is denied.
-const NOT: &[&str] = &["isn", "aren", "wasn", "weren", "doesn", "don", "didn", "no"];
 
 #[cfg(test)]
 mod tests {

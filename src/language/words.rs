@@ -91,6 +91,11 @@ classes! {
     SEXES = "sexes";
     DOERS = "doers";
     ANYBODY = "anybody";
+    GONE = "gone";
+    THERE = "there";
+    AFTER_GONE = "after_gone";
+    TAKING = "taking";
+    DENIED_VERBS = "denied_verbs";
     BEFORE_OBJECTS = "before_objects";
     INVISIBLE_VERBS = "invisible_verbs";
     TOPIC_FRAMES = "topic_frames";
