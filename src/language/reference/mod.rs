@@ -129,8 +129,6 @@ impl Reference {
         let (mut names, part) = without_part_of_day(names);
         let kind = said.kind().filter(|_| names.is_empty()).map(|at| plain(said.text(at)));
         names.extend(kind.clone());
-        let times_said: Vec<String> =
-            said.times().into_iter().map(|it| plain(said.text(&it.at))).collect();
         let times = said.times().into_iter().map(|it| it.time.clone());
         let when = time::combine(times.chain(part).collect());
         let written = said.inscription();
@@ -158,43 +156,18 @@ impl Reference {
         };
         let thing = things_for.first().cloned().unwrap_or(thing);
         let thing = if thing.is_empty() { said.mention_text() } else { thing };
-        let is_time = |it: &String| times_said.iter().any(|time| time.contains(it.as_str()));
-        let there = said.plainly(Role::Place).into_iter().chain(said.place_meant());
-        let there = there.filter(|it| Some(it) != kind.as_ref() && !is_time(it) && !is_written(it));
-        let of_deeds = if things_for.is_empty() { said.places_of_deeds() } else { Vec::new() };
-        let there = there.chain(of_deeds);
-        let mut around: Vec<String> = Vec::new();
-        for place in there.flat_map(|it| places(&it)) {
-            if !around.contains(&place) && place != thing {
-                around.push(place);
-            }
-        }
-        let near = said.plainly(Role::Near).into_iter().flat_map(|it| places(&it)).next();
-        let excluded = said.plainly(Role::Not);
-        let excluded =
-            excluded.iter().flat_map(|it| it.split(" or ")).flat_map(|it| it.split(" nor "));
-        let without: Vec<String> =
-            excluded.map(|it| phrase::thing(&[it.to_owned()], &[])).collect();
-        // "anything but the red mug" is another mug.
-        let thing = match without.iter().find(|it| thing.is_empty() || **it == thing) {
-            Some(other) if names.is_empty() => {
-                let head = mentions(&format!("a {other}")).pop().map(|it| it.head);
-                head.filter(|it| other.ends_with(it.as_str())).unwrap_or(thing)
-            }
-            _ => thing,
-        };
+        let mut around = said.places();
+        around.retain(|it| Some(it) != kind.as_ref() && !is_written(it));
+        around.extend(if things_for.is_empty() { said.places_of_deeds() } else { Vec::new() });
+        let around = places_beside(&thing, &around);
+        let without = said.excluded();
+        let thing = if names.is_empty() { or_another(thing, &without) } else { thing };
         let is_past = tagged.tense == Tense::Once || !when.is_empty() || doing.is_some();
         let is_past = is_past && tagged.tense != Tense::Habit;
         let (when, order) = split_times(when, tagged);
         let is_question = intent == Intent::Question;
-        let is_first = is_question && questions::asks_for_first(request);
-        let is_longest_ago = order.is_some() && questions::asks_for_longest_ago(request);
-        let order = near
-            .map(Order::NearestTo)
-            .or_else(|| is_longest_ago.then_some(Order::LongestAgo))
-            .or(order)
-            .or_else(|| is_first.then_some(Order::Earliest))
-            .or_else(|| is_usual.then_some(Order::MostOften));
+        let order = said.order(order, is_question);
+        let order = order.or_else(|| is_usual.then_some(Order::MostOften));
         let rank = said.rank().unwrap_or(tagged.rank as usize);
         let is_habit = order == Some(Order::MostOften) && rank == 0;
         // "where the mug I use most is": which mug.
@@ -205,10 +178,7 @@ impl Reference {
         let (place, by) = wanted_place::wanted_place(request, told);
         let by = by.filter(|_| is_timeless || thing.is_empty() && doing.is_none());
         let (thing, doing) = by.map_or((thing, doing), |it| wanted_place::who_is_there(&it));
-        let head = mentions(&thing).pop().map(|it| it.head).unwrap_or_default();
-        let compared = questions::compared_with(request).filter(|_| is_question);
-        let also = said.plainly(Role::Also).into_iter().chain(compared);
-        let also = also.map(|it| whole_name(phrase::thing(&[it], &[]), &head));
+        let also = said.further_things(&thing, is_question).into_iter();
         let mut seen = BTreeSet::new();
         let also = also.filter(|it| !it.is_empty() && *it != thing && seen.insert(it.clone()));
         let TaggedRequest { count, .. } = *tagged;
@@ -357,6 +327,41 @@ impl Said<'_> {
         (0..before.len()).rev().filter(is_place).find_map(named)
     }
 
+    /// What is said to be around the thing, without what is a time.
+    fn places(&self) -> Vec<String> {
+        let times: Vec<String> =
+            self.times().into_iter().map(|it| plain(self.text(&it.at))).collect();
+        let is_time = |it: &String| times.iter().any(|time| time.contains(it.as_str()));
+        let said = self.plainly(Role::Place).into_iter().chain(self.place_meant());
+        said.filter(|it| !is_time(it)).collect()
+    }
+
+    /// What the thing is not, and is not beside.
+    fn excluded(&self) -> Vec<String> {
+        let said = self.plainly(Role::Not);
+        let each = said.iter().flat_map(|it| it.split(" or ")).flat_map(|it| it.split(" nor "));
+        each.map(|it| phrase::thing(&[it.to_owned()], &[])).collect()
+    }
+
+    /// Which of several is meant, where the model knows `order`.
+    fn order(&self, order: Option<Order>, is_question: bool) -> Option<Order> {
+        let near = self.plainly(Role::Near).into_iter().flat_map(|it| places(&it)).next();
+        let is_first = is_question && questions::asks_for_first(self.request);
+        let is_longest_ago = order.is_some() && questions::asks_for_longest_ago(self.request);
+        near.map(Order::NearestTo)
+            .or_else(|| is_longest_ago.then_some(Order::LongestAgo))
+            .or(order)
+            .or_else(|| is_first.then_some(Order::Earliest))
+    }
+
+    /// What is wanted besides `thing`, and what a question compares it with.
+    fn further_things(&self, thing: &str, is_question: bool) -> Vec<String> {
+        let head = mentions(thing).pop().map(|it| it.head).unwrap_or_default();
+        let compared = questions::compared_with(self.request).filter(|_| is_question);
+        let said = self.plainly(Role::Also).into_iter().chain(compared);
+        said.map(|it| whole_name(phrase::thing(&[it], &[]), &head)).collect()
+    }
+
     /// What is said in a role, in plain words, each once.
     fn plainly(&self, role: Role) -> Vec<String> {
         let mut plainly: Vec<String> = Vec::new();
@@ -476,6 +481,27 @@ fn with_separate_targets(request: &str, tagged: &TaggedRequest) -> Option<Tagged
         }
     }
     (separated != *tagged).then_some(separated)
+}
+
+/// The places among what is said to be around a thing, each once.
+fn places_beside(thing: &str, around: &[String]) -> Vec<String> {
+    let mut beside: Vec<String> = Vec::new();
+    for place in around.iter().flat_map(|it| places(it)) {
+        if !beside.contains(&place) && place != thing {
+            beside.push(place);
+        }
+    }
+    beside
+}
+
+/// The thing; "anything but the red mug" is another mug.
+fn or_another(thing: String, without: &[String]) -> String {
+    let other = without.iter().find(|it| thing.is_empty() || **it == thing);
+    let named = other.and_then(|other| {
+        let head = mentions(&format!("a {other}")).pop()?.head;
+        other.ends_with(head.as_str()).then_some(head)
+    });
+    named.unwrap_or(thing)
 }
 
 /// "red mug" of "the blue mug as well as the *red*".
