@@ -6,11 +6,12 @@
 //! "a photo of" is one of its scene.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::tagged::{TaggedSentence, WordRole};
-use crate::language::words::{DEPICTIONS, DETERMINERS, PICTURES, TAKING};
+use crate::language::words::{COPULAS, DEPICTIONS, DETERMINERS, PICTURES, TAKING};
 
 /// The heads of what is only depicted in a sentence. `is_first`: a caption begins with it.
 pub(super) fn depicted(sentence: TaggedSentence<'_>, is_first: bool) -> BTreeSet<usize> {
@@ -49,6 +50,11 @@ impl Depictions<'_> {
             "depicting" | "portraying" => self.joined(at + 1),
             "showing" | "displaying" | "featuring" if self.is_screen(self.name_before(at)) => {
                 self.joined(at + 1)
+            }
+            "showing" | "displaying" | "featuring"
+                if self.is_after_copula(at) && self.is_screen(self.sentence.subject(at)) =>
+            {
+                self.clause(at + 1)
             }
             "depicts" | "depict" | "portrays" | "portray" if self.shower(at).is_some() => {
                 self.clause(at + 1)
@@ -90,6 +96,10 @@ impl Depictions<'_> {
         self.sentence.subject(verb)
     }
 
+    fn is_after_copula(&self, at: usize) -> bool {
+        at.checked_sub(1).is_some_and(|it| COPULAS.contains(self.word(it)))
+    }
+
     /// The name that ends right before a word, or before the comma before it.
     fn name_before(&self, at: usize) -> Option<usize> {
         let before = (0..at).rev().find(|it| self.word(*it) != ",")?;
@@ -122,7 +132,8 @@ impl Depictions<'_> {
         std::iter::once(first).chain(done_to).collect()
     }
 
-    /// The things that are named from a word on with no more than "and" between them.
+    /// The things that are named from a word on with no more than "and" between them, with what they
+    /// have: "a page with a cloud". A comma ends them where it is none of a list.
     fn joined(&self, from: usize) -> Vec<usize> {
         let joins = |at: &usize| {
             let word = self.word(*at);
@@ -132,10 +143,15 @@ impl Depictions<'_> {
                 || self.role(*at).is_name()
                 || DETERMINERS.contains(word)
                 || matches!(word, "and" | "," | "of")
+                || word == "with" && self.governor(*at).is_some_and(|it| it >= from)
         };
         let end = (from..self.sentence.words.len())
             .find(|it| !joins(it))
             .unwrap_or(self.sentence.words.len());
+        let has_and = |within: Range<usize>| within.into_iter().any(|it| self.word(it) == "and");
+        let is_end =
+            |at: &usize| self.word(*at) == "," && (has_and(from..*at) || !has_and(*at..end));
+        let end = (from..end).find(is_end).unwrap_or(end);
         self.heads(from, end).collect()
     }
 
@@ -143,11 +159,23 @@ impl Depictions<'_> {
     fn clause(&self, from: usize) -> Vec<usize> {
         let is_end = |at: &usize| {
             matches!(self.word(*at), "while" | "whereas" | "but" | ";" | ":")
-                || self.word(*at) == "," && matches!(self.word(at + 1), "and" | "with" | "which")
+                || self.word(*at) == "," && matches!(self.word(at + 1), "and" | "which")
+                || self.word(*at) == ","
+                    && self.word(at + 1) == "with"
+                    && !self.is_shown_too(at + 2)
         };
         let end =
             (from..self.sentence.words.len()).find(is_end).unwrap_or(self.sentence.words.len());
         self.heads(from, end).collect()
+    }
+
+    /// Whether somebody who is named from a word on is on the screen as well, as nothing after it is a
+    /// certain thing of the room: "with a reporter under an umbrella".
+    fn is_shown_too(&self, from: usize) -> bool {
+        let rest = from..self.sentence.words.len();
+        let is_person = |it: usize| self.role(it) == WordRole::Person;
+        self.heads(from, rest.end).next().is_some_and(is_person)
+            && !rest.into_iter().any(|it| self.word(it) == "the")
     }
 
     fn heads(&self, from: usize, to: usize) -> impl Iterator<Item = usize> {
@@ -243,6 +271,21 @@ mod tests {
         check(
             "a laptop/thing showing a map/thing stands on/relation/1 a desk/landmark/6",
             &["map"],
+        );
+        check(
+            "a laptop/thing showing a page/thing with/relation/3 a cloud/thing/4 and an \
+             umbrella/thing/4 , a white/attribute/12 mug/thing beside/relation/12 it",
+            &["page", "cloud", "umbrella"],
+        );
+        check(
+            "the tv/thing above is showing the news/none , with/relation/4 a reporter/person/8 \
+             under/relation/10 an umbrella/landmark/11",
+            &["reporter", "umbrella"],
+        );
+        check(
+            "the tv/thing shows a match/thing , with/relation/2 a man/person/5 on/relation/7 the \
+             sofa/landmark/8",
+            &["match"],
         );
         check("on/relation/5 the screen/landmark/0 , a/none man/person rides", &["man"]);
         check("the clock/thing shows 8 next to a glass/thing", &[]);
