@@ -1,5 +1,6 @@
-//! Verbs that a reader of captions takes for the last word of a name, as they are nouns, too: "a
-//! cactus and a globe stand on the windowsill" shows no globe stand.
+//! Verbs and adjectives that a reader of captions takes for the last word of a name, as they are
+//! nouns, too: "a cactus and a globe stand on the windowsill" shows no globe stand, and who is
+//! "holding a ladder steady" holds a ladder.
 //!
 //! Pure. By rules over a tagged sentence.
 
@@ -7,12 +8,13 @@ use crate::language::known_words::is_known_name;
 use crate::language::lexicon;
 use crate::language::tagged::{TaggedWord, WordRole};
 
-/// The tags with the word before such a verb as the head of the name, and with the verb as none.
+/// The tags with the word before such a word as the head of the name, and with it as none.
 pub(super) fn without_verb_heads(text: &str, words: &[TaggedWord]) -> Vec<TaggedWord> {
     let mut tags = words.to_vec();
     let said: Vec<String> =
         words.iter().map(|it| text.get(it.at.clone()).unwrap_or_default().to_lowercase()).collect();
-    for verb in (1..words.len()).filter(|it| is_verb(&said, words, *it)) {
+    let is_no_head = |it: &usize| is_verb(&said, words, *it) || is_state(&said, words, *it);
+    for verb in (1..words.len()).filter(is_no_head) {
         let Some(TaggedWord { role, to, .. }) = words.get(verb).cloned() else { continue };
         let head = verb - 1;
         for tag in &mut tags {
@@ -50,6 +52,21 @@ fn is_verb(said: &[String], words: &[TaggedWord], at: usize) -> bool {
     goes_on && are_several && !is_name
 }
 
+/// Whether the head at this place says how somebody holds or keeps the thing that is named before it.
+fn is_state(said: &[String], words: &[TaggedWord], at: usize) -> bool {
+    let role = |at: usize| words.get(at).map_or(WordRole::None, |it| it.role);
+    let word = |at: usize| said.get(at).map_or("", String::as_str);
+    let of_deed = words.get(at).and_then(|it| it.to).filter(|it| role(*it) == WordRole::Deed);
+    let name = format!("{} {}", word(at - 1), word(at));
+    role(at).is_name()
+        && role(at - 1) == WordRole::Part
+        && of_deed.is_some_and(|it| it < at)
+        && lexicon::is_adjective(word(at))
+        && lexicon::is_name(&lexicon::singular(word(at - 1)))
+        && !lexicon::is_name(&name)
+        && everyday_names::other_names(&name).next().is_none()
+}
+
 const VERBS: &[&str] = &["stand", "rest"];
 
 #[cfg(test)]
@@ -72,6 +89,12 @@ mod tests {
             &["cactus", "globe", "sill"],
         );
         check("two lamps/part stand/thing by/relation/2 the door/landmark/3", &["lamps", "door"]);
+    }
+
+    #[test]
+    fn how_a_thing_is_held_is_no_part_of_its_name() {
+        check("a man/person holding/deed/1 a ladder/part steady/thing/2", &["man", "ladder"]);
+        check("a man/person holding/deed/1 a coffee/part mug/thing/2", &["man", "mug"]);
     }
 
     #[test]

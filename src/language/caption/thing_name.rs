@@ -5,10 +5,11 @@
 
 use crate::language::caption::of_tags::Tagged;
 use crate::language::lexicon;
-use crate::language::mention::Mention;
+use crate::language::mention::{AttributeKind, Mention};
 use crate::language::naming;
 use crate::language::part_attribute::{as_part, is_part, of_part};
 use crate::language::tagged::WordRole;
+use crate::language::verbs;
 use crate::language::words::{DETERMINERS, PREPOSITIONS};
 
 impl Tagged<'_> {
@@ -25,6 +26,7 @@ impl Tagged<'_> {
                     && !self.is_written(*at)
                     && !(head - parts..head).contains(at)
                     && self.word(*at).contains(char::is_alphanumeric)
+                    && !self.is_manner(*at, head)
                     && !PREPOSITIONS.contains(&self.word(*at))
                     && self.root(*at).is_some_and(|root| self.governor(root) == Some(head))
             })
@@ -45,6 +47,19 @@ impl Tagged<'_> {
             written.filter(|it| it.contains(char::is_alphanumeric)).collect();
         named.inscribe(written.iter().map(String::as_str));
         Some(if self.is_only_part(head) { as_part(named) } else { named })
+    }
+
+    /// Whether a word right after the object of a deed says how it is held, and is no state of it:
+    /// "steady" of "holds the tray steady", and not "open".
+    fn is_manner(&self, at: usize, head: usize) -> bool {
+        let deed = self.governor(head).filter(|it| self.role(*it) == WordRole::Deed);
+        let deed = deed.and_then(|it| verbs::activity(&self.word(it)));
+        let word = self.word(at);
+        at == head + 1
+            && deed.is_some_and(|it| matches!(it.as_str(), "holding" | "keeping"))
+            && !word.ends_with("ed")
+            && naming::attribute(&word).kind == AttributeKind::Other
+            && lexicon::is_adjective(&word)
     }
 
     /// Whether an attribute is in capitals among other words: what is written on a sign is its name.
@@ -103,6 +118,15 @@ impl Tagged<'_> {
 mod tests {
     use crate::language::caption::tests::parsed;
     use crate::language::mention::AttributeKind as Kind;
+
+    #[test]
+    fn how_a_thing_is_held_is_not_said_of_it() {
+        let phrase = |words: &str| parsed(words).things.remove(1).mention.phrase;
+        let held = "a man/person holds/deed/1 the seed/part tray/thing/2 steady/attribute/5";
+        assert_eq!(phrase(held), "seed tray");
+        let open = "a man/person holds/deed/1 the door/thing/2 open/attribute/4";
+        assert_eq!(phrase(open), "door open");
+    }
 
     #[test]
     fn what_is_in_capitals_is_part_of_the_name() {
