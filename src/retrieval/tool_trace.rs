@@ -3,6 +3,7 @@
 //! Knows no plan.
 
 use crate::base::RecordId;
+use crate::language::fit::Certainty;
 use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::instances::InstanceList;
@@ -55,6 +56,16 @@ impl<'a> ToolTrace<'a> {
 
     pub(super) fn into_steps(self) -> Vec<TraceStep> {
         self.steps
+    }
+
+    /// Whether the last recall of sightings found only what may be what was asked for.
+    pub(super) fn is_last_unsure(&self) -> bool {
+        let last = self.steps.iter().rev().find_map(|it| match &it.call {
+            TracedCall::RecallLastSeen { reply, .. } => Some(reply),
+            _ => None,
+        });
+        let certainty = last.and_then(|it| it.as_ref().ok()?.order.certainty());
+        certainty.is_some_and(|it| it <= Certainty::Possible)
     }
 
     pub(super) fn recall_best_match(

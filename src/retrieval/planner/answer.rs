@@ -183,6 +183,9 @@ impl Plan<'_> {
                 return Ok(told.moved(&ever, newest));
             }
         }
+        if self.trace.is_last_unsure() {
+            return Ok(told.near(newest));
+        }
         Ok(told.existence(newest))
     }
 

@@ -45,6 +45,13 @@ impl AnswerWording {
         format!("yes: {} was last seen {}", self.name_in(seen), self.at(&seen.record))
     }
 
+    /// Where only what may be the thing was seen.
+    pub(super) fn near(&self, seen: &Recalled) -> String {
+        let name = seen.matched.first().map_or("it", String::as_str);
+        let at = self.at(&seen.record);
+        format!("no {:?} was seen; near it: {name:?}, last seen {at}", self.thing)
+    }
+
     /// The thing, and what the record calls it where that is another name.
     fn name_in(&self, seen: &Recalled) -> String {
         let thing = &self.thing;
