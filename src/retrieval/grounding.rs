@@ -196,7 +196,7 @@ impl Retrieval {
     }
 
     /// Adds the place of what was seen since the target was last seen and may be it, as a caption
-    /// that has the same noun says less of it: the brown wallet, for the brown leather one. It comes
+    /// says less of it or calls it otherwise: the brown wallet, for the brown leather one. It comes
     /// first where the target is likelier there than where it was surely seen.
     fn with_what_may_be_it(
         &self,
@@ -208,7 +208,12 @@ impl Retrieval {
         let since = object.last_seen.plus(Duration::from_micros(1));
         let window = Window::new(Some(since), None).unwrap_or(Window::ALL);
         let filter = Filter { window, ..Filter::default() };
-        let is_called_so = |it: &Sighting| it.noun.as_ref() == Some(&object.noun);
+        let is_called_so = |it: &Sighting| {
+            let seen = it.recalled.matched.first();
+            it.certainty >= Certainty::Partial
+                || it.noun.as_ref() == Some(&object.noun)
+                || seen.is_some_and(|seen| has_noun(seen, &object.noun))
+        };
         let seen = match self.episodic.last_seen(&alike.thing, &filter, 1) {
             Ok(seen) => seen.into_iter().next().filter(is_called_so),
             Err(MemoryError::NamesNothing(_)) => None,
@@ -445,6 +450,12 @@ impl Lookalikes {
         let records = visits.flat_map(|it| it.records.iter().rev());
         records.filter_map(|id| self.record(*id)).find(|it| it.meta.pose.is_some())
     }
+}
+
+/// Whether a name has a noun among its words: "fleece jacket" of a fleece.
+fn has_noun(phrase: &str, noun: &str) -> bool {
+    let name = phrase.split(',').next().unwrap_or_default();
+    name.split(' ').any(|it| lexicon::singular(it) == noun)
 }
 
 fn guessed_goal(place: &LikelyPlace, thing: &str, why: GuessReason) -> Option<Goal> {
