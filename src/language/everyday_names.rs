@@ -4,8 +4,10 @@
 //!
 //! Pure: `data/everyday_names.txt`, compiled in.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
+use crate::language::british::british_name;
 use crate::language::lexicon;
 use crate::language::words::{COLLECTIVES, is_people};
 
@@ -25,6 +27,20 @@ pub fn other_names(name: &str) -> impl Iterator<Item = OtherName> {
         let others = names.filter(move |it| *it != name);
         others.map(move |it| OtherName { name: it, is_sure: is_sure_itself && is_sure(it, at) })
     })
+}
+
+/// Names of what is also called by this noun with another word before it, if both mean nothing else:
+/// the hard hat, which is a safety helmet.
+pub fn called_by(noun: &str) -> impl Iterator<Item = &'static str> {
+    let is_by_noun = |it: &str| it.rsplit_once(' ').is_some_and(|(_, last)| last == noun);
+    let things = BY_LAST_WORD.get(noun).into_iter().flatten().copied();
+    let names = things.flat_map(move |at| {
+        let names = || THINGS.get(at).into_iter().flat_map(|it| split(it.names));
+        let is_called = names().any(|it| is_by_noun(it) && is_sure(it, at));
+        let others = names().filter(|it| is_called && !it.ends_with(noun) && is_sure(it, at));
+        others.collect::<Vec<_>>()
+    });
+    names.collect::<Vec<_>>().into_iter()
 }
 
 /// Whether the list has `other` as a name of another thing than WordNet means by `name`: the
@@ -50,7 +66,10 @@ pub fn is_of_another(other: &str, name: &str) -> bool {
 /// The first name of the only person whom the list calls so: "mother" of "mum". `None` for a word
 /// that WordNet has for a thing, or that counts things.
 pub fn person(word: &str) -> Option<&'static str> {
-    let is_person = |it: &str| is_people(it) || lexicon::is_person(it);
+    let is_person = |it: &str| {
+        let last = it.rsplit(' ').next().unwrap_or_default();
+        [it, last].iter().any(|it| is_people(it) || lexicon::is_person(it))
+    };
     if COLLECTIVES.contains(word) || lexicon::is_name(word) && !is_person(word) {
         return None;
     }
@@ -104,6 +123,7 @@ fn is_meant_by_wordnet(word: &str, at: usize) -> bool {
 
 /// The numbers of the things that are called so.
 pub fn things(name: &str) -> impl Iterator<Item = usize> {
+    let name = british_name(name);
     let from = NAMES.partition_point(|(it, _)| *it < name);
     let to = NAMES.partition_point(|(it, _)| *it <= name);
     NAMES.get(from..to).unwrap_or_default().iter().map(|(_, at)| *at)
@@ -129,17 +149,31 @@ static THINGS: LazyLock<Vec<Thing>> = LazyLock::new(|| {
     things.collect()
 });
 
-/// Each name with the number of its thing, in the order of the alphabet.
-static NAMES: LazyLock<Vec<(&'static str, usize)>> = LazyLock::new(|| {
+/// Each name in one spelling with the number of its thing, in the order of the alphabet.
+static NAMES: LazyLock<Vec<(String, usize)>> = LazyLock::new(|| {
     let things = THINGS.iter().enumerate();
-    let mut names: Vec<_> =
-        things.flat_map(|(at, it)| split(it.names).map(move |name| (name, at))).collect();
+    let mut names: Vec<_> = things
+        .flat_map(|(at, it)| split(it.names).map(move |name| (british_name(name), at)))
+        .collect();
     names.sort_unstable();
+    names.dedup();
     names
 });
 
+/// The things by the last words of their names.
+static BY_LAST_WORD: LazyLock<HashMap<&'static str, BTreeSet<usize>>> = LazyLock::new(|| {
+    let mut by_last: HashMap<&'static str, BTreeSet<usize>> = HashMap::new();
+    for (at, thing) in THINGS.iter().enumerate() {
+        for (_, last) in split(thing.names).filter_map(|it| it.rsplit_once(' ')) {
+            by_last.entry(last).or_default().insert(at);
+        }
+    }
+    by_last
+});
+
 static WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let mut words: Vec<_> = NAMES.iter().flat_map(|(name, _)| name.split(' ')).collect();
+    let names = THINGS.iter().flat_map(|it| split(it.names));
+    let mut words: Vec<_> = names.flat_map(|name| name.split(' ')).collect();
     words.sort_unstable();
     words.dedup();
     words
@@ -177,6 +211,7 @@ mod tests {
             ("dad", Some("father")),
             ("grandma", Some("grandmother")),
             ("bloke", Some("man")),
+            ("carer", Some("care worker")),
             ("pair", None),
             ("pop", None),
             ("mug", None),

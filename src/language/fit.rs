@@ -69,7 +69,7 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     let mut is_done = true;
     let said = wanted.iter().filter(|it| it.kind != AttributeKind::Compound);
     for attribute in said {
-        if seen.iter().any(|it| it.word == attribute.word) {
+        if seen.iter().any(|it| says(it, &attribute.word)) {
             some |= attribute.kind != AttributeKind::Number;
             continue;
         }
@@ -128,6 +128,12 @@ fn fit_of_name(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     is_within(seen, wanted).then_some(part)
 }
 
+/// Whether an attribute says the same as a word, perhaps by another form of it: "starry" of
+/// "starred".
+pub fn says(attribute: &Attribute, word: &str) -> bool {
+    attribute.word == word || lexicon::are_of_one_noun(&attribute.word, word)
+}
+
 /// Whether an attribute is a part of a name, or one that means the same: "elevator" of "lift
 /// door". What is written on a sign is its name: "a sign that reads exit".
 fn is_one_part(attribute: &Attribute, part: &str) -> bool {
@@ -135,6 +141,7 @@ fn is_one_part(attribute: &Attribute, part: &str) -> bool {
     let is_alike = || is_same || lexicon::are_synonyms(&attribute.word, part);
     attribute.kind == AttributeKind::Compound && is_alike()
         || attribute.kind == AttributeKind::Other && is_same
+        || lexicon::base_noun(&attribute.word).is_some_and(|it| it == part)
 }
 
 /// Whether the opposite is said and not the thing itself: left for right. What is told by its kind
@@ -243,6 +250,17 @@ mod tests {
         let written = words(&[("green", AttributeKind::Colour), ("exit", AttributeKind::Other)]);
         let wanted = words(&[("exit", AttributeKind::Compound)]);
         assert_eq!(fit(&written, &wanted), Some(Fit::Full));
+    }
+
+    #[test]
+    fn forms_and_spellings_of_a_word_say_the_same() {
+        check("a starred bag", "a starry bag", Some(Fit::Full));
+        check("a starry bag", "a star bag", Some(Fit::Full));
+        check("a striped towel", "a stripy towel", Some(Fit::Full));
+        check("a dotted scarf", "a polka dot scarf", Some(Fit::Full));
+        check("a gray tire", "a grey tyre", Some(Fit::Full));
+        check("an aluminum ladder", "an aluminium ladder", Some(Fit::Full));
+        check("a striped scarf", "a spotty scarf", None);
     }
 
     #[test]

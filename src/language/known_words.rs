@@ -36,7 +36,10 @@ pub(crate) fn familiarity(word: &str) -> Familiarity {
         () if is_short || forms.iter().any(|it| is_known(it) || is_joined(it)) => {
             Familiarity::Common
         }
+        // "galvanised", "stripy"
+        () if forms.iter().skip(1).any(|it| lexicon::is_verb(it)) => Familiarity::Common,
         () if lexicon::compared(word).is_some() => Familiarity::Common,
+        () if lexicon::base_noun(word).is_some() => Familiarity::Common,
         () => Familiarity::Unknown,
     }
 }
@@ -139,6 +142,9 @@ mod tests {
             "tv",
             "houseplants",
             "clicker",
+            "galvanised",
+            "stripy",
+            "starry",
             "bollard",
             "rollators",
         ] {

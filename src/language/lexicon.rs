@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use crate::language::british::british;
 use crate::language::words::{IRREGULAR_PLURALS, OPPOSED};
 
 /// Most steps from a concept to one that is more general and still answers for it: a
@@ -60,6 +61,37 @@ pub fn having(noun: &str) -> Option<&'static str> {
     let formed = [doubled, Some(plain)];
     formed.iter().flatten().find_map(|it| ADJECTIVES.get(it.as_str()).copied())
 }
+
+/// Whether two words say the same of a thing, as they are made of one noun: "starry", "starred"
+/// and "star-patterned", and the noun itself.
+pub fn are_of_one_noun(a: &str, b: &str) -> bool {
+    let (of_a, of_b) = (base_noun(a), base_noun(b));
+    match (of_a, of_b) {
+        (None, None) => false,
+        (Some(one), None) => one == singular(b),
+        (None, Some(other)) => other == singular(a),
+        (Some(one), Some(other)) => one == other,
+    }
+}
+
+/// The noun of which an adjective is made that says that a thing has it or is of it: "stripe" of
+/// "stripy", "spot" of "spotted".
+pub fn base_noun(adjective: &str) -> Option<String> {
+    let is_noun = |it: &str| it.len() > 2 && (is_name(it) || is_word(it)) && !is_adjective(it);
+    if let Some((noun, _)) = adjective.rsplit_once('-').filter(|(_, end)| PATTERNED.contains(end)) {
+        return Some(singular(noun));
+    }
+    let stem = ["ey", "y", "ed", "en"].iter().find_map(|end| adjective.strip_suffix(end));
+    let stem = stem.filter(|_| is_adjective(adjective))?;
+    let doubled = stem.chars().next_back();
+    let undoubled =
+        doubled.and_then(|it| stem.strip_suffix(it)).filter(|it| it.chars().next_back() == doubled);
+    let forms = [Some(stem.to_owned()), undoubled.map(str::to_owned), Some(format!("{stem}e"))];
+    forms.into_iter().flatten().find(|it| is_noun(it))
+}
+
+/// After a hyphen, what says that a thing has the noun before it on it.
+const PATTERNED: &[&str] = &["patterned", "print", "printed", "spangled"];
 
 /// Whether two adjectives exclude each other: left and right, male and female.
 pub fn are_opposite(a: &str, b: &str) -> bool {
@@ -141,6 +173,22 @@ pub fn is_other_kind(stem: &str, general: &str) -> bool {
     let (these, those) = (names_of_stem(stem), names_of_stem(general));
     let is_known = !these.is_empty() && !those.is_empty();
     is_known && these.iter().all(|one| those.iter().all(|general| !is_kind_of(one, general)))
+}
+
+/// The two words that are one in a name: "hair" and "brush".
+pub fn halves(noun: &str) -> Option<(&str, &str)> {
+    let is_known = |it: &str| is_word(it) || is_name(it);
+    let mut halves = (HALF_LETTERS_MIN..noun.len()).filter_map(|at| noun.split_at_checked(at));
+    halves.find(|(first, last)| last.len() >= HALF_LETTERS_MIN && is_known(first) && is_known(last))
+}
+
+/// Letters that either half of a name in one word has at least: "tea" and "pot".
+const HALF_LETTERS_MIN: usize = 3;
+
+/// Whether a name in one word ends with a noun of this stem, and the dictionary has it as a thing of
+/// its own: a wheelchair.
+pub fn is_own_kind(name: &str, stem: &str) -> bool {
+    is_name(name) && halves(name).is_some_and(|(_, last)| noun_stem(last) == stem)
 }
 
 /// The names of one word that have a stem: "table" and "tabling" of "tabl".
@@ -292,7 +340,7 @@ pub fn irregular_singular(word: &str) -> Option<String> {
 /// Stem of a noun in lower case, of several as of one: "tabl" of "tables". Of different things
 /// whose names would have one stem only the shortest has it: an officer is no office.
 pub fn noun_stem(word: &str) -> String {
-    let one = singular(word);
+    let one = british(&singular(word));
     if APART.contains(one.as_str()) { one } else { shared_stem(&one) }
 }
 
@@ -300,7 +348,7 @@ pub fn noun_stem(word: &str) -> String {
 static APART: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let mut by_stem: HashMap<String, Vec<&'static str>> = HashMap::new();
     for name in CONCEPTS.by_name.keys().filter(|it| !it.contains(' ')) {
-        by_stem.entry(shared_stem(name)).or_default().push(name);
+        by_stem.entry(shared_stem(&british(name))).or_default().push(name);
     }
     let apart = by_stem.into_values().flat_map(|names| {
         let shortest = names.iter().copied().min_by_key(|it| (it.len(), *it)).unwrap_or_default();
@@ -451,6 +499,41 @@ impl Concepts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_made_of_one_noun_says_the_same() {
+        for (a, b) in [
+            ("starry", "starred"),
+            ("star-patterned", "starry"),
+            ("star", "starred"),
+            ("stars", "starry"),
+            ("stripy", "striped"),
+            ("spotty", "spotted"),
+            ("wood", "wooden"),
+        ] {
+            assert!(are_of_one_noun(a, b), "{a}, {b}");
+        }
+        for (a, b) in [("starry", "stripy"), ("red", "read"), ("penny", "pen"), ("dirty", "dusty")]
+        {
+            assert!(!are_of_one_noun(a, b), "{a}, {b}");
+        }
+    }
+
+    #[test]
+    fn what_an_everyday_name_means_first_is_what_else_the_thing_is_called() {
+        for (name, general) in [
+            ("lid", "body part"),
+            ("tunic", "tissue layer"),
+            ("skin", "tissue"),
+            ("mouse", "animal"),
+            ("ruler", "person"),
+            ("speaker", "person"),
+        ] {
+            assert!(!descends_from(name, general), "{name}, {general}");
+        }
+        assert!(is_kind_of("tumbler", "drinking glass") && is_kind_of("charger", "device"));
+        assert!(descends_from("grass", "herb") && descends_from("horse", "animal"));
+    }
 
     #[test]
     fn what_is_compared_is_known_by_its_adjective() {

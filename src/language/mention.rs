@@ -210,6 +210,8 @@ mod tests {
         check("a green watering can on a shelf", &["green watering can", "shelf"]);
         check("a watering can", &["watering can"]);
         check("the red petrol can", &["red petrol can"]);
+        check("the galvanised can by the shed", &["galvanised can", "shed"]);
+        check("the galvanised can", &["galvanised can"]);
         check("a petrol can next to a chair", &["petrol can", "chair"]);
         check("a robot can hold a mug", &["robot", "mug"]);
         check("an umbrella stand and a table saw", &["umbrella stand", "table"]);

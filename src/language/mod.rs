@@ -3,6 +3,7 @@
 //!
 //! Knows neither vectors nor records nor models. Words stand in `data/`, compiled in.
 
+pub(crate) mod british;
 pub mod caption;
 pub(crate) mod clipping;
 pub mod commonsense;
@@ -18,7 +19,7 @@ mod inscription;
 pub(crate) mod known_words;
 pub mod lexicon;
 pub mod mention;
-mod naming;
+pub(crate) mod naming;
 pub mod part_attribute;
 pub mod person;
 mod picture_head;

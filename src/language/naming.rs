@@ -3,6 +3,9 @@
 //!
 //! Pure.
 
+use std::borrow::Cow;
+
+use crate::language::british::british;
 use crate::language::identifier;
 use crate::language::known_words::is_in_dictionary;
 use crate::language::lexicon;
@@ -43,6 +46,10 @@ pub(super) fn name(words: &[&str], after: &[&str], parts: Option<usize>) -> Opti
 
 fn plain_name(words: &[&str], after: &[&str], parts: Option<usize>) -> Option<Mention> {
     let (last, before) = words.split_last()?;
+    let before = with_pairs(before);
+    let parts = parts.map(|it| it.saturating_sub(words.len().saturating_sub(before.len() + 1)));
+    let before: Vec<&str> = before.iter().map(AsRef::as_ref).collect();
+    let before = before.as_slice();
     let (mut head, mut head_stem) = ((*last).to_owned(), lexicon::noun_stem(last));
     let named = parts.map_or_else(
         || name_start(before, last),
@@ -52,6 +59,7 @@ fn plain_name(words: &[&str], after: &[&str], parts: Option<usize>) -> Option<Me
     if is_generic(last)
         && let Some((name, others)) = before.split_last()
         && attribute(name).kind == AttributeKind::Other
+        && (!is_past(name) || known_name_start(before, last) < before.len())
     {
         head = format!("{name} {last}");
         head_stem = format!("{} {head_stem}", lexicon::noun_stem(name));
@@ -79,9 +87,26 @@ fn plain_name(words: &[&str], after: &[&str], parts: Option<usize>) -> Option<Me
     Some(Mention { phrase, head, head_stem, attributes })
 }
 
+/// The words, of which two are one where the classes have them with a hyphen: "polka-dot" of "polka
+/// dot".
+fn with_pairs<'a>(words: &[&'a str]) -> Vec<Cow<'a, str>> {
+    let mut joined: Vec<Cow<'a, str>> = Vec::new();
+    for word in words {
+        let pair = joined.last().map(|it| format!("{it}-{word}"));
+        match pair.filter(|it| matches!(class(it), Some(Class::Attribute(_)))) {
+            Some(pair) => {
+                joined.pop();
+                joined.push(Cow::Owned(pair));
+            }
+            None => joined.push(Cow::Borrowed(word)),
+        }
+    }
+    joined
+}
+
 /// One of what a part of a name names: "shoe" of "shoes rack"; Texas is as it is.
 fn singular_part(word: &str) -> String {
-    let one = lexicon::singular(word);
+    let one = british(&lexicon::singular(word));
     if one.len() < lexicon::WORD_LETTERS_MIN || is_in_dictionary(&one) {
         one
     } else {
@@ -146,14 +171,20 @@ const COMPOUND_MAX: usize = 3;
 
 /// "stacked", "shining", "blue-handled": said of a thing, and no part of its name.
 fn is_formed(word: &str) -> bool {
-    word.ends_with("ed") && is_past_form(word) && !NOUNS_IN_ED.contains(word)
+    is_past(word)
         || word.ends_with("ing") && !NOUNS_IN_ING.contains(word) && !MODIFIERS_IN_ING.contains(word)
         || word.contains('-') && word.ends_with("ed")
 }
 
+fn is_past(word: &str) -> bool {
+    word.ends_with("ed") && is_past_form(word) && !NOUNS_IN_ED.contains(word)
+}
+
 /// Whether a word in -ed is made of a known one: "stacked", and no "butterweed".
 fn is_past_form(word: &str) -> bool {
-    let known = |it: &str| it.len() < lexicon::WORD_LETTERS_MIN || lexicon::is_word(it);
+    let known = |it: &str| {
+        it.len() < lexicon::WORD_LETTERS_MIN || lexicon::is_word(it) || lexicon::is_verb(it)
+    };
     let Some(base) = word.strip_suffix("ed") else { return false };
     let single = || {
         let last = base.chars().next_back()?;
@@ -165,19 +196,20 @@ fn is_past_form(word: &str) -> bool {
     is_made || lexicon::is_adjective(word)
 }
 
-pub(super) fn attribute(word: &str) -> Attribute {
-    let word = match word {
-        "gray" | "greyish" | "grayish" => "grey",
+pub(crate) fn attribute(word: &str) -> Attribute {
+    let spelt = british(word);
+    let word = match spelt.as_str() {
+        "greyish" => "grey",
         "blond" => "blonde",
         "wood" => "wooden",
-        "woollen" | "woolen" => "wool",
+        "woollen" | "woolen" | "woolly" => "wool",
         "metallic" => "metal",
         "golden" => "gold",
         "tile" => "tiled",
         "stripy" | "stripey" => "striped",
         "chequered" | "checkered" | "plaid" | "tartan" => "checked",
         "flowery" | "flowered" => "floral",
-        "polka-dot" => "dotted",
+        "polka-dot" | "spotted" | "spotty" => "dotted",
         "large" | "huge" => "big",
         "little" | "tiny" => "small",
         "opened" => "open",

@@ -73,7 +73,7 @@ impl<'a> Sentence<'a> {
                 cutter.close_written(tokens.get(written).unwrap_or_default());
             } else if is_boundary(word)
                 || is_verb(word, next) && !cutter.is_named_in_ing(word, next)
-                || is_past(word, next)
+                || is_past(word, next) && !is_can_next(&tokens, at)
                 || is_self_reference(&tokens, at - 1)
             {
                 cutter.end(word);
@@ -98,9 +98,7 @@ impl<'a> Sentence<'a> {
             ("saw", _) => !self.found.is_empty(),
             (_, Some(before)) => lexicon::singular(before) != **before,
         };
-        let ends =
-            |next: &str| matches!(next, "," | "and" | "or" | "next") || PREPOSITIONS.contains(next);
-        BOUNDARIES.has_tag(word, "thing") && !is_verb_form && next.is_none_or(ends)
+        BOUNDARIES.has_tag(word, "thing") && !is_verb_form && next.is_none_or(ends_name)
     }
 
     /// Whether a word that parts names elsewhere begins one, or says which of two is meant: "a can
@@ -279,6 +277,16 @@ fn is_past(word: &str, next: Option<&str>) -> bool {
         && class(word).is_none()
         && !NOUNS_IN_ED.contains(word)
         && !goes_on(next)
+}
+
+/// Whether a can is what comes next: "a galvanised *can* by the shed".
+fn is_can_next(tokens: &[&str], at: usize) -> bool {
+    tokens.get(at) == Some(&"can") && tokens.get(at + 1).is_none_or(|it| ends_name(it))
+}
+
+/// Whether a name ends before a word: "the petrol can *next* to the shed".
+fn ends_name(next: &str) -> bool {
+    matches!(next, "," | "and" | "or" | "next") || PREPOSITIONS.contains(next)
 }
 
 /// "a *neatly* folded towel"; no "daylily", which is made of no word that is known.

@@ -63,8 +63,7 @@ fn is_state(said: &[String], words: &[TaggedWord], at: usize) -> bool {
         && of_deed.is_some_and(|it| it < at)
         && lexicon::is_adjective(word(at))
         && lexicon::is_name(&lexicon::singular(word(at - 1)))
-        && !lexicon::is_name(&name)
-        && everyday_names::other_names(&name).next().is_none()
+        && !is_known_name(&name)
 }
 
 const VERBS: &[&str] = &["stand", "rest"];

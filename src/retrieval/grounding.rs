@@ -10,6 +10,7 @@ use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Window};
 use crate::base::wording::quantity;
 use crate::language::fit::Certainty;
+use crate::language::lexicon;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::likely_places::LikelyPlace;

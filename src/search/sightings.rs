@@ -146,23 +146,30 @@ fn around_of(
 ) -> Around {
     let is_described = |reader: &SegmentReader<'_>| {
         let full = reader.phrases().matches(&query.target).full;
-        let rows = query
-            .around
-            .iter()
-            .fold(full, |rows, thing| rows & shown(reader.phrases(), thing, Around::Described));
+        let rows = query.around.iter().fold(full, |rows, thing| {
+            rows & shown(reader.phrases(), query, thing, Around::Described)
+        });
         !reader.select(condition).of(&rows).is_empty()
     };
     let is_any = !query.around.is_empty() && readers.iter().any(is_described);
     if is_any { Around::Described } else { Around::Possible }
 }
 
-/// Rows that show a thing around the target.
-fn shown(phrases: &Phrases, thing: &ObjectQuery, around: Around) -> RoaringBitmap {
+/// Rows that show a thing around the target, or say of the target that it has it.
+fn shown(
+    phrases: &Phrases,
+    query: &SceneQuery,
+    thing: &ObjectQuery,
+    around: Around,
+) -> RoaringBitmap {
     let matches = phrases.matches(thing);
-    match around {
+    let mut rows = match around {
         Around::Described => matches.full | matches.partial,
         Around::Possible => matches.union_named(),
-    }
+    };
+    let of_target = phrases.naming(&query.target).filter(|it| thing.is_told_by(it.attributes));
+    of_target.for_each(|it| rows |= it.rows);
+    rows
 }
 
 /// Rows of a segment that match the query, by rank.
@@ -183,7 +190,7 @@ pub(super) fn by_rank(
     }
     let is_any = !(full.is_empty() && partial.is_empty() && possible.is_empty());
     let things = query.around.iter().filter(|_| is_any);
-    let shown: Vec<RoaringBitmap> = things.map(|it| shown(phrases, it, around)).collect();
+    let shown: Vec<RoaringBitmap> = things.map(|it| shown(phrases, query, it, around)).collect();
     let needed = query.around.iter().zip(&shown).filter(|(it, _)| query.needs(it));
     let told = needed.fold(full.clone(), |rows, (_, shown)| rows & shown);
     let untold = &full - &told;

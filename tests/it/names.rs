@@ -300,3 +300,42 @@ fn a_picture_that_stands_somewhere_is_a_thing_and_what_it_is_of_is_not_there() {
         assert_eq!(last_seen(&episodic, &captions, query), expected, "{query}");
     }
 }
+
+#[test]
+fn what_is_called_otherwise_is_it_and_what_only_sounds_like_it_is_not() {
+    let captions = &[
+        "a carer pushing a trolley in the corridor",
+        "a wicker chair on the porch",
+        "a lid on a pan and a green tunic on a hook",
+        "a glass tumbler on a table",
+        "a bicycle helmet on a peg",
+        "a yellow hard hat on a shelf",
+        "orange ear defenders on a nail",
+        "an umbrella in the porch",
+        "a steel thermos flask on a desk",
+        "a stainless steel thermos on a windowsill",
+        "a galvanised watering can by the shed",
+        "a purple schoolbag with the stars in the hall",
+        "a desk organiser on a shelf",
+        "a volunteer is holding a ladder steady",
+        "a woman appears to be wearing purple spectacles",
+    ];
+    let state = tempfile::tempdir().unwrap();
+    let episodic = read(state.path(), captions);
+    for (query, expected) in [
+        ("care plan", None),
+        ("wheelchair", None),
+        ("tissues", None),
+        ("reading glasses", Some((14, Certainty::Possible))),
+        ("yellow helmet", Some((5, Certainty::Partial))),
+        ("hearing protection", Some((6, Certainty::InPlace))),
+        ("steel flask", Some((9, Certainty::InPlace))),
+        ("galvanized can", Some((10, Certainty::InPlace))),
+        ("starry school bag", Some((11, Certainty::InPlace))),
+        ("desk organizer", Some((12, Certainty::InPlace))),
+        ("ladder", Some((13, Certainty::InPlace))),
+        ("purple spectacles", Some((14, Certainty::InPlace))),
+    ] {
+        assert_eq!(last_seen(&episodic, captions, query), expected, "{query}");
+    }
+}

@@ -480,3 +480,33 @@ fn a_place_order_and_a_name_with_its_place_are_requests() {
         assert_eq!(reply["goals"][0]["position"][0], json!(x), "{request}");
     }
 }
+
+#[test]
+fn what_only_may_be_there_is_no_yes_and_what_was_seen_since_is_a_goal() {
+    let mut talk = Talk::new(&[]);
+    for (at, caption) in [
+        "a blue fleece and a mug on a chair",
+        "a blue fleece jacket on a peg",
+        "a strip of lights above a striped towel",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let x = 10.0 * f64::from(u8::try_from(at).unwrap());
+        let seen = json!({"caption": caption, "position": [x, 0.0, 0.0], "theta": 0.0,
+            "time": format!("2025-01-03 0{}:00:00", at + 1)});
+        talk.call("observe", seen);
+    }
+    let answer = |talk: &mut Talk, question: &str| {
+        asked(talk, question)["answer"].as_str().unwrap_or_default().to_owned()
+    };
+    let red = answer(&mut talk, "Is there a red mug in the house?");
+    assert!(red.starts_with("no \"red mug\" was seen; near it: \"mug\""), "{red}");
+    let mug = answer(&mut talk, "Is there a mug on the chair?");
+    assert!(mug.starts_with("yes"), "{mug}");
+    let fleece = asked(&mut talk, "bring me the blue fleece");
+    assert_eq!(fleece["goals"][0]["position"][0], json!(10.0), "{fleece:#}");
+    let towel = asked(&mut talk, "bring me the stripy towel");
+    assert_eq!(towel["understood"].get("respelled"), None, "{towel:#}");
+    assert_eq!(towel["goals"][0]["position"][0], json!(20.0), "{towel:#}");
+}

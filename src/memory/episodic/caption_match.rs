@@ -47,6 +47,7 @@ pub fn match_caption(caption: &ParsedCaption, wanted: &SceneQuery) -> Option<Cap
     let (mut all_around, mut all_needed) = (true, true);
     for thing in &wanted.around {
         match best_fit(&shown, thing) {
+            _ if thing.is_told_by(&seen.attributes) => {}
             None | Some((Fit::Related, _)) => {
                 all_around = false;
                 all_needed &= !wanted.needs(thing);

@@ -3,19 +3,16 @@
 //!
 //! Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use crate::index::phrases::{ObjectName, Relation};
-use crate::language::known_words::{is_in_dictionary, is_known_name};
+use crate::language::known_words::is_known_name;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name};
 use crate::language::words::{
     ANYBODY, GENERAL_NAMES, PACKAGING, PEOPLE, is_distinct_room, is_people,
 };
 use crate::language::{everyday_names, identifier, lexicon};
-
-/// Letters that either half of a name in one word has at least: "tea" and "pot".
-const HALF_LETTERS_MIN: usize = 3;
 
 /// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
 /// by its other names. Rooms are alike and yet not the same, and what stands in a room is
@@ -29,8 +26,14 @@ pub(super) fn names(
     let mut names = alike_names(mention, like);
     let (known, said) = known_name(mention);
     add_same(&mut names, mention, &known, &said);
+    let from = names.len();
     add_everyday(&mut names, mention);
     add_kinds(&mut names, mention, &known, &said, is_known);
+    // A tumbler is a glass, and hardly what is meant by glasses.
+    if is_meant_in_plural(mention) {
+        let of_one = names.iter_mut().skip(from).filter(|it| it.noun.is_empty());
+        of_one.for_each(|it| it.relation = Relation::Alike);
+    }
     let (listed, beside) = listed_name(mention);
     if let Some(rest) = without_what_is_meant(&listed, &beside) {
         let names_of_rest = sure_names(&listed)
@@ -146,20 +149,12 @@ fn possible_names<'a>(
 pub(super) fn is_another_compound(one: &str, other: &str) -> bool {
     let halves = |stem: &str| {
         let noun = lexicon::noun_of_stem(stem);
-        halves(noun).map(|(first, last)| (first.to_owned(), last.to_owned()))
+        lexicon::halves(noun).map(|(first, last)| (first.to_owned(), last.to_owned()))
     };
     let (Some((first, last)), Some((before, end))) = (halves(one), halves(other)) else {
         return false;
     };
     last == end && first != before && !lexicon::are_synonyms(&first, &before)
-}
-
-/// The two words that are one in a name: "hair" and "brush".
-fn halves(noun: &str) -> Option<(&str, &str)> {
-    let mut halves = (HALF_LETTERS_MIN..noun.len()).filter_map(|at| noun.split_at_checked(at));
-    halves.find(|(first, last)| {
-        last.len() >= HALF_LETTERS_MIN && is_in_dictionary(first) && is_in_dictionary(last)
-    })
 }
 
 /// What says which one is meant as a name of its own: a "4471-B" may be the parcel 4471-B.
@@ -184,20 +179,37 @@ pub(super) fn are_of_one(asked: &Mention, seen: &Mention) -> bool {
 fn add_everyday(names: &mut Vec<ObjectName>, mention: &Mention) {
     let (known, said) = everyday_name(mention);
     for other in everyday_names::other_names(&known) {
-        let relation = if other.is_sure { Relation::Same } else { Relation::Likely };
-        let Some(name) = whole_name(other.name, &said, relation) else { continue };
         // A throw is a throw blanket, and what is only called a blanket may be it.
         let rest = other.name.strip_prefix(&known).and_then(|it| it.strip_prefix(' '));
+        let is_sure = other.is_sure || rest.is_some_and(is_worn_or_holds);
+        let relation = if is_sure { Relation::Same } else { Relation::Likely };
+        let Some(name) = whole_name(other.name, &said, relation) else { continue };
         names.extend(rest.and_then(|it| object_name(it, &said, Relation::Near)));
         let is_as_sure = |it: &&ObjectName| match it.relation {
             Relation::Same => true,
             Relation::Alike | Relation::MoreGeneral | Relation::Near => false,
-            Relation::Likely | Relation::MoreSpecial => !other.is_sure,
+            Relation::Likely | Relation::MoreSpecial => !is_sure,
         };
         if !names.iter().filter(is_as_sure).any(|it| it.covers(&name)) {
             names.push(name);
         }
     }
+}
+
+/// Whether what several of a thing are called names something else here: glasses, reading glasses,
+/// and neither two glasses nor wine glasses.
+fn is_meant_in_plural(mention: &Mention) -> bool {
+    let is_told =
+        |it: &Attribute| matches!(it.kind, AttributeKind::Number | AttributeKind::Compound);
+    let is_bare = !mention.attributes.iter().any(is_told);
+    lexicon::is_name_of_plural(&mention.head, &mention.singular_head())
+        && (is_bare || everyday_name(mention).0.ends_with(&format!(" {}", mention.head)))
+}
+
+/// Whether a noun says only which kind of garment or container the word before it is: a fleece
+/// jacket, a thermos flask.
+fn is_worn_or_holds(noun: &str) -> bool {
+    ["garment", "container"].iter().any(|it| lexicon::descends_from(noun, it))
 }
 
 /// Adds what is more special than the thing called `known`, and more general.
@@ -215,11 +227,21 @@ fn add_related(
     } else {
         Relation::MoreSpecial
     };
-    let kinds = kinds.into_iter().map(|it| (it, of_kinds));
+    // A thermos is a thermos flask, and so as good as any flask.
+    let is_called_so = |it: &str| {
+        let ends = |name: &str| name.strip_suffix(known).is_some_and(|it| it.ends_with(' '));
+        !it.ends_with(known) && sure_names(it).any(ends)
+    };
+    let of_kind = |it| if is_called_so(it) { Relation::Same } else { of_kinds };
+    let kinds = kinds.into_iter().map(|it| (it, of_kind(it)));
+    let listed: Vec<&str> = everyday_names::called_by(known).collect();
+    // A parcel only may be a box.
+    let may_be = |it: &str| lexicon::possible_synonyms(it).any(|other| other == known);
+    let by_list = listed.iter().filter(|it| !may_be(it)).map(|it| (*it, Relation::MoreSpecial));
     // A motorcycle may be the motorbike; that a vehicle is seen says little.
     let just_above = lexicon::just_above(known).map(|it| (it, Relation::Likely));
     let general = lexicon::more_general(known).map(|it| (it, Relation::MoreGeneral));
-    for (other, relation) in kinds.chain(just_above).chain(general) {
+    for (other, relation) in kinds.chain(by_list).chain(just_above).chain(general) {
         let last = other.rsplit(' ').next().unwrap_or_default();
         let is_seen = is_known(&lexicon::noun_stem(last)) && !is_distinct_room(other);
         // Pliers are nobody who plies.
@@ -232,13 +254,24 @@ fn add_related(
         let relation = if is_meant { relation } else { Relation::Likely };
         let Some(mut name) = whole_name(other, said, relation) else { continue };
         let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
-        name.kind_of = is_kind.then(|| known.to_owned());
+        // What is a kind by the list only is none in the dictionary.
+        let is_known_kind = is_kind && !listed.contains(&other);
+        name.kind_of = is_known_kind.then(|| known.to_owned());
         // That it is a kind is more than that a vector is alike.
         let is_less = |it: &ObjectName| matches!(it.relation, Relation::Likely | Relation::Alike);
         names.retain(|it| !is_kind || !is_less(it) || !it.covers(&name));
         if !names.iter().any(|it| it.covers(&name)) {
             names.push(name);
         }
+    }
+    // A parka coat is a parka.
+    let above = lexicon::more_general(known).chain(lexicon::just_above(known));
+    let above: BTreeSet<&str> = above.filter(|it| !it.contains(' ')).collect();
+    for general in above.into_iter().filter(|it| is_known(&lexicon::noun_stem(it))) {
+        let name = whole_name(&format!("{known} {general}"), said, Relation::Same);
+        names.extend(name.filter(|it| {
+            !names.iter().any(|known| known.relation == Relation::Same && known.covers(it))
+        }));
     }
     if !lexicon::is_kind_of(known, "person") {
         names.extend(containers(known, said, is_known));
@@ -349,7 +382,8 @@ fn longest_name(mention: &Mention, is_known: &dyn Fn(&str) -> bool) -> (String, 
             return (name, rest.cloned().collect());
         }
     }
-    (head, mention.attributes.clone())
+    let known = spellings(&[&head]).find(|it| is_known(it));
+    (known.unwrap_or(head), mention.attributes.clone())
 }
 
 /// A name in one word each, and with a hyphen in place of one of the blanks, as lists write some:
@@ -360,7 +394,9 @@ fn spellings<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
         let (before, after) = words.split_at(at);
         format!("{}-{}", before.join(" "), after.join(" "))
     });
-    std::iter::once(whole).chain(hyphened)
+    // Ear protection is an ear protector.
+    let by_doer = whole.strip_suffix("ion").map(|it| format!("{it}or"));
+    std::iter::once(whole.clone()).chain(hyphened).chain(by_doer)
 }
 
 /// The name in one word for two, or in two for one, and what else is said: "hairbrush" of "hair
@@ -378,7 +414,7 @@ fn spelled_otherwise(mention: &Mention) -> Option<(String, Vec<Attribute>)> {
     if !is_known_name(&head) {
         return None;
     }
-    let (first, last) = halves(&head)?;
+    let (first, last) = lexicon::halves(&head)?;
     Some((format!("{first} {last}"), mention.attributes.clone()))
 }
 
@@ -517,7 +553,7 @@ mod tests {
         assert_eq!(related("the peaches", "peach tin"), Some(Relation::Same));
         assert_eq!(related("an orange", "orange bottle"), None);
         assert_eq!(related("a mug", "book"), None);
-        assert_eq!(related("a horse", "charger"), Some(Relation::Likely));
+        assert_eq!(related("a horse", "charger"), None);
         assert_eq!(related("a notebook computer", "notebook"), Some(Relation::Likely));
         assert_eq!(related("a sack barrow", "hand truck"), Some(Relation::Same));
         assert_eq!(related("the elevator", "lift"), Some(Relation::Same));
@@ -561,11 +597,37 @@ mod tests {
         assert_eq!(fit("a blue hair brush", "a blue hairbrush"), Some(Fit::Full));
         assert_eq!(fit("a hairbrush", "a blue hair brush"), Some(Fit::Full));
         assert_eq!(fit("a teapot", "a tea pot"), Some(Fit::Full));
+        assert_eq!(fit("the galvanised can", "a galvanised watering can"), Some(Fit::Full));
+        assert_eq!(fit("my glasses", "a tumbler"), Some(Fit::Related));
+        assert_eq!(fit("my reading glasses", "a tumbler"), Some(Fit::Related));
+        assert_eq!(fit("two glasses", "a tumbler"), Some(Fit::Full));
         assert_eq!(fit("a cupboard", "a board"), None);
         assert_eq!(fit("a cell", "a blue phone"), Some(Fit::Possible));
         assert_eq!(fit("a lamp", "a red candle"), Some(Fit::Partial));
         assert_eq!(fit("a red table lamp", "a red candle"), Some(Fit::Possible));
         assert_eq!(fit("a red table lamp", "a red lamp"), Some(Fit::Partial));
+    }
+
+    #[test]
+    fn what_is_called_by_the_noun_with_another_word_is_as_good_as_that() {
+        let fit = |thing: &str, seen: &str| {
+            let mention = mention_of_name(thing).unwrap();
+            let names = names(&mention, vec![mention.head_stem.clone()], &|_| true);
+            let Mention { attributes, head_stem: said, head: noun, .. } = mention;
+            ObjectQuery { attributes, said, noun, names }.fit(&mentions(seen).remove(0))
+        };
+        assert_eq!(fit("steel flask", "a stainless steel thermos"), Some(Fit::Full));
+        assert_eq!(fit("yellow helmet", "a yellow hard hat"), Some(Fit::Partial));
+        assert_eq!(fit("yellow helmet", "a bowler hat"), None);
+        assert_eq!(fit("navy fleece", "a navy fleece jacket"), Some(Fit::Full));
+        assert_eq!(fit("green parka", "a green parka coat"), Some(Fit::Full));
+        assert_eq!(fit("lamp", "a lamp table"), None);
+        assert_eq!(fit("hearing protection", "orange ear defenders"), Some(Fit::Full));
+        assert_eq!(fit("hearing protection", "an umbrella"), None);
+        assert_eq!(fit("wheelchair", "a chair"), Some(Fit::Possible));
+        assert_eq!(fit("wheelchair", "a wicker chair"), None);
+        assert_eq!(fit("wheelchair", "a shower chair"), None);
+        assert_eq!(fit("tissues", "a lid"), None);
     }
 
     #[test]

@@ -260,9 +260,15 @@ impl Vocabulary {
             let head = stem.rsplit(' ').next().unwrap_or_default();
             parts.iter().any(|it| lexicon::noun_stem(&it.word) == head)
         };
-        let is_somebody = lexicon::is_person(&mention.singular_head());
+        let names_somebody =
+            |it: &NearName| mention_of_name(&it.name()).is_some_and(|it| is_person(&it));
+        let is_other_kind = |it: &NearName| {
+            let noun = mention.singular_head();
+            !it.parts.is_empty() && lexicon::is_own_kind(&noun, &it.stem)
+        };
         near.retain(|it| {
-            lexicon::is_person(&it.stem) == is_somebody
+            names_somebody(it) == is_person(mention)
+                && !is_other_kind(it)
                 && !everyday_names::are_told_apart(&name, &it.name())
                 && !is_among(&mention.attributes, &it.stem)
                 && !is_among(&it.parts, &mention.head_stem)
