@@ -35,11 +35,11 @@ HEADS = {"order": ORDERS, "tense": TENSES, "intent": INTENTS, "asks": ASKS, "ran
 """What is told of the whole request, with its answers; the first one where nothing else is said."""
 
 GROUPS = {
-    "plain": 0.46,
+    "plain": 0.4,
     "short": 0.08,
     "question": 0.14,
     "stop": 0.06,
-    "chat": 0.1,
+    "chat": 0.16,
     "also": 0.06,
     "exclude": 0.03,
     "rank": 0.03,
