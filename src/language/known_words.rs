@@ -71,6 +71,16 @@ pub(crate) fn is_known_name(name: &str) -> bool {
     lexicon::is_name(name) || everyday_names::other_names(name).next().is_some()
 }
 
+/// Whether two nouns are surely names of one thing: a couch, a sofa; a thermos, which is a thermos
+/// flask, a flask. Secateurs are a kind of scissors, and others.
+pub(crate) fn are_names_of_one(one: &str, other: &str) -> bool {
+    let calls = |one: &str, other: &str| {
+        let mut names = everyday_names::other_names(one).filter(|it| it.is_sure);
+        names.any(|it| it.name == other || it.name == format!("{one} {other}"))
+    };
+    one == other || lexicon::are_synonyms(one, other) || calls(one, other) || calls(other, one)
+}
+
 /// Whether the dictionary has a word, as a name or otherwise.
 pub(crate) fn is_in_dictionary(word: &str) -> bool {
     lexicon::is_word(word) || lexicon::is_name(word)
@@ -128,6 +138,14 @@ fn forms(word: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_sure_names_are_of_one_thing_and_kinds_are_not() {
+        assert!(are_names_of_one("flask", "thermos") && are_names_of_one("sofa", "couch"));
+        assert!(are_names_of_one("mug", "mug"));
+        assert!(!are_names_of_one("scissors", "secateurs"));
+        assert!(!are_names_of_one("glasses", "sunglasses") && !are_names_of_one("mug", "lamp"));
+    }
 
     #[test]
     fn forms_of_english_words_are_english_and_slips_are_not() {

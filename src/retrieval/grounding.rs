@@ -10,6 +10,7 @@ use crate::base::pose::metres_between;
 use crate::base::time::{Timestamp, Window};
 use crate::base::wording::quantity;
 use crate::language::fit::Certainty;
+use crate::language::known_words::are_names_of_one;
 use crate::language::lexicon;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::last_seen::Sighting;
@@ -210,9 +211,9 @@ impl Retrieval {
         let window = Window::new(Some(since), None).unwrap_or(Window::ALL);
         let filter = Filter { window, ..Filter::default() };
         let is_called_so = |it: &Sighting| {
+            let noun = it.noun.as_deref().unwrap_or_default();
             let seen = it.recalled.matched.first();
-            it.certainty >= Certainty::Partial
-                || it.noun.as_ref() == Some(&object.noun)
+            are_names_of_one(noun, &object.noun)
                 || seen.is_some_and(|seen| has_noun(seen, &object.noun))
         };
         let seen = match self.episodic.last_seen(&alike.thing, &filter, 1) {

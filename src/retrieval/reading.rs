@@ -2,7 +2,9 @@
 //! it names was seen.
 
 use crate::language::fit::Certainty;
-use crate::language::mention::mentions;
+use crate::language::lexicon;
+use crate::language::mention::{Mention, mentions};
+use crate::language::person::is_person;
 use crate::language::reference::addressee::is_for_another;
 use crate::language::reference::courtesy::without_courtesy;
 use crate::language::reference::errand::{Ordered, goes_somewhere, is_given, is_sent, ordered};
@@ -147,8 +149,8 @@ impl Retrieval {
         reference
     }
 
-    /// A name alone that was seen, or with its place, is a request for it, whatever the model takes it
-    /// for.
+    /// A name alone that was seen, with its place, or before what else is said, is a request for it,
+    /// whatever the model takes it for.
     fn with_name_alone(&self, text: &str, reference: Reference) -> Reference {
         let said = without_courtesy(text);
         // "enough"
@@ -156,6 +158,8 @@ impl Retrieval {
         let least = if is_stop { Certainty::Shown } else { Certainty::Partial };
         let placed = Some(&reference.thing).filter(|it| is_placed(&said, it)).cloned();
         let named = bare_name(&said).or(placed).filter(|it| self.is_seen_as(it, least));
+        let named =
+            named.or_else(|| named_first(text).filter(|it| self.is_seen_as(it, Certainty::Shown)));
         match named {
             Some(thing) => {
                 Reference { thing, intent: Intent::Fetch, is_other_order: false, ..reference }
@@ -197,6 +201,20 @@ impl Retrieval {
         let seen = self.episodic.last_seen(thing, &Filter::default(), 1);
         seen.is_ok_and(|it| it.iter().any(|it| it.certainty >= least))
     }
+}
+
+/// "headlamp. early start tomorrow": the name before a remark, and not the first one of a list. Who is
+/// called so, "Rex! Down!", is no thing.
+fn named_first(text: &str) -> Option<String> {
+    const ENDS: [char; 5] = ['.', ',', '!', '?', ';'];
+    let (first, remark) = text.split_once(ENDS)?;
+    let is_list = remark.split(ENDS).any(|it| bare_name(it.trim()).is_some());
+    let name = bare_name(&without_courtesy(first)).filter(|_| !is_list)?;
+    let is_called = |it: &Mention| {
+        is_person(it) || lexicon::descends_from(&lexicon::singular(&it.head), "animal")
+    };
+    let has_remark = remark.contains(char::is_alphanumeric);
+    (has_remark && !mentions(&format!("a {name}")).iter().any(is_called)).then_some(name)
 }
 
 /// "the plant in the living room", and nothing before the thing's name.
@@ -267,6 +285,20 @@ fn respell_text(text: &str, respellings: &[Respelling]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_before_a_remark_is_told_from_lists_and_calls() {
+        for (text, name) in [
+            ("headlamp. early start tomorrow.", Some("headlamp")),
+            ("Pencil case, got a test tmrw", Some("pencil case")),
+            ("First aid kit, quickly please!", Some("first aid kit")),
+            ("plates, cups, forks, all of it went", None),
+            ("dog! get down from there!", None),
+            ("headlamp", None),
+        ] {
+            assert_eq!(named_first(text).as_deref(), name, "{text}");
+        }
+    }
 
     #[test]
     fn a_name_with_its_place_is_told_from_what_is_said_of_it() {
