@@ -11,8 +11,11 @@ mod who_does_what;
 mod written;
 
 use crate::language::caption::of_tags::Tagged;
+use crate::language::clad::with_colours;
+use crate::language::design::with_designs;
 use crate::language::identifier;
 use crate::language::mention::{Mention, mentions};
+use crate::language::ones::singles;
 use crate::language::person::is_person;
 use crate::language::picture_head::with_picture_heads;
 use crate::language::place::{PlaceWords, place_of};
@@ -111,10 +114,15 @@ impl ParsedCaption {
     /// Puts together what a reader's tags say; sentences in their order.
     pub fn of_tagged(reader: u32, sentences: &[(&str, Vec<TaggedWord>)]) -> Self {
         let mut parsed = Self { reader, ..Self::default() };
+        let mut kind = None;
         for (number, (text, words)) in sentences.iter().enumerate() {
             let words = without_verb_heads(text, &identifier::joined(text, words));
             let words = with_picture_heads(text, &words, number == 0);
-            Tagged::of(text, &words, number).add_to(&mut parsed);
+            let words = with_designs(text, &with_colours(text, &words));
+            let singles = singles(text, &words, kind.as_ref());
+            Tagged::of(text, &singles.words, number).add_to(&mut parsed);
+            kind.clone_from(&singles.kind);
+            singles.add_to(number, &mut parsed);
         }
         parsed
     }

@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use crate::language::design::is_on_design;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::tagged::{TaggedSentence, WordRole};
@@ -16,7 +17,9 @@ use crate::language::words::{COPULAS, DEPICTIONS, DETERMINERS, PICTURES, TAKING}
 /// The heads of what is only depicted in a sentence. `is_first`: a caption begins with it.
 pub(super) fn depicted(sentence: TaggedSentence<'_>, is_first: bool) -> BTreeSet<usize> {
     let depiction = Depictions { sentence, is_first };
-    (0..sentence.words.len()).flat_map(|at| depiction.shown_at(at)).collect()
+    let words = 0..sentence.words.len();
+    let on_designs = words.clone().filter(|at| is_on_design(sentence, *at));
+    words.flat_map(|at| depiction.shown_at(at)).chain(on_designs).collect()
 }
 
 /// The same thing, as one that is only depicted.
@@ -64,6 +67,16 @@ impl Depictions<'_> {
             {
                 self.clause(at + 1)
             }
+            "forbids" | "forbid" | "prohibits" | "prohibit" | "bans" | "ban" => self.clause(at + 1),
+            "forbidding" | "prohibiting" | "banning" => self.joined(at + 1),
+            "announces" | "announce" | "advertises" | "advertise" | "promotes" | "promote"
+                if self.is_screen(self.shower(at)) =>
+            {
+                self.clause(at + 1)
+            }
+            "announcing" | "advertising" | "promoting" if self.is_screen(self.name_before(at)) => {
+                self.joined(at + 1)
+            }
             "on" => self.on(at),
             _ => Vec::new(),
         }
@@ -109,7 +122,8 @@ impl Depictions<'_> {
     /// What is on a picture: "a car on its cover", and all after "on the screen".
     fn on(&self, on: usize) -> Vec<usize> {
         let end = (on + 1..self.sentence.words.len()).find(|it| {
-            !DETERMINERS.contains(self.word(*it)) && self.role(*it) != WordRole::Attribute
+            !DETERMINERS.contains(self.word(*it))
+                && !matches!(self.role(*it), WordRole::Attribute | WordRole::Part)
         });
         let Some(end) = end.filter(|it| has_tag(self.word(*it), "on")) else { return Vec::new() };
         if on == 0 {
@@ -288,6 +302,13 @@ mod tests {
             &["match"],
         );
         check("on/relation/5 the screen/landmark/0 , a/none man/person rides", &["man"]);
+        check("on/relation the TV/part screen/landmark/0 , a tiger/thing walks", &["tiger"]);
+        check("a sign/thing forbids/relation/1 bikes/thing/2", &["bikes"]);
+        check(
+            "a poster/thing announces/deed/1 a play/thing/2 with/relation a ship/thing/5",
+            &["play", "ship"],
+        );
+        check("a woman/person announces/deed/0 dinner/thing/2", &[]);
         check("the clock/thing shows 8 next to a glass/thing", &[]);
         check("the display/thing shows 8 next to a glass/thing", &[]);
         check("a woman/person shows a book/thing beside a screen/landmark", &[]);

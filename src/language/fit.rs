@@ -5,9 +5,12 @@
 use crate::language::deeds::is_deed_word;
 use crate::language::depicted::is_depicted;
 use crate::language::lexicon;
+use crate::language::likeness::is_likeness;
 use crate::language::mention::{Attribute, AttributeKind};
+use crate::language::naming;
+use crate::language::ones::are_told_singly;
 use crate::language::part_attribute::{is_only_part, told};
-use crate::language::words::{LIKENESSES, SHADES, are_sizes_of_one, share_family};
+use crate::language::words::{SHADES, are_sizes_of_one, share_family};
 
 /// How surely; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +64,10 @@ impl Certainty {
 pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     let of_name = fit_of_name(seen, wanted)?;
     if wanted.iter().any(|it| is_opposed(seen, it)) {
+        return None;
+    }
+    let is_how = |it: &Attribute| it.kind != AttributeKind::Number && !is_deed_word(&it.word);
+    if are_told_singly(seen) && wanted.iter().any(is_how) {
         return None;
     }
     let is_compound = wanted.iter().any(|it| it.kind == AttributeKind::Compound);
@@ -128,6 +135,11 @@ fn fit_of_name(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
     is_within(seen, wanted).then_some(part)
 }
 
+/// Whether what is said of a thing has a part of its name: woolly of a woolly hat.
+pub(crate) fn has_part(said: &[Attribute], part: &Attribute) -> bool {
+    said.iter().any(|it| it == part || is_one_part(it, &part.word))
+}
+
 /// Whether an attribute says the same as a word, perhaps by another form of it: "starry" of
 /// "starred".
 pub fn says(attribute: &Attribute, word: &str) -> bool {
@@ -139,7 +151,9 @@ pub fn says(attribute: &Attribute, word: &str) -> bool {
 fn is_one_part(attribute: &Attribute, part: &str) -> bool {
     let is_same = attribute.word == part;
     let is_alike = || is_same || lexicon::are_synonyms(&attribute.word, part);
+    let is_of = || attribute.word == naming::attribute(part).word;
     attribute.kind == AttributeKind::Compound && is_alike()
+        || attribute.kind == AttributeKind::Material && is_of()
         || attribute.kind == AttributeKind::Other && is_same
         || lexicon::base_noun(&attribute.word).is_some_and(|it| it == part)
 }
@@ -164,11 +178,6 @@ fn has_other_part(seen: &[Attribute], wanted: &Attribute) -> bool {
         .filter(|it| it.kind == wanted.kind && it.kind != AttributeKind::Other)
         .peekable();
     of_kind.peek().is_some() && !of_kind.any(|it| is_near(&it, &wanted))
-}
-
-/// Whether what is said of a thing says that it is only a likeness of one: a toy, a model.
-pub fn is_likeness(said: &[Attribute]) -> bool {
-    said.iter().any(|it| LIKENESSES.contains(&it.word))
 }
 
 /// Which of two opposite shades an attribute says: dark of "a dark green mug".

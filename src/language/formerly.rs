@@ -14,7 +14,11 @@ use crate::language::words::{
 pub(super) fn formerly(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
     let past = Past { sentence };
     let words = 0..sentence.words.len();
-    words.flat_map(|at| [past.used(at), past.stood(at), past.usual(at)].concat()).collect()
+    words
+        .flat_map(|at| {
+            [past.used(at), past.stood(at), past.usual(at), past.usual_place(at)].concat()
+        })
+        .collect()
 }
 
 struct Past<'a> {
@@ -77,6 +81,13 @@ impl Past<'_> {
         }
     }
 
+    /// "the bike's usual spot is taken", and no mug in its usual place.
+    fn usual_place(&self, at: usize) -> Vec<usize> {
+        let is_usual = self.word(at) == "s" && USUAL.contains(&self.word(at + 1));
+        let owner = at.checked_sub(2).filter(|it| self.sentence.role(*it).is_name());
+        owner.filter(|_| is_usual && KEEPING.contains(&self.word(at + 2))).into_iter().collect()
+    }
+
     /// Whether it is a certain thing of which the verb is said, or a relative clause.
     fn is_certain(&self, verb: usize) -> bool {
         let before = verb.checked_sub(1).map_or("", |it| self.word(it));
@@ -112,6 +123,11 @@ impl Past<'_> {
     }
 }
 
+/// What is said of a place where something is no longer.
+const USUAL: &[&str] = &["usual", "normal", "old", "former", "previous", "regular", "habitual"];
+
+const KEEPING: &[&str] = &["spot", "place", "position", "corner"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +148,8 @@ mod tests {
         check("the hook/thing where the keys/thing hung is empty/attribute/1", &["keys"]);
         check("a table/thing that usually holds a lamp/thing/3", &["lamp"]);
         check("the spot/thing where the bike/thing was", &["bike"]);
+        check("the cargo/part bike/thing ' s usual spot/thing is taken", &["bike"]);
+        check("a mug/thing in/relation/1 its usual place/thing/2", &[]);
         check("a peg/thing on/relation which the coat/thing usually hangs", &["coat"]);
         check("the lamp/thing is usually on/relation/1 the desk/landmark/4", &["lamp"]);
     }

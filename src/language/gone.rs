@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 
 use crate::language::tagged::{TaggedSentence, WordRole};
-use crate::language::words::{AFTER_GONE, COPULAS, GONE, LEFT_BEHIND, PREPOSITIONS, THERE};
+use crate::language::words::{
+    AFTER_GONE, COPULAS, DENIALS, GONE, LEFT_BEHIND, NOBODY, PREPOSITIONS, THERE,
+};
 
 /// The heads of what a sentence says is gone.
 pub(super) fn gone(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
@@ -53,7 +55,42 @@ pub(super) fn left(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
             && PREPOSITIONS.contains(next)
             && next != "from"
     };
-    (0..sentence.words.len()).filter(is_left).filter_map(|it| sentence.subject(it)).collect()
+    let words = 0..sentence.words.len();
+    let left = words.clone().filter(is_left).filter_map(|it| sentence.subject(it));
+    let there = words.filter(|at| is_handled(sentence, *at));
+    left.chain(neither_does(sentence)).chain(there).collect()
+}
+
+/// Whether the thing of this head is what somebody is about to do something to: who is pushing a
+/// trolley away has it yet.
+fn is_handled(sentence: TaggedSentence<'_>, head: usize) -> bool {
+    let deed = sentence.governor(head).filter(|it| *it < head);
+    deed.is_some_and(|deed| {
+        let between = sentence.words.get(deed..head).unwrap_or_default();
+        sentence.role(deed) == WordRole::Deed
+            && sentence.word(deed).ends_with("ing")
+            && !between.iter().any(|it| NOBODY.contains(it) || DENIALS.contains(it))
+    })
+}
+
+/// The heads of those of whom neither does something or is something: they are there.
+fn neither_does(sentence: TaggedSentence<'_>) -> impl Iterator<Item = usize> {
+    let denied: Vec<usize> = neither(sentence).collect();
+    neither_lists(sentence).flatten().filter(move |it| !denied.contains(it))
+}
+
+/// The heads of what is named from "neither" to the verb.
+pub(super) fn neither_lists(sentence: TaggedSentence<'_>) -> impl Iterator<Item = Vec<usize>> {
+    let starts = (0..sentence.words.len()).filter(move |at| sentence.word(*at) == "neither");
+    starts.map(move |start| {
+        let is_verb = |at: &usize| {
+            COPULAS.contains(sentence.word(*at)) || sentence.role(*at) == WordRole::Deed
+        };
+        let end = (start..sentence.words.len()).find(is_verb).unwrap_or(start);
+        let list = start..end;
+        let is_joined = sentence.words.get(list.clone()).is_some_and(|it| it.contains(&"nor"));
+        sentence.heads(list).filter(|_| is_joined).collect()
+    })
 }
 
 /// Whether a verb is about what has no name here: "the blue mug is on the shelf, the red one is gone".
@@ -63,7 +100,7 @@ fn is_of_another(sentence: TaggedSentence<'_>, verb: usize) -> bool {
 }
 
 /// Whether the verb at this place says that its subject is gone.
-fn is_gone(sentence: TaggedSentence<'_>, verb: usize) -> bool {
+pub(super) fn is_gone(sentence: TaggedSentence<'_>, verb: usize) -> bool {
     let word = |at: usize| sentence.word(verb + at);
     let has_left = matches!(word(0), "has" | "have") && GONE.contains(word(1));
     has_left
@@ -91,6 +128,9 @@ fn is_unseen<'a>(word: &impl Fn(usize) -> &'a str) -> bool {
         ("can" | "could", "not", _) => is_seen(2),
         ("cannot", _, _) => is_seen(1),
         ("is" | "are" | "was" | "were", "nowhere" | "not", "to") => is_seen(3),
+        ("is" | "are", "nowhere", where_it_is) => {
+            where_it_is != "near" || word(3) != "as" && !word(3).contains(char::is_alphabetic)
+        }
         ("is" | "are", "not", "in") => matches!(word(3), "view" | "sight"),
         _ => false,
     }

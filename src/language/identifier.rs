@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::language::known_words::is_in_dictionary;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
-use crate::language::naming::attribute;
+use crate::language::naming::{attribute, parts_of_word};
 use crate::language::request_tags::{Role, TaggedRequest, TaggedSpan};
 use crate::language::sentence::is_boundary;
 use crate::language::tagged::{TaggedWord, WordRole};
@@ -89,6 +89,30 @@ fn is_before_number(word: &str) -> bool {
     matches!(word, "number" | "no" | "nr")
 }
 
+/// Says of a thing which one it is.
+pub(super) fn add_which(thing: &mut Mention, which: &str) {
+    let words = which.split(' ').flat_map(parts_of_word);
+    thing.attributes.extend(words.flat_map(parts));
+    thing.phrase = format!("{} {which}", thing.phrase);
+}
+
+/// Says of a thing what has digits in the name of what it has: the parcel "with order number 4471" is
+/// parcel 4471. Whether that is all that the name names, as no order is seen.
+pub(super) fn tell_of(thing: &mut Mention, had: &Mention) -> bool {
+    let which: Vec<Attribute> = which(had).cloned().collect();
+    let words: Vec<&str> = which.iter().map(|it| it.word.as_str()).collect();
+    let is_seen = lexicon::is_name(&lexicon::singular(&had.head)) && had.head != PLATE;
+    if which.is_empty() || is_seen {
+        return false;
+    }
+    let of_plate = had.attributes.iter().filter(|it| had.head == PLATE && !which.contains(it));
+    thing.phrase = format!("{} {}", thing.phrase, words.join(" "));
+    thing.attributes.extend(of_plate.chain(&which).cloned());
+    had.head != PLATE
+}
+
+const PLATE: &str = "plate";
+
 /// As [`parts`], of what a name has before its head.
 pub(super) fn with_parts(attribute: Attribute) -> Vec<Attribute> {
     let is_name = attribute.kind == AttributeKind::Compound && is_identifier(&attribute.word);
@@ -166,10 +190,21 @@ pub(super) fn joined(text: &str, words: &[TaggedWord]) -> Vec<TaggedWord> {
 fn is_one(text: &str, from: usize, part: &str) -> bool {
     let rest = text.get(from..).unwrap_or_default();
     let is_part = |c: char| c.is_alphanumeric() || is_joint(c) || c == '-';
-    let whole = rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len())).unwrap_or_default();
+    let is_end = |(at, c): &(usize, char)| !is_part(*c) && !is_decimal_point(rest, *at);
+    let end = rest.char_indices().find(is_end).map_or(rest.len(), |(at, _)| at);
+    let whole = rest.get(..end).unwrap_or_default();
     let whole = whole.trim_end_matches(|c| is_joint(c) || c == '-');
     let is_within = |whole: &str| part.len() <= whole.len() && whole.starts_with(part);
-    is_within(whole) && is_identifier(&whole.to_lowercase()) || plate(rest).is_some_and(is_within)
+    let is_name = |it: &str| is_identifier(it) || it.contains('.');
+    is_within(whole) && is_name(&whole.to_lowercase()) || plate(rest).is_some_and(is_within)
+}
+
+/// Whether a point stands between digits: "room 1.07".
+pub(super) fn is_decimal_point(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    let is_digit =
+        |at: Option<usize>| at.and_then(|it| bytes.get(it)).is_some_and(u8::is_ascii_digit);
+    bytes.get(at) == Some(&b'.') && is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1))
 }
 
 /// The plate that a text begins with: letters in capitals, a hyphen, more letters, a number.
@@ -321,7 +356,8 @@ mod tests {
             ("a box on shelf A3", &["box: ", "shelf: a3"]),
             ("room 214", &["room: 214"]),
             ("dock 5", &["dock: 5"]),
-            ("the car with the plate KL-AB 123", &["car: ", "plate: kl ab 123"]),
+            ("the car with the plate KL-AB 123", &["car: kl ab 123", "plate: kl ab 123"]),
+            ("a parcel with order number 4471", &["parcel: 4471"]),
             ("KL-AB 123", &["123: kl ab"]),
             ("4471-B", &["4471-b: "]),
             ("3f2504e0-4f89-11d3", &["3f2504e0-4f89-11d3: "]),

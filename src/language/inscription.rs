@@ -24,7 +24,12 @@ pub(super) fn inscription(words: &[&str], at: usize) -> Option<Range<usize>> {
         // "a cat that reads a book"
         let reads = matches!(word(verb), "reads" | "read" | "reading");
         let is_deed = is_somebody(thing) || reads && DETERMINERS.has_tag(word(verb + 1), "article");
-        (WRITING.has_tag(word(verb), "verb") && !is_deed).then_some(verb + 1)
+        let is_announced = ANNOUNCING.contains(&word(verb));
+        let article = usize::from(is_announced && DETERMINERS.has_tag(word(verb + 1), "article"));
+        let is_shown = is_announced
+            && word(verb + 1) != QUOTE
+            && !goes_on(words.get(verb + 1 + article).copied());
+        (WRITING.has_tag(word(verb), "verb") && !is_deed && !is_shown).then_some(verb + 1 + article)
     };
     let after_text = |text: usize| WRITING.has_tag(word(text), "text").then_some(text + 1);
     let start = match word(at) {
@@ -63,6 +68,9 @@ pub(super) fn inscription(words: &[&str], at: usize) -> Option<Range<usize>> {
     let is_said = !PREPOSITIONS.contains(word(start)) && !matches!(word(start), "and" | "or");
     (is_said && !written.is_empty()).then_some(written)
 }
+
+/// Verbs after which stands what is told and not how.
+const ANNOUNCING: &[&str] = &["announcing", "announces", "advertising", "advertises"];
 
 /// What is written by words that come after it: "krause" of "with krause written on it".
 fn put_on(words: &[&str], start: usize) -> Option<Range<usize>> {

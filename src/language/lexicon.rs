@@ -135,6 +135,15 @@ pub fn is_seldom(word: &str) -> bool {
     SELDOM_WORDS.binary_search(&word).is_ok()
 }
 
+/// Whether a plant is called by what grows on it, and means that first in a caption: "banana", which
+/// is a banana tree, too.
+pub fn is_yield(name: &str) -> bool {
+    let is_of_it = |it: &str| it.strip_prefix(name).is_some_and(|end| GROWING.contains(&end));
+    synonyms(name).any(is_of_it)
+}
+
+const GROWING: &[&str] = &[" tree", " plant", " vine", " bush", " palm"];
+
 /// The other names of what `name` means, in any of its senses: "elevator" of "lift".
 pub fn synonyms(name: &str) -> impl Iterator<Item = &'static str> {
     let concepts = CONCEPTS.senses(name).filter_map(|at| CONCEPTS.entries.get(at));
@@ -331,10 +340,15 @@ pub fn singular(word: &str) -> String {
 /// One of what a word names that has no "s" for several: "woman" of "women", "postman" of "postmen".
 pub fn irregular_singular(word: &str) -> Option<String> {
     let listed = IRREGULAR_PLURALS.value(word).map(str::to_owned);
-    listed.or_else(|| {
-        let one = word.strip_suffix("men").map(|before| format!("{before}man"))?;
-        Some(one).filter(|it| is_name(it))
-    })
+    // A grandchild, a dormouse.
+    let of_compound = || {
+        let mut ends = IRREGULAR_PLURALS.words().filter_map(|end| {
+            let before = word.strip_suffix(end)?;
+            Some(format!("{before}{}", IRREGULAR_PLURALS.value(end)?))
+        });
+        ends.find(|it| is_name(it))
+    };
+    listed.or_else(of_compound)
 }
 
 /// Stem of a noun in lower case, of several as of one: "tabl" of "tables". Of different things
@@ -350,6 +364,11 @@ static APART: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     for name in CONCEPTS.by_name.keys().filter(|it| !it.contains(' ')) {
         by_stem.entry(shared_stem(&british(name))).or_default().push(name);
     }
+    // The finish of a guitar is no finisher.
+    let does = |it: &&&str| {
+        it.ends_with("er") && it.len() > shared_stem(it).len() && is_word(&shared_stem(it))
+    };
+    let doers: Vec<&str> = by_stem.values().flatten().filter(does).copied().collect();
     let apart = by_stem.into_values().flat_map(|names| {
         let shortest = names.iter().copied().min_by_key(|it| (it.len(), *it)).unwrap_or_default();
         let is_other = move |it: &&str| {
@@ -357,7 +376,7 @@ static APART: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
         };
         names.into_iter().filter(is_other)
     });
-    apart.collect()
+    apart.chain(doers).collect()
 });
 
 fn shared_stem(word: &str) -> String {

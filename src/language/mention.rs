@@ -7,6 +7,7 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use crate::language::identifier::is_decimal_point;
 use crate::language::lexicon;
 use crate::language::naming;
 use crate::language::part_attribute::of_part;
@@ -73,7 +74,7 @@ pub const MENTIONS_MAX: usize = 64;
 pub fn mentions(text: &str) -> Vec<Mention> {
     let lower = text.to_lowercase();
     let mut found = Vec::new();
-    for sentence in lower.split(['.', ';', ':', '!', '?', '(', ')', '\n']) {
+    for sentence in clauses(&lower) {
         Sentence::cut(sentence, &mut found);
         if found.len() >= MENTIONS_MAX {
             found.truncate(MENTIONS_MAX);
@@ -81,6 +82,16 @@ pub fn mentions(text: &str) -> Vec<Mention> {
         }
     }
     found
+}
+
+/// The parts of a text between marks; "1.07" is one.
+fn clauses(text: &str) -> impl Iterator<Item = &str> {
+    let ends = text.char_indices().filter(|(at, c)| {
+        matches!(c, '.' | ';' | ':' | '!' | '?' | '(' | ')' | '\n') && !is_decimal_point(text, *at)
+    });
+    let ends: Vec<usize> = ends.map(|(at, _)| at).chain([text.len()]).collect();
+    let starts: Vec<usize> = std::iter::once(0).chain(ends.iter().map(|it| it + 1)).collect();
+    starts.into_iter().zip(ends).filter_map(|(start, end)| text.get(start..end))
 }
 
 /// The thing that is called by this name, in the singular and lower case, of which all words

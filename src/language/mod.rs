@@ -5,10 +5,12 @@
 
 pub(crate) mod british;
 pub mod caption;
+mod clad;
 pub(crate) mod clipping;
 pub mod commonsense;
 pub mod deeds;
 pub mod depicted;
+mod design;
 pub mod everyday_deeds;
 pub mod everyday_names;
 pub mod fit;
@@ -18,8 +20,11 @@ pub(crate) mod identifier;
 mod inscription;
 pub(crate) mod known_words;
 pub mod lexicon;
+pub mod likeness;
+mod made_of;
 pub mod mention;
 pub(crate) mod naming;
+pub(crate) mod ones;
 pub mod part_attribute;
 pub mod person;
 mod picture_head;

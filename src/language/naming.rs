@@ -9,6 +9,7 @@ use crate::language::british::british;
 use crate::language::identifier;
 use crate::language::known_words::is_in_dictionary;
 use crate::language::lexicon;
+use crate::language::likeness::as_toy;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::sentence::{Class, class, is_named_colour};
 use crate::language::words::{
@@ -83,6 +84,7 @@ fn plain_name(words: &[&str], after: &[&str], parts: Option<usize>) -> Option<Me
         Attribute { word: singular_part(word), kind: AttributeKind::Compound }
     });
     let attributes = said.chain(after.iter().map(|word| attribute(word))).collect();
+    let attributes = as_toy(attributes, last);
     let phrase = words.iter().chain(after).copied().collect::<Vec<_>>().join(" ");
     Some(Mention { phrase, head, head_stem, attributes })
 }
@@ -105,7 +107,7 @@ fn with_pairs<'a>(words: &[&'a str]) -> Vec<Cow<'a, str>> {
 }
 
 /// One of what a part of a name names: "shoe" of "shoes rack"; Texas is as it is.
-fn singular_part(word: &str) -> String {
+pub(super) fn singular_part(word: &str) -> String {
     let one = british(&lexicon::singular(word));
     if one.len() < lexicon::WORD_LETTERS_MIN || is_in_dictionary(&one) {
         one

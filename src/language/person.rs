@@ -33,7 +33,16 @@ pub(super) fn attributes(person: &Mention) -> Vec<Attribute> {
         told.push(Attribute { word, kind: AttributeKind::Compound });
     }
     told.extend(sex_and_age);
+    if has_tag(&stem, "grown") && !is_young(person) {
+        told.push(Attribute { word: "adult".to_owned(), kind: AttributeKind::Other });
+    }
     told
+}
+
+/// Whether somebody is called a young one: a young woman may be a girl.
+fn is_young(person: &Mention) -> bool {
+    let mut said = person.attributes.iter();
+    said.any(|it| matches!(it.word.as_str(), "young" | "teenage" | "adolescent"))
 }
 
 /// Whether a word in lower case and singular is what somebody of the family is called: "mum".
@@ -62,7 +71,20 @@ fn has_tag(stem: &str, tag: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::language::fit::{Fit, fit};
     use crate::language::mention::mentions;
+
+    #[test]
+    fn a_man_is_no_boy_and_a_boy_may_be_called_a_man() {
+        let fit_of = |seen: &str, wanted: &str| {
+            let said = |it: &str| attributes(&mentions(it).remove(0));
+            fit(&said(seen), &said(wanted))
+        };
+        assert_eq!(fit_of("a man", "a man"), Some(Fit::Full));
+        assert_eq!(fit_of("a boy", "a man"), Some(Fit::Partial));
+        assert_eq!(fit_of("a father", "a man"), Some(Fit::Full));
+        assert_eq!(fit_of("a woman", "a man"), None);
+    }
 
     #[test]
     fn a_word_for_a_person_tells_sex_age_and_trade() {

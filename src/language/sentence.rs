@@ -9,9 +9,11 @@ use std::sync::LazyLock;
 use crate::language::identifier;
 use crate::language::inscription::{QUOTE, inscription};
 use crate::language::lexicon;
+use crate::language::made_of;
 use crate::language::mention::{AttributeKind, Mention};
 use crate::language::naming::{attribute, name, parts_of_word};
 use crate::language::part_attribute::is_part;
+use crate::language::person::is_person;
 use crate::language::words::{
     BOUNDARIES, CANS, COLLECTIVES, COLOURS, COPULAS, COUNTS, DEPICTIONS, DEPICTS, DETERMINERS,
     MATERIALS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, NOUNS_IN_LY, NUMBERS, OPPOSED,
@@ -30,6 +32,8 @@ pub(super) struct Sentence<'a> {
     subject: Subject,
     /// Number of the mention that has what is named next, as "with" says.
     owner: Option<usize>,
+    /// Number of the mention that is made of what is named next, as "of" says, or holds it.
+    holder: Option<usize>,
 }
 
 /// What a word after "is" is said of.
@@ -53,6 +57,7 @@ impl<'a> Sentence<'a> {
             has_article: false,
             subject: Subject::None,
             owner: None,
+            holder: None,
         };
         let mut at = preamble(&tokens);
         while let Some(word) = tokens.get(at).copied() {
@@ -72,7 +77,7 @@ impl<'a> Sentence<'a> {
                 at = written.end;
                 cutter.close_written(tokens.get(written).unwrap_or_default());
             } else if is_boundary(word)
-                || is_verb(word, next) && !cutter.is_named_in_ing(word, next)
+                || is_verb(word, next) && !cutter.is_part_in_ing(word, next)
                 || is_past(word, next) && !is_can_next(&tokens, at)
                 || is_self_reference(&tokens, at - 1)
             {
@@ -117,6 +122,17 @@ impl<'a> Sentence<'a> {
         lexicon::is_name(&name) || is_told && OPPOSED.contains(word(at))
     }
 
+    /// Whether a word in -ing is a name here, or one before which what it is for stands: "a floor
+    /// cleaning machine"; a man, a dog, and what does it to several things do something.
+    fn is_part_in_ing(&self, word: &str, next: Option<&str>) -> bool {
+        let is_tool = |next: &str| {
+            let does = |it: &&str| lexicon::is_person(it) || lexicon::descends_from(it, "animal");
+            let is_thing = |it: &&str| lexicon::is_name(it) && !does(it);
+            is_thing(&next) && self.run.last().is_some_and(|it| is_thing(it))
+        };
+        self.is_named_in_ing(word, next) || next.is_some_and(is_tool)
+    }
+
     /// Whether a word in -ing is a name here: "the moulding" and no more.
     fn is_named_in_ing(&self, word: &str, next: Option<&str>) -> bool {
         self.has_article && self.run.is_empty() && !goes_on(next) && lexicon::is_name(word)
@@ -132,11 +148,17 @@ impl<'a> Sentence<'a> {
                 self.owner.filter(|_| DETERMINERS.contains(word))
             }
         };
+        self.holder = match self.subject {
+            Subject::Near(it) if word == "of" => Some(it),
+            Subject::None | Subject::Near(_) | Subject::Said(_) => None,
+        };
         self.has_article = DETERMINERS.has_tag(word, "article");
         let is_relative = word == "that" || word == "which";
         self.subject = match self.subject {
             Subject::Near(it) | Subject::Said(it) if COPULAS.contains(word) => Subject::Said(it),
             Subject::Near(it) if is_relative => Subject::Near(it),
+            // "a buggy in grey"
+            Subject::Near(it) if word == "in" => Subject::Said(it),
             Subject::Near(_) | Subject::Said(_) | Subject::None => Subject::None,
         };
     }
@@ -156,6 +178,11 @@ impl<'a> Sentence<'a> {
                         mention.phrase.push(' ');
                         mention.phrase.push_str(&words.join(" "));
                     }
+                }
+                Subject::Near(_) | Subject::None
+                    if attribute(last).kind == AttributeKind::Material && self.holder.is_some() =>
+                {
+                    self.hold(&words)
                 }
                 // "something red" names no thing, unless one follows.
                 Subject::Near(_) | Subject::None => self.waiting.append(&mut words),
@@ -185,15 +212,30 @@ impl<'a> Sentence<'a> {
         }
     }
 
+    /// Says of the thing before "of" what it is made of or holds.
+    fn hold(&mut self, of: &[&str]) {
+        let holder = self.holder.take().and_then(|it| self.found.get_mut(it));
+        if let Some(holder) = holder.filter(|it| made_of::is_of_name(&it.head) && !is_person(it)) {
+            made_of::add(holder, of);
+        }
+    }
+
     /// `before` ends with the head.
     fn mention(&mut self, before: &[&str], after: &[&str]) {
         let Some(mention) = name(before, after, None) else { return };
+        self.hold(before);
         let owner = self.owner.take();
         if let Some(owner) = owner.filter(|_| is_part(&mention.head))
             && let Some(thing) = self.found.get_mut(owner)
             && thing.has_part(&mention)
         {
             self.subject = Subject::Near(owner);
+            return;
+        }
+        // "a parcel with order number 4471"
+        if let Some(thing) = owner.and_then(|it| self.found.get_mut(it))
+            && identifier::tell_of(thing, &mention)
+        {
             return;
         }
         self.subject = Subject::Near(self.found.len());
@@ -219,7 +261,7 @@ pub(super) fn tokens(sentence: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     for part in sentence.split_inclusive([',', '"', '“', '”']) {
         let mark = part.chars().next_back();
-        let words = part.split(|c: char| !c.is_alphanumeric() && !"-'_/".contains(c));
+        let words = words_of(part);
         let words = words.flat_map(identifier::words);
         let words = words.map(|word| word.trim_matches(|c| c == '-' || c == '\''));
         let words = words.map(|word| word.strip_suffix("'s").unwrap_or(word));
@@ -231,6 +273,18 @@ pub(super) fn tokens(sentence: &str) -> Vec<&str> {
         }
     }
     tokens
+}
+
+/// The words of a text without the marks between them; "1.07" is one.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let is_mark = |(at, c): &(usize, char)| {
+        !c.is_alphanumeric() && !"-'_/".contains(*c) && !identifier::is_decimal_point(text, *at)
+    };
+    let ends: Vec<(usize, usize)> =
+        text.char_indices().filter(is_mark).map(|(at, c)| (at, at + c.len_utf8())).collect();
+    let starts: Vec<usize> = std::iter::once(0).chain(ends.iter().map(|(_, next)| *next)).collect();
+    let ends = ends.into_iter().map(|(at, _)| at).chain([text.len()]);
+    starts.into_iter().zip(ends).filter_map(|(start, end)| text.get(start..end))
 }
 
 /// Tokens at the start that say only that this is a caption: "the image shows".

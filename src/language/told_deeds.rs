@@ -45,7 +45,12 @@ pub fn query_mentions(description: &str) -> Vec<Mention> {
 /// saw, a can, a tile.
 fn named_alone(description: &str) -> Option<Mention> {
     let mut words = description.split_whitespace().filter(|it| !DETERMINERS.contains(it));
-    let word = words.next().filter(|it| lexicon::is_name(&lexicon::singular(it)))?;
+    let is_several = |it: &str, one: &str| it != one && lexicon::is_word(one);
+    let is_named = |it: &&str| {
+        let one = lexicon::singular(it);
+        lexicon::is_name(&one) || is_several(it, &one)
+    };
+    let word = words.next().filter(is_named)?;
     if words.next().is_some() { None } else { mention_of_name(word) }
 }
 
@@ -100,7 +105,10 @@ impl ToldDeeds {
                 let word = deed.as_deref().filter(|_| object.is_none()).map(deed_word);
                 told.open = word.filter(|it| *it != SIGN.to_string());
             }
-            told.objects.extend(object);
+            let from = object
+                .as_ref()
+                .and_then(|(_, deed)| Some((object_from(words.get(at + 1..)?)?, deed.clone())));
+            told.objects.extend(object.into_iter().chain(from));
             let deed = deed.or_else(|| verbs::activity_of_state(word));
             let deed = deed.filter(|it| !MERE_USE.contains(it));
             told.rest.push_str(if deed.is_some() { "that" } else { said });
@@ -109,6 +117,11 @@ impl ToldDeeds {
             told.has_doer |= DOERS.contains(word);
             is_after_who = word == "who" || is_after_who && is_auxiliary;
             is_after_person = is_somebody(word);
+        }
+        // "the mug he was drinking his coffee from"
+        let is_left_open = words.last().is_some_and(|it| is_source(it));
+        if let Some((_, word)) = told.objects.last().filter(|_| is_left_open) {
+            told.open = Some(word.clone());
         }
         told
     }
@@ -143,6 +156,17 @@ fn object(after: &[String]) -> Option<String> {
     let named = named.join(" ");
     let first = mentions(&format!("a {named}")).into_iter().next()?;
     named.starts_with(&first.phrase).then_some(first.phrase)
+}
+
+/// The same of what stands after "from" behind the first thing: the mug of "drinking coffee from a mug".
+fn object_from(after: &[String]) -> Option<String> {
+    let from = after.iter().position(|it| is_source(it))?;
+    object(after.get(from + 1..)?)
+}
+
+/// Whether a word stands before what something is taken out of by a deed.
+fn is_source(word: &str) -> bool {
+    matches!(word, "from" | "out" | "off")
 }
 
 /// "smoking-sign" of "no smoking sign": before anything is named a word in -ing is no deed.
@@ -190,10 +214,30 @@ fn with_relative(description: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::language::deeds::is_deed_word;
 
     /// Phrases of a description.
     fn asked(description: &str) -> Vec<String> {
         query_mentions(description).into_iter().map(|it| it.phrase).collect()
+    }
+
+    #[test]
+    fn what_is_called_as_a_verb_is_a_name_where_nothing_else_is_said() {
+        assert_eq!(asked("presents"), ["presents"]);
+        assert_eq!(asked("the presents"), ["presents"]);
+    }
+
+    #[test]
+    fn what_a_deed_is_done_with_may_stand_behind_another_thing() {
+        let done = |description: &str, thing: &str| {
+            let named = query_mentions(description);
+            let said = named.iter().find(|it| it.phrase == thing).map(|it| &it.attributes);
+            said.is_some_and(|it| it.iter().any(|it| is_deed_word(&it.word)))
+        };
+        assert!(done("a woman drinking coffee from a mug", "mug"));
+        assert!(done("a woman drinking coffee from a mug", "coffee"));
+        assert!(done("the mug a woman was drinking her coffee from", "mug"));
+        assert!(!done("a woman drinking coffee at a table", "table"));
     }
 
     #[test]

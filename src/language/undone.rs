@@ -4,13 +4,17 @@
 
 use std::collections::BTreeSet;
 
+use crate::language::gone::neither_lists;
 use crate::language::tagged::{TaggedSentence, WordRole};
 use crate::language::words::{COPULAS, DENIED_VERBS, NOBODY};
 
 /// The verbs of deeds that are denied in a sentence.
 pub(super) fn undone(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
     let deeds = (0..sentence.words.len()).filter(|at| sentence.role(*at) == WordRole::Deed);
-    deeds.filter(|at| is_denied(sentence, *at)).collect()
+    let by_neither: Vec<usize> = neither_lists(sentence).flatten().collect();
+    let is_of_neither =
+        |deed: usize| sentence.governor(deed).is_some_and(|it| by_neither.contains(&it));
+    deeds.filter(|at| is_denied(sentence, *at) || is_of_neither(*at)).collect()
 }
 
 /// Whether a word names nobody: "nobody", "no one".
@@ -53,6 +57,8 @@ mod tests {
         check("no one is reading/deed the book/thing/3", &["reading"]);
         check("a man/person is not smoking/deed/1", &["smoking"]);
         check("a man/person isn ' t smoking/deed/1", &["smoking"]);
+        let neither = "neither the man/absent nor the woman/person is smiling/deed/2";
+        check(neither, &["smiling"]);
         check("a desk/thing without anybody/absent working/deed/3", &["working"]);
     }
 

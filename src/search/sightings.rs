@@ -10,7 +10,8 @@ use crate::base::time::Timestamp;
 use crate::index::Row;
 use crate::index::columns::Condition;
 use crate::index::phrases::{ObjectQuery, PhraseMatches, Phrases, SceneQuery};
-use crate::language::fit::{Certainty, Fit, fit, is_likeness};
+use crate::language::fit::{Certainty, Fit, fit};
+use crate::language::likeness::is_likeness;
 use crate::language::mention::{Attribute, AttributeKind};
 use crate::search::segment::SegmentReader;
 
@@ -182,7 +183,8 @@ pub(super) fn by_rank(
         phrases.matches(&query.target);
     if is_only_kind {
         let named = phrases.naming(&query.target);
-        let bare = named.filter(|it| it.is_own && it.fit.is_some());
+        // Of several bikes any may be the orange one.
+        let bare = named.filter(|it| it.is_own && !it.is_of_several && it.fit.is_some());
         bare.for_each(|it| full |= it.rows);
         for less in [&mut partial, &mut possible, &mut related] {
             *less -= &full;

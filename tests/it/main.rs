@@ -71,6 +71,7 @@ mod scripted_model;
 mod sdk;
 mod served_captioner;
 mod sessions;
+mod several;
 mod socket_activation;
 mod targets;
 mod tools;

@@ -8,14 +8,16 @@
 mod codec;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::slice;
 
 use roaring::{MultiOps as _, RoaringBitmap};
 
 use crate::language::deeds::is_plain;
 use crate::language::depicted::is_depicted;
-use crate::language::fit::{Fit, fit, says};
+use crate::language::fit::{Fit, fit, has_part, says};
 use crate::language::identifier;
 use crate::language::lexicon;
+use crate::language::likeness::is_likeness;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::naming::attribute;
 use crate::language::part_attribute::is_part;
@@ -205,12 +207,7 @@ impl ObjectName {
     /// is a seat: what has a name of its own is not only more general. Nor is a teddy bear an
     /// animal, as a bear is, and a hot dog is at most what somebody may mean by a dog.
     fn fit(&self, mention: &Mention) -> Option<Fit> {
-        // A reader may tell a part of a name as what is said of the thing: "fleece" of a jacket.
-        let is_said = |part: &Attribute| {
-            let mut said = mention.attributes.iter().filter(|it| it.word == part.word);
-            said.any(|it| it.kind == part.kind || it.kind == AttributeKind::Other)
-        };
-        if !self.needed.iter().all(is_said) {
+        if !self.needed.iter().all(|it| has_part(&mention.attributes, it)) {
             return None;
         }
         let is_other = |general: &String| {
@@ -222,7 +219,12 @@ impl ObjectName {
         }
         let is_told = |it: &&Attribute| !self.needed.contains(it);
         let told: Vec<Attribute> = self.attributes.iter().filter(is_told).cloned().collect();
-        let fit = fit(&mention.attributes, &told)?;
+        // A toy rabbit is what it is asked for as.
+        let is_asked =
+            |it: &Attribute| self.needed.contains(it) && is_likeness(slice::from_ref(it));
+        let seen: Vec<Attribute> =
+            mention.attributes.iter().filter(|it| !is_asked(it)).cloned().collect();
+        let fit = fit(&seen, &told)?;
         let has_own_name = || {
             let mut words = mention.attributes.iter();
             words.any(|it| it.kind == AttributeKind::Compound)
@@ -331,7 +333,14 @@ pub struct PhraseMatch<'a> {
     pub fit: Option<Fit>,
     /// Whether it has the very noun that is asked for, and the thing is there.
     pub is_own: bool,
+    /// Whether it names several and one is asked for.
+    pub is_of_several: bool,
     pub rows: &'a RoaringBitmap,
+}
+
+/// Whether several are called by a word, and nothing is that is one.
+fn is_several(noun: &str) -> bool {
+    !lexicon::is_name(noun) && lexicon::singular(noun) != noun
 }
 
 /// The phrases of a part's rows.
@@ -416,7 +425,8 @@ impl Phrases {
             let Mention { phrase, attributes, .. } = mention;
             let is_it = fit != Some(Fit::Related);
             let is_own = is_own && is_it && !is_depicted(attributes) && !name.is_namesake(mention);
-            let found = PhraseMatch { phrase, attributes, fit, is_own, rows };
+            let is_of_several = is_own && is_several(&mention.head) && !is_several(&sought.noun);
+            let found = PhraseMatch { phrase, attributes, fit, is_own, is_of_several, rows };
             (fit.is_some() || is_named).then_some(found)
         })
     }

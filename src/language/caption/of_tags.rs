@@ -119,7 +119,7 @@ impl<'a> Tagged<'a> {
     }
 
     /// The object of the first relation that begins with a head, and the relation's word.
-    fn object_of(&self, head: usize) -> Option<(String, usize)> {
+    pub(super) fn object_of(&self, head: usize) -> Option<(String, usize)> {
         let relation = (0..self.words.len())
             .find(|at| self.role(*at) == WordRole::Relation && self.governor(*at) == Some(head))?;
         let object = (0..self.words.len())

@@ -4,13 +4,13 @@
 //! Pure.
 
 use crate::language::caption::of_tags::Tagged;
-use crate::language::lexicon;
 use crate::language::mention::{AttributeKind, Mention};
 use crate::language::naming;
 use crate::language::part_attribute::{as_part, is_part, of_part};
 use crate::language::tagged::WordRole;
 use crate::language::verbs;
 use crate::language::words::{DETERMINERS, PREPOSITIONS};
+use crate::language::{identifier, lexicon, made_of};
 
 impl Tagged<'_> {
     /// The thing of a head, with its name and all that is said of it.
@@ -46,6 +46,10 @@ impl Tagged<'_> {
         let written: Vec<String> =
             written.filter(|it| it.contains(char::is_alphanumeric)).collect();
         named.inscribe(written.iter().map(String::as_str));
+        for plate in self.plates_of(head) {
+            identifier::add_which(&mut named, &plate);
+        }
+        made_of::add_told(&mut named, self.text, self.words, head);
         Some(if self.is_only_part(head) { as_part(named) } else { named })
     }
 
@@ -77,7 +81,10 @@ impl Tagged<'_> {
     fn having(&self, head: usize) -> Vec<String> {
         let of = |at: usize| self.governor(at) == Some(head);
         let mut relations = (head + 1..self.words.len()).filter(|at| of(*at));
-        let Some(with) = relations.find(|at| self.word(*at) == "with") else { return Vec::new() };
+        let is_full = |at: usize| at > 0 && made_of::is_full_of(&self.word(at - 1), "with");
+        let Some(with) = relations.find(|at| self.word(*at) == "with" && !is_full(*at)) else {
+            return self.parts_of(head);
+        };
         let mut after = (with + 1..self.words.len()).map(|at| self.word(at));
         let noun = after.find(|it| !DETERMINERS.contains(it) && !lexicon::is_adjective(it));
         let having = noun.filter(|it| !lexicon::descends_from(it, "animal"));
@@ -106,11 +113,26 @@ impl Tagged<'_> {
 
     /// The thing that has what a head names as a part of it.
     fn owner_of(&self, head: usize) -> Option<usize> {
-        let with = self.relation_of(head).filter(|it| self.word(*it) == "with")?;
+        let with = self.relation_of(head).filter(|it| self.is_having(*it))?;
         let owner = self.governor(with).filter(|it| *it < head && is_part(&self.word(head)))?;
         let is_thing = matches!(self.role(owner), WordRole::Thing | WordRole::Landmark);
         let is_animal = || lexicon::descends_from(&lexicon::singular(&self.word(owner)), "animal");
         Some(owner).filter(|_| is_thing && !is_animal())
+    }
+
+    /// What is on the plate of a vehicle: "a van with plate B-XY 4712".
+    fn plates_of(&self, head: usize) -> Vec<String> {
+        let plate =
+            self.object_of(head).filter(|(by, it)| by == "with" && self.word(*it) == "plate");
+        let Some((_, plate)) = plate else { return Vec::new() };
+        let which = (plate + 1..self.words.len()).filter(|it| self.governor(*it) == Some(plate));
+        which.map(|it| self.word(it)).filter(|it| identifier::has_digit(it)).collect()
+    }
+
+    /// Whether a relation says what a thing has: "with a strap", "by its strap".
+    fn is_having(&self, relation: usize) -> bool {
+        let is_own = || matches!(self.word(relation + 1).as_str(), "its" | "their");
+        self.word(relation) == "with" || self.word(relation) == "by" && is_own()
     }
 }
 

@@ -208,6 +208,11 @@ fn denies(caption: &ParsedCaption, asked: &ObjectQuery) -> bool {
         looks.cloned().collect()
     };
     let wanted = looks(&asked.attributes);
+    // An elevator door is called a door, and is no front door.
+    let mut called = caption.things.iter().filter(|it| asked.is_named_by(&it.mention)).peekable();
+    if called.peek().is_some() && called.all(|it| asked.fit(&it.mention).is_none()) {
+        return true;
+    }
     let mut named = caption.things.iter().filter(|it| asked.is_named_by(&it.mention));
     named
         .any(|it| !it.presence.is_there() || fit(&looks(&it.mention.attributes), &wanted).is_none())

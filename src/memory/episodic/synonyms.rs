@@ -28,6 +28,7 @@ pub(super) fn names(
     add_same(&mut names, mention, &known, &said);
     let from = names.len();
     add_everyday(&mut names, mention);
+    names.extend(soft_toys(mention).into_iter().filter(|it| is_known(&it.stem)));
     add_kinds(&mut names, mention, &known, &said, is_known);
     // A tumbler is a glass, and hardly what is meant by glasses.
     if is_meant_in_plural(mention) {
@@ -77,6 +78,7 @@ fn alike_names(mention: &Mention, mut like: Vec<String>) -> Vec<ObjectName> {
 /// name in one word for two.
 fn add_same(names: &mut Vec<ObjectName>, mention: &Mention, known: &str, said: &[Attribute]) {
     let people = PEOPLE.tagged("name").filter(|_| is_person(mention));
+    let people = people.chain(PEOPLE.tagged("young").filter(|_| is_child(mention)));
     let table = lexicon::household_names(known).iter().copied().chain(people);
     let by_wordnet = lexicon::synonyms(known).map(|it| {
         let is_another = everyday_names::is_of_another(it, known);
@@ -250,7 +252,9 @@ fn add_related(
             continue;
         }
         let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
-        let is_meant = !is_kind || !everyday_names::is_of_another(other, known);
+        // Who asks for a plant means no banana.
+        let is_meant =
+            !is_kind || !everyday_names::is_of_another(other, known) && !lexicon::is_yield(other);
         let relation = if is_meant { relation } else { Relation::Likely };
         let Some(mut name) = whole_name(other, said, relation) else { continue };
         let is_kind = matches!(relation, Relation::Same | Relation::MoreSpecial);
@@ -363,7 +367,13 @@ fn listed_name(mention: &Mention) -> (String, Vec<Attribute>) {
 fn longest_name(mention: &Mention, is_known: &dyn Fn(&str) -> bool) -> (String, Vec<Attribute>) {
     // "plastic" of "plastic wrap" is a material elsewhere.
     let is_part = |it: &&Attribute| {
-        matches!(it.kind, AttributeKind::Compound | AttributeKind::Material | AttributeKind::Other)
+        matches!(
+            it.kind,
+            AttributeKind::Compound
+                | AttributeKind::Material
+                | AttributeKind::Other
+                | AttributeKind::Number
+        )
     };
     let parts: Vec<&Attribute> = mention.attributes.iter().filter(is_part).collect();
     let head = mention.singular_head();
@@ -377,7 +387,8 @@ fn longest_name(mention: &Mention, is_known: &dyn Fn(&str) -> bool) -> (String, 
             spellings(&whole).find(|it| is_known(it))
         });
         let by_parts = || of_other_part(&words, &head).find(|it| is_known(it));
-        if let Some(name) = name.or_else(by_parts) {
+        let by_head = || of_other_head(&words, &head).find(|it| is_known(it));
+        if let Some(name) = name.or_else(by_parts).or_else(by_head) {
             let rest = mention.attributes.iter().filter(|it| !of_name.contains(it));
             return (name, rest.cloned().collect());
         }
@@ -445,12 +456,45 @@ fn of_other_part<'a>(parts: &[&'a str], head: &'a str) -> impl Iterator<Item = S
     others.map(move |it| format!("{it} {head}"))
 }
 
+/// The same of which the head is called otherwise: "stationary bike" of "stationary bicycle".
+fn of_other_head<'a>(parts: &[&'a str], head: &'a str) -> impl Iterator<Item = String> + 'a {
+    let before = parts.join(" ");
+    let others = lexicon::household_names(head).iter().copied().chain(lexicon::synonyms(head));
+    others.filter(|it| !it.contains(' ')).map(move |it| format!("{before} {it}"))
+}
+
 /// "forklift" of "forklift truck": the part of a name that names the thing without its head.
 fn kind_before_head(mention: &Mention) -> Option<String> {
     let mut parts = mention.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
     let last = parts.next_back()?;
     lexicon::are_near_kinds(&last.word, &mention.singular_head()).then(|| last.word.clone())
 }
+
+/// The animals for what names any stuffed one.
+fn soft_toys(mention: &Mention) -> Vec<ObjectName> {
+    let (everyday, beside) = everyday_name(mention);
+    if !is_soft_toy(&everyday) {
+        return Vec::new();
+    }
+    let animals = lexicon::kinds("animal").filter(|it| !it.contains(' '));
+    let toys = animals.map(|it| format!("toy {it}"));
+    toys.filter_map(|it| whole_name(&it, &beside, Relation::Same)).collect()
+}
+
+/// Whether stuffed animals are meant, of which each is called by the animal: a toy rabbit.
+fn is_soft_toy(known: &str) -> bool {
+    known == SOFT_TOY || everyday_names::other_names(known).any(|it| it.name == SOFT_TOY)
+}
+
+const SOFT_TOY: &str = "soft toy";
+
+/// Whether any child is meant.
+fn is_child(mention: &Mention) -> bool {
+    let one = mention.singular_head();
+    one == CHILD || lexicon::synonyms(CHILD).any(|it| it == one)
+}
+
+const CHILD: &str = "child";
 
 /// Whether anybody is meant.
 fn is_person(mention: &Mention) -> bool {
@@ -583,7 +627,10 @@ mod tests {
         assert_eq!(fit("my reading glasses", "reading glasses"), Some(Fit::Full));
         assert_eq!(fit("a glass", "two glasses"), Some(Fit::Full));
         assert_eq!(fit("two mugs", "a mug"), Some(Fit::Full));
-        assert_eq!(fit("a baby stroller", "a folded pushchair"), Some(Fit::Partial), "all are");
+        assert_eq!(fit("a baby stroller", "a folded pushchair"), Some(Fit::Full), "all are");
+        assert_eq!(fit("a stationary bicycle", "an exercise bike"), Some(Fit::Possible));
+        assert_eq!(fit("a two-way radio", "a walkie-talkie"), Some(Fit::Full));
+        assert_eq!(fit("a stuffed animal", "a plush rabbit"), Some(Fit::Full));
         assert_eq!(fit("a wicker stroller", "a folded pushchair"), Some(Fit::Possible));
         assert_eq!(fit("a sack barrow", "an orange hand truck"), Some(Fit::Full));
         assert_eq!(fit("a sack barrow", "a truck"), None);

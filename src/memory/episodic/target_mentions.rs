@@ -6,6 +6,7 @@ use crate::index::phrases::ObjectQuery;
 use crate::language::caption::{ParsedCaption, ParsedThing};
 use crate::language::fit::Fit;
 use crate::language::mention::{Attribute, Mention};
+use crate::language::ones::are_told_singly;
 use crate::memory::episodic::attribute_clusters::lasting_attributes;
 
 /// Mention of the target in a caption.
@@ -21,6 +22,9 @@ pub(super) struct TargetMention {
 /// What a caption names of what is wanted, where it is not denied.
 pub(super) fn find_mentions(caption: &ParsedCaption, target: &ObjectQuery) -> Vec<TargetMention> {
     let of_target = caption.there().filter_map(|thing| {
+        if are_told_singly(&thing.mention.attributes) {
+            return None;
+        }
         let (mention, inside) = in_its_pot(thing, caption);
         target.fit(&mention).filter(|it| *it > Fit::Related)?;
         let attributes = lasting_attributes(&[mention.attributes.as_slice(), inside].concat());
