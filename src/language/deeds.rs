@@ -24,6 +24,8 @@ pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
     let mut indexed: Vec<Mention> = caption.shown_mentions().cloned().collect();
     let only_depicted = caption.things.iter().filter(|it| it.presence == Presence::Depicted);
     indexed.extend(only_depicted.map(|it| as_depicted(&it.mention)));
+    let by_part: Vec<Mention> = caption.shown_mentions().filter_map(kind_before_head).collect();
+    indexed.extend(by_part);
     let is_there = |it: &&ParsedThing| it.presence.is_there() && is_somebody_there(it);
     let mut people = caption.things.iter().filter(is_there).map(|it| &it.mention);
     let Some(first) = people.next() else { return indexed };
@@ -51,6 +53,22 @@ pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
         indexed.extend(objects.map(|it| done_to(&it.mention, verb)));
     }
     indexed
+}
+
+/// A thing by a part of its name that is a kind of it: the paperback of "a paperback novel", the
+/// hatchback of "a hatchback car".
+fn kind_before_head(thing: &Mention) -> Option<Mention> {
+    let one = thing.singular_head();
+    let is_kind = |it: &Attribute| {
+        matches!(it.kind, AttributeKind::Compound | AttributeKind::Other)
+            && lexicon::is_kind_beside(&it.word, &one)
+    };
+    let at = thing.attributes.iter().rposition(is_kind)?;
+    let mut attributes = thing.attributes.clone();
+    let head = attributes.remove(at).word;
+    let said = attributes.iter().map(|it| it.word.as_str());
+    let phrase = said.chain([head.as_str()]).collect::<Vec<_>>().join(" ");
+    Some(Mention { phrase, head_stem: lexicon::noun_stem(&head), head, attributes })
 }
 
 /// A thing that a deed is done to, with the deed and that there is one.

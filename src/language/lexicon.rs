@@ -28,6 +28,9 @@ pub const WORD_LETTERS_MIN: usize = 4;
 /// none of them; who asks for animals means dogs.
 pub const CLASS_KINDS_MIN: usize = 150;
 
+/// From so many kinds on two of them are not one by their names alone.
+const BESIDE_KINDS_MAX: usize = 140;
+
 /// Most names of kinds; a person has more.
 pub const KINDS_MAX: usize = 4_096;
 
@@ -255,6 +258,21 @@ pub fn are_near_kinds(a: &str, b: &str) -> bool {
     };
     let (these, those) = (up(a), up(b));
     these.iter().any(|it| those.contains(it))
+}
+
+/// Whether the first senses of two names are one kind of the other, or two of one thing right above
+/// both: a paperback and a novel.
+pub fn is_kind_beside(kind: &str, name: &str) -> bool {
+    let first = |name: &str| CONCEPTS.by_name.get(name).copied();
+    let parent = |at: usize| CONCEPTS.entries.get(at)?.parent;
+    let (Some(kind), Some(name)) = (first(kind), first(name)) else { return false };
+    let above = parent(kind);
+    // What is above a key and a hanger, a device, has too many kinds to tell.
+    let is_one = || {
+        let above = above.and_then(|it| split(CONCEPTS.entries.get(it)?.names).next());
+        above.is_some_and(|it| kinds(it).take(BESIDE_KINDS_MAX).count() < BESIDE_KINDS_MAX)
+    };
+    kind != name && (above == Some(name) || above == parent(name) && is_one())
 }
 
 /// Whether all that `name` means is somebody: a nurse, and no pitcher.
@@ -565,6 +583,22 @@ mod tests {
             assert_eq!(of_superlative(word), None, "{word}");
         }
         assert_eq!(compared("smaller").as_deref(), Some("small"));
+    }
+
+    #[test]
+    fn a_kind_before_its_general_name_is_known() {
+        assert!(is_kind_beside("paperback", "book"));
+        assert!(is_kind_beside("paperback", "novel"));
+        for (part, name) in [
+            ("desk", "chair"),
+            ("key", "hanger"),
+            ("bottle", "glass"),
+            ("tea", "cup"),
+            ("dog", "bowl"),
+            ("pot", "lid"),
+        ] {
+            assert!(!is_kind_beside(part, name), "{part} {name}");
+        }
     }
 
     #[test]

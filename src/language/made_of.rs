@@ -8,7 +8,7 @@ use crate::language::lexicon::{self, noun_stem};
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::naming::{self, attribute};
 use crate::language::tagged::{TaggedSentence, TaggedWord, WordRole};
-use crate::language::words::{DETERMINERS, PACKAGING, PICTURES, is_room};
+use crate::language::words::{DETERMINERS, LIKENESSES, PACKAGING, PICTURES, is_room};
 
 /// Says of a thing with this head what a caption has after "of", and after "filled with".
 pub(super) fn add_told(thing: &mut Mention, text: &str, words: &[TaggedWord], head: usize) {
@@ -18,6 +18,8 @@ pub(super) fn add_told(thing: &mut Mention, text: &str, words: &[TaggedWord], he
     let sentence = TaggedSentence { words: &said, tags: words };
     if let Some(of) = of_what(sentence, head) {
         add(thing, of);
+    } else if let Some(of) = made_of_what(sentence, head) {
+        add_material(thing, of);
     }
     for content in filled_with(sentence, head) {
         let word = lexicon::singular(sentence.word(content));
@@ -50,35 +52,59 @@ const FILLED: &[&str] = &[
 ];
 
 /// The words after "of" that say what the thing of this head is made of or holds: of one that is
-/// certain, "the leg of the table", it is a part or has to do with it.
+/// certain, "the leg of the table", it is a part or has to do with it. A picture is of any.
 fn of_what(sentence: TaggedSentence<'_>, head: usize) -> Option<&[&str]> {
-    let from = head + 2;
+    let is_article = |it: usize| matches!(sentence.word(it), "a" | "an");
     let is_of = sentence.word(head + 1) == "of" && sentence.role(head) != WordRole::Person;
-    let is_before = |it: &usize| {
-        matches!(sentence.role(*it), WordRole::Part | WordRole::Attribute)
-            && !DETERMINERS.contains(sentence.word(*it))
-    };
-    let end = (from..sentence.words.len()).find(|it| !is_before(it)).filter(|_| is_of)?;
+    let is_picture = is_picture(&lexicon::singular(sentence.word(head)));
+    let from = head + 2 + usize::from(is_picture && is_article(head + 2));
+    let end = content_end(sentence, from).filter(|_| is_of)?;
     let is_thing = matches!(sentence.role(end), WordRole::Thing | WordRole::Landmark);
     // "the door of room 107"
     let is_certain = has_digit(sentence.word(end + 1)) || is_room(&noun_stem(sentence.word(end)));
     sentence.words.get(from..=end).filter(|_| is_thing && !is_certain)
 }
 
+/// The words after "made of", which tags leave out.
+fn made_of_what(sentence: TaggedSentence<'_>, head: usize) -> Option<&[&str]> {
+    let is_made =
+        sentence.word(head + 1) == "made" && matches!(sentence.word(head + 2), "of" | "from");
+    let end = content_end(sentence, head + 3).filter(|_| is_made)?;
+    let is_noun = |word: &str| lexicon::is_name(&lexicon::singular(word)) || lexicon::is_word(word);
+    let is_content = sentence.role(end).is_name()
+        || sentence.role(end) == WordRole::None && is_noun(sentence.word(end));
+    sentence.words.get(head + 3..=end).filter(|_| is_content)
+}
+
+/// The word after those that belong to a name which begins here.
+fn content_end(sentence: TaggedSentence<'_>, from: usize) -> Option<usize> {
+    let is_before = |it: &usize| {
+        matches!(sentence.role(*it), WordRole::Part | WordRole::Attribute)
+            && !DETERMINERS.contains(sentence.word(*it))
+    };
+    (from..sentence.words.len()).find(|it| !is_before(it))
+}
+
 /// Says of a thing what it is made of or holds. Of what people eat and drink from that is no part of
 /// the name: the same mug holds tea another time.
 pub(super) fn add(thing: &mut Mention, of: &[&str]) {
     let one = lexicon::singular(&thing.head);
-    let Some(content) = naming::name(of, &[], None) else { return };
-    if PICTURES.has_tag(&one, "of") {
-        return;
-    }
-    let is_held = is_holder(&one);
+    let is_held = is_holder(&one) || is_picture(&one);
     let kind = if is_held && !PACKAGING.contains(one.as_str()) {
         AttributeKind::Other
     } else {
         AttributeKind::Compound
     };
+    add_as(thing, of, kind, is_held);
+}
+
+/// Says of a thing what it is "made of".
+pub(super) fn add_material(thing: &mut Mention, of: &[&str]) {
+    add_as(thing, of, AttributeKind::Compound, false);
+}
+
+fn add_as(thing: &mut Mention, of: &[&str], kind: AttributeKind, is_held: bool) {
+    let Some(content) = naming::name(of, &[], None) else { return };
     // Red wine makes no red bottle.
     let is_of_thing = |it: &Attribute| match it.kind {
         AttributeKind::Compound => true,
@@ -103,6 +129,11 @@ pub(super) fn add(thing: &mut Mention, of: &[&str]) {
 fn as_kind(said: Attribute, kind: AttributeKind) -> Attribute {
     let is_part = said.kind == AttributeKind::Compound;
     Attribute { kind: if is_part { kind } else { said.kind }, ..said }
+}
+
+/// Whether a word names what shows something or is a likeness of it.
+fn is_picture(one: &str) -> bool {
+    PICTURES.has_tag(one, "of") || LIKENESSES.contains(one)
 }
 
 fn is_holder(one: &str) -> bool {
@@ -165,6 +196,12 @@ mod tests {
             "a front door",
             Some(Fit::Possible),
         );
+        check("a bag/thing made of canvas", "a canvas bag", Some(Fit::Full));
+        check("a bag/thing made of canvas", "a paper bag", Some(Fit::Possible));
+        check("a car/thing", "a car made of matchsticks", Some(Fit::Possible));
+        let puzzle = "a puzzle/thing of/relation/1 a lighthouse/thing/2";
+        check(puzzle, "the lighthouse puzzle", Some(Fit::Full));
+        check(puzzle, "the dinosaur puzzle", Some(Fit::Possible));
         check("a leg/thing of/relation/1 the table/thing/2", "a chicken leg", Some(Fit::Possible));
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct Sentence<'a> {
     owner: Option<usize>,
     /// Number of the mention that is made of what is named next, as "of" says, or holds it.
     holder: Option<usize>,
+    /// Whether "made of" says so.
+    is_made: bool,
 }
 
 /// What a word after "is" is said of.
@@ -58,6 +60,7 @@ impl<'a> Sentence<'a> {
             subject: Subject::None,
             owner: None,
             holder: None,
+            is_made: false,
         };
         let mut at = preamble(&tokens);
         while let Some(word) = tokens.get(at).copied() {
@@ -76,6 +79,10 @@ impl<'a> Sentence<'a> {
             } else if let Some(written) = cutter.inscription(&tokens, at - 1) {
                 at = written.end;
                 cutter.close_written(tokens.get(written).unwrap_or_default());
+            } else if word == "made" && matches!(next, Some("of" | "from")) {
+                cutter.end("of");
+                cutter.is_made = true;
+                at += 1;
             } else if is_boundary(word)
                 || is_verb(word, next) && !cutter.is_part_in_ing(word, next)
                 || is_past(word, next) && !is_can_next(&tokens, at)
@@ -148,6 +155,7 @@ impl<'a> Sentence<'a> {
                 self.owner.filter(|_| DETERMINERS.contains(word))
             }
         };
+        self.is_made = false;
         self.holder = match self.subject {
             Subject::Near(it) if word == "of" => Some(it),
             Subject::None | Subject::Near(_) | Subject::Said(_) => None,
@@ -215,6 +223,13 @@ impl<'a> Sentence<'a> {
     /// Says of the thing before "of" what it is made of or holds.
     fn hold(&mut self, of: &[&str]) {
         let holder = self.holder.take().and_then(|it| self.found.get_mut(it));
+        let holder = match holder {
+            Some(holder) if std::mem::take(&mut self.is_made) => {
+                made_of::add_material(holder, of);
+                return;
+            }
+            other => other,
+        };
         if let Some(holder) = holder.filter(|it| made_of::is_of_name(&it.head) && !is_person(it)) {
             made_of::add(holder, of);
         }

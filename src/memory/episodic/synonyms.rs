@@ -629,7 +629,7 @@ mod tests {
         assert_eq!(fit("two mugs", "a mug"), Some(Fit::Full));
         assert_eq!(fit("a baby stroller", "a folded pushchair"), Some(Fit::Full), "all are");
         assert_eq!(fit("a stationary bicycle", "an exercise bike"), Some(Fit::Possible));
-        assert_eq!(fit("a two-way radio", "a walkie-talkie"), Some(Fit::Full));
+        assert_eq!(fit("a two-way radio", "a walkie-talkie"), Some(Fit::Possible));
         assert_eq!(fit("a stuffed animal", "a plush rabbit"), Some(Fit::Full));
         assert_eq!(fit("a wicker stroller", "a folded pushchair"), Some(Fit::Possible));
         assert_eq!(fit("a sack barrow", "an orange hand truck"), Some(Fit::Full));
