@@ -262,6 +262,7 @@ mod tests {
             &["chef", "pizza"],
         );
         check("a glass/thing of/relation/1 milk/thing/2", &[]);
+        check("a model/thing of/relation/1 a bridge/thing/2", &["bridge"]);
         check("a man/person taking/deed/0 a photo of/relation/2 a dog/thing/4", &[]);
     }
 

@@ -233,7 +233,10 @@ impl Reader<'_> {
         if self.word(from) == "one" && is_bare {
             from += 1;
         }
-        if self.word(from) == "of" {
+        if self.word(from) == "of" && self.is_material(from + 1) {
+            told.push(self.word(from + 1).to_owned());
+            from += 2;
+        } else if self.word(from) == "of" {
             from = (from..from + 4).find(|it| self.is_group(*it))? + 1;
         }
         let verb = if matches!(self.word(from), "that" | "which") { from + 1 } else { from };
@@ -260,6 +263,10 @@ impl Reader<'_> {
             is_told_before: !is_bare,
             is_gone,
         })
+    }
+
+    fn is_material(&self, at: usize) -> bool {
+        attribute(self.word(at)).kind == AttributeKind::Material
     }
 
     /// "them" of "one of them", "mugs" of "one of the mugs".
@@ -530,6 +537,14 @@ mod tests {
                 "two/count/1 jars/thing : one with/relation/1 a red/attribute/7 lid/thing/4 and one without",
             ],
             &["two jars", "red lid", "jar red-lidded"],
+        );
+    }
+
+    #[test]
+    fn one_may_be_of_another_material() {
+        check(
+            &["two/count/1 bags/thing , one of/relation/1 leather/thing/4 and one of paper"],
+            &["two bags, each by itself", "leather bag", "paper bag"],
         );
     }
 
