@@ -11,12 +11,16 @@ pub(crate) fn british(word: &str) -> String {
     if let Some(known) = SPELLINGS.get(word) {
         return (*known).to_owned();
     }
-    let of_form = |(end, base_end): &(&str, &str)| {
-        let base = word.strip_suffix(end)?;
-        let base = SPELLINGS.get(format!("{base}{base_end}").as_str())?;
-        Some(format!("{}{end}", base.strip_suffix(base_end)?))
+    let of_form = |end: &&str| {
+        let base = SPELLINGS.get(word.strip_suffix(end)?)?;
+        Some(format!("{base}{end}"))
     };
-    FORMS.iter().find_map(of_form).unwrap_or_else(|| word.to_owned())
+    let in_ing = || {
+        let base = SPELLINGS.get(format!("{}e", word.strip_suffix("ing")?).as_str())?;
+        Some(format!("{}ing", base.strip_suffix('e')?))
+    };
+    let form = ENDS.iter().find_map(of_form).or_else(in_ing);
+    form.unwrap_or_else(|| word.to_owned())
 }
 
 /// The same of each word of a name.
@@ -24,18 +28,8 @@ pub(crate) fn british_name(name: &str) -> String {
     name.split(' ').map(british).collect::<Vec<_>>().join(" ")
 }
 
-/// Ends of forms, each with the end of the word that it is a form of.
-const FORMS: &[(&str, &str)] = &[
-    ("s", ""),
-    ("d", ""),
-    ("r", ""),
-    ("rs", ""),
-    ("ed", ""),
-    ("ing", ""),
-    ("ing", "e"),
-    ("less", ""),
-    ("ful", ""),
-];
+/// Ends of forms of a word.
+const ENDS: &[&str] = &["s", "d", "r", "rs", "ed", "ing", "less", "ful"];
 
 static SPELLINGS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
     include_str!("data/spellings.txt").lines().filter_map(|it| it.split_once('\t')).collect()

@@ -29,14 +29,16 @@ pub fn other_names(name: &str) -> impl Iterator<Item = OtherName> {
     })
 }
 
-/// Names of what is also called by this noun with another word before it, if both mean nothing else:
-/// the hard hat, which is a safety helmet.
+/// Names of what is mostly called by this noun with another word before it, if they mean nothing else:
+/// the hard hat, which is a safety, site or work helmet. A television is no box, though it is a goggle
+/// box, too.
 pub fn called_by(noun: &str) -> impl Iterator<Item = &'static str> {
     let is_by_noun = |it: &str| it.rsplit_once(' ').is_some_and(|(_, last)| last == noun);
     let things = BY_LAST_WORD.get(noun).into_iter().flatten().copied();
     let names = things.flat_map(move |at| {
         let names = || THINGS.get(at).into_iter().flat_map(|it| split(it.names));
-        let is_called = names().any(|it| is_by_noun(it) && is_sure(it, at));
+        let called = names().filter(|it| is_by_noun(it)).count();
+        let is_called = 2 * called > names().count();
         let others = names().filter(|it| is_called && !it.ends_with(noun) && is_sure(it, at));
         others.collect::<Vec<_>>()
     });
@@ -202,6 +204,21 @@ mod tests {
         assert!(is_of_another("notebook", "notebook computer"));
         assert!(!is_of_another("handbag", "bag"));
         assert!(!is_of_another("no such thing", "bag"));
+    }
+
+    #[test]
+    fn what_is_mostly_called_by_a_noun_is_known_by_it() {
+        let called = |noun: &str| called_by(noun).collect::<Vec<_>>();
+        assert!(called("helmet").contains(&"hard hat"));
+        for (noun, other) in [
+            ("box", "television"),
+            ("box", "facial tissue"),
+            ("can", "dustbin"),
+            ("hat", "traffic cone"),
+            ("boot", "wheel clamp"),
+        ] {
+            assert!(!called(noun).contains(&other), "{noun}, {other}");
+        }
     }
 
     #[test]

@@ -232,7 +232,8 @@ fn add_related(
     // A thermos is a thermos flask, and so as good as any flask.
     let is_called_so = |it: &str| {
         let ends = |name: &str| name.strip_suffix(known).is_some_and(|it| it.ends_with(' '));
-        !it.ends_with(known) && sure_names(it).any(ends)
+        let mut others = everyday_names::other_names(it).filter(|it| it.is_sure);
+        !it.ends_with(known) && others.any(|it| ends(it.name))
     };
     let of_kind = |it| if is_called_so(it) { Relation::Same } else { of_kinds };
     let kinds = kinds.into_iter().map(|it| (it, of_kind(it)));
@@ -664,6 +665,7 @@ mod tests {
             ObjectQuery { attributes, said, noun, names }.fit(&mentions(seen).remove(0))
         };
         assert_eq!(fit("steel flask", "a stainless steel thermos"), Some(Fit::Full));
+        assert_eq!(fit("lamp", "a light bulb"), Some(Fit::Partial));
         assert_eq!(fit("yellow helmet", "a yellow hard hat"), Some(Fit::Partial));
         assert_eq!(fit("yellow helmet", "a bowler hat"), None);
         assert_eq!(fit("navy fleece", "a navy fleece jacket"), Some(Fit::Full));
