@@ -5,6 +5,7 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use crate::language::british::british;
 use crate::language::lexicon;
 use crate::language::told_time::told_times;
 use crate::language::words::{FUNCTION_WORDS, POSSESSIVES, STOP_WORDS};
@@ -128,7 +129,7 @@ pub fn are_forms_of_one(a: &str, b: &str) -> bool {
 fn base(word: &str) -> String {
     let lower = word.to_lowercase().replace('’', "'");
     let word = lower.strip_suffix("'s").or_else(|| lower.strip_suffix('\'')).unwrap_or(&lower);
-    let singular = lexicon::singular(word);
+    let singular = british(&lexicon::singular(word));
     let singular =
         singular.strip_suffix("ie").map_or_else(|| singular.clone(), |it| format!("{it}y"));
     let endings = ["ing", "ed", "e"].into_iter();
@@ -170,6 +171,7 @@ mod tests {
             ("Anna", "Annabelle called", Held::Alike),
             ("Anna", "Hannah has a dog", Held::None),
             ("the meetings on Monday", "Monday: meeting moved", Held::All),
+            ("color schemes", "the colour scheme of the hall", Held::All),
             ("proj_X-7", "The identifier is 'proj_X-7'.", Held::All),
             ("", "nothing", Held::None),
         ] {
