@@ -89,12 +89,13 @@ mod tests {
     #[test]
     fn a_word_for_a_person_tells_sex_age_and_trade() {
         for (person, expect) in [
-            ("a man", &["male"][..]),
-            ("two women", &["female"]),
+            ("a man", &["male", "adult"][..]),
+            ("two women", &["female", "adult"]),
             ("a girl", &["female", "young"]),
             ("children", &["young"]),
-            ("a mother", &["mother", "female"]),
-            ("my grandpa", &["grandfather", "male"]),
+            ("a young woman", &["female"]),
+            ("a mother", &["mother", "female", "adult"]),
+            ("my grandpa", &["grandfather", "male", "adult"]),
             ("an electrician", &["electrician"]),
             ("a person", &[]),
         ] {
