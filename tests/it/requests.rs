@@ -242,6 +242,14 @@ fn what_the_robot_is_sent_to_is_searched_for_and_not_what_lies_beside_it() {
 }
 
 #[test]
+fn of_things_in_two_clauses_that_is_meant_which_was_seen() {
+    let mut talk = seen_in_turn(&["A pair of binoculars on a ledge.", "A man in a green jumper."]);
+    let reply = asked(&mut talk, "There's a woodpecker, quick, the binoculars!");
+    assert_eq!(reply["understood"]["things"], json!(["binoculars"]), "{reply:#}");
+    assert_eq!(reply["goals"][0]["position"][0], json!(1.0), "{reply:#}");
+}
+
+#[test]
 fn whether_there_is_any_is_asked_and_sends_nobody() {
     let mut talk = seen_in_turn(&["A roll of tape on a bench."]);
     for (request, begins) in

@@ -44,7 +44,8 @@ pub struct Reference {
     /// request names none: "what I left on the sofa".
     pub thing: String,
     /// What else it may be, where only its use is told, the likeliest first: "something to drink
-    /// from" is a cup, a mug or a glass.
+    /// from" is a cup, a mug or a glass; and what another clause names, of which only one may be
+    /// wanted: "there's a woodpecker, quick, the binoculars!".
     pub or_else: Vec<String>,
     /// What it was beside, on or in: "laptop", "sofa", "kitchen".
     pub around: Vec<String>,
@@ -183,7 +184,7 @@ impl Reference {
         let also = also.filter(|it| !it.is_empty() && *it != thing && seen.insert(it.clone()));
         let TaggedRequest { count, .. } = *tagged;
         Self {
-            or_else: things_for.into_iter().skip(1).collect(),
+            or_else: things_for.into_iter().skip(1).chain(said.named_apart()).collect(),
             also: also.collect(),
             thing,
             around,
@@ -221,6 +222,21 @@ impl Said<'_> {
 
     fn text(&self, at: &Range<usize>) -> &str {
         self.request.get(at.clone()).unwrap_or_default()
+    }
+
+    /// The things that the model finds in clauses after that of the first one, and no more of its name.
+    fn named_apart(&self) -> Vec<String> {
+        let mut things = self.spans(Role::Thing);
+        let Some(first) = things.next() else { return Vec::new() };
+        let is_apart = |at: &&Range<usize>| {
+            let between = self.request.get(first.end..at.start).unwrap_or_default();
+            between.contains([',', '.', '!', '?', ';'])
+        };
+        let name = |at: &Range<usize>| phrase::thing(&[plain(self.text(at))], &[]);
+        let noun = |name: &str| name.rsplit(' ').next().map(lexicon::singular);
+        let first_name = name(first);
+        let apart = things.filter(is_apart).map(name);
+        apart.filter(|it| !it.is_empty() && noun(it) != noun(&first_name)).collect()
     }
 
     /// What is written on the thing: "fragile" of "the box marked fragile, please".

@@ -70,10 +70,11 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
     put_right
 }
 
-/// Whether words name what somebody or something has: "the lady *with the* green headscarf".
+/// Whether words name what somebody or something has or wears: "the lady *with the* green headscarf",
+/// "the man *in the* tie".
 fn is_with(between: &str) -> bool {
     match between.split_once(' ') {
-        Some(("with", article)) => DETERMINERS.contains(article),
+        Some(("with" | "in", article)) => DETERMINERS.contains(article),
         _ => between == "with",
     }
 }
