@@ -2,6 +2,7 @@
 //! it names was seen.
 
 use crate::language::fit::Certainty;
+use crate::language::known_words::is_unknown;
 use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
 use crate::language::person::is_person;
@@ -42,6 +43,9 @@ impl Retrieval {
                 let is_other_order =
                     reference.intent == Intent::Chat && ordered(text) == Ordered::OtherDeed;
                 self.with_name_alone(text, Reference { is_other_order, ..reference })
+            }
+            Intent::Fetch | Intent::Where if self.is_nonsense(text, &reference) => {
+                Reference { intent: Intent::Chat, ..reference }
             }
             Intent::Fetch | Intent::Where if self.is_other_order(text, &reference) => {
                 Reference { intent: Intent::Chat, is_other_order: true, ..reference }
@@ -166,6 +170,16 @@ impl Retrieval {
             }
             None => reference,
         }
+    }
+
+    /// Whether a request has several words, and none that English or a caption has.
+    fn is_nonsense(&self, text: &str, reference: &Reference) -> bool {
+        let lower = text.to_lowercase();
+        let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+        words.clone().count() > 1
+            && words.into_iter().all(is_unknown)
+            && reference.respelled.is_empty()
+            && !self.is_seen(&reference.thing)
     }
 
     /// Whether a request orders what no memory sees to. What somebody did tells of a thing: "book the

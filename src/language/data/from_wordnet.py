@@ -41,11 +41,30 @@ ARTEFACT_DEPTH = 5
 EVERYDAY_USES_MAX = 20
 # How American spellings differ from British ones: a part of the word, and what stands for it.
 SPELLINGS = (
-    (r"or", "our"), (r"er$", "re"), (r"iz", "is"), (r"yz", "ys"), (r"([aeiou])l(?=ed$|er$|ing$|ery$|or$)", r"\1ll"),
-    (r"e", "ae"), (r"e", "oe"), (r"og$", "ogue"), (r"ense$", "ence"), (r"old", "ould"), (r"gray", "grey"),
-    (r"tire", "tyre"), (r"num$", "nium"), (r"ow$", "ough"), (r"donut", "doughnut"), (r"sulf", "sulph"),
-    (r"pajama", "pyjama"), (r"elry$", "ellery"), (r"mustache", "moustache"), (r"draft", "draught"),
-    (r"curb", "kerb"), (r"omelet$", "omelette"), (r"am$", "amme"), (r"cozy", "cosy"),
+    (r"or", "our"),
+    (r"er$", "re"),
+    (r"iz", "is"),
+    (r"yz", "ys"),
+    (r"([aeiou])l(?=ed$|er$|ing$|ery$|or$)", r"\1ll"),
+    (r"e", "ae"),
+    (r"e", "oe"),
+    (r"og$", "ogue"),
+    (r"ense$", "ence"),
+    (r"old", "ould"),
+    (r"gray", "grey"),
+    (r"tire", "tyre"),
+    (r"num$", "nium"),
+    (r"ow$", "ough"),
+    (r"donut", "doughnut"),
+    (r"sulf", "sulph"),
+    (r"pajama", "pyjama"),
+    (r"elry$", "ellery"),
+    (r"mustache", "moustache"),
+    (r"draft", "draught"),
+    (r"curb", "kerb"),
+    (r"omelet$", "omelette"),
+    (r"am$", "amme"),
+    (r"cozy", "cosy"),
 )
 # But for these, which people ask for.
 KEPT = {"person", "animal", "food", "plant", "container", "furniture", "clothing", "vehicle"}

@@ -33,8 +33,8 @@ use crate::language::sentence::tokens;
 use crate::language::time::{self, Found, PhraseTime};
 use crate::language::verbs;
 use crate::language::words::{
-    BEFORE_VERBS, COPULAS, COURTESY, DETERMINERS, ERRANDS, FIRST_ORDINAL, HABITUAL, MERE_USE,
-    ORDINALS, PARTS_OF_DAY, PREPOSITIONS,
+    BEFORE_VERBS, COLOURS, COPULAS, COURTESY, DETERMINERS, ERRANDS, FIRST_ORDINAL, HABITUAL,
+    MERE_USE, ORDINALS, PARTS_OF_DAY, PREPOSITIONS,
 };
 
 /// What a request refers to.
@@ -121,8 +121,9 @@ impl Reference {
 
     /// Puts together what the words of a request say; `times` are those found in it.
     pub fn of(request: &str, tagged: &TaggedRequest, times: &[Found]) -> Self {
-        let separated = with_separate_targets(request, tagged);
-        let tagged = separated.as_ref().unwrap_or(tagged);
+        let apart = with_pairs_apart(request, tagged);
+        let separated = with_separate_targets(request, &apart);
+        let tagged = separated.as_ref().unwrap_or(&apart);
         let put_right = put_right::by_words_before(request, tagged);
         let tagged = &put_right;
         let said = Said { request, tagged, times };
@@ -472,6 +473,42 @@ impl Said<'_> {
 /// "is" of "the mug that is there", also as "that's".
 fn is_copula(word: &str) -> bool {
     COPULAS.contains(word) || word.ends_with("'s")
+}
+
+/// The tags with "books" of "mugs and books" as a further target, where the model takes both for one
+/// name; a black and white mug is one, and so is a salt and pepper shaker.
+fn with_pairs_apart(request: &str, tagged: &TaggedRequest) -> TaggedRequest {
+    const AND: &str = " and ";
+    let mut apart = tagged.clone();
+    apart.spans.clear();
+    for span in &tagged.spans {
+        let said = request.get(span.at.clone()).unwrap_or_default();
+        let pair = said.split_once(AND).filter(|_| span.role == Role::Thing);
+        match pair.filter(|(one, other)| are_two_names(one, other)) {
+            Some((one, _)) => {
+                let middle = span.at.start + one.len();
+                apart.spans.push(TaggedSpan { role: Role::Thing, at: span.at.start..middle });
+                let at = middle + AND.len()..span.at.end;
+                apart.spans.push(TaggedSpan { role: Role::Also, at });
+            }
+            None => apart.spans.push(span.clone()),
+        }
+    }
+    apart
+}
+
+/// Whether words before and after "and" each name things of their own.
+fn are_two_names(one: &str, other: &str) -> bool {
+    let last = |said: &str| plain(said).rsplit(' ').next().unwrap_or_default().to_owned();
+    let is_several = |word: &str| lexicon::singular(word) != word;
+    let is_name = |word: &str| {
+        let one = lexicon::singular(word);
+        lexicon::is_name(&one) && !lexicon::is_adjective(&one) && !COLOURS.contains(&one)
+    };
+    let (first, second) = (last(one), last(other));
+    let are_alike = is_several(&first) == is_several(&second);
+    let is_told = is_several(&first) || !plain(other).contains(' ');
+    is_name(&first) && is_name(&second) && are_alike && is_told
 }
 
 /// The tags with "red one" of "the blue mug and the red one" as a further target: what

@@ -318,3 +318,21 @@ fn who_did_it_is_told_where_it_is_somebody_else() {
         assert_eq!(doer(marked).as_deref(), expect, "{marked}");
     }
 }
+
+#[test]
+fn two_names_in_one_are_two_things() {
+    for (marked, thing, also) in [
+        ("how many [thing:mugs and books] are there", "mugs", &["books"][..]),
+        ("bring [thing:salt and pepper]", "salt", &["pepper"]),
+        ("bring the [thing:red mugs and green books]", "red mugs", &["green books"]),
+        ("the [thing:black and white mug]", "black and white mug", &[]),
+        ("the [thing:salt and pepper shaker]", "salt and pepper shaker", &[]),
+    ] {
+        let read = made(marked, Superlative::None, Tense::None);
+        assert_eq!(
+            (read.thing.as_str(), read.also.as_slice()),
+            (thing, &also.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()[..]),
+            "{marked}"
+        );
+    }
+}
