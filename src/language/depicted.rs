@@ -50,8 +50,12 @@ impl Depictions<'_> {
         let (word, next) = (self.word(at), self.word(at + 1));
         match word {
             "of" if self.is_picture(at) => self.phrase(at + 1),
-            "depicting" | "portraying" => self.joined(at + 1),
-            "showing" | "displaying" | "featuring" if self.is_screen(self.name_before(at)) => {
+            "depicting" | "portraying" | "forbidding" | "prohibiting" | "banning" => {
+                self.joined(at + 1)
+            }
+            "showing" | "displaying" | "featuring" | "announcing" | "advertising" | "promoting"
+                if self.is_screen(self.name_before(at)) =>
+            {
                 self.joined(at + 1)
             }
             "showing" | "displaying" | "featuring"
@@ -68,14 +72,10 @@ impl Depictions<'_> {
                 self.clause(at + 1)
             }
             "forbids" | "forbid" | "prohibits" | "prohibit" | "bans" | "ban" => self.clause(at + 1),
-            "forbidding" | "prohibiting" | "banning" => self.joined(at + 1),
             "announces" | "announce" | "advertises" | "advertise" | "promotes" | "promote"
                 if self.is_screen(self.shower(at)) =>
             {
                 self.clause(at + 1)
-            }
-            "announcing" | "advertising" | "promoting" if self.is_screen(self.name_before(at)) => {
-                self.joined(at + 1)
             }
             "on" => self.on(at),
             _ => Vec::new(),

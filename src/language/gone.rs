@@ -37,7 +37,7 @@ fn neither(sentence: TaggedSentence<'_>) -> impl Iterator<Item = usize> {
         let end = denied.last().copied().unwrap_or(at);
         let after = |more: usize| sentence.word(end + more);
         let is_placed = COPULAS.contains(after(1))
-            && (THERE.contains(&after(2)) || PREPOSITIONS.contains(after(2)));
+            && (THERE.contains(after(2)) || PREPOSITIONS.contains(after(2)));
         let is_any = matches!(sentence.word(at + 1), "a" | "an");
         let is_denied = denied.len() > 1 && (is_any || is_placed);
         denied.into_iter().filter(move |_| is_denied)

@@ -213,9 +213,8 @@ impl Reader<'_> {
     fn pronoun(&self, at: usize) -> Option<Pronoun> {
         let (mut start, mut told) = (at, Vec::new());
         let one = match self.word(at) {
-            "one" => at,
+            "one" | "another" => at,
             "other" | "others" if self.before(at) == "the" => at,
-            "another" => at,
             it if DETERMINERS.contains(it) => {
                 let one = self.one_after(at + 1)?;
                 start = at;

@@ -135,7 +135,7 @@ impl<'a> Sentence<'a> {
         let is_tool = |next: &str| {
             let does = |it: &&str| lexicon::is_person(it) || lexicon::descends_from(it, "animal");
             let is_thing = |it: &&str| lexicon::is_name(it) && !does(it);
-            is_thing(&next) && self.run.last().is_some_and(|it| is_thing(it))
+            is_thing(&next) && self.run.last().is_some_and(is_thing)
         };
         self.is_named_in_ing(word, next) || next.is_some_and(is_tool)
     }
@@ -190,7 +190,7 @@ impl<'a> Sentence<'a> {
                 Subject::Near(_) | Subject::None
                     if attribute(last).kind == AttributeKind::Material && self.holder.is_some() =>
                 {
-                    self.hold(&words)
+                    self.hold(&words);
                 }
                 // "something red" names no thing, unless one follows.
                 Subject::Near(_) | Subject::None => self.waiting.append(&mut words),

@@ -60,9 +60,9 @@ impl<'a> ToolTrace<'a> {
 
     /// Whether the last recall of sightings found only what may be what was asked for.
     pub(super) fn is_last_unsure(&self) -> bool {
-        let last = self.steps.iter().rev().find_map(|it| match &it.call {
-            TracedCall::RecallLastSeen { reply, .. } => Some(reply),
-            _ => None,
+        let last = self.steps.iter().rev().find_map(|it| {
+            let TracedCall::RecallLastSeen { reply, .. } = &it.call else { return None };
+            Some(reply)
         });
         let certainty = last.and_then(|it| it.as_ref().ok()?.order.certainty());
         certainty.is_some_and(|it| it <= Certainty::Possible)

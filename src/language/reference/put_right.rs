@@ -83,10 +83,8 @@ fn is_with(between: &str) -> bool {
 fn is_inside(request: &str, span: &TaggedSpan) -> bool {
     let after = plain(request.get(span.at.end..).unwrap_or_default());
     let mut words = after.split(' ');
-    match (words.next(), words.next()) {
-        (Some("in"), Some("it" | "them")) | (Some("inside"), _) => true,
-        _ => false,
-    }
+    let pair = (words.next(), words.next());
+    matches!(pair, (Some("in"), Some("it" | "them")) | (Some("inside"), _))
 }
 
 /// Whether what was said first is another thing than what is wanted by a second thought: "the
