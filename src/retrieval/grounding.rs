@@ -210,6 +210,12 @@ impl Retrieval {
         let since = object.last_seen.plus(Duration::from_micros(1));
         let window = Window::new(Some(since), None).unwrap_or(Window::ALL);
         let filter = Filter { window, ..Filter::default() };
+        // What has the same look and was told apart is another one.
+        let others = alike.objects.get(1..).unwrap_or_default();
+        let is_another = |it: &Sighting| {
+            let id = it.recalled.record.id;
+            it.certainty >= Certainty::Shown && others.iter().any(|it| it.was_seen_in(id))
+        };
         let is_called_so = |it: &Sighting| {
             let noun = it.noun.as_deref().unwrap_or_default();
             let seen = it.recalled.matched.first();
@@ -217,7 +223,7 @@ impl Retrieval {
                 || seen.is_some_and(|seen| has_noun(seen, &object.noun))
         };
         let seen = match self.episodic.last_seen(&alike.thing, &filter, 1) {
-            Ok(seen) => seen.into_iter().next().filter(is_called_so),
+            Ok(seen) => seen.into_iter().next().filter(|it| is_called_so(it) && !is_another(it)),
             Err(MemoryError::NamesNothing(_)) => None,
             Err(error) => return Err(error.into()),
         };

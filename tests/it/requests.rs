@@ -242,6 +242,23 @@ fn what_the_robot_is_sent_to_is_searched_for_and_not_what_lies_beside_it() {
 }
 
 #[test]
+fn of_two_alike_that_are_seen_on_each_round_the_one_at_the_place_is_meant() {
+    let mut talk = Talk::new(&[]);
+    for round in 0..6 {
+        for (minute, x, caption) in [
+            (0, 1.0, "A plant in a brown pot on a white windowsill."),
+            (5, 10.0, "A plant in a brown pot on the tiled floor in the living room."),
+        ] {
+            let time = format!("2025-01-03 {:02}:{minute:02}:00", 6 + round);
+            let position = [x, 0.0, 0.0];
+            talk.call("observe", json!({"caption": caption, "time": time, "position": position}));
+        }
+    }
+    let reply = asked(&mut talk, "bring me the plant that is on the white windowsill");
+    assert_eq!(reply["goals"][0]["position"][0], json!(1.0), "{reply:#}");
+}
+
+#[test]
 fn of_things_in_two_clauses_that_is_meant_which_was_seen() {
     let mut talk = seen_in_turn(&["A pair of binoculars on a ledge.", "A man in a green jumper."]);
     let reply = asked(&mut talk, "There's a woodpecker, quick, the binoculars!");
