@@ -57,21 +57,23 @@ fn names_another(request: &str, robot_names: &[String]) -> bool {
         said.skip(1).any(|it| it.starts_with(char::is_uppercase) && it.to_lowercase() == *word)
     };
     match said {
-        [called, ",", rest @ ..] if is_name(called) && is_given(rest, is_in_dictionary(called)) => {
+        [called, ",", rest @ ..]
+            if is_name(called) && asks_somebody(rest, is_in_dictionary(called)) =>
+        {
             true
         }
         [order @ .., ",", called] | [order @ .., ",", called, ","] => {
             is_name(called)
                 && (is_capital(called) || !is_in_dictionary(called))
                 && !order.contains(&",")
-                && is_given(order, false)
+                && asks_somebody(order, false)
         }
         _ => false,
     }
 }
 
 /// "can you …", "pass me the …"; after what may be a thing, "salt", only what asks for another.
-fn is_given(words: &[&str], may_be_thing: bool) -> bool {
+fn asks_somebody(words: &[&str], may_be_thing: bool) -> bool {
     match words {
         [asking, who, ..] if AUXILIARIES.has_tag(asking, "asks") => ASKED.has_tag(who, "you"),
         [verb, "me" | "us", next, ..] => lexicon::is_verb(verb) && DETERMINERS.contains(next),

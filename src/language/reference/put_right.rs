@@ -45,7 +45,7 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
             Role::Not if leads == "no" && has_article(&before) => Role::Attribute,
             Role::Not if is_taken_back(request, tagged, span) => Role::None,
             Role::Place if is_moving && after_thing && leads_on(&between) => Role::None,
-            Role::Thing if after_thing && is_with(&between) => Role::Place,
+            Role::Thing if after_thing && has_or_wears(&between) => Role::Place,
             Role::Attribute if leads == "with" && is_inside(request, span) => Role::Place,
             Role::Thing if leads == "not" && tells_other(request, span) => Role::Not,
             Role::Deed if is_nameless && is_named(&before, request, span) => Role::Thing,
@@ -72,7 +72,7 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
 
 /// Whether words name what somebody or something has or wears: "the lady *with the* green headscarf",
 /// "the man *in the* tie".
-fn is_with(between: &str) -> bool {
+fn has_or_wears(between: &str) -> bool {
     match between.split_once(' ') {
         Some(("with" | "in", article)) => DETERMINERS.contains(article),
         _ => between == "with",
