@@ -159,7 +159,7 @@ impl Database {
     }
 
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
-        Ok(self.db()?.get(key)?)
+        self.db()?.get(key).map_err(|error| self.fail_reading(error))
     }
 
     /// Has sled look for pages to drop, after one of many large values was read.
@@ -171,19 +171,19 @@ impl Database {
     pub(super) fn crowd_out(&self, key: &[u8]) -> Result<(), StoreError> {
         let db = self.db()?;
         for _ in 0..CROWDING {
-            db.contains_key(key)?;
+            db.contains_key(key).map_err(|error| self.fail_reading(error))?;
         }
         Ok(())
     }
 
     /// Everything of one kind in the order of keys.
     pub(super) fn entries(&self, prefix: &[u8]) -> RawEntries {
-        RawEntries::of(self.db().map(|db| db.scan_prefix(prefix)))
+        RawEntries::of(self, |db| db.scan_prefix(prefix))
     }
 
     /// Everything that is not below `start`.
     pub(super) fn from(&self, start: &[u8]) -> RawEntries {
-        RawEntries::of(self.db().map(|db| db.range(start.to_vec()..)))
+        RawEntries::of(self, |db| db.range(start.to_vec()..))
     }
 
     /// How many entries of one kind there are.
@@ -192,12 +192,12 @@ impl Database {
     }
 
     pub(super) fn contains(&self, key: &[u8]) -> Result<bool, StoreError> {
-        Ok(self.db()?.contains_key(key)?)
+        self.db()?.contains_key(key).map_err(|error| self.fail_reading(error))
     }
 
     /// Everything between two keys, both included.
     pub(super) fn between(&self, first: &[u8], last: &[u8]) -> RawEntries {
-        RawEntries::of(self.db().map(|db| db.range(first.to_vec()..=last.to_vec())))
+        RawEntries::of(self, |db| db.range(first.to_vec()..=last.to_vec()))
     }
 
     /// Puts and removes what nobody counts, as a whole, with no promise that it outlives the
@@ -257,7 +257,8 @@ impl Database {
             }
             undo.push((key, old));
         }
-        undo.push((keys::WITNESS.to_vec(), db.get(keys::WITNESS)?));
+        let old = db.get(keys::WITNESS).map_err(|error| accounts.fail(error.into(), None))?;
+        undo.push((keys::WITNESS.to_vec(), old));
         writes.insert(keys::WITNESS, records::encode(keys::WITNESS, &witness));
         failpoint!("commit.prepared");
         let applied = caught(|| db.apply_batch(writes).map_err(StoreError::from));
@@ -410,10 +411,24 @@ impl Database {
     }
 
     fn db(&self) -> Result<sled::Db, StoreError> {
+        // Who only reads may be the only one left to open the database again.
+        drop(self.failure());
         let handles = self.0.handles.read().unwrap_or_else(PoisonError::into_inner);
         let reason = "it is being opened again after a failure";
         let closed = || StoreError::Database { reason: reason.to_owned() };
         handles.as_ref().map(|it| it.db.clone()).ok_or_else(closed)
+    }
+
+    /// After a write that failed in the background sled answers reads with its error, and it is
+    /// a read that learns of it first.
+    fn fail_reading(&self, error: sled::Error) -> StoreError {
+        let is_of_a_write = is_shortage(&error);
+        let error = StoreError::from(error);
+        // Where a commit is under way, it learns of it by itself.
+        match self.0.accounts.try_lock() {
+            Ok(mut accounts) if is_of_a_write => accounts.fail(error, None),
+            _ => error,
+        }
     }
 
     fn accounts(&self) -> MutexGuard<'_, Accounts> {
@@ -685,17 +700,23 @@ impl std::fmt::Debug for Database {
 
 /// Keys and values in order. After an error there is no more.
 pub(super) struct RawEntries {
+    database: Database,
     iter: Option<sled::Iter>,
     /// Why there is no iterator.
     error: Option<StoreError>,
 }
 
 impl RawEntries {
-    fn of(iter: Result<sled::Iter, StoreError>) -> Self {
-        match iter {
-            Ok(iter) => Self { iter: Some(iter), error: None },
-            Err(error) => Self { iter: None, error: Some(error) },
-        }
+    fn of(database: &Database, entries: impl FnOnce(&sled::Db) -> sled::Iter) -> Self {
+        let (iter, error) = match database.db() {
+            Ok(db) => (Some(entries(&db)), None),
+            Err(error) => (None, Some(error)),
+        };
+        Self { database: database.clone(), iter, error }
+    }
+
+    fn entry(&self, entry: sled::Result<(IVec, IVec)>) -> Result<(IVec, IVec), StoreError> {
+        entry.map_err(|error| self.database.fail_reading(error))
     }
 }
 
@@ -712,7 +733,8 @@ impl Iterator for RawEntries {
         if let Some(error) = self.error.take() {
             return Some(Err(error));
         }
-        self.iter.as_mut()?.next().map(|entry| entry.map_err(StoreError::from))
+        let entry = self.iter.as_mut()?.next()?;
+        Some(self.entry(entry))
     }
 }
 
@@ -721,7 +743,8 @@ impl DoubleEndedIterator for RawEntries {
         if let Some(error) = self.error.take() {
             return Some(Err(error));
         }
-        self.iter.as_mut()?.next_back().map(|entry| entry.map_err(StoreError::from))
+        let entry = self.iter.as_mut()?.next_back()?;
+        Some(self.entry(entry))
     }
 }
 
