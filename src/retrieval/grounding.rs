@@ -12,6 +12,7 @@ use crate::base::wording::quantity;
 use crate::language::fit::Certainty;
 use crate::language::known_words::are_names_of_one;
 use crate::language::lexicon;
+use crate::language::mention::mentions;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::likely_places::LikelyPlace;
@@ -222,8 +223,12 @@ impl Retrieval {
             are_names_of_one(noun, &object.noun)
                 || seen.is_some_and(|seen| has_noun(seen, &object.noun))
         };
+        // What is known by what holds it is another one in another: the plant in a black pot.
+        let is_held = alike.thing.contains(" in ") && mentions(&alike.thing).len() > 1;
+        let least = if is_held { Certainty::InPlace } else { Certainty::Possible };
+        let is_newer = |it: &Sighting| it.certainty >= least && is_called_so(it) && !is_another(it);
         let seen = match self.episodic.last_seen(&alike.thing, &filter, 1) {
-            Ok(seen) => seen.into_iter().next().filter(|it| is_called_so(it) && !is_another(it)),
+            Ok(seen) => seen.into_iter().next().filter(is_newer),
             Err(MemoryError::NamesNothing(_)) => None,
             Err(error) => return Err(error.into()),
         };

@@ -259,6 +259,20 @@ fn of_two_alike_that_are_seen_on_each_round_the_one_at_the_place_is_meant() {
 }
 
 #[test]
+fn a_plant_in_another_pot_that_was_seen_since_is_another_plant() {
+    let mut talk = Talk::new(&[]);
+    for (hour, x, caption) in [
+        (9, 1.0, "A plant in a black pot on a wooden nightstand in the bedroom."),
+        (10, 9.0, "A green ball in front of a plant in a blue pot on the carpet."),
+    ] {
+        let (time, position) = (format!("2025-01-03 {hour:02}:00:00"), [x, 0.0, 0.0]);
+        talk.call("observe", json!({"caption": caption, "time": time, "position": position}));
+    }
+    let reply = asked(&mut talk, "bring me the houseplant in the black pot");
+    assert_eq!(reply["goals"][0]["position"][0], json!(1.0), "{reply:#}");
+}
+
+#[test]
 fn of_things_in_two_clauses_that_is_meant_which_was_seen() {
     let mut talk = seen_in_turn(&["A pair of binoculars on a ledge.", "A man in a green jumper."]);
     let reply = asked(&mut talk, "There's a woodpecker, quick, the binoculars!");
