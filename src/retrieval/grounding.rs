@@ -241,6 +241,9 @@ impl Retrieval {
         let searched = std::slice::from_ref(&record);
         let goal = goal_of(&record, reason).filter(|it| !was_searched(session, it, searched));
         let Some(goal) = goal else { return Ok(goals) };
+        if goals.first().is_some_and(|it| is_near(it, &goal)) {
+            return Ok(goals);
+        }
         let stays = stay_probability(object, record.end_at, self.now(session));
         let confidence = f64::from(match_probability * record.confidence.unwrap_or(1.0));
         goals.retain(|it| !is_near(it, &goal));
