@@ -9,8 +9,8 @@ use crate::language::likeness::is_likeness;
 use crate::language::mention::{Attribute, AttributeKind};
 use crate::language::naming;
 use crate::language::ones::are_told_singly;
-use crate::language::part_attribute::{is_only_part, told};
-use crate::language::words::{SHADES, are_sizes_of_one, share_family};
+use crate::language::part_attribute::{is_hardly_shown, told};
+use crate::language::words::{SHADES, are_sizes_of_one, is_ordinal, share_family};
 
 /// How surely; later is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,7 +110,7 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
         all = false;
     }
     Some(match (all, some) {
-        _ if is_depicted(seen) || is_only_part(seen) => Fit::Possible,
+        _ if is_depicted(seen) || is_hardly_shown(seen) => Fit::Possible,
         _ if is_likeness(seen) && !is_likeness(wanted) => Fit::Possible,
         // A loaf beside somebody who cuts wood may be another than the one that is cut.
         _ if !is_done => Fit::Possible,
@@ -164,8 +164,11 @@ fn is_opposed(seen: &[Attribute], wanted: &Attribute) -> bool {
     let is_plain =
         |it: &Attribute| matches!(it.kind, AttributeKind::Other | AttributeKind::Compound);
     let is_said = |it: &Attribute| it.word == wanted.word;
-    let is_opposite =
-        |it: &Attribute| is_plain(it) && lexicon::are_opposite(&it.word, &wanted.word);
+    // The second mug is not the third.
+    let is_other_rank = |it: &Attribute| is_ordinal(&it.word) && is_ordinal(&wanted.word);
+    let is_opposite = |it: &Attribute| {
+        is_plain(it) && (is_other_rank(it) || lexicon::are_opposite(&it.word, &wanted.word))
+    };
     is_plain(wanted) && !seen.iter().any(is_said) && seen.iter().any(is_opposite)
 }
 
@@ -301,6 +304,10 @@ mod tests {
         check("an acoustic guitar", "an electric guitar", None);
         check("a garage door", "the front door", None);
         check("a bottle opener", "a can opener", None);
+        check("the second mug", "the third mug", None);
+        check("the first mug", "the fifth mug", None);
+        check("the second mug", "the second mug", Some(Fit::Full));
+        check("a mug", "the third mug", Some(Fit::Possible));
     }
 
     #[test]

@@ -224,6 +224,7 @@ mod tests {
         check("the galvanised can by the shed", &["galvanised can", "shed"]);
         check("the galvanised can", &["galvanised can"]);
         check("a petrol can next to a chair", &["petrol can", "chair"]);
+        check("the cocoa can lid", &["cocoa can lid"]);
         check("a robot can hold a mug", &["robot", "mug"]);
         check("an umbrella stand and a table saw", &["umbrella stand", "table"]);
         check("the table saw in the workshop", &["table saw", "workshop"]);

@@ -11,6 +11,7 @@ pub mod commonsense;
 pub mod deeds;
 pub mod depicted;
 mod design;
+mod detached_part;
 pub mod everyday_deeds;
 pub mod everyday_names;
 pub mod fit;

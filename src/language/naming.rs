@@ -107,7 +107,7 @@ fn with_pairs<'a>(words: &[&'a str]) -> Vec<Cow<'a, str>> {
 }
 
 /// One of what a part of a name names: "shoe" of "shoes rack"; Texas is as it is.
-pub(super) fn singular_part(word: &str) -> String {
+pub(crate) fn singular_part(word: &str) -> String {
     let one = british(&lexicon::singular(word));
     if one.len() < lexicon::WORD_LETTERS_MIN || is_in_dictionary(&one) {
         one

@@ -13,7 +13,7 @@ use crate::language::naming::{self, attribute};
 use crate::language::part_attribute::is_part;
 use crate::language::sentence::is_boundary;
 use crate::language::tagged::{TaggedSentence, TaggedWord, WordRole};
-use crate::language::words::{COPULAS, COUNTS, DETERMINERS, ORDINALS, THINGS_TOO, number};
+use crate::language::words::{COPULAS, COUNTS, DETERMINERS, THINGS_TOO, is_ordinal, number};
 
 /// What a sentence tells of each of several things.
 #[derive(Debug, Default)]
@@ -313,9 +313,7 @@ impl Reader<'_> {
 
     fn modifiers(&self, words: Range<usize>) -> Vec<String> {
         let words = words.map(|it| self.word(it)).filter(|it| !matches!(*it, "and" | "," | "-"));
-        let which = |it: &&str| {
-            ORDINALS.contains(it) || matches!(*it, "other" | "first" | "second" | "third" | "last")
-        };
+        let which = |it: &&str| is_ordinal(it) || matches!(*it, "other" | "last");
         words.filter(|it| !which(it)).map(str::to_owned).collect()
     }
 

@@ -42,13 +42,24 @@ pub(super) fn as_part(mut thing: Mention) -> Mention {
     thing
 }
 
-/// Whether what is said of a thing says that it is only a part of another.
-pub(super) fn is_only_part(said: &[Attribute]) -> bool {
-    said.iter().any(|it| it.word == PART)
+/// The same thing, as one of which only a part is handled.
+pub(super) fn as_whole(mut thing: Mention) -> Mention {
+    thing.phrase = format!("{}, {WHOLE}", thing.phrase);
+    let word = WHOLE.to_owned();
+    thing.attributes.push(Attribute { word, kind: AttributeKind::Other });
+    thing
+}
+
+/// Whether what is said of a thing says that it is only a part of another, or named for its part.
+pub(super) fn is_hardly_shown(said: &[Attribute]) -> bool {
+    said.iter().any(|it| it.word == PART || it.word == WHOLE)
 }
 
 /// Said of what is only a part, and by no caption.
 const PART: &str = "only a part";
+
+/// Said of what is only named to say whose part is handled, and by no caption.
+const WHOLE: &str = "only its part";
 
 fn formed(noun: &str) -> String {
     if noun.ends_with('e') { format!("{noun}d") } else { format!("{noun}ed") }

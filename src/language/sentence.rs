@@ -110,7 +110,13 @@ impl<'a> Sentence<'a> {
             ("saw", _) => !self.found.is_empty(),
             (_, Some(before)) => lexicon::singular(before) != **before,
         };
-        BOUNDARIES.has_tag(word, "thing") && !is_verb_form && next.is_none_or(ends_name)
+        // "the cocoa can lid"
+        let goes_on = |next: &str| {
+            word == "can" && before.is_some() && lexicon::is_name(next) && !lexicon::is_verb(next)
+        };
+        BOUNDARIES.has_tag(word, "thing")
+            && !is_verb_form
+            && next.is_none_or(|next| ends_name(next) || goes_on(next))
     }
 
     /// Whether a word that parts names elsewhere begins one, or says which of two is meant: "a can

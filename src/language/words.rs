@@ -112,6 +112,8 @@ classes! {
     NOBODY = "nobody";
     OPPOSED = "opposed";
     PARTS = "parts";
+    DETACHABLE = "detachable";
+    MOVING = "moving";
     GENERAL_NAMES = "general_names";
     IRREGULAR_PLURALS = "irregular_plurals";
 }
@@ -121,6 +123,11 @@ pub(crate) const FIRST_ORDINAL: usize = 3;
 
 /// Numbers that a caption counts things by.
 pub(crate) const COUNTS: RangeInclusive<usize> = 2..=10;
+
+/// Whether a word says which one in an order is meant: "third".
+pub(crate) fn is_ordinal(word: &str) -> bool {
+    matches!(word, "first" | "second" | "third") || ORDINALS.contains(word)
+}
 
 /// The number that a word spells, to twenty.
 pub(crate) fn number(word: &str) -> Option<usize> {

@@ -19,7 +19,7 @@ use crate::language::identifier;
 use crate::language::lexicon;
 use crate::language::likeness::is_likeness;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
-use crate::language::naming::attribute;
+use crate::language::naming::{attribute, singular_part};
 use crate::language::part_attribute::is_part;
 use crate::language::words::is_room;
 
@@ -104,10 +104,22 @@ impl ObjectQuery {
         mention.head_stem == self.said && self.attributes.iter().all(is_said)
     }
 
-    /// Whether what is said of another thing says that it has this on it: a striped towel has stripes.
+    /// Whether what is said of another thing tells of this one: a striped towel has stripes, and a
+    /// pot lid is the lid of a pot.
     pub fn is_told_by(&self, attributes: &[Attribute]) -> bool {
         let having = lexicon::having(&self.noun).filter(|_| self.attributes.is_empty());
-        having.is_some_and(|it| attributes.iter().any(|said| says(said, &attribute(it).word)))
+        let is_having =
+            having.is_some_and(|it| attributes.iter().any(|said| says(said, &attribute(it).word)));
+        is_having || self.is_part_of_name(attributes)
+    }
+
+    fn is_part_of_name(&self, attributes: &[Attribute]) -> bool {
+        let is_part = |word: &str| {
+            let mut parts = attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
+            parts.any(|it| it.word == word)
+        };
+        let mut of_name = self.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
+        is_part(&singular_part(&self.noun)) && of_name.all(|it| is_part(&it.word))
     }
 
     /// Whether a mention is of this thing, whatever its attributes.

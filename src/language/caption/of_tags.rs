@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::language::caption::{ParsedCaption, ParsedThing, Presence};
 use crate::language::depicted::depicted;
+use crate::language::detached_part::wholes;
 use crate::language::formerly::formerly;
 use crate::language::gone::{gone, left};
 use crate::language::place::PlaceWords;
@@ -31,6 +32,8 @@ pub(super) struct Tagged<'a> {
     pub(super) undone: BTreeSet<usize>,
     /// Heads of what is said to have been left where it is.
     left: BTreeSet<usize>,
+    /// Heads of what is only named to say whose part is handled.
+    pub(super) wholes: BTreeSet<usize>,
 }
 
 impl<'a> Tagged<'a> {
@@ -44,6 +47,7 @@ impl<'a> Tagged<'a> {
             gone: BTreeSet::new(),
             undone: BTreeSet::new(),
             left: BTreeSet::new(),
+            wholes: BTreeSet::new(),
         };
         let said: Vec<String> = (0..words.len()).map(|at| tagged.word_or_quote(at)).collect();
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
@@ -54,6 +58,7 @@ impl<'a> Tagged<'a> {
         tagged.gone.extend((0..words.len()).filter(|at| is_nobody(tags, *at)));
         tagged.undone = undone(tags);
         tagged.left = left(tags);
+        tagged.wholes = wholes(tags);
         tagged
     }
 

@@ -6,11 +6,11 @@
 use crate::language::caption::of_tags::Tagged;
 use crate::language::mention::{AttributeKind, Mention};
 use crate::language::naming;
-use crate::language::part_attribute::{as_part, is_part, of_part};
+use crate::language::part_attribute::{as_part, as_whole, is_part, of_part};
 use crate::language::tagged::WordRole;
 use crate::language::verbs;
 use crate::language::words::{DETERMINERS, PREPOSITIONS};
-use crate::language::{identifier, lexicon, made_of};
+use crate::language::{detached_part, identifier, lexicon, made_of};
 
 impl Tagged<'_> {
     /// The thing of a head, with its name and all that is said of it.
@@ -50,7 +50,11 @@ impl Tagged<'_> {
             identifier::add_which(&mut named, &plate);
         }
         made_of::add_told(&mut named, self.text, self.words, head);
-        Some(if self.is_only_part(head) { as_part(named) } else { named })
+        detached_part::add_whole(&mut named, self.text, self.words, head);
+        if self.is_only_part(head) {
+            named = as_part(named);
+        }
+        Some(if self.wholes.contains(&head) { as_whole(named) } else { named })
     }
 
     /// Whether a word right after the object of a deed says how it is held, and is no state of it:

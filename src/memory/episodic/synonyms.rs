@@ -222,8 +222,10 @@ fn add_related(
     is_known: &dyn Fn(&str) -> bool,
 ) {
     let kinds: Vec<&str> = lexicon::kinds(known).collect();
-    // The kinds of a class are what is asked for, and a golden retriever is a dog.
-    let is_class = kinds.len() >= lexicon::CLASS_KINDS_MIN;
+    // The kinds of a class are what is asked for, unless captions name the class, and a golden
+    // retriever is a dog.
+    let is_named = is_known(&lexicon::noun_stem(known));
+    let is_class = kinds.len() >= lexicon::CLASS_KINDS_MIN && !is_named;
     let of_kinds = if is_class || lexicon::descends_from(known, "animal") {
         Relation::Same
     } else {
