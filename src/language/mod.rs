@@ -26,6 +26,7 @@ mod made_of;
 pub mod mention;
 pub(crate) mod naming;
 pub(crate) mod ones;
+mod overlooked;
 pub mod part_attribute;
 pub mod person;
 mod picture_head;
