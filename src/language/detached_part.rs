@@ -3,71 +3,52 @@
 //!
 //! Pure. By rules over a tagged sentence.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::language::lexicon::singular;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::naming;
-use crate::language::tagged::{TaggedSentence, TaggedWord, WordRole};
+use crate::language::tagged::{TaggedSentence, WordRole};
 use crate::language::verbs::in_ing;
-use crate::language::words::{DETACHABLE, DETERMINERS, MOVING};
+use crate::language::words::{DETACHABLE, MOVING};
 
-/// The heads of what is only named to say whose part somebody puts somewhere. Who opens a lid has
-/// the box at hand, too.
-pub(super) fn wholes(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
-    let is_moved = |part: &usize| {
-        let deed = sentence.governor(*part).filter(|it| sentence.role(*it) == WordRole::Deed);
-        deed.is_some_and(|it| MOVING.contains(in_ing(sentence.word(it)).as_str()))
-    };
-    let moved = (0..sentence.words.len()).filter(is_moved);
-    moved.filter_map(|it| whole_of(sentence, it)).collect()
+/// For each part that comes off, by its head, the head of the thing whose part it is: pot for lid of
+/// "the lid of the pot" and "the pot's lid".
+pub(super) fn wholes_of_parts(sentence: TaggedSentence<'_>) -> BTreeMap<usize, usize> {
+    let is_part = |at: &usize| DETACHABLE.contains(singular(sentence.word(*at)).as_str());
+    let parts = (0..sentence.words.len()).filter(is_part);
+    let whole_of =
+        |part: usize| whole_after(sentence, part).or_else(|| owner_before(sentence, part));
+    parts.filter_map(|part| Some((part, whole_of(part)?))).collect()
 }
 
-/// Calls a part by what it comes off: the lid of a pot is a pot lid.
-pub(super) fn add_whole(thing: &mut Mention, text: &str, words: &[TaggedWord], head: usize) {
-    let said: Vec<String> =
-        words.iter().map(|it| text.get(it.at.clone()).unwrap_or_default().to_lowercase()).collect();
-    let said: Vec<&str> = said.iter().map(String::as_str).collect();
-    let sentence = TaggedSentence { words: &said, tags: words };
-    let Some(whole) = whole_of(sentence, head) else { return };
-    let parts = (0..whole).rev().take_while(|it| sentence.role(*it) == WordRole::Part).count();
-    let name = said.get(whole - parts..=whole).unwrap_or_default();
-    let of_name = name
-        .iter()
+/// Whether somebody puts the thing of this head somewhere. Who opens a lid has the box at hand, too.
+pub(super) fn is_moved(sentence: TaggedSentence<'_>, head: usize) -> bool {
+    let deed = sentence.governor(head).filter(|it| sentence.role(*it) == WordRole::Deed);
+    deed.is_some_and(|it| MOVING.contains(in_ing(sentence.word(it)).as_str()))
+}
+
+/// Calls a part by the words that name what it comes off: the lid of a pot is a pot lid.
+pub(super) fn add_whole<'a>(part: &mut Mention, whole: impl Iterator<Item = &'a str>) {
+    let of_name = whole
         .map(|it| Attribute { word: naming::singular_part(it), kind: AttributeKind::Compound });
-    for part in of_name {
-        if !thing.attributes.contains(&part) {
-            thing.attributes.push(part);
+    for word in of_name {
+        if !part.attributes.contains(&word) {
+            part.attributes.push(word);
         }
     }
-}
-
-/// The head of the thing whose part the thing of this head is: pot for lid of "the lid of the pot"
-/// and "the pot's lid".
-fn whole_of(sentence: TaggedSentence<'_>, part: usize) -> Option<usize> {
-    if !DETACHABLE.contains(singular(sentence.word(part)).as_str()) {
-        return None;
-    }
-    whole_after(sentence, part).or_else(|| owner_before(sentence, part))
 }
 
 /// The head after "of", right after the part.
 fn whole_after(sentence: TaggedSentence<'_>, part: usize) -> Option<usize> {
     let mut rest = part + 2..sentence.words.len();
-    let is_before = |at: &usize| {
-        matches!(sentence.role(*at), WordRole::Part | WordRole::Attribute | WordRole::Count)
-            || DETERMINERS.contains(sentence.word(*at))
-    };
-    let head = rest.find(|it| !is_before(it)).filter(|_| sentence.word(part + 1) == "of")?;
-    is_thing(sentence, head).then_some(head)
+    let head = rest.find(|it| !sentence.is_before_head(*it));
+    head.filter(|it| sentence.word(part + 1) == "of" && is_thing(sentence, *it))
 }
 
 /// The head before "'s" and what is said of the part.
 fn owner_before(sentence: TaggedSentence<'_>, part: usize) -> Option<usize> {
-    let is_said = |at: &usize| {
-        matches!(sentence.role(*at), WordRole::Part | WordRole::Attribute | WordRole::Count)
-    };
-    let end = (0..part).rev().find(|it| !is_said(it))?;
+    let end = (0..part).rev().find(|it| !sentence.is_before_head(*it))?;
     let is_sign = |at: usize| matches!(sentence.word(at), "'" | "’" | "s" | "'s" | "’s");
     let owner = (0..=end).rev().find(|it| !is_sign(*it)).filter(|it| *it < end)?;
     is_thing(sentence, owner).then_some(owner)

@@ -35,17 +35,18 @@ pub(super) fn told(word: &str) -> Option<(Attribute, &str)> {
 }
 
 /// The same thing, as what is only a part of another.
-pub(super) fn as_part(mut thing: Mention) -> Mention {
-    thing.phrase = format!("{}, {PART}", thing.phrase);
-    let word = PART.to_owned();
-    thing.attributes.push(Attribute { word, kind: AttributeKind::Other });
-    thing
+pub(super) fn as_part(thing: Mention) -> Mention {
+    marked(thing, PART)
 }
 
 /// The same thing, as one of which only a part is handled.
-pub(super) fn as_whole(mut thing: Mention) -> Mention {
-    thing.phrase = format!("{}, {WHOLE}", thing.phrase);
-    let word = WHOLE.to_owned();
+pub(super) fn as_whole(thing: Mention) -> Mention {
+    marked(thing, WHOLE)
+}
+
+fn marked(mut thing: Mention, mark: &str) -> Mention {
+    thing.phrase = format!("{}, {mark}", thing.phrase);
+    let word = mark.to_owned();
     thing.attributes.push(Attribute { word, kind: AttributeKind::Other });
     thing
 }

@@ -147,7 +147,7 @@ impl TaggedSentence<'_> {
     }
 
     /// Whether a word stands before the head of a name, and belongs to it.
-    fn is_before_head(&self, at: usize) -> bool {
+    pub(super) fn is_before_head(&self, at: usize) -> bool {
         matches!(self.role(at), WordRole::Part | WordRole::Attribute | WordRole::Count)
             || DETERMINERS.contains(self.word(at)) && !self.role(at).is_name()
     }

@@ -114,12 +114,15 @@ impl ObjectQuery {
     }
 
     fn is_part_of_name(&self, attributes: &[Attribute]) -> bool {
-        let is_part = |word: &str| {
-            let mut parts = attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
-            parts.any(|it| it.word == word)
+        let parts = |of: &[Attribute]| -> Vec<String> {
+            let parts = of.iter().filter(|it| it.kind == AttributeKind::Compound);
+            parts.map(|it| it.word.clone()).collect()
         };
-        let mut of_name = self.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
-        is_part(&singular_part(&self.noun)) && of_name.all(|it| is_part(&it.word))
+        let said = parts(attributes);
+        // Most have no such part, and to know one of several costs look-ups.
+        !said.is_empty()
+            && parts(&self.attributes).iter().all(|it| said.contains(it))
+            && said.contains(&singular_part(&self.noun))
     }
 
     /// Whether a mention is of this thing, whatever its attributes.

@@ -3,12 +3,12 @@
 //!
 //! Pure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::language::caption::{ParsedCaption, ParsedThing, Presence};
 use crate::language::depicted::depicted;
-use crate::language::detached_part::wholes;
+use crate::language::detached_part::{is_moved, wholes_of_parts};
 use crate::language::formerly::formerly;
 use crate::language::gone::{gone, left};
 use crate::language::place::PlaceWords;
@@ -32,8 +32,10 @@ pub(super) struct Tagged<'a> {
     pub(super) undone: BTreeSet<usize>,
     /// Heads of what is said to have been left where it is.
     left: BTreeSet<usize>,
-    /// Heads of what is only named to say whose part is handled.
-    pub(super) wholes: BTreeSet<usize>,
+    /// Heads of parts that come off, with that of what they come off.
+    pub(super) wholes: BTreeMap<usize, usize>,
+    /// Heads of what is only named to say whose part is put somewhere.
+    pub(super) left_behind: BTreeSet<usize>,
 }
 
 impl<'a> Tagged<'a> {
@@ -47,7 +49,8 @@ impl<'a> Tagged<'a> {
             gone: BTreeSet::new(),
             undone: BTreeSet::new(),
             left: BTreeSet::new(),
-            wholes: BTreeSet::new(),
+            wholes: BTreeMap::new(),
+            left_behind: BTreeSet::new(),
         };
         let said: Vec<String> = (0..words.len()).map(|at| tagged.word_or_quote(at)).collect();
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
@@ -58,7 +61,9 @@ impl<'a> Tagged<'a> {
         tagged.gone.extend((0..words.len()).filter(|at| is_nobody(tags, *at)));
         tagged.undone = undone(tags);
         tagged.left = left(tags);
-        tagged.wholes = wholes(tags);
+        tagged.wholes = wholes_of_parts(tags);
+        let moved = tagged.wholes.iter().filter(|(part, _)| is_moved(tags, **part));
+        tagged.left_behind = moved.map(|(_, whole)| *whole).collect();
         tagged
     }
 

@@ -50,11 +50,16 @@ impl Tagged<'_> {
             identifier::add_which(&mut named, &plate);
         }
         made_of::add_told(&mut named, self.text, self.words, head);
-        detached_part::add_whole(&mut named, self.text, self.words, head);
+        if let Some(whole) = self.wholes.get(&head).copied() {
+            let is_part = |at: &usize| self.role(*at) == WordRole::Part;
+            let parts = (0..whole).rev().take_while(is_part).count();
+            let name: Vec<String> = (whole - parts..=whole).map(|at| self.word(at)).collect();
+            detached_part::add_whole(&mut named, name.iter().map(String::as_str));
+        }
         if self.is_only_part(head) {
             named = as_part(named);
         }
-        Some(if self.wholes.contains(&head) { as_whole(named) } else { named })
+        Some(if self.left_behind.contains(&head) { as_whole(named) } else { named })
     }
 
     /// Whether a word right after the object of a deed says how it is held, and is no state of it:
