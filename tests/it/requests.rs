@@ -273,6 +273,21 @@ fn a_plant_in_another_pot_that_was_seen_since_is_another_plant() {
 }
 
 #[test]
+fn what_may_be_it_at_the_same_place_takes_nothing_from_what_surely_is() {
+    let mut talk = Talk::new(&[]);
+    for (hour, caption) in [
+        (9, "A brown leather wallet on a desk."),
+        (10, "A brown wallet and a red wallet on a desk."),
+    ] {
+        let time = format!("2025-01-03 {hour:02}:00:00");
+        let position = [1.0, 0.0, 0.0];
+        talk.call("observe", json!({"caption": caption, "time": time, "position": position}));
+    }
+    let reply = asked(&mut talk, "bring me the brown leather wallet");
+    assert_eq!(reply["goals"][0]["record_id"], json!(1), "{reply:#}");
+}
+
+#[test]
 fn of_things_in_two_clauses_that_is_meant_which_was_seen() {
     let mut talk = seen_in_turn(&["A pair of binoculars on a ledge.", "A man in a green jumper."]);
     let reply = asked(&mut talk, "There's a woodpecker, quick, the binoculars!");
