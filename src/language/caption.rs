@@ -178,11 +178,11 @@ pub fn sentences(caption: &str) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::language) mod tests {
     use super::*;
     use crate::language::tagged::tests::tagged;
 
-    pub(super) fn parsed(words: &str) -> ParsedCaption {
+    pub(in crate::language) fn parsed(words: &str) -> ParsedCaption {
         let (text, words) = tagged(words);
         ParsedCaption::of_tagged(1, &[(&text, words)])
     }

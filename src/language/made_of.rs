@@ -7,15 +7,11 @@ use crate::language::identifier::has_digit;
 use crate::language::lexicon::{self, noun_stem};
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::naming::{self, attribute};
-use crate::language::tagged::{TaggedSentence, TaggedWord, WordRole};
+use crate::language::tagged::{TaggedSentence, WordRole};
 use crate::language::words::{DETERMINERS, LIKENESSES, PACKAGING, PICTURES, is_room};
 
 /// Says of a thing with this head what a caption has after "of", and after "filled with".
-pub(super) fn add_told(thing: &mut Mention, text: &str, words: &[TaggedWord], head: usize) {
-    let said: Vec<String> =
-        words.iter().map(|it| text.get(it.at.clone()).unwrap_or_default().to_lowercase()).collect();
-    let said: Vec<&str> = said.iter().map(String::as_str).collect();
-    let sentence = TaggedSentence { words: &said, tags: words };
+pub(super) fn add_told(thing: &mut Mention, sentence: TaggedSentence<'_>, head: usize) {
     if let Some(of) = of_what(sentence, head) {
         add(thing, of);
     } else if let Some(of) = made_of_what(sentence, head) {
@@ -151,14 +147,12 @@ const HOLDERS: &[&str] = &["container", "tableware", "kitchen utensil"];
 
 #[cfg(test)]
 mod tests {
+    use crate::language::caption::tests::parsed;
     use crate::language::fit::{Fit, fit};
     use crate::language::mention::mentions;
-    use crate::language::tagged::tests::tagged;
 
     fn check(seen: &str, wanted: &str, expect: Option<Fit>) {
-        let (text, words) = tagged(seen);
-        let parsed =
-            crate::language::caption::ParsedCaption::of_tagged(1, &[(&text, words)]).things;
+        let parsed = parsed(seen).things;
         let wanted = &mentions(wanted)[0].attributes;
         assert_eq!(fit(&parsed[0].mention.attributes, wanted), expect, "{seen}");
     }

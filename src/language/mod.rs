@@ -3,6 +3,7 @@
 //!
 //! Knows neither vectors nor records nor models. Words stand in `data/`, compiled in.
 
+mod borne;
 pub(crate) mod british;
 pub mod caption;
 mod clad;

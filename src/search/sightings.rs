@@ -11,6 +11,7 @@ use crate::index::Row;
 use crate::index::columns::Condition;
 use crate::index::phrases::{ObjectQuery, PhraseMatches, Phrases, SceneQuery};
 use crate::language::fit::{Certainty, Fit, fit};
+use crate::language::lexicon;
 use crate::language::likeness::is_likeness;
 use crate::language::mention::{Attribute, AttributeKind};
 use crate::search::segment::SegmentReader;
@@ -117,12 +118,13 @@ fn is_only_kind(
 }
 
 /// Whether one is told by its look, and of the other another look is said: a red box need not be
-/// the cardboard box. What changes, as that it is closed, tells nothing apart. Another part of the
-/// name or another size is of another thing, however one is told: gardening gloves are no rubber
-/// gloves.
+/// the cardboard box, nor a blue mug the one with a cat on it. What changes, as that it is closed,
+/// tells nothing apart. Another part of the name or another size is of another thing, however one
+/// is told: gardening gloves are no rubber gloves.
 fn looks_otherwise(attributes: &[Attribute], described: &[Attribute]) -> bool {
-    use AttributeKind::{Colour, Compound, Material, Pattern, Size};
-    let is_look = |it: &Attribute| matches!(it.kind, Colour | Material | Pattern);
+    use AttributeKind::{Colour, Compound, Material, Other, Pattern, Size};
+    let is_on_it = |it: &Attribute| it.kind == Other && lexicon::is_name(&it.word);
+    let is_look = |it: &Attribute| matches!(it.kind, Colour | Material | Pattern) || is_on_it(it);
     let is_told_by_look = described.iter().any(is_look);
     let tells =
         |it: &&Attribute| matches!(it.kind, Compound | Size) || is_told_by_look && is_look(it);

@@ -22,6 +22,7 @@ pub(super) struct Tagged<'a> {
     pub(super) text: &'a str,
     pub(super) words: &'a [TaggedWord],
     sentence: usize,
+    lower: Vec<String>,
     /// Head of a thing, and the words that are written on it.
     pub(super) written: Vec<(usize, Range<usize>)>,
     /// Heads of what is only depicted.
@@ -40,10 +41,12 @@ pub(super) struct Tagged<'a> {
 
 impl<'a> Tagged<'a> {
     pub(super) fn of(text: &'a str, words: &'a [TaggedWord], sentence: usize) -> Self {
+        let lower = words.iter().map(|it| text.get(it.at.clone()).unwrap_or_default());
         let mut tagged = Self {
             text,
             words,
             sentence,
+            lower: lower.map(str::to_lowercase).collect(),
             written: Vec::new(),
             depicted: BTreeSet::new(),
             gone: BTreeSet::new(),
@@ -166,8 +169,12 @@ impl<'a> Tagged<'a> {
 
     /// In lower case.
     pub(super) fn word(&self, at: usize) -> String {
-        let word = self.words.get(at).and_then(|it| self.text.get(it.at.clone()));
-        word.unwrap_or_default().to_lowercase()
+        self.lower.get(at).cloned().unwrap_or_default()
+    }
+
+    /// All of them, each as [`Tagged::word`] has it.
+    pub(super) fn lower_words(&self) -> Vec<&str> {
+        self.lower.iter().map(String::as_str).collect()
     }
 }
 

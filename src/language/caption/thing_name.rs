@@ -3,11 +3,12 @@
 //!
 //! Pure.
 
+use crate::language::borne::add_borne;
 use crate::language::caption::of_tags::Tagged;
 use crate::language::mention::{AttributeKind, Mention};
 use crate::language::naming;
 use crate::language::part_attribute::{as_part, as_whole, is_part, of_part};
-use crate::language::tagged::WordRole;
+use crate::language::tagged::{TaggedSentence, WordRole};
 use crate::language::verbs;
 use crate::language::words::{DETERMINERS, PREPOSITIONS};
 use crate::language::{detached_part, identifier, lexicon, made_of};
@@ -49,7 +50,10 @@ impl Tagged<'_> {
         for plate in self.plates_of(head) {
             identifier::add_which(&mut named, &plate);
         }
-        made_of::add_told(&mut named, self.text, self.words, head);
+        let said = self.lower_words();
+        let sentence = TaggedSentence { words: &said, tags: self.words };
+        made_of::add_told(&mut named, sentence, head);
+        add_borne(&mut named, sentence, head);
         if let Some(whole) = self.wholes.get(&head).copied() {
             let is_part = |at: &usize| self.role(*at) == WordRole::Part;
             let parts = (0..whole).rev().take_while(is_part).count();
