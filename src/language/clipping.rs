@@ -4,7 +4,7 @@
 //!
 //! Pure. Knows no request and no record.
 
-use crate::language::lexicon::singular;
+use crate::language::lexicon::{is_of_body, singular};
 
 /// Letters that are left of a word at least.
 const LEFT_MIN: usize = 3;
@@ -26,8 +26,9 @@ pub(crate) fn clipped_from<'a>(
     };
     let is_clipped = word.chars().count() >= LEFT_MIN;
     let clipped = is_clipped.then(|| beginning_with(&word)).flatten();
-    // A word that is left whole is clipped least: "ducky".
-    let whole = || only(known.clone().into_iter().filter(|it| Some(*it) == left));
+    // A word that is left whole is clipped least: "ducky". A lap is not called "lappy".
+    let is_left = |it: &&str| Some(*it) == left && !is_of_body(it);
+    let whole = || only(known.clone().into_iter().filter(is_left));
     clipped.or_else(whole).or_else(|| beginning_with(left?))
 }
 
@@ -64,6 +65,7 @@ mod tests {
             "dinosaurs",
             "microphone",
             "ukulele",
+            "lap",
             "laptop",
             "television",
             "duck",

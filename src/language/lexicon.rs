@@ -224,6 +224,15 @@ pub fn descends_from(name: &str, general: &str) -> bool {
     is_among_first(name, general, usize::MAX)
 }
 
+/// Whether a name's first sense is a part of somebody: an ear, a lap.
+pub fn is_of_body(name: &str) -> bool {
+    let parts = ["external body part", "sense organ", "anatomical structure"];
+    let parts: Vec<usize> = parts.iter().flat_map(|it| CONCEPTS.senses(it)).collect();
+    let parent = |at: &usize| CONCEPTS.entries.get(*at)?.parent;
+    let first = CONCEPTS.by_name.get(name).copied();
+    std::iter::successors(first, parent).any(|at| parts.contains(&at))
+}
+
 /// Whether a known compound has the name of an animal at its end and means none: a hot dog, a
 /// computer mouse. Of things the dictionary's senses are too few to tell.
 pub fn is_no_animal(compound: &str, animal: &str) -> bool {
@@ -554,6 +563,12 @@ mod tests {
         {
             assert!(!are_of_one_noun(a, b), "{a}, {b}");
         }
+    }
+
+    #[test]
+    fn parts_of_somebody_are_told_from_things() {
+        assert!(["ear", "lap", "hand", "foot", "mouth"].into_iter().all(is_of_body));
+        assert!(!["nail", "drum", "laptop", "earphone", "leg of lamb"].into_iter().any(is_of_body));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use crate::language::british::british;
+use crate::language::everyday_names;
 use crate::language::identifier;
 use crate::language::known_words::is_in_dictionary;
 use crate::language::lexicon;
@@ -109,7 +110,8 @@ fn with_pairs<'a>(words: &[&'a str]) -> Vec<Cow<'a, str>> {
 /// One of what a part of a name names: "shoe" of "shoes rack"; Texas is as it is.
 pub(crate) fn singular_part(word: &str) -> String {
     let one = british(&lexicon::singular(word));
-    if one.len() < lexicon::WORD_LETTERS_MIN || is_in_dictionary(&one) {
+    let is_known = || is_in_dictionary(&one) || everyday_names::is_word(&one);
+    if one.len() < lexicon::WORD_LETTERS_MIN || is_known() {
         one
     } else {
         word.to_owned()

@@ -256,3 +256,21 @@ impl SightingRows<'_> {
         self.segments.iter().map(|(_, rows)| rows.len()).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_something_on_it_is_not_what_looks_otherwise() {
+        let said = |words: &[(&str, AttributeKind)]| -> Vec<Attribute> {
+            let said = words.iter().map(|(word, kind)| (word.to_string(), *kind));
+            said.map(|(word, kind)| Attribute { word, kind }).collect()
+        };
+        let with_cat = said(&[("cat", AttributeKind::Other)]);
+        assert!(looks_otherwise(&said(&[("blue", AttributeKind::Colour)]), &with_cat));
+        assert!(looks_otherwise(&said(&[("anchor", AttributeKind::Other)]), &with_cat));
+        assert!(!looks_otherwise(&said(&[]), &with_cat));
+        assert!(!looks_otherwise(&said(&[("open", AttributeKind::Other)]), &with_cat));
+    }
+}

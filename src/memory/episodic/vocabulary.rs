@@ -229,8 +229,8 @@ impl Vocabulary {
     }
 
     /// What captions call by a name near this one, the nearest first; none where the dictionary
-    /// has both names, and so tells them apart. A machine for snacks is no snack, and what a
-    /// football is kicked on no football.
+    /// has both names, and so tells them apart. A machine for snacks is no snack, what a football
+    /// is kicked on no football, and somebody's ear no earbud.
     pub(super) fn near_names(&self, mention: &Mention) -> Result<Vec<NearName>, ModelError> {
         let Some(vector) = self.name_vector(mention)? else { return Ok(Vec::new()) };
         let name = mention.name();
@@ -266,8 +266,10 @@ impl Vocabulary {
             let noun = mention.singular_head();
             !it.parts.is_empty() && lexicon::is_own_kind(&noun, &it.stem)
         };
+        let is_of_body = lexicon::is_of_body(&mention.singular_head());
         near.retain(|it| {
             names_somebody(it) == is_person(mention)
+                && (is_of_body || !lexicon::is_of_body(&it.noun))
                 && !is_other_kind(it)
                 && !everyday_names::are_told_apart(&name, &it.name())
                 && !is_among(&mention.attributes, &it.stem)
