@@ -223,7 +223,9 @@ impl Reader<'_> {
             }
             _ => return None,
         };
-        let is_counting = self.sentence.governor(one).is_some_and(|it| it > one);
+        // Of "one red, one white" a colour may be taken for what is counted.
+        let is_counted = |it: usize| it > one && !self.is_adjective(it);
+        let is_counting = self.sentence.governor(one).is_some_and(is_counted);
         let is_bare = start == one;
         if is_bare && (is_counting || matches!(self.before(one), "no" | "any" | "every" | "each")) {
             return None;
@@ -512,6 +514,23 @@ mod tests {
         check(
             &["two/count/1 mugs/thing , one red", "the other is gone"],
             &["two mugs, each by itself", "red mug"],
+        );
+    }
+
+    #[test]
+    fn a_colour_that_is_taken_for_a_thing_is_none() {
+        check(
+            &["a rack/landmark next/relation to/relation/2 three/count/5 mugs/landmark/3 : \
+                 one/count/12 red/none , one/count/12 plain/attribute/12 white/thing and one/none \
+                 with/relation/12 a black/attribute/17 cat/thing/15 on it"],
+            &[
+                "rack",
+                "three mugs, each by itself",
+                "cat",
+                "red mug",
+                "plain white mug",
+                "mug with a black cat",
+            ],
         );
     }
 
