@@ -3,10 +3,13 @@
 //!
 //! Pure. English.
 
+use crate::language::known_words::is_known_name;
+use crate::language::lexicon::singular;
+use crate::language::reference::courtesy::without_courtesy;
 use crate::language::reference::phrase::{plain, thing};
-use crate::language::request_tags::{Asked, Intent, TaggedRequest};
+use crate::language::request_tags::{Asked, Intent, Role, TaggedRequest};
 use crate::language::verbs;
-use crate::language::words::{AUXILIARIES, ERRANDS, QUESTION_WORDS};
+use crate::language::words::{AUXILIARIES, DETERMINERS, ERRANDS, QUESTION_WORDS};
 
 /// What is wanted. A question that asks nothing is a request, and so is one for the place
 /// where somebody put a thing: there it still is, for all that is known.
@@ -21,11 +24,30 @@ pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> In
         (Intent::Question, Asked::Place) if is_open && is_placed() && !asks_for_first(request) => {
             Intent::Where
         }
+        (Intent::Chat, _) if is_bare_name(request, tagged) => Intent::Fetch,
         (Intent::Fetch | Intent::Where, _) if asks_of_the_past(&words) => Intent::Question,
         (Intent::Where, Asked::Existence) if asks_whether_there_is(&words) => Intent::Question,
         (Intent::Where, _) if asks_for_any(&words) => Intent::Question,
         (Intent::Where, Asked::Place) if asks_for_first(request) => Intent::Question,
         (intent, _) => intent,
+    }
+}
+
+/// Whether nothing is said but what a thing is called: "sellotape, please", and not "hooray".
+fn is_bare_name(request: &str, tagged: &TaggedRequest) -> bool {
+    let without_article = |text: &str| {
+        let words = plain(&without_courtesy(text));
+        let words = words.split(' ').skip_while(|it| DETERMINERS.contains(it));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    match tagged.spans.as_slice() {
+        [only] if only.role == Role::Thing => {
+            let name = without_article(request.get(only.at.clone()).unwrap_or_default());
+            let noun = name.rsplit(' ').next().unwrap_or_default();
+            let is_known = [name.as_str(), noun].iter().any(|it| is_known_name(&singular(it)));
+            is_known && without_article(request) == name
+        }
+        _ => false,
     }
 }
 
@@ -116,6 +138,7 @@ pub(super) fn asks_for_longest_ago(request: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::language::request_tags::TaggedSpan;
 
     fn intended(request: &str, intent: Intent, asked: Asked, is_open: bool) -> Intent {
         super::intent(
@@ -148,6 +171,22 @@ mod tests {
         check("do we have any tape? bring it", Fetch, Asked::None, true, Fetch);
         check("where did you see it first", Where, Asked::Place, true, Question);
         check("where did you see it first", Question, Asked::Place, true, Question);
+    }
+
+    #[test]
+    fn a_bare_name_is_a_request_for_it() {
+        let check = |request: &str, thing: &str, expect| {
+            let start = request.find(thing).unwrap();
+            let spans = vec![TaggedSpan { role: Role::Thing, at: start..start + thing.len() }];
+            let intent = Intent::Chat;
+            let tagged = TaggedRequest { spans, intent, ..TaggedRequest::default() };
+            assert_eq!(super::intent(request, &tagged, true), expect, "{request}");
+        };
+        check("ipad", "ipad", Intent::Fetch);
+        check("my knitting needles, please!", "knitting needles", Intent::Fetch);
+        check("hooray", "hooray", Intent::Chat);
+        check("nice mug", "mug", Intent::Chat);
+        check("my mug is empty", "mug", Intent::Chat);
     }
 
     #[test]
