@@ -111,11 +111,7 @@ fn with_pairs<'a>(words: &[&'a str]) -> Vec<Cow<'a, str>> {
 pub(crate) fn singular_part(word: &str) -> String {
     let one = british(&lexicon::singular(word));
     let is_known = || is_in_dictionary(&one) || everyday_names::is_word(&one);
-    if one.len() < lexicon::WORD_LETTERS_MIN || is_known() {
-        one
-    } else {
-        word.to_owned()
-    }
+    if one.len() < lexicon::WORD_LETTERS_MIN || is_known() { one } else { word.to_owned() }
 }
 
 /// The words of one with hyphens, "wet" and "floor" of "wet-floor"; a name that is written so

@@ -9,6 +9,7 @@ pub(crate) mod conditions;
 pub(crate) mod courtesy;
 pub(crate) mod errand;
 pub(crate) mod follow_up;
+mod how_many;
 mod phrase;
 mod put_right;
 mod questions;
@@ -183,7 +184,6 @@ impl Reference {
         let also = said.further_things(&thing, is_question).into_iter();
         let mut seen = BTreeSet::new();
         let also = also.filter(|it| !it.is_empty() && *it != thing && seen.insert(it.clone()));
-        let TaggedRequest { count, .. } = *tagged;
         Self {
             or_else: things_for.into_iter().skip(1).chain(said.named_apart()).collect(),
             also: also.collect(),
@@ -195,7 +195,7 @@ impl Reference {
             when,
             order,
             rank,
-            count,
+            count: how_many::how_many(request, tagged),
             intent,
             asked: questions::asked(request, tagged),
             ends_at: ends_at(tagged),

@@ -4,6 +4,8 @@
 //! Pure.
 
 use crate::language::lexicon;
+use crate::language::mention::AttributeKind;
+use crate::language::naming::attribute;
 use crate::language::part_attribute;
 use crate::language::words::{
     COLLECTIVES, DETERMINERS, FILLERS, NOWHERE, PLACE_PARTS, PLACEHOLDERS, PREPOSITIONS, ROOMS,
@@ -57,9 +59,15 @@ pub(super) fn thing(names: &[String], attributes: &[String]) -> String {
     whole.join(" ")
 }
 
-/// A word as it stands before a name: a backpack with dinosaurs on it is a dinosaur backpack.
+/// A word as it stands before a name: a backpack with dinosaurs on it is a dinosaur backpack, and
+/// one with spots a spotted one.
 fn as_part_of_name(word: String) -> String {
-    if lexicon::is_adjective(&word) { word } else { lexicon::singular(&word) }
+    let is_pattern = |it: &&str| attribute(it).kind == AttributeKind::Pattern;
+    match lexicon::having(&word).filter(is_pattern) {
+        Some(having) => having.to_owned(),
+        None if lexicon::is_adjective(&word) => word,
+        None => lexicon::singular(&word),
+    }
 }
 
 /// The places that are named in plain words, the nearest first: the "left side of the
@@ -195,6 +203,8 @@ mod tests {
             (&["of scissors"], &[], "scissors"),
             (&["knapsack thats"], &[], "knapsack"),
             (&["our mug collection"], &["green"], "green mug"),
+            (&["umbrella"], &["spots"], "spotted umbrella"),
+            (&["backpack"], &["dinosaurs"], "dinosaur backpack"),
             (&["plant in the white pot"], &[], "plant in a white pot"),
             (&["parcel"], &["the blue tape"], "blue-taped parcel"),
             (&[], &["red"], "red"),
