@@ -273,6 +273,9 @@ mod tests {
         check("a gray tire", "a grey tyre", Some(Fit::Full));
         check("an aluminum ladder", "an aluminium ladder", Some(Fit::Full));
         check("a striped scarf", "a spotty scarf", None);
+        check("a striped scarf", "a spotted scarf", None);
+        check("a polka dot scarf", "the blue spotted scarf", Some(Fit::Partial));
+        check("a mug", "the mug spotted yesterday", Some(Fit::Full));
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl<'a> Sentence<'a> {
     }
 
     /// Whether a word that parts names elsewhere begins one, or says which of two is meant: "a can
-    /// opener", "the left shoe", and nothing of "to the left" and "I left keys".
+    /// opener", "the left shoe", "a spotted scarf", and nothing of "to the left" and "I left keys".
     fn is_part_of_name(&self, tokens: &[&str], at: usize) -> bool {
         let word = |at: usize| tokens.get(at).copied().unwrap_or_default();
         let is_adjective = |it: &&str| lexicon::is_adjective(it) || class(it).is_some();
@@ -132,7 +132,8 @@ impl<'a> Sentence<'a> {
         let name = format!("{} {}", word(at), lexicon::singular(next));
         let before = at.checked_sub(1).map(word);
         let is_told = before.is_none_or(|it| DETERMINERS.contains(it)) || !self.run.is_empty();
-        lexicon::is_name(&name) || is_told && OPPOSED.contains(word(at))
+        let is_pattern = || attribute(word(at)).kind == AttributeKind::Pattern;
+        lexicon::is_name(&name) || is_told && (OPPOSED.contains(word(at)) || is_pattern())
     }
 
     /// Whether a word in -ing is a name here, or one before which what it is for stands: "a floor

@@ -2,7 +2,7 @@
 //!
 //! Knows no records; the words of their captions come from the corpus.
 
-use crate::language::known_words::is_look;
+use crate::language::known_words::{is_known_name, is_look};
 use crate::language::lexicon;
 use crate::language::reference::Reference;
 use crate::memory::episodic::Episodic;
@@ -30,7 +30,7 @@ impl Episodic {
 fn before_afterword<'a>(name: &'a str, is_captioned: &dyn Fn(&str) -> bool) -> Option<&'a str> {
     let (named, last) = name.rsplit_once(' ')?;
     let head = named.rsplit(' ').next().unwrap_or(named);
-    let is_noun = |word: &str| lexicon::is_name(&lexicon::singular(word));
+    let is_noun = |word: &str| is_known_name(&lexicon::singular(word));
     let is_afterword = !is_captioned(last) && !is_noun(last);
     // "White" of "white smartphone" names nothing, though there is a noun: the word after it does.
     let is_thing = is_noun(head) && !is_look(head);
@@ -47,6 +47,7 @@ mod tests {
         let named = |name| before_afterword(name, &is_captioned);
         assert_eq!(named("red mug cheers"), Some("red mug"));
         assert_eq!(named("yellow drill bit"), None, "a name of its own");
+        assert_eq!(named("drill lunchbox"), None, "a name that only the list has");
         assert_eq!(named("red cheers"), None);
         assert_eq!(named("yellow smartphone"), None, "a name that no dictionary has");
         assert_eq!(named("red mug"), None);
