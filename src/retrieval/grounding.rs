@@ -429,8 +429,12 @@ impl Retrieval {
         why: GuessReason,
     ) -> Result<Grounding, RetrievalError> {
         let thing = self.thing_of(session, target)?;
+        let task = session.task.as_ref().map(|it| it.text.as_str());
+        let is_of_task = self.thing_of_task(session, target)?.is_some_and(|it| it != target.desc);
+        let described = task.filter(|_| is_of_task).unwrap_or(&target.desc);
+        let described = Some(described).filter(|_| matches!(why, GuessReason::NeverSeen));
         let mut goals: Vec<(f32, Goal)> = Vec::new();
-        for place in self.episodic.likely_places(&thing, 4 * GOALS_MAX)? {
+        for place in self.episodic.likely_places(&thing, described, 4 * GOALS_MAX)? {
             let Some(goal) = guessed_goal(&place, &thing, why) else { continue };
             let is_new = !goals.iter().any(|(_, it)| is_near(it, &goal));
             if is_new && goals.len() < GOALS_MAX && !was_searched(session, &goal, &[]) {

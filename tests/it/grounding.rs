@@ -22,11 +22,33 @@ fn what_was_never_seen_is_guessed_where_its_like_is_kept() {
         ("the blanket", "bedroom"),
         ("my boots", "hallway"),
     ] {
-        let likely = episodic.likely_places(thing, 5).unwrap();
+        let likely = episodic.likely_places(thing, None, 5).unwrap();
         let words: Vec<&str> = likely.iter().map(|it| it.words.as_str()).collect();
         assert_eq!(words.len(), CAPTIONS.len());
         assert!(words[0].ends_with(room), "{thing}: {likely:#?}");
     }
+}
+
+#[test]
+fn what_no_caption_names_is_guessed_where_what_is_nearest_to_its_description_was_last_seen() {
+    let state = tempfile::tempdir().unwrap();
+    let things = [
+        "a roll of bubble wrap on a wooden table in the hallway",
+        "an orange extension reel on a white bed in the bedroom",
+        "a brown leather wallet on a grey sofa in the living room",
+        "a roll of bubble wrap on a black chair in the bathroom",
+    ];
+    let episodic = remembered(state.path(), &[CAPTIONS, &things].concat());
+    let first = |thing: &str, described: &str| {
+        episodic.likely_places(thing, Some(described), 5).unwrap().remove(0).record.caption
+    };
+    let plastic = "I need the plastic with the air bubbles";
+    assert_eq!(first("air bubble plastic", plastic), things[3]);
+    let lead = "the extension lead on the orange drum, please";
+    assert_eq!(first("orange drum", lead), things[1]);
+    assert_eq!(first("brown purse", "brown purse"), things[2]);
+    // Nothing is near.
+    assert!(first("toothbrush", "my toothbrush").contains("bathroom"));
 }
 
 #[test]
@@ -41,7 +63,7 @@ fn what_was_never_seen_is_guessed_first_where_its_like_was_last_seen() {
     ];
     let episodic = remembered(state.path(), &[CAPTIONS, &lamps].concat());
     let first = |thing: &str| {
-        let likely = episodic.likely_places(thing, 5).unwrap().remove(0);
+        let likely = episodic.likely_places(thing, None, 5).unwrap().remove(0);
         (likely.like.unwrap_or_default(), likely.record.caption)
     };
     assert_eq!(first("the red light"), ("red lamp".to_owned(), lamps[2].to_owned()));

@@ -44,11 +44,17 @@ const NOUNS_MAX: usize = 128;
 const NAME_SHARE: f32 = 0.4;
 
 impl Episodic {
-    /// Up to `k` likely places of a thing that was never seen, best first: where what is most
-    /// alike was last seen, if it fits the description and such things are not known to be kept
-    /// elsewhere; then by commonsense rooms, and by the
-    /// similarity of the thing with the place's name and with what was seen there.
-    pub fn likely_places(&self, thing: &str, k: usize) -> Result<Vec<LikelyPlace>, MemoryError> {
+    /// Up to `k` likely places of a thing that was never seen, best first: where what is nearest to
+    /// its description was last seen, or what is most alike to its name, if it fits what is said of
+    /// the thing, and such things are not known to be kept elsewhere; then by commonsense rooms,
+    /// and by the similarity of the thing with the place's name and with what was seen there.
+    /// `described`: all that somebody says of it; none of a thing that is known by its name.
+    pub fn likely_places(
+        &self,
+        thing: &str,
+        described: Option<&str>,
+        k: usize,
+    ) -> Result<Vec<LikelyPlace>, MemoryError> {
         let newest = self.corpus.newest(&Filter::default(), PLACES_FROM_RECORDS, &[]);
         let records = self.store.records(&newest)?;
         let placed = records.iter().filter(|record| record.meta.pose.is_some());
@@ -86,10 +92,20 @@ impl Episodic {
         if let Some(mention) = mention {
             // As likely as all the others together.
             let score = likely.iter().map(|it| it.score).sum();
-            let alike = self.last_alike(&mention, &wanted)?;
-            // Where such things are not kept it is another thing that is only alike.
-            let alike = alike.filter(|it| commonsense::suits(thing, &it.words) != Some(0.0));
-            likely.splice(0..0, alike.map(|it| LikelyPlace { score, ..it }));
+            let near = described.filter(|_| !self.was_seen(&mention.head_stem));
+            let near =
+                near.map(|it| self.nearest_description(&[thing, it], &records)).transpose()?;
+            let near = near.flatten();
+            let near =
+                near.map(|(phrase, record)| likely_place(record.clone(), Some(phrase.to_owned())));
+            let first = match near {
+                Some(near) => Some(near),
+                // Where such things are not kept it is another thing that is only alike.
+                None => self
+                    .last_alike(&mention, &wanted)?
+                    .filter(|it| commonsense::suits(thing, &it.words) != Some(0.0)),
+            };
+            likely.splice(0..0, first.map(|it| LikelyPlace { score, ..it }));
         }
         likely.truncate(k);
         Ok(likely)
@@ -103,11 +119,6 @@ impl Episodic {
         wanted: &Mention,
         vector: &Embedding,
     ) -> Result<Option<LikelyPlace>, MemoryError> {
-        let everything = Filter::default();
-        let was_seen = |it: &str| {
-            let bare = SceneQuery::of_thing(ObjectQuery::of_stems(Vec::new(), vec![it.to_owned()]));
-            self.corpus.last_sightings(&bare, &everything, 1).is_some()
-        };
         // A name that begins with another names what is for that: a shoelace is no shoe.
         let head = wanted.singular_head();
         let is_for = |it: &str| head.starts_with(it);
@@ -117,12 +128,15 @@ impl Episodic {
         };
         let alike = self.vocabulary.alike(vector, ALIKE_KIND_LEAST).into_iter();
         let mut alike = alike.filter(|(it, likeness)| *likeness >= ALIKE_LEAST || is_kind(it));
-        let alike = alike.find(|(it, _)| !is_for(it) && was_seen(it)).map(|(it, _)| it);
-        let Some(alike) = alike.filter(|_| !was_seen(&wanted.head_stem)) else { return Ok(None) };
+        let alike = alike.find(|(it, _)| !is_for(it) && self.was_seen(it)).map(|(it, _)| it);
+        let Some(alike) = alike.filter(|_| !self.was_seen(&wanted.head_stem)) else {
+            return Ok(None);
+        };
         let said = wanted.attributes.iter().filter(|it| it.kind != AttributeKind::Compound);
         let target = ObjectQuery::of_stems(said.cloned().collect(), vec![alike]);
         let query = SceneQuery::of_thing(target);
-        let Some(seen) = self.corpus.last_sightings(&query, &everything, SIGHTINGS_MAX) else {
+        let Some(seen) = self.corpus.last_sightings(&query, &Filter::default(), SIGHTINGS_MAX)
+        else {
             return Ok(None);
         };
         let records = self.store.records(&seen.records)?;
@@ -131,11 +145,22 @@ impl Episodic {
         Ok(newest.map(|record| {
             let like = record.parsed.shown_mentions().find(|it| query.target.fit(it).is_some());
             let like = like.map(|it| it.phrase.clone());
-            let place = record.parsed.place.as_ref();
-            let words = place.map_or_else(|| "a place".to_owned(), PlaceWords::text);
-            LikelyPlace { words, record, like, score: 0.0 }
+            likely_place(record, like)
         }))
     }
+
+    /// Whether anything was seen whose noun has this stem.
+    fn was_seen(&self, stem: &str) -> bool {
+        let bare = SceneQuery::of_thing(ObjectQuery::of_stems(Vec::new(), vec![stem.to_owned()]));
+        self.corpus.last_sightings(&bare, &Filter::default(), 1).is_some()
+    }
+}
+
+/// Where a record was made, without a score.
+fn likely_place(record: Record, like: Option<String>) -> LikelyPlace {
+    let place = record.parsed.place.as_ref();
+    let words = place.map_or_else(|| "a place".to_owned(), PlaceWords::text);
+    LikelyPlace { words, record, like, score: 0.0 }
 }
 
 /// Things seen at each place, without its own name and without single mentions of unsure

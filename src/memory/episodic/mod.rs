@@ -19,6 +19,7 @@ mod later_looks;
 pub mod likely_places;
 pub mod listing;
 mod most_alike;
+mod nearest_description;
 mod nearest_name;
 pub mod noun_phrases;
 mod query_as_meant;

@@ -303,6 +303,18 @@ impl Vocabulary {
         Ok(near.map(|(noun, _)| noun).collect())
     }
 
+    /// How alike a thing's noun, or its whole name, is to one of these vectors; `None` where neither
+    /// has a vector.
+    pub(super) fn likeness_of(&self, mention: &Mention, vectors: &[Embedding]) -> Option<f32> {
+        let held = self.read();
+        let noun = held.nouns.vector(&mention.head_stem);
+        let name = mention.compound_name().map(keyed_name);
+        let name = name.and_then(|(key, _)| held.names.vector(&key));
+        let known = noun.into_iter().chain(name);
+        let pairs = known.flat_map(|it| vectors.iter().map(move |other| (it, other)));
+        pairs.map(|(a, b)| self.embedder.similarity(a, b)).max_by(f32::total_cmp)
+    }
+
     /// `None` of what no vector tells of: a deed, a name with digits, a name in another script.
     fn name_vector(&self, mention: &Mention) -> Result<Option<Embedding>, ModelError> {
         let name = mention.name();
