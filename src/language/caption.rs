@@ -16,7 +16,7 @@ use crate::language::design::with_designs;
 use crate::language::identifier;
 use crate::language::mention::{Mention, mentions};
 use crate::language::ones::singles;
-use crate::language::overlooked::with_overlooked;
+use crate::language::overlooked_colour::with_overlooked_colours;
 use crate::language::person::is_person;
 use crate::language::picture_head::with_picture_heads;
 use crate::language::place::{PlaceWords, place_of};
@@ -118,7 +118,7 @@ impl ParsedCaption {
         let mut kind = None;
         for (number, (text, words)) in sentences.iter().enumerate() {
             let words = without_verb_heads(text, &identifier::joined(text, words));
-            let words = with_overlooked(text, &words);
+            let words = with_overlooked_colours(text, &words);
             let words = with_picture_heads(text, &words, number == 0);
             let words = with_designs(text, &with_colours(text, &words));
             let singles = singles(text, &words, kind.as_ref());

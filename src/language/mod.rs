@@ -27,7 +27,7 @@ mod made_of;
 pub mod mention;
 pub(crate) mod naming;
 pub(crate) mod ones;
-mod overlooked;
+mod overlooked_colour;
 pub mod part_attribute;
 pub mod person;
 mod picture_head;

@@ -96,8 +96,7 @@ impl Episodic {
             let near =
                 near.map(|it| self.nearest_description(&[thing, it], &records)).transpose()?;
             let near = near.flatten();
-            let near =
-                near.map(|(phrase, record)| likely_place(record.clone(), Some(phrase.to_owned())));
+            let near = near.map(|(phrase, record)| likely_place(record, Some(phrase)));
             let first = match near {
                 Some(near) => Some(near),
                 // Where such things are not kept it is another thing that is only alike.

@@ -5,10 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::language::fit::Certainty;
 use crate::language::lexicon;
 use crate::language::mention::Mention;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::TextRole;
+use crate::search::Filter;
 use crate::store::Record;
 
 /// Likeness from which a phrase is near a description: a cosine of .45. Of the first goals for 52
@@ -19,6 +21,9 @@ const NEAR_DESCRIPTION_LEAST: f32 = 0.725;
 /// Phrases that are embedded for a description: those whose names are nearest to it.
 const PHRASES_MAX: usize = 128;
 
+/// Newest sightings of it among which one has a position.
+const SIGHTINGS_MAX: usize = 16;
+
 /// A thing as a caption has it, and the newest record of it.
 #[derive(Debug, Clone, Copy)]
 struct Candidate<'a> {
@@ -27,13 +32,13 @@ struct Candidate<'a> {
 }
 
 impl Episodic {
-    /// The phrase of the records that is nearest to one of the descriptions, with the newest of those
-    /// that have it and a position; `None` where none is near.
-    pub(super) fn nearest_description<'a>(
+    /// The phrase of the records that is nearest to one of the descriptions, with the last sighting
+    /// of that which has a position; `None` where none is near.
+    pub(super) fn nearest_description(
         &self,
         descriptions: &[&str],
-        records: &'a [Record],
-    ) -> Result<Option<(&'a str, &'a Record)>, MemoryError> {
+        records: &[Record],
+    ) -> Result<Option<(String, Record)>, MemoryError> {
         let described = self.embedder.embed_batch(TextRole::Passage, descriptions)?;
         let mut candidates: Vec<(f32, Candidate<'_>)> = Vec::new();
         for candidate in things_of(records) {
@@ -53,7 +58,13 @@ impl Episodic {
         });
         let near = likeness.zip(candidates).filter(|(it, _)| *it >= NEAR_DESCRIPTION_LEAST);
         let nearest = near.max_by(|(a, _), (b, _)| a.total_cmp(b));
-        Ok(nearest.map(|(_, (_, it))| (it.mention.phrase.as_str(), it.record)))
+        let Some((_, (_, Candidate { mention, record }))) = nearest else { return Ok(None) };
+        // By other words, too: a brown wallet is the brown leather wallet.
+        let seen = self.last_seen(&mention.phrase, &Filter::default(), SIGHTINGS_MAX)?;
+        let sure = seen.into_iter().filter(|it| it.certainty > Certainty::Possible);
+        let mut records = sure.map(|it| it.recalled.record).filter(|it| it.meta.pose.is_some());
+        let newest = records.next().unwrap_or_else(|| record.clone());
+        Ok(Some((mention.phrase.clone(), newest)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the tags overlook: a colour right before a name is said of what has it, though a reader of
+//! Colours that the tags overlook: one right before a name is said of what has it, though a reader of
 //! captions takes the "brown" of "a brown teddy bear" for nothing.
 //!
 //! Pure. By rules over a tagged sentence.
@@ -8,7 +8,7 @@ use crate::language::naming::attribute;
 use crate::language::tagged::{TaggedWord, WordRole};
 
 /// The tags with overlooked colours as attributes of the name that follows.
-pub(super) fn with_overlooked(text: &str, words: &[TaggedWord]) -> Vec<TaggedWord> {
+pub(super) fn with_overlooked_colours(text: &str, words: &[TaggedWord]) -> Vec<TaggedWord> {
     let mut tags = words.to_vec();
     let is_colour = |word: &TaggedWord| {
         let said = text.get(word.at.clone()).unwrap_or_default().to_lowercase();
