@@ -27,12 +27,11 @@ fn borne_by(sentence: TaggedSentence<'_>, head: usize) -> Vec<usize> {
         return Vec::new();
     }
     let listed = sentence.listed_from(with + 1);
-    let is_told = match sentence.role(with) {
-        WordRole::Relation => sentence.governor(with) == Some(head),
-        // Tags leave "with" out where "on it" follows.
-        WordRole::None => listed.last().is_some_and(|last| is_on_it(sentence, last + 1)),
-        _ => false,
-    };
+    // Tags leave "with" out where "on it" follows.
+    let is_left_out = sentence.role(with) == WordRole::None
+        && listed.last().is_some_and(|last| is_on_it(sentence, last + 1));
+    let is_told = is_left_out
+        || sentence.role(with) == WordRole::Relation && sentence.governor(with) == Some(head);
     let is_borne = |it: &usize| {
         matches!(sentence.role(*it), WordRole::Thing | WordRole::Landmark)
             && !is_part(sentence.word(*it))

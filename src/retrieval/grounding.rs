@@ -3,24 +3,19 @@
 //! as such.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use crate::base::RecordId;
 use crate::base::pose::metres_between;
-use crate::base::time::{Timestamp, Window};
+use crate::base::time::Timestamp;
 use crate::base::wording::quantity;
 use crate::language::fit::Certainty;
-use crate::language::known_words::are_names_of_one;
-use crate::language::lexicon;
-use crate::language::mention::mentions;
+use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instances::{Instance, Visit};
-use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::likely_places::LikelyPlace;
 use crate::memory::episodic::noun_phrases::bare_name;
 use crate::memory::episodic::usual_place::UsualPlace;
-use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::probability::{
-    goal_probabilities, guess_probabilities, stay_began, stay_probability, weigh_misses, with_newer,
+    goal_probabilities, guess_probabilities, stay_began, stay_probability, weigh_misses,
 };
 use crate::retrieval::search::{FirstPlace, KnownPlace};
 use crate::retrieval::session::{Goal, Session, Target};
@@ -31,7 +26,7 @@ use crate::search::Filter;
 use crate::store::Record;
 
 /// Most goals of one search.
-const GOALS_MAX: usize = 8;
+pub(super) const GOALS_MAX: usize = 8;
 /// Newest sightings from which the target's last one is chosen.
 const SIGHTINGS_MAX: usize = 500;
 /// Distance within which two goals are one place.
@@ -52,11 +47,11 @@ pub(crate) struct Grounding {
 }
 
 /// The target among the objects like it.
-struct Lookalikes {
+pub(super) struct Lookalikes {
     /// As the query names it.
-    thing: String,
+    pub(super) thing: String,
     /// The target first.
-    objects: Vec<Instance>,
+    pub(super) objects: Vec<Instance>,
     /// All their records.
     records: Vec<Record>,
     /// The last sightings of the thing.
@@ -144,7 +139,7 @@ impl Retrieval {
         let confidence = f64::from(object.confidence * alike.match_probability);
         let goals = goal_probabilities(goals, stays, confidence);
         let (goals, were_missed) = self.with_later_looks(goals, object, &alike)?;
-        let goals = self.with_what_may_be_it(session, goals, object, &alike)?;
+        let goals = self.with_newer_sighting(session, goals, object, &alike)?;
         let why = if were_missed { GuessReason::SearchedInVain } else { GuessReason::Unsure };
         let goals = self.with_guesses(session, target, goals, why)?;
         let observations = newest.into_iter().take(OBSERVATIONS_MAX).cloned().collect();
@@ -196,59 +191,6 @@ impl Retrieval {
         }
         let were_missed = !misses.is_empty() && misses.iter().all(|it| *it < 1.0);
         Ok((weigh_misses(goals, &misses), were_missed))
-    }
-
-    /// Adds the place of what was seen since the target was last seen and may be it, as a caption
-    /// says less of it or calls it otherwise: the brown wallet, for the brown leather one. It comes
-    /// first where the target is likelier there than where it was surely seen.
-    fn with_what_may_be_it(
-        &self,
-        session: &Session,
-        mut goals: Vec<Goal>,
-        object: &Instance,
-        alike: &Lookalikes,
-    ) -> Result<Vec<Goal>, RetrievalError> {
-        let since = object.last_seen.plus(Duration::from_micros(1));
-        let window = Window::new(Some(since), None).unwrap_or(Window::ALL);
-        let filter = Filter { window, ..Filter::default() };
-        // What has the same look and was told apart is another one.
-        let others = alike.objects.get(1..).unwrap_or_default();
-        let is_another = |it: &Sighting| {
-            let id = it.recalled.record.id;
-            it.certainty >= Certainty::Shown && others.iter().any(|it| it.was_seen_in(id))
-        };
-        let is_called_so = |it: &Sighting| {
-            let noun = it.noun.as_deref().unwrap_or_default();
-            let seen = it.recalled.matched.first();
-            are_names_of_one(noun, &object.noun)
-                || seen.is_some_and(|seen| has_noun(seen, &object.noun))
-        };
-        // What is known by what holds it is another one in another: the plant in a black pot.
-        let is_held = alike.thing.contains(" in ") && mentions(&alike.thing).len() > 1;
-        let least = if is_held { Certainty::InPlace } else { Certainty::Possible };
-        let is_newer = |it: &Sighting| it.certainty >= least && is_called_so(it) && !is_another(it);
-        let seen = match self.episodic.last_seen(&alike.thing, &filter, 1) {
-            Ok(seen) => seen.into_iter().next().filter(is_newer),
-            Err(MemoryError::NamesNothing(_)) => None,
-            Err(error) => return Err(error.into()),
-        };
-        let Some(Sighting { recalled: Recalled { record, .. }, match_probability, .. }) = seen
-        else {
-            return Ok(goals);
-        };
-        let when = self.zone.format(record.end_at);
-        let reason = format!("{:?} may have been seen here at {when}", alike.thing);
-        let searched = std::slice::from_ref(&record);
-        let goal = goal_of(&record, reason).filter(|it| !was_searched(session, it, searched));
-        let Some(goal) = goal else { return Ok(goals) };
-        if goals.first().is_some_and(|it| is_near(it, &goal)) {
-            return Ok(goals);
-        }
-        let stays = stay_probability(object, record.end_at, self.now(session));
-        let confidence = f64::from(match_probability * record.confidence.unwrap_or(1.0));
-        goals.retain(|it| !is_near(it, &goal));
-        goals.truncate(GOALS_MAX - 1);
-        Ok(with_newer(goals, goal, stays * confidence))
     }
 
     /// Adds guesses after the known places where the target is hardly at one any more.
@@ -472,12 +414,6 @@ impl Lookalikes {
     }
 }
 
-/// Whether a name has a noun among its words: "fleece jacket" of a fleece.
-fn has_noun(phrase: &str, noun: &str) -> bool {
-    let name = phrase.split(',').next().unwrap_or_default();
-    name.split(' ').any(|it| lexicon::singular(it) == noun)
-}
-
 fn guessed_goal(place: &LikelyPlace, thing: &str, why: GuessReason) -> Option<Goal> {
     let LikelyPlace { words, record, like, score: _ } = place;
     let like = like.as_ref().map_or_else(String::new, |it| format!(", where a {it} was seen"));
@@ -491,7 +427,7 @@ fn guessed_goal(place: &LikelyPlace, thing: &str, why: GuessReason) -> Option<Go
 }
 
 /// `None` where the robot did not know its position.
-fn goal_of(record: &Record, reason: String) -> Option<Goal> {
+pub(super) fn goal_of(record: &Record, reason: String) -> Option<Goal> {
     let pose = record.meta.pose?;
     Some(Goal {
         record: Some(record.id),
@@ -506,12 +442,12 @@ fn goal_of(record: &Record, reason: String) -> Option<Goal> {
     })
 }
 
-fn is_near(a: &Goal, b: &Goal) -> bool {
+pub(super) fn is_near(a: &Goal, b: &Goal) -> bool {
     a.map_id == b.map_id && metres_between(a.position, b.position) < SAME_PLACE_METRES
 }
 
 /// Whether the robot searched there after the thing was seen there.
-fn was_searched(session: &Session, goal: &Goal, records: &[Record]) -> bool {
+pub(super) fn was_searched(session: &Session, goal: &Goal, records: &[Record]) -> bool {
     let seen_at = records.iter().find(|it| Some(it.id) == goal.record).map(|it| it.end_at);
     session.searched_places.iter().any(|searched| {
         searched.map_id == goal.map_id

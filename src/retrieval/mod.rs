@@ -9,6 +9,7 @@ pub mod goal_board;
 mod grounding;
 mod instances;
 pub(crate) mod moments;
+mod newer_sighting;
 mod planner;
 mod probability;
 mod reading;

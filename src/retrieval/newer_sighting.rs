@@ -1,0 +1,104 @@
+//! What was seen since the target was last seen and may be it, as a caption says less of it or calls
+//! it otherwise: the brown wallet, for the brown leather one.
+
+use std::slice;
+use std::time::Duration;
+
+use crate::base::time::Window;
+use crate::language::fit::Certainty;
+use crate::language::known_words::are_names_of_one;
+use crate::language::lexicon;
+use crate::language::mention::mentions;
+use crate::memory::episodic::MemoryError;
+use crate::memory::episodic::instances::Instance;
+use crate::memory::episodic::last_seen::Sighting;
+use crate::retrieval::grounding::{GOALS_MAX, Lookalikes, goal_of, is_near, was_searched};
+use crate::retrieval::probability::{stay_probability, with_newer};
+use crate::retrieval::session::{Goal, Session};
+use crate::retrieval::{Retrieval, RetrievalError};
+use crate::search::Filter;
+
+impl Retrieval {
+    /// Adds the place of what may be the target and was seen since that was. It comes first where the
+    /// target is likelier there than where it was surely seen.
+    pub(super) fn with_newer_sighting(
+        &self,
+        session: &Session,
+        mut goals: Vec<Goal>,
+        object: &Instance,
+        alike: &Lookalikes,
+    ) -> Result<Vec<Goal>, RetrievalError> {
+        let Some(newer) = self.newer_sighting(object, alike)? else { return Ok(goals) };
+        let record = &newer.recalled.record;
+        let when = self.zone.format(record.end_at);
+        let reason = format!("{:?} may have been seen here at {when}", alike.thing);
+        let goal = goal_of(record, reason)
+            .filter(|it| !was_searched(session, it, slice::from_ref(record)))
+            .filter(|it| !goals.first().is_some_and(|first| is_near(first, it)));
+        let Some(goal) = goal else { return Ok(goals) };
+        let stays = stay_probability(object, record.end_at, self.now(session));
+        let confidence = f64::from(newer.match_probability * record.confidence.unwrap_or(1.0));
+        goals.retain(|it| !is_near(it, &goal));
+        goals.truncate(GOALS_MAX - 1);
+        Ok(with_newer(goals, goal, stays * confidence))
+    }
+
+    /// The last of the sightings of such a thing since the object was seen, where it may be that.
+    fn newer_sighting(
+        &self,
+        object: &Instance,
+        alike: &Lookalikes,
+    ) -> Result<Option<Sighting>, RetrievalError> {
+        let since = object.last_seen.plus(Duration::from_micros(1));
+        let window = Window::new(Some(since), None).unwrap_or(Window::ALL);
+        let filter = Filter { window, ..Filter::default() };
+        let target = KnownTarget { object, alike };
+        match self.episodic.last_seen(&alike.thing, &filter, 1) {
+            Ok(seen) => Ok(seen.into_iter().next().filter(|it| target.may_be(it))),
+            Err(MemoryError::NamesNothing(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The target as an object that was told apart from others.
+struct KnownTarget<'a> {
+    object: &'a Instance,
+    alike: &'a Lookalikes,
+}
+
+impl KnownTarget<'_> {
+    fn may_be(&self, sighting: &Sighting) -> bool {
+        sighting.certainty >= self.least_certainty()
+            && self.is_called_so(sighting)
+            && !self.is_another(sighting)
+    }
+
+    /// What is known by what holds it is another one in another: the plant in a black pot.
+    fn least_certainty(&self) -> Certainty {
+        let thing = &self.alike.thing;
+        let is_held = thing.contains(" in ") && mentions(thing).len() > 1;
+        if is_held { Certainty::InPlace } else { Certainty::Possible }
+    }
+
+    /// Whether it is called as the object is, or has the object's noun in its name.
+    fn is_called_so(&self, sighting: &Sighting) -> bool {
+        let noun = sighting.noun.as_deref().unwrap_or_default();
+        let seen = sighting.recalled.matched.first();
+        are_names_of_one(noun, &self.object.noun)
+            || seen.is_some_and(|it| has_noun(it, &self.object.noun))
+    }
+
+    /// What has the same look and was told apart is another one.
+    fn is_another(&self, sighting: &Sighting) -> bool {
+        let id = sighting.recalled.record.id;
+        let others = self.alike.objects.get(1..).unwrap_or_default();
+        sighting.certainty >= Certainty::Shown && others.iter().any(|it| it.was_seen_in(id))
+    }
+}
+
+/// Whether a name has a noun among its words: "fleece jacket" of a fleece.
+fn has_noun(phrase: &str, noun: &str) -> bool {
+    let name = phrase.split(',').next().unwrap_or_default();
+    name.split(' ').any(|it| lexicon::singular(it) == noun)
+}
