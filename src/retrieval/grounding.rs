@@ -9,6 +9,7 @@ use crate::base::pose::metres_between;
 use crate::base::time::Timestamp;
 use crate::base::wording::quantity;
 use crate::language::fit::Certainty;
+use crate::language::lexicon;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::likely_places::LikelyPlace;
@@ -373,7 +374,9 @@ impl Retrieval {
         let thing = self.thing_of(session, target)?;
         let task = session.task.as_ref().map(|it| it.text.as_str());
         let is_of_task = self.thing_of_task(session, target)?.is_some_and(|it| it != target.desc);
-        let described = task.filter(|_| is_of_task).unwrap_or(&target.desc);
+        // What is only told by a deed is near to what that was done to, and not to the thing.
+        let task = task.filter(|it| is_of_task && has_noun_of(it, &thing));
+        let described = task.unwrap_or(&thing);
         let described = Some(described).filter(|_| matches!(why, GuessReason::NeverSeen));
         let mut goals: Vec<(f32, Goal)> = Vec::new();
         for place in self.episodic.likely_places(&thing, described, 4 * GOALS_MAX)? {
@@ -412,6 +415,14 @@ impl Lookalikes {
         let records = visits.flat_map(|it| it.records.iter().rev());
         records.filter_map(|id| self.record(*id)).find(|it| it.meta.pose.is_some())
     }
+}
+
+/// Whether the noun of a name stands in a text.
+fn has_noun_of(text: &str, name: &str) -> bool {
+    let noun = name.rsplit(' ').next().unwrap_or_default().to_lowercase();
+    let words = text.to_lowercase();
+    let mut words = words.split(|c: char| !c.is_alphanumeric());
+    words.any(|it| it == noun || lexicon::singular(it) == lexicon::singular(&noun))
 }
 
 fn guessed_goal(place: &LikelyPlace, thing: &str, why: GuessReason) -> Option<Goal> {
