@@ -60,7 +60,11 @@ impl Episodic {
         let nearest = near.max_by(|(a, _), (b, _)| a.total_cmp(b));
         let Some((_, (_, Candidate { mention, record }))) = nearest else { return Ok(None) };
         // By other words, too: a brown wallet is the brown leather wallet.
-        let seen = self.last_seen(&mention.phrase, &Filter::default(), SIGHTINGS_MAX)?;
+        let seen = match self.last_seen(&mention.phrase, &Filter::default(), SIGHTINGS_MAX) {
+            // What a caption calls something need not be a name to who asks.
+            Err(MemoryError::NamesNothing(_)) => Vec::new(),
+            seen => seen?,
+        };
         let sure = seen.into_iter().filter(|it| it.certainty > Certainty::Possible);
         let mut records = sure.map(|it| it.recalled.record).filter(|it| it.meta.pose.is_some());
         let newest = records.next().unwrap_or_else(|| record.clone());
@@ -74,8 +78,7 @@ fn things_of(records: &[Record]) -> impl Iterator<Item = Candidate<'_>> {
     let mut newest: BTreeMap<&str, Candidate<'_>> = BTreeMap::new();
     for record in records.iter().filter(|it| it.meta.pose.is_some()) {
         let things = record.parsed.there().filter(|it| !it.is_person);
-        let things = things.map(|it| &it.mention);
-        for mention in things.filter(|it| !lexicon::is_of_body(&it.singular_head())) {
+        for mention in things.map(|it| &it.mention) {
             let candidate = Candidate { mention, record };
             let known = newest.entry(&mention.phrase).or_insert(candidate);
             if (known.record.end_at, known.record.id) < (record.end_at, record.id) {
@@ -83,5 +86,5 @@ fn things_of(records: &[Record]) -> impl Iterator<Item = Candidate<'_>> {
             }
         }
     }
-    newest.into_values()
+    newest.into_values().filter(|it| !lexicon::is_of_body(&it.mention.singular_head()))
 }
