@@ -58,15 +58,8 @@ const FIXED: &[&str] = &["furniture", "animal", "person", "building", "area"];
 
 #[cfg(test)]
 mod tests {
-    use crate::language::caption::tests::parsed;
-    use crate::language::fit::{Fit, fit};
-    use crate::language::mention::mentions;
-
-    fn check(seen: &str, wanted: &str, expect: Option<Fit>) {
-        let parsed = parsed(seen).things;
-        let wanted = &mentions(wanted)[0].attributes;
-        assert_eq!(fit(&parsed[0].mention.attributes, wanted), expect, "{seen}");
-    }
+    use crate::language::fit::Fit;
+    use crate::language::made_of::tests::check;
 
     #[test]
     fn what_a_thing_has_on_it_tells_it() {

@@ -146,12 +146,13 @@ pub(super) fn is_of_name(head: &str) -> bool {
 const HOLDERS: &[&str] = &["container", "tableware", "kitchen utensil"];
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use crate::language::caption::tests::parsed;
     use crate::language::fit::{Fit, fit};
     use crate::language::mention::mentions;
 
-    fn check(seen: &str, wanted: &str, expect: Option<Fit>) {
+    /// How well the first thing of a tagged caption fits what is wanted.
+    pub(in crate::language) fn check(seen: &str, wanted: &str, expect: Option<Fit>) {
         let parsed = parsed(seen).things;
         let wanted = &mentions(wanted)[0].attributes;
         assert_eq!(fit(&parsed[0].mention.attributes, wanted), expect, "{seen}");
