@@ -6,7 +6,7 @@ use crate::language::known_words::is_unknown;
 use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
 use crate::language::person::is_person;
-use crate::language::reference::addressee::is_for_another;
+use crate::language::reference::addressee::{is_for_another, without_own_name};
 use crate::language::reference::courtesy::without_courtesy;
 use crate::language::reference::errand::{Ordered, goes_somewhere, is_given, is_sent, ordered};
 use crate::language::reference::{Reference, Respelling};
@@ -30,8 +30,11 @@ impl Retrieval {
         if is_for_another(text, &self.robot_names) {
             return Ok(Reference { intent: Intent::Chat, ..Reference::default() });
         }
-        let text = &*with_heard_denial(text);
-        let reference = self.read_english(text)?;
+        let said = without_own_name(text, &self.robot_names);
+        let before = text.len() - said.len();
+        let text = &*with_heard_denial(said);
+        let mut reference = self.read_english(text)?;
+        reference.ends_at = reference.ends_at.map(|end| end + before);
         Ok(match reference.intent {
             Intent::Chat | Intent::Stop if is_sent(text) && self.is_place_seen(&reference) => {
                 Reference { intent: Intent::Fetch, ..reference }

@@ -18,6 +18,27 @@ pub(crate) fn is_for_another(request: &str, robot_names: &[String]) -> bool {
     is_for_family(request) || !robot_names.is_empty() && names_another(request, robot_names)
 }
 
+/// What is said to the robot after its name: "pass me the red mug" of "hey Bo, pass me the red mug".
+pub(crate) fn without_own_name<'r>(request: &'r str, robot_names: &[String]) -> &'r str {
+    let (mut called, mut said) = first_word(request);
+    if GREETINGS.contains(&called) {
+        (called, said) = first_word(said);
+    }
+    let rest = said.trim_start_matches([',', '!', ':', '.', ' ']);
+    let is_apart = !rest.is_empty() && said.starts_with([',', '!', ':', '.']);
+    let is_own = robot_names.contains(&called);
+    let is_said_to = is_own && (is_apart || asks_somebody(&tokens(&rest.to_lowercase()), false));
+    if is_said_to { rest } else { request }
+}
+
+/// The first word, in lower case, and what stands after it; a name's genitive is another word.
+fn first_word(text: &str) -> (String, &str) {
+    let text = text.trim_start_matches([',', ' ']);
+    let is_within = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’' | '-');
+    let (word, rest) = text.split_at(text.find(|c| !is_within(c)).unwrap_or(text.len()));
+    (word.to_lowercase(), rest)
+}
+
 fn is_for_family(request: &str) -> bool {
     let lower = request.to_lowercase().replace('’', "'").replace('!', ",");
     let words = tokens(&lower);
@@ -150,5 +171,22 @@ mod tests {
             assert_eq!(is_for_another(request, &names), expect, "{request}");
         }
         assert!(!is_for_another("Dev, can you pass me the salt", &[]));
+    }
+
+    #[test]
+    fn the_name_of_the_robot_is_no_part_of_what_it_is_asked() {
+        for (request, expect) in [
+            ("Bo, pass me the red mug", "pass me the red mug"),
+            ("hey bo pass me the red mug", "pass me the red mug"),
+            ("Hey, Bo! The red mug.", "The red mug."),
+            ("Bo's red mug", "Bo's red mug"),
+            ("bo mug", "bo mug"),
+            ("Bottle, please", "Bottle, please"),
+            ("Bo!", "Bo!"),
+            ("Dev, pass me the mug", "Dev, pass me the mug"),
+            ("", ""),
+        ] {
+            assert_eq!(without_own_name(request, &["bo".to_owned()]), expect, "{request}");
+        }
     }
 }
