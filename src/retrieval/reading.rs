@@ -8,7 +8,9 @@ use crate::language::mention::{Mention, mentions};
 use crate::language::person::is_person;
 use crate::language::reference::addressee::{is_for_another, without_own_name};
 use crate::language::reference::courtesy::without_courtesy;
-use crate::language::reference::errand::{Ordered, goes_somewhere, is_given, is_sent, ordered};
+use crate::language::reference::errand::{
+    Ordered, goes_somewhere, is_given, is_given_itself, is_sent, ordered,
+};
 use crate::language::reference::{Reference, Respelling};
 use crate::language::request_tags::Intent;
 use crate::language::spelling::with_heard_denial;
@@ -135,13 +137,14 @@ impl Retrieval {
         reference
     }
 
-    /// Where the robot is sent to what it has seen, and nothing is wanted of there, that is what is
-    /// searched for: "go to gate 2".
+    /// Where the robot is sent to what it has seen, or is to give just that, and nothing is wanted of
+    /// there, that is what is searched for: "go to gate 2", "bring me shelf B3".
     fn with_place_itself(&self, text: &str, mut reference: Reference) -> Reference {
         let Reference { thing, around, doing, when, order, .. } = &reference;
         let is_alone = thing.is_empty() && doing.is_none() && when.is_empty() && order.is_none();
-        let is_meant = is_alone && goes_somewhere(text);
-        if is_meant && around.first().is_some_and(|it| self.is_surely_seen(it)) {
+        let is_meant = |it: &String| goes_somewhere(text) || is_given_itself(text, it);
+        let place = around.first().filter(|it| is_alone && is_meant(it));
+        if place.is_some_and(|it| self.is_surely_seen(it)) {
             reference.thing = reference.around.remove(0);
         }
         reference

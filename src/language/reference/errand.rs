@@ -53,6 +53,21 @@ pub(crate) fn is_given(request: &str) -> bool {
     }
 }
 
+/// Whether this very name follows after who is given it: "bring me shelf B3", not "bring me what is
+/// on shelf B3".
+pub(crate) fn is_given_itself(request: &str, name: &str) -> bool {
+    let lower = request.to_lowercase();
+    let words = tokens(&lower);
+    let given = match words.get(start(&words)..) {
+        Some([_, "me" | "us", given @ ..]) if is_given(request) => given,
+        _ => return false,
+    };
+    let given: Vec<&str> =
+        given.iter().skip_while(|it| DETERMINERS.contains(it)).copied().collect();
+    let name = name.to_lowercase();
+    given.starts_with(&tokens(&name))
+}
+
 /// Whether the robot is sent somewhere: "park next to the piano".
 pub(crate) fn is_sent(request: &str) -> bool {
     let lower = request.to_lowercase();
@@ -347,6 +362,9 @@ mod tests {
     fn what_is_given_to_whom_speaks_is_told() {
         assert!(is_given("lend me your umbrella") && is_given("please could you hand us the pan"));
         assert!(!is_given("give it back") && !is_given("tell me a joke") && !is_given("me"));
+        assert!(is_given_itself("Bring me the shelf B3, please", "shelf B3"));
+        assert!(!is_given_itself("bring me what is on shelf B3", "shelf B3"));
+        assert!(!is_given_itself("tell me a joke", "joke") && !is_given_itself("", ""));
     }
 
     #[test]

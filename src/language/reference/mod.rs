@@ -166,7 +166,10 @@ impl Reference {
         let without = said.excluded();
         let thing = if names.is_empty() { or_another(thing, &without) } else { thing };
         let is_past = tagged.tense == Tense::Once || !when.is_empty() || doing.is_some();
-        let is_past = is_past && tagged.tense != Tense::Habit;
+        // What is used most is told by a habit, whether the model says so or not.
+        let is_often = matches!(tagged.order, Superlative::Most | Superlative::Least);
+        let is_usually = tagged.tense == Tense::Habit || tagged.tense == Tense::None && is_often;
+        let is_past = is_past && !is_usually;
         let (when, order) = split_times(when, tagged);
         let is_question = intent == Intent::Question;
         let order = said.order(order, is_question);

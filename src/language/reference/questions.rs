@@ -9,7 +9,7 @@ use crate::language::reference::courtesy::without_courtesy;
 use crate::language::reference::phrase::{plain, thing};
 use crate::language::request_tags::{Asked, Intent, Role, TaggedRequest};
 use crate::language::verbs;
-use crate::language::words::{AUXILIARIES, DETERMINERS, ERRANDS, QUESTION_WORDS};
+use crate::language::words::{AUXILIARIES, COPULAS, DETERMINERS, ERRANDS, QUESTION_WORDS};
 
 /// What is wanted. A question that asks nothing is a request, and so is one for the place
 /// where somebody put a thing: there it still is, for all that is known.
@@ -45,7 +45,8 @@ fn is_bare_name(request: &str, tagged: &TaggedRequest) -> bool {
             let name = without_article(request.get(only.at.clone()).unwrap_or_default());
             let noun = name.rsplit(' ').next().unwrap_or_default();
             let is_known = [name.as_str(), noun].iter().any(|it| is_known_name(&singular(it)));
-            is_known && without_article(request) == name
+            let is_said = name.split(' ').any(|it| COPULAS.contains(it)); // "that was quick"
+            is_known && !is_said && without_article(request) == name
         }
         _ => false,
     }
@@ -185,6 +186,7 @@ mod tests {
         check("ipad", "ipad", Intent::Fetch);
         check("my knitting needles, please!", "knitting needles", Intent::Fetch);
         check("hooray", "hooray", Intent::Chat);
+        check("thanks, that was quick", "was quick", Intent::Chat);
         check("nice mug", "mug", Intent::Chat);
         check("my mug is empty", "mug", Intent::Chat);
     }
