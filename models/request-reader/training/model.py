@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from torch import nn
 from transformers import BertConfig, BertModel
 
-LAYERS, POSITIONS = 3, 256
+LAYERS, POSITIONS = 6, 256
 
 
 class Reader(nn.Module):
@@ -27,7 +27,7 @@ class Reader(nn.Module):
 
 
 def config_of(vocabulary: int, dropout: float = 0.1) -> BertConfig:
-    """The shape of all-MiniLM-L6-v2 with half of its layers."""
+    """The shape of all-MiniLM-L6-v2."""
     return BertConfig(
         vocab_size=vocabulary,
         hidden_size=384,
@@ -59,11 +59,15 @@ def start_from(model: Reader, known: dict[str, torch.Tensor]) -> None:
     model.load_state_dict(own)
 
 
-def start_from_teacher(model: Reader, teacher: Path, teacher_ids: list[int]) -> None:
-    """Begins with the teacher's lower layers and the rows of its kept tokens: they know English already."""
+TABLE = "embeddings.word_embeddings.weight"
+
+
+def start_from_teacher(model: Reader, teacher: Path, table: torch.Tensor | list[int]) -> None:
+    """Begins with the teacher's layers, which know English already; `table` is that of the tokens, or
+    tells which of the teacher's are kept."""
     known = load_file(teacher / "model.safetensors")
     known = {name.removeprefix("bert."): tensor.float() for name, tensor in known.items()}
     own = model.bert.state_dict()
-    known["embeddings.word_embeddings.weight"] = known["embeddings.word_embeddings.weight"][torch.tensor(teacher_ids)]
+    known[TABLE] = table if isinstance(table, torch.Tensor) else known[TABLE][torch.tensor(table)]
     known["embeddings.position_embeddings.weight"] = known["embeddings.position_embeddings.weight"][:POSITIONS]
     model.bert.load_state_dict({name: known[name] if name in known else tensor for name, tensor in own.items()})

@@ -48,7 +48,7 @@ const SHIPPED: &[(&str, Option<u64>, &str, &str)] = &[
     ),
     ("caption-embedder", None, "Apache-2.0", "embedder: captions and short notes; the default"),
     ("caption-reader", Some(17), "Apache-2.0", "reads captions when they come in"),
-    ("request-reader", Some(24), "Apache-2.0", "reads requests"),
+    ("request-reader", Some(35), "Apache-2.0", "reads requests"),
 ];
 
 pub(super) fn list(
