@@ -51,6 +51,8 @@ pub(crate) struct Grounding {
 pub(super) struct Lookalikes {
     /// As the query names it.
     pub(super) thing: String,
+    /// As the task names it.
+    asked: String,
     /// The target first.
     pub(super) objects: Vec<Instance>,
     /// All their records.
@@ -275,11 +277,15 @@ impl Retrieval {
         let thing = self.thing_of(session, target)?;
         let (sightings, match_probability) = self.sightings_of(&thing)?;
         let mut ids = sightings.clone();
-        let match_probability = match &session.task {
-            Some(task) if self.reference_of(task)?.renamed.is_some() => {
-                match_probability.min(Certainty::Possible.probability(false))
-            }
-            _ => match_probability,
+        let asked = self.name_it_may_have(session, target, &thing)?;
+        let is_renamed = match &session.task {
+            Some(task) => self.reference_of(task)?.renamed.is_some(),
+            None => false,
+        };
+        let match_probability = if is_renamed || asked.is_some() {
+            match_probability.min(Certainty::Possible.probability(false))
+        } else {
+            match_probability
         };
         ids.extend(&target.records);
         ids.extend(&session.working_memory);
@@ -296,7 +302,28 @@ impl Retrieval {
         if objects.is_empty() && !target.records.is_empty() {
             objects = self.instances_by_caption(target, &records)?;
         }
-        Ok(Lookalikes { thing, objects, records, sightings, match_probability })
+        let asked = asked.unwrap_or_else(|| thing.clone());
+        Ok(Lookalikes { thing, asked, objects, records, sightings, match_probability })
+    }
+
+    /// What the task names, where no caption surely shows that and the target was decided on by its
+    /// own name: "orange cable", for a washing line.
+    fn name_it_may_have(
+        &self,
+        session: &Session,
+        target: &Target,
+        thing: &str,
+    ) -> Result<Option<String>, RetrievalError> {
+        let Some(task) = &session.task else { return Ok(None) };
+        let reference = self.reference_of(task)?;
+        let named = reference.thing;
+        if named.is_empty() || named == thing || reference.also.contains(&target.desc) {
+            return Ok(None);
+        }
+        let (sightings, probability) = self.sightings_of(&named)?;
+        let is_doubtful = probability <= Certainty::Possible.probability(false);
+        let is_of_target = target.records.iter().any(|it| sightings.contains(it));
+        Ok(Some(named).filter(|_| is_doubtful && is_of_target))
     }
 
     fn sightings_of(&self, thing: &str) -> Result<(BTreeSet<RecordId>, f32), RetrievalError> {
@@ -395,7 +422,7 @@ impl Lookalikes {
     /// What a reason says of the objects where they only may be what is wanted.
     fn doubt(&self) -> String {
         let is_possible = self.match_probability <= Certainty::Possible.probability(false);
-        if is_possible { format!(", which may be {:?},", self.thing) } else { String::new() }
+        if is_possible { format!(", which may be {:?},", self.asked) } else { String::new() }
     }
 
     fn record(&self, id: RecordId) -> Option<&Record> {

@@ -55,3 +55,21 @@ fn what_is_asked_of_somebody_else_by_name_sends_no_robot_that_has_one() {
         assert_eq!(reply["status"], status, "{task}: {reply}");
     }
 }
+
+#[test]
+fn what_only_may_be_the_thing_is_not_sure_where_its_place_is_told() {
+    let daemon = Running::start_in(tempfile::tempdir().unwrap(), &[]);
+    for (caption, x) in [
+        ("a washing line between two posts", 1.0),
+        ("a shed with a rake leaning against it", 9.0),
+        ("a washing line between two posts", 1.0),
+    ] {
+        daemon.ask("observe", json!({"caption": caption, "position": [x, 2.0, 0.0]}));
+    }
+    let task = "bring me the orange cable from the shed";
+    let reply = daemon.ask("retrieve_object", json!({"task": task}));
+    let goal = &reply["goals"][0];
+    assert!(goal["probability"].as_f64().unwrap() <= 0.3, "{reply:#}");
+    let reason = goal["reason"].as_str().unwrap();
+    assert!(reason.contains("which may be \"orange cable\""), "{reason}");
+}
