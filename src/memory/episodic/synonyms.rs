@@ -414,21 +414,22 @@ fn spellings<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
 }
 
 /// The name in one word for two, or in two for one, and what else is said: "hairbrush" of "hair
-/// brush", and the other way round. `None` where no list has the one word.
+/// brush", "walkie-talkie" of "walkie talkie", and the other way round. `None` where no list has the
+/// one word.
 fn spelled_otherwise(mention: &Mention) -> Option<(String, Vec<Attribute>)> {
     let head = mention.singular_head();
     let (before, rest) = match mention.attributes.split_last() {
         Some((last, rest)) if last.kind == AttributeKind::Compound => (last.word.as_str(), rest),
         _ => ("", mention.attributes.as_slice()),
     };
-    let joined = format!("{before}{head}");
-    if !before.is_empty() && is_known_name(&joined) {
+    let mut joined = ["", "-"].into_iter().map(|it| format!("{before}{it}{head}"));
+    if let Some(joined) = joined.find(|it| !before.is_empty() && is_known_name(it)) {
         return Some((joined, rest.to_vec()));
     }
     if !is_known_name(&head) {
         return None;
     }
-    let (first, last) = lexicon::halves(&head)?;
+    let (first, last) = head.split_once('-').or_else(|| lexicon::halves(&head))?;
     Some((format!("{first} {last}"), mention.attributes.clone()))
 }
 
@@ -646,6 +647,8 @@ mod tests {
         assert_eq!(fit("a throw", "an electric blanket"), None);
         assert_eq!(fit("a blue hair brush", "a blue hairbrush"), Some(Fit::Full));
         assert_eq!(fit("a hairbrush", "a blue hair brush"), Some(Fit::Full));
+        assert_eq!(fit("a walkie talkie", "a black walkie-talkie"), Some(Fit::Full));
+        assert_eq!(fit("a walkie-talkie", "a black walkie talkie"), Some(Fit::Full));
         assert_eq!(fit("a teapot", "a tea pot"), Some(Fit::Full));
         assert_eq!(fit("the galvanised can", "a galvanised watering can"), Some(Fit::Full));
         assert_eq!(fit("my glasses", "a tumbler"), Some(Fit::Related));
