@@ -96,9 +96,16 @@ impl Retrieval {
     }
 
     /// The thing with the words right before it that belong to its name in captions, where the model
-    /// leaves them out: "the Best Mom *mug*".
+    /// leaves them out: "the Best Mom *mug*". What it must not be is none of them: "not the red *mug*".
     fn with_whole_name(&self, text: &str, mut reference: Reference) -> Reference {
-        let whole = whole_names(text, &reference.thing);
+        let thing: Vec<&str> = reference.thing.split(' ').collect();
+        let is_excluded = |name: &String| {
+            let more = || name.split(' ').filter(|it| !thing.contains(it));
+            let mut excluded = reference.without.iter();
+            excluded.any(|it| it.split(' ').any(|word| more().any(|it| it == word)))
+        };
+        let mut whole = whole_names(text, &reference.thing);
+        whole.retain(|it| !is_excluded(it));
         let is_called_so = |caption: &str, name: &str| {
             name.split(' ').all(|word| caption.split(' ').any(|it| it == word))
         };

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use crate::running::Running;
 use crate::transcripts::Talk;
 
 /// What a household saw on two days: a purple book that is read and then carried to
@@ -325,4 +326,29 @@ fn a_task_that_cannot_be_carried_out_is_refused() {
     talk.call("retrieve_object", json!({"task": "a mug", "planner": "luck"}));
     talk.call("retrieve_object", json!({"task": "a mug"}));
     insta::assert_snapshot!(talk.written);
+}
+
+#[test]
+fn what_it_must_not_be_is_no_part_of_its_name_and_is_left_out() {
+    let daemon = Running::start_in(tempfile::tempdir().unwrap(), &[]);
+    for (caption, x) in [
+        ("a blue striped mug on a shelf", 1.0),
+        ("a black scanner on a desk", 2.0),
+        ("a yellow-handled scanner on a pallet", 3.0),
+        ("a red mug on a table", 4.0),
+        ("a mug with a robin on it on a windowsill", 5.0),
+        ("a walkie talkie in its charger", 6.0),
+        ("a walkie-talkie lying on a crate", 7.0),
+    ] {
+        daemon.ask("observe", json!({"caption": caption, "position": [x, 0.0, 0.0]}));
+    }
+    for (task, x) in [
+        ("The red mug, no, I tell a lie, the striped one.", 1.0),
+        ("not the robin mug and not the striped mug, the other one please", 4.0),
+        ("a scanner, but not the yellow one", 2.0),
+        ("walkie talkie", 7.0),
+    ] {
+        let reply = daemon.ask("retrieve_object", json!({"task": task}));
+        assert_eq!(reply["goals"][0]["position"][0], json!(x), "{task}: {reply:#}");
+    }
 }

@@ -60,7 +60,8 @@ impl Plan<'_> {
     }
 
     /// Positions of the objects that the reference does not exclude; where it says nothing else of
-    /// them, that first which was seen last: "any mug but the red one".
+    /// them, that first which was seen last, of those that are called as they are asked for: "any
+    /// mug but the red one".
     pub(super) fn choose(&self, instances: &[Instance], recalled: &[Recalled]) -> Vec<usize> {
         let is_wanted = |it: &(usize, &Instance)| !self.is_excluded(it.1, recalled);
         let mut wanted: Vec<(usize, &Instance)> =
@@ -68,14 +69,22 @@ impl Plan<'_> {
         let Reference { order, without, rank, doing, around, when, .. } = &self.reference;
         let is_open = order.is_none() && *rank == 0 && doing.is_none() && when.is_empty();
         if is_open && around.is_empty() && !without.is_empty() {
-            wanted.sort_by_key(|(_, it)| Reverse((it.is_likely_real(), it.last_seen)));
+            let is_called_so = |it: &Instance| {
+                let asked = self.reference.thing.split(' ');
+                asked.into_iter().all(|word| it.desc.split(' ').any(|said| said == word))
+            };
+            wanted.sort_by_key(|(_, it)| {
+                Reverse((it.is_likely_real(), is_called_so(it), it.last_seen))
+            });
         }
         wanted.into_iter().map(|(at, _)| at).collect()
     }
 
     /// "Other than the red one", "not the one on the desk", where the object was last.
     fn is_excluded(&self, instance: &Instance, recalled: &[Recalled]) -> bool {
-        let said: Vec<&str> = instance.desc.split(' ').collect();
+        // What has a yellow handle, "yellow-handled", is the yellow one.
+        let said: Vec<&str> =
+            instance.desc.split(' ').chain(instance.desc.split([' ', '-'])).collect();
         let own: Vec<&str> = self.reference.thing.split(' ').collect();
         let newest = instance.records.last();
         let newest = newest.and_then(|id| recalled.iter().find(|it| it.record.id == *id));
