@@ -143,6 +143,7 @@ impl Retrieval {
         let goals = goal_probabilities(goals, stays, confidence);
         let (goals, were_missed) = self.with_later_looks(goals, object, &alike)?;
         let goals = self.with_newer_sighting(session, goals, object, &alike)?;
+        let goals = alike.doubted(goals);
         let why = if were_missed { GuessReason::SearchedInVain } else { GuessReason::Unsure };
         let goals = self.with_guesses(session, target, goals, why)?;
         let observations = newest.into_iter().take(OBSERVATIONS_MAX).cloned().collect();
@@ -278,14 +279,11 @@ impl Retrieval {
         let (sightings, match_probability) = self.sightings_of(&thing)?;
         let mut ids = sightings.clone();
         let asked = self.name_it_may_have(session, target, &thing)?;
-        let is_renamed = match &session.task {
-            Some(task) => self.reference_of(task)?.renamed.is_some(),
-            None => false,
-        };
-        let match_probability = if is_renamed || asked.is_some() {
-            match_probability.min(Certainty::Possible.probability(false))
-        } else {
-            match_probability
+        let match_probability = match &session.task {
+            Some(task) if self.reference_of(task)?.renamed.is_some() => {
+                match_probability.min(Certainty::Possible.probability(false))
+            }
+            _ => match_probability,
         };
         ids.extend(&target.records);
         ids.extend(&session.working_memory);
@@ -419,10 +417,24 @@ impl Retrieval {
 }
 
 impl Lookalikes {
+    /// Goals of what only may be what the task names: all are that much less likely.
+    fn doubted(&self, mut goals: Vec<Goal>) -> Vec<Goal> {
+        if self.asked != self.thing {
+            for goal in &mut goals {
+                goal.probability *= Certainty::Possible.probability(false);
+            }
+        }
+        goals
+    }
+
     /// What a reason says of the objects where they only may be what is wanted.
     fn doubt(&self) -> String {
         let is_possible = self.match_probability <= Certainty::Possible.probability(false);
-        if is_possible { format!(", which may be {:?},", self.asked) } else { String::new() }
+        if is_possible || self.asked != self.thing {
+            format!(", which may be {:?},", self.asked)
+        } else {
+            String::new()
+        }
     }
 
     fn record(&self, id: RecordId) -> Option<&Record> {

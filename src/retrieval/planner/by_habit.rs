@@ -61,8 +61,8 @@ impl Plan<'_> {
     }
 
     /// Positions of the objects that the reference does not exclude; where it says nothing else of
-    /// them, that first which was seen last, of those that are called as they are asked for: "any
-    /// mug but the red one".
+    /// them, that first which was seen last, of those that are said to look as they are asked for:
+    /// "any mug but the red one", "the striped mug, not the red one".
     pub(super) fn choose(&self, instances: &[Instance], recalled: &[Recalled]) -> Vec<usize> {
         let is_wanted = |it: &(usize, &Instance)| !self.is_excluded(it.1, recalled);
         let mut wanted: Vec<(usize, &Instance)> =
@@ -70,13 +70,12 @@ impl Plan<'_> {
         let Reference { order, without, rank, doing, around, when, .. } = &self.reference;
         let is_open = order.is_none() && *rank == 0 && doing.is_none() && when.is_empty();
         if is_open && around.is_empty() && !without.is_empty() {
-            let is_called_so = |it: &Instance| {
-                let asked = self.reference.thing.split(' ');
-                asked.into_iter().all(|word| it.desc.split(' ').any(|said| said == word))
+            let looks_so = |it: &Instance| {
+                let mut told = self.reference.thing.split(' ').rev().skip(1);
+                told.all(|word| it.desc.split(' ').any(|said| said == word))
             };
-            wanted.sort_by_key(|(_, it)| {
-                Reverse((it.is_likely_real(), is_called_so(it), it.last_seen))
-            });
+            wanted
+                .sort_by_key(|(_, it)| Reverse((it.is_likely_real(), looks_so(it), it.last_seen)));
         }
         wanted.into_iter().map(|(at, _)| at).collect()
     }
