@@ -10,6 +10,7 @@ use crate::base::time::Timestamp;
 use crate::base::wording::quantity;
 use crate::language::fit::Certainty;
 use crate::language::lexicon;
+use crate::language::reference::Reference;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::likely_places::LikelyPlace;
@@ -51,8 +52,8 @@ pub(crate) struct Grounding {
 pub(super) struct Lookalikes {
     /// As the query names it.
     pub(super) thing: String,
-    /// As the task names it.
-    asked: String,
+    /// What the task names, where the target, decided on by its own name, only may be that.
+    may_be: Option<String>,
     /// The target first.
     pub(super) objects: Vec<Instance>,
     /// All their records.
@@ -278,12 +279,12 @@ impl Retrieval {
         let thing = self.thing_of(session, target)?;
         let (sightings, match_probability) = self.sightings_of(&thing)?;
         let mut ids = sightings.clone();
-        let asked = self.name_it_may_have(session, target, &thing)?;
-        let match_probability = match &session.task {
-            Some(task) if self.reference_of(task)?.renamed.is_some() => {
-                match_probability.min(Certainty::Possible.probability(false))
-            }
-            _ => match_probability,
+        let task = session.task.as_ref().map(|it| self.reference_of(it)).transpose()?;
+        let is_renamed = task.as_ref().is_some_and(|it| it.renamed.is_some());
+        let match_probability = if is_renamed {
+            match_probability.min(Certainty::Possible.probability(false))
+        } else {
+            match_probability
         };
         ids.extend(&target.records);
         ids.extend(&session.working_memory);
@@ -300,28 +301,29 @@ impl Retrieval {
         if objects.is_empty() && !target.records.is_empty() {
             objects = self.instances_by_caption(target, &records)?;
         }
-        let asked = asked.unwrap_or_else(|| thing.clone());
-        Ok(Lookalikes { thing, asked, objects, records, sightings, match_probability })
+        let may_be = match &task {
+            Some(task) => self.name_it_may_have(task, target, &thing)?,
+            None => None,
+        };
+        Ok(Lookalikes { thing, may_be, objects, records, sightings, match_probability })
     }
 
     /// What the task names, where no caption surely shows that and the target was decided on by its
     /// own name: "orange cable", for a washing line.
     fn name_it_may_have(
         &self,
-        session: &Session,
+        task: &Reference,
         target: &Target,
         thing: &str,
     ) -> Result<Option<String>, RetrievalError> {
-        let Some(task) = &session.task else { return Ok(None) };
-        let reference = self.reference_of(task)?;
-        let named = reference.thing;
-        if named.is_empty() || named == thing || reference.also.contains(&target.desc) {
+        let named = &task.thing;
+        if named.is_empty() || named == thing || task.also.contains(&target.desc) {
             return Ok(None);
         }
-        let (sightings, probability) = self.sightings_of(&named)?;
+        let (sightings, probability) = self.sightings_of(named)?;
         let is_doubtful = probability <= Certainty::Possible.probability(false);
         let is_of_target = target.records.iter().any(|it| sightings.contains(it));
-        Ok(Some(named).filter(|_| is_doubtful && is_of_target))
+        Ok(Some(named.clone()).filter(|_| is_doubtful && is_of_target))
     }
 
     fn sightings_of(&self, thing: &str) -> Result<(BTreeSet<RecordId>, f32), RetrievalError> {
@@ -419,7 +421,7 @@ impl Retrieval {
 impl Lookalikes {
     /// Goals of what only may be what the task names: all are that much less likely.
     fn doubted(&self, mut goals: Vec<Goal>) -> Vec<Goal> {
-        if self.asked != self.thing {
+        if self.may_be.is_some() {
             for goal in &mut goals {
                 goal.probability *= Certainty::Possible.probability(false);
             }
@@ -430,11 +432,8 @@ impl Lookalikes {
     /// What a reason says of the objects where they only may be what is wanted.
     fn doubt(&self) -> String {
         let is_possible = self.match_probability <= Certainty::Possible.probability(false);
-        if is_possible || self.asked != self.thing {
-            format!(", which may be {:?},", self.asked)
-        } else {
-            String::new()
-        }
+        let asked = self.may_be.as_ref().or(is_possible.then_some(&self.thing));
+        asked.map_or_else(String::new, |it| format!(", which may be {it:?},"))
     }
 
     fn record(&self, id: RecordId) -> Option<&Record> {

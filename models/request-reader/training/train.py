@@ -33,7 +33,7 @@ IGNORED = -100
 NO_REQUEST_MARGIN = 1.5
 """Logit by which it must be likelier that nothing is to be fetched, as in engram."""
 TEXT_FROM, WORDS_FROM = 5, 100
-"""First tokens of the vocabulary that stand for text, and that are no single sign."""
+"""First tokens of the vocabulary that stand for text, and that are put in another's place."""
 TALK = ("stop", "chat")
 """Intents of what nothing is looked for after."""
 HEAD_WEIGHT = {"order": 0.3, "tense": 0.3, "intent": 0.5, "asks": 0.2, "rank": 0.2, "count": 0.2}
@@ -131,9 +131,8 @@ def batches_of(requests: list[Request], size: int, rng: random.Random) -> list[l
 
 
 def with_noise(ids: torch.Tensor, share: float, vocabulary: int) -> torch.Tensor:
-    """With this share of the tokens as any others, but `[CLS]`, signs that stand for no text, and padding."""
+    """With this share of the tokens as any others; those that stand for no text stay."""
     replaced = (torch.rand(ids.shape, device=ids.device) < share) & (ids >= TEXT_FROM)
-    replaced[:, 0] = False
     return torch.where(replaced, torch.randint_like(ids, WORDS_FROM, vocabulary), ids)
 
 

@@ -6,7 +6,6 @@ use std::cmp::Reverse;
 use crate::base::time::Window;
 use crate::language::mention::mentions;
 use crate::language::reference::{Order, Reference};
-use crate::language::words::{DETERMINERS, PREPOSITIONS};
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instances::Instance;
 use crate::retrieval::RetrievalError;
@@ -90,11 +89,7 @@ impl Plan<'_> {
         let newest = newest.and_then(|id| recalled.iter().find(|it| it.record.id == *id));
         let around = newest.map(|it| &it.record.parsed);
         let excludes = |without: &String| {
-            // "the one with the cat"
-            let links =
-                |it: &str| DETERMINERS.contains(it) || PREPOSITIONS.contains(it) || it == "one";
-            let tells = |it: &&str| !own.contains(it) && !links(it);
-            let mut words = without.split(' ').filter(tells).peekable();
+            let mut words = without.split(' ').filter(|it| !own.contains(it)).peekable();
             let is_like = words.peek().is_some() && words.all(|word| said.contains(&word));
             let place = mentions(&format!("a {without}")).into_iter().next();
             let place = place.filter(|it| !own.contains(&it.head.as_str()));
