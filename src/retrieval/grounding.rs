@@ -432,7 +432,7 @@ impl Lookalikes {
     /// What a reason says of the objects where they only may be what is wanted.
     fn doubt(&self) -> String {
         let is_possible = self.match_probability <= Certainty::Possible.probability(false);
-        let asked = self.may_be.as_ref().or(is_possible.then_some(&self.thing));
+        let asked = self.may_be.as_ref().or_else(|| is_possible.then_some(&self.thing));
         asked.map_or_else(String::new, |it| format!(", which may be {it:?},"))
     }
 
