@@ -32,9 +32,14 @@ fn borne_by(sentence: TaggedSentence<'_>, head: usize) -> Vec<usize> {
         && listed.last().is_some_and(|last| is_on_it(sentence, last + 1));
     let is_told = is_left_out
         || sentence.role(with) == WordRole::Relation && sentence.governor(with) == Some(head);
+    // What is said of a part is said of the thing: "blue-lidded".
+    let is_told_of = |it: usize| {
+        it.checked_sub(1)
+            .is_some_and(|it| matches!(sentence.role(it), WordRole::Attribute | WordRole::Part))
+    };
     let is_borne = |it: &usize| {
         matches!(sentence.role(*it), WordRole::Thing | WordRole::Landmark)
-            && !is_part(sentence.word(*it))
+            && !(is_part(sentence.word(*it)) && is_told_of(*it))
     };
     listed.into_iter().filter(|_| is_told).filter(is_borne).collect()
 }
@@ -73,6 +78,9 @@ mod tests {
         check(bag, "the badge bag", Some(Fit::Full));
         check(bag, "the tote bag", Some(Fit::Full));
         check(bag, "the sports bag", None);
+        let laptop =
+            "a silver/attribute/2 laptop/thing with/relation/2 stickers/thing/3 on its lid";
+        check(laptop, "the sticker laptop", Some(Fit::Full));
         let basket = "a basket/thing with/relation/1 apples/thing/2 and pears/thing/2";
         check(basket, "the pear basket", Some(Fit::Full));
     }

@@ -138,6 +138,13 @@ impl ObjectQuery {
         names.any(|name| name.is_of(mention) && self.fit_by(name, mention) > Some(Fit::Related))
     }
 
+    /// Whether a mention is called as this thing is, and what is said of it excludes that: a white mug
+    /// for the blue one.
+    pub fn is_another_by_attributes(&self, mention: &Mention) -> bool {
+        let is_same = |it: &&ObjectName| it.relation == Relation::Same;
+        self.names.iter().filter(is_same).any(|it| it.is_of(mention)) && self.fit(mention).is_none()
+    }
+
     /// Whether a mention surely is of this thing or of a kind of it, and has all that is asked for.
     pub fn is_shown_by(&self, mention: &Mention) -> bool {
         let is_sure = |name: &&ObjectName| {

@@ -28,6 +28,7 @@ use crate::memory::episodic::data_association::{
 };
 use crate::memory::episodic::sighting_confidence::{EXISTENCE_MIN, PlaceHistory, REDETECTION_RATE};
 use crate::memory::episodic::target_mentions::{TargetMention, find_mentions};
+use crate::memory::episodic::told_of_another::leave_out_those_of_others;
 use crate::store::Record;
 
 /// One physical object.
@@ -164,6 +165,7 @@ impl<'a> Grouping<'a> {
                 it.retain(is_sure);
             }
         }
+        leave_out_those_of_others(&mut found, &records, target);
         for (at, (record, found)) in records.iter().zip(found).enumerate() {
             let place = places.get(at).copied().unwrap_or_default();
             let time = record.meta.taken_at;

@@ -30,6 +30,7 @@ mod respell;
 mod sighting_confidence;
 mod synonyms;
 mod target_mentions;
+mod told_of_another;
 pub mod usual_place;
 mod vocabulary;
 

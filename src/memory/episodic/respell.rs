@@ -21,6 +21,7 @@ impl Episodic {
         let is_doubtful = |it: &&str| {
             familiarity(it) != Familiarity::Common
                 || is_no_name(it)
+                || lexicon::is_person(it)
                 || sounding_like(it).next().is_some()
                 || lexicon::of_superlative(it).is_some()
         };
@@ -81,7 +82,9 @@ pub(super) fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String
         let mut both = halves.filter(|(first, last)| is_captioned(first) && is_captioned(last));
         both.next().map(|(first, last)| format!("{first} {last}"))
     };
-    let clipped = || clipped_from(said, &words()).filter(|_| is_no_name(said));
+    // "Ducky" is said to people, too.
+    let is_pet_name = |of: &str| lexicon::is_person(said) && said.starts_with(of);
+    let clipped = || clipped_from(said, &words()).filter(|it| is_no_name(said) || is_pet_name(it));
     let heard = sounding_like(said).find(|it| captioned.contains(*it));
     let read = heard.or_else(|| match familiarity(said) {
         Familiarity::UnknownShort => swapped().or_else(clipped),
@@ -123,10 +126,12 @@ mod tests {
 
     #[test]
     fn a_word_is_read_as_one_of_the_captions_before_any_other() {
-        let captioned =
-            ["red", "mug", "bottles", "cable", "phone", "cap", "cushion", "dinosaur", "laptop"]
-                .map(str::to_owned)
-                .into();
+        let captioned = [
+            "red", "mug", "bottles", "cable", "phone", "cap", "cushion", "dinosaur", "laptop",
+            "duck",
+        ]
+        .map(str::to_owned)
+        .into();
         for (said, expect) in [
             ("read", Some("red")),
             ("botles", Some("bottles")),
@@ -145,6 +150,8 @@ mod tests {
             ("the", None),
             ("dino", Some("dinosaur")),
             ("lappy", Some("laptop")),
+            ("ducky", Some("duck")),
+            ("nurse", None),
             ("smallest", Some("small")),
             ("mgu", Some("mug")),
             ("redmug", Some("red mug")),

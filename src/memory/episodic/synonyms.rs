@@ -26,6 +26,9 @@ pub(super) fn names(
     let mut names = alike_names(mention, like);
     let (known, said) = known_name(mention);
     add_same(&mut names, mention, &known, &said);
+    if is_meant_in_plural(mention) {
+        add_names_of_plural(&mut names, mention);
+    }
     let from = names.len();
     add_everyday(&mut names, mention);
     names.extend(soft_toys(mention).into_iter().filter(|it| is_known(&it.stem)));
@@ -90,6 +93,23 @@ fn add_same(names: &mut Vec<ObjectName>, mention: &Mention, known: &str, said: &
     if let Some((other, rest)) = spelled_otherwise(mention) {
         let name = whole_name(&other, &rest, Relation::Same);
         names.extend(name.filter(|it| !names.contains(it)));
+    }
+}
+
+/// Adds what else the things are called that are named in the plural: spectacles for glasses. Glasses
+/// need be no spectacles.
+fn add_names_of_plural(names: &mut Vec<ObjectName>, mention: &Mention) {
+    let is_of_several = |name: &str| {
+        let one = mention_of_name(name).map(|it| it.singular_head()).unwrap_or_default();
+        one != name && everyday_names::things(&one).next().is_some()
+    };
+    let others = lexicon::household_names(&mention.head).iter().filter(|it| !is_of_several(it));
+    let names_of_others =
+        others.filter_map(|it| object_name(it, &mention.attributes, Relation::Same));
+    for name in names_of_others {
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
 }
 
@@ -651,6 +671,8 @@ mod tests {
         assert_eq!(fit("a walkie-talkie", "a black walkie talkie"), Some(Fit::Full));
         assert_eq!(fit("a teapot", "a tea pot"), Some(Fit::Full));
         assert_eq!(fit("the galvanised can", "a galvanised watering can"), Some(Fit::Full));
+        assert_eq!(fit("my glasses", "purple spectacles"), Some(Fit::Full));
+        assert_eq!(fit("my purple glasses", "purple spectacles"), Some(Fit::Full));
         assert_eq!(fit("my glasses", "a tumbler"), Some(Fit::Related));
         assert_eq!(fit("my reading glasses", "a tumbler"), Some(Fit::Related));
         assert_eq!(fit("two glasses", "a tumbler"), Some(Fit::Full));
