@@ -7,6 +7,7 @@
 use crate::language::lexicon;
 use crate::language::mention::mentions;
 use crate::language::person::is_kin;
+use crate::language::reference::errand::goes_somewhere;
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::sentence::tokens;
 use crate::language::verbs;
@@ -54,7 +55,8 @@ pub(super) fn wanted_place(request: &str, told: Told) -> (WantedPlace, Option<St
 fn wants_past_place(request: &str) -> bool {
     request.to_lowercase().split(SENTENCE_ENDS).any(|sentence| {
         let words = tokens(sentence);
-        let after = clause(&words).and_then(|at| words.get(at..)).unwrap_or_default();
+        let start = clause(&words).or_else(|| goes_somewhere(request).then(|| gone_to(&words))?);
+        let after = start.and_then(|at| words.get(at..)).unwrap_or_default();
         !after.is_empty() && !matches!(after, ["where", "is" | "are", ..])
     })
 }
@@ -152,6 +154,14 @@ fn clause(words: &[&str]) -> Option<usize> {
     })
 }
 
+/// Where the clause begins that tells which of such things is gone to: "to the hook where the keys hung".
+fn gone_to(words: &[&str]) -> Option<usize> {
+    let at = words.iter().position(|it| *it == "where")?;
+    let to = words.iter().take(at).rposition(|it| matches!(*it, "to" | "at" | "by"))?;
+    let is_named = words.get(to + 1).is_some_and(|it| DETERMINERS.has_tag(it, "article"));
+    (is_named && at > to + 2).then_some(at)
+}
+
 /// "look for the mug where *it mostly stands*".
 fn sought_there(words: &[&str]) -> Option<String> {
     let at = words.iter().position(|it| *it == "where")?;
@@ -223,6 +233,10 @@ mod tests {
             ("the spot where my blue book lay on Saturday night, go there", true),
             ("go to the place the keys were in on thursday", true),
             ("roll over to the spot i left my bag yesterday", true),
+            ("go to the hook where the keys were hanging on Wednesday", true),
+            ("take me to the little table where I left my bag yesterday", true),
+            ("bring the bag to the table where I was reading yesterday", false),
+            ("what was on the table where I left my bag yesterday", false),
             ("where was the cat on Sunday", false),
             ("do you know where I left my bag yesterday", false),
             ("bring the mug from where I left it", false),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::embedding::Embedding;
 use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::language::commonsense;
+use crate::language::everyday_names;
 use crate::language::lexicon;
 use crate::language::mention::{AttributeKind, Mention, mentions};
 use crate::language::place::PlaceWords;
@@ -33,6 +34,8 @@ pub struct LikelyPlace {
 /// mug; wrongly "pitcher" to the ball. Of 37 things that are none of the 31 two lead to one.
 const ALIKE_LEAST: f32 = 0.775;
 const ALIKE_KIND_LEAST: f32 = 0.7;
+/// The same where the list of everyday names has it as near: a cosine of .2.
+const ALIKE_LISTED_LEAST: f32 = 0.6;
 /// Newest sightings of it among which one has a position.
 const SIGHTINGS_MAX: usize = 16;
 /// Newest records searched for places.
@@ -42,6 +45,14 @@ const PLACES_MAX: usize = 48;
 const NOUNS_MAX: usize = 128;
 /// Weight of a place's name in its score; the rest is what was seen there.
 const NAME_SHARE: f32 = 0.4;
+
+/// By what a thing is alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alike {
+    /// The list of everyday names has it as near, and another thing: a colander for a sieve.
+    Listed,
+    ByVector,
+}
 
 impl Episodic {
     /// Up to `k` likely places of a thing that was never seen, best first: where what is nearest to
@@ -97,11 +108,11 @@ impl Episodic {
                 near.map(|it| self.nearest_description(&[thing, it], &records)).transpose()?;
             let near = near.flatten();
             let near = near.map(|(phrase, record)| likely_place(record, Some(phrase)));
-            let first = match near {
+            let first = match self.last_alike(&mention, &wanted, Alike::Listed)?.or(near) {
                 Some(near) => Some(near),
                 // Where such things are not kept it is another thing that is only alike.
                 None => self
-                    .last_alike(&mention, &wanted)?
+                    .last_alike(&mention, &wanted, Alike::ByVector)?
                     .filter(|it| commonsense::suits(thing, &it.words) != Some(0.0)),
             };
             likely.splice(0..0, first.map(|it| LikelyPlace { score, ..it }));
@@ -117,6 +128,7 @@ impl Episodic {
         &self,
         wanted: &Mention,
         vector: &Embedding,
+        by: Alike,
     ) -> Result<Option<LikelyPlace>, MemoryError> {
         // A name that begins with another names what is for that: a shoelace is no shoe.
         let head = wanted.singular_head();
@@ -125,8 +137,17 @@ impl Episodic {
             let mut names = lexicon::names_of_stem(it).iter();
             names.any(|it| lexicon::are_near_kinds(&head, it))
         };
-        let alike = self.vocabulary.alike(vector, ALIKE_KIND_LEAST).into_iter();
-        let mut alike = alike.filter(|(it, likeness)| *likeness >= ALIKE_LEAST || is_kind(it));
+        let names = [wanted.name(), head.clone()];
+        let is_listed = |it: &str| {
+            let mut seen = lexicon::names_of_stem(it).iter();
+            seen.any(|seen| names.iter().any(|name| everyday_names::are_told_apart(name, seen)))
+        };
+        let least = if by == Alike::Listed { ALIKE_LISTED_LEAST } else { ALIKE_KIND_LEAST };
+        let alike = self.vocabulary.alike(vector, least).into_iter();
+        let mut alike = alike.filter(|(it, likeness)| match by {
+            Alike::Listed => is_listed(it),
+            Alike::ByVector => *likeness >= ALIKE_LEAST || is_kind(it),
+        });
         let alike = alike.find(|(it, _)| !is_for(it) && self.was_seen(it)).map(|(it, _)| it);
         let Some(alike) = alike.filter(|_| !self.was_seen(&wanted.head_stem)) else {
             return Ok(None);
