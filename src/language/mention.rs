@@ -128,8 +128,7 @@ impl Mention {
         for word in &of_part {
             self.phrase.push(' ');
             self.phrase.push_str(word);
-            let (word, kind) = (word.clone(), AttributeKind::Other);
-            self.attributes.push(Attribute { word, kind });
+            self.attributes.push(naming::attribute(word));
         }
         !of_part.is_empty()
     }

@@ -13,9 +13,16 @@ pub fn is_part(noun: &str) -> bool {
     PARTS.contains(lexicon::singular(noun).as_str())
 }
 
-/// What is said of a thing that has a part of which this is said: "blue-taped".
+/// What is said of a thing that has a part of which this is said: "blue-taped"; what has a dotted pattern
+/// is dotted.
 pub(super) fn of_part(said: &str, part: &str) -> String {
     let one = lexicon::singular(part);
+    let said_of_pattern = attribute(said);
+    if matches!(one.as_str(), "pattern" | "print" | "design")
+        && said_of_pattern.kind == AttributeKind::Pattern
+    {
+        return said_of_pattern.word;
+    }
     let having = lexicon::having(part).map_or_else(|| formed(&one), str::to_owned);
     format!("{}-{having}", attribute(said).word)
 }
@@ -75,6 +82,8 @@ mod tests {
         assert_eq!(of_part("blue", "tape"), "blue-taped");
         assert_eq!(of_part("gray", "handles"), "grey-handled");
         assert_eq!(of_part("red", "spout"), "red-spouted");
+        assert_eq!(of_part("dotted", "pattern"), "dotted");
+        assert_eq!(of_part("blue", "pattern"), "blue-patterned");
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(of_words(&words("blue lid")), Some(vec!["blue-lidded".to_owned()]));
         assert_eq!(of_words(&words("lid")), None);
