@@ -14,8 +14,10 @@ use roaring::{MultiOps as _, RoaringBitmap};
 
 use crate::language::deeds::is_plain;
 use crate::language::depicted::is_depicted;
+use crate::language::everyday_names;
 use crate::language::fit::{Fit, fit, has_part, says};
 use crate::language::identifier;
+use crate::language::known_words::is_known_name;
 use crate::language::lexicon;
 use crate::language::likeness::is_likeness;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
@@ -236,7 +238,10 @@ impl ObjectName {
             let name = mention.known_name();
             name.is_some_and(|name| !lexicon::descends_from(&name, general))
         };
-        if self.kind_of.as_ref().is_some_and(is_other) || self.is_part_of_another(mention) {
+        if self.kind_of.as_ref().is_some_and(is_other)
+            || self.is_part_of_another(mention)
+            || self.is_end_of_another_name(mention)
+        {
             return None;
         }
         let is_told = |it: &&Attribute| !self.needed.contains(it);
@@ -275,6 +280,25 @@ impl ObjectName {
         !self.needed.is_empty()
             && is_part(&mention.head)
             && parts.any(|it| !self.attributes.contains(it))
+    }
+
+    /// Whether a mention has this name of two words at the end of its own, of three, which is another
+    /// thing's: a hot water bottle is no water bottle.
+    fn is_end_of_another_name(&self, mention: &Mention) -> bool {
+        let name = mention.phrase.split(',').next().unwrap_or_default();
+        let words: Vec<&str> = name.split(' ').collect();
+        let [.., first, second, last] = words.as_slice() else { return false };
+        let is_asked = |word: &str| self.attributes.iter().any(|it| it.word == word);
+        let last = lexicon::singular(last);
+        if !is_asked(second) || is_asked(first) || lexicon::noun_stem(&last) != self.stem {
+            return false;
+        }
+        let end = format!("{second} {last}");
+        let whole = [format!("{first} {end}"), format!("{first}-{end}")];
+        let is_kind = |whole: &String| lexicon::descends_from(whole, &end);
+        let is_same = |whole: &String| everyday_names::other_names(whole).any(|it| it.name == end);
+        let is_known = |it: &&String| is_known_name(it);
+        is_known_name(&end) && whole.iter().filter(is_known).any(|it| !is_kind(it) && !is_same(it))
     }
 
     /// Whether a mention has the name of an animal at its end and is none, where the animal is

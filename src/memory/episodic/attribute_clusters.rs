@@ -83,7 +83,12 @@ pub(super) fn cluster_by_attributes(names: &[AttributedMention]) -> Vec<Attribut
                 |at: &usize| clusters.get(*at).is_some_and(|it| it.closeness(&variant) == wanted);
             free.iter().copied().filter(close).collect()
         };
-        let (same, near) = (like(Closeness::Same), like(Closeness::Near));
+        let (mut same, near) = (like(Closeness::Same), like(Closeness::Near));
+        // A striped umbrella is rather the red and white striped one than the black one.
+        let shares = |at: &usize| clusters.get(*at).is_some_and(|it| it.shares(&variant));
+        if same.iter().filter(|it| shares(it)).count() == 1 {
+            same.retain(shares);
+        }
         let rare = |at: &usize| {
             clusters
                 .get(*at)
@@ -175,6 +180,11 @@ impl AttributeCluster {
             a.is_empty() || b.is_empty() || !a.is_disjoint(&b)
         };
         if shared(AttributeKind::Colour) { Closeness::Same } else { Closeness::Near }
+    }
+
+    /// Whether something is said of both.
+    fn shares(&self, variant: &AttributeVariant) -> bool {
+        variant.attributes.iter().any(|it| self.attributes.contains(it))
     }
 
     /// Whether one sentence mentions both, which makes them two objects.
@@ -303,6 +313,14 @@ mod tests {
             &[("a red mug", 0), ("a blue mug", 1), ("a mug", 1), ("a mug", 0), ("a mug", 2)],
             &[&["red mug 0", "mug 3"], &["blue mug 1", "mug 2"], &["mug 4"]],
         );
+    }
+
+    #[test]
+    fn an_ambiguous_mention_joins_the_only_cluster_of_which_the_same_is_said() {
+        let striped = [("a red striped mug", 0), ("a blue mug", 1), ("a striped mug", 1)];
+        check(&striped, &[&["red striped mug 0", "striped mug 2"], &["blue mug 1"]]);
+        let both = [("a red striped mug", 0), ("a blue striped mug", 1), ("a striped mug", 1)];
+        check(&both, &[&["blue striped mug 1", "striped mug 2"], &["red striped mug 0"]]);
     }
 
     #[test]

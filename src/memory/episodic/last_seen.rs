@@ -49,8 +49,8 @@ impl Episodic {
     ///
     /// Only those of the best certainty: records that show the thing in its named surroundings
     /// where there are any, else those that show it with all its attributes, else those without
-    /// a contradiction, the most alike to the query of them. Misdetections are passed over unless
-    /// all may be some.
+    /// a contradiction, the most alike to the query of them; but before sure ones what was seen since
+    /// and looks so ([`Episodic::seen_since`]). Misdetections are passed over unless all may be some.
     pub fn last_seen(
         &self,
         query: &str,
@@ -95,7 +95,12 @@ impl Episodic {
         }
         seen.records.truncate(k.saturating_add(MISDETECTION_SPARE));
         let sightings = self.sightings(&asked, &wanted, seen)?;
-        Ok((self.without_misdetections(sightings, &wanted, k)?, told))
+        let mut sightings = self.without_misdetections(sightings, &wanted, k)?;
+        if let Some(since) = self.seen_since(&asked, &wanted, &sightings)? {
+            sightings.insert(0, since);
+            sightings.truncate(k);
+        }
+        Ok((sightings, told))
     }
 
     /// First `k` sightings without misdetections; all where all may be some.

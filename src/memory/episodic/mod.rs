@@ -27,6 +27,7 @@ pub mod ranking;
 pub mod requests;
 mod rereading;
 mod respell;
+mod seen_since;
 mod sighting_confidence;
 mod synonyms;
 mod target_mentions;

@@ -428,9 +428,13 @@ fn spellings<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
         let (before, after) = words.split_at(at);
         format!("{}-{}", before.join(" "), after.join(" "))
     });
-    // Ear protection is an ear protector.
+    // Ear protection is an ear protector, and a welly a wellie.
     let by_doer = whole.strip_suffix("ion").map(|it| format!("{it}or"));
-    std::iter::once(whole.clone()).chain(hyphened).chain(by_doer)
+    let diminutive = whole.strip_suffix('y').map(|it| format!("{it}ie"));
+    // No list has the hairdrier in one word.
+    let in_two = lexicon::halves(&whole).map(|(first, last)| format!("{first} {last}"));
+    let otherwise = hyphened.chain(by_doer).chain(diminutive).chain(in_two);
+    std::iter::once(whole.clone()).chain(otherwise)
 }
 
 /// The name in one word for two, or in two for one, and what else is said: "hairbrush" of "hair
@@ -670,6 +674,12 @@ mod tests {
         assert_eq!(fit("a walkie talkie", "a black walkie-talkie"), Some(Fit::Full));
         assert_eq!(fit("a walkie-talkie", "a black walkie talkie"), Some(Fit::Full));
         assert_eq!(fit("a teapot", "a tea pot"), Some(Fit::Full));
+        assert_eq!(fit("the hairdrier", "a pink hair dryer"), Some(Fit::Full));
+        assert_eq!(fit("my wellies", "green wellingtons"), Some(Fit::Full));
+        assert_eq!(fit("a water bottle", "a hot water bottle"), Some(Fit::Possible));
+        assert_eq!(fit("my flask", "a hot water bottle"), Some(Fit::Possible));
+        assert_eq!(fit("my flask", "a steel water bottle"), Some(Fit::Full));
+        assert_eq!(fit("a hot water bottle", "a hot water bottle"), Some(Fit::Full));
         assert_eq!(fit("the galvanised can", "a galvanised watering can"), Some(Fit::Full));
         assert_eq!(fit("my glasses", "purple spectacles"), Some(Fit::Full));
         assert_eq!(fit("my purple glasses", "purple spectacles"), Some(Fit::Full));
