@@ -13,6 +13,7 @@ mod by_place;
 mod by_place_alone;
 mod by_time;
 mod by_usual_place;
+mod excluded;
 mod query;
 mod several;
 mod unseen;
