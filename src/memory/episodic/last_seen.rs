@@ -504,6 +504,26 @@ mod tests {
     }
 
     #[test]
+    fn what_was_seen_since_and_looks_as_asked_comes_before_what_surely_is_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (memory, _) = open(dir.path());
+        let (rack, mat) = ("a pair of red wellies on a rack", "red boots on a mat");
+        let observations =
+            (0..).zip([rack, mat, "green boots on a step"]).map(|(n, it)| observation(n, it));
+        memory.remember_observations(observations.collect()).unwrap();
+        let last = |query: &str, filter: &Filter| {
+            let found = memory.last_seen(query, filter, 1).unwrap();
+            (caption(&found[0]).to_owned(), found[0].certainty)
+        };
+        let all = Filter::default();
+        assert_eq!(last("red wellies", &all), (mat.to_owned(), Certainty::Partial));
+        assert_eq!(last("wellies", &all).0, rack, "no look is asked for");
+        let window = Window::new(None, Some(at(0))).unwrap();
+        let then = Filter { window, ..Filter::default() };
+        assert_eq!(last("red wellies", &then).0, rack, "it was seen later");
+    }
+
+    #[test]
     fn known_nouns_are_not_embedded_again_after_a_restart() {
         let dir = tempfile::tempdir().unwrap();
         let (memory, passages) = open(dir.path());

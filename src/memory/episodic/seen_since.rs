@@ -29,7 +29,7 @@ impl Episodic {
         sightings: &[Sighting],
     ) -> Result<Option<Sighting>, MemoryError> {
         let looks: Vec<Attribute> =
-            wanted.target.attributes.iter().filter(is_look).cloned().collect();
+            wanted.target.attributes.iter().filter(|it| is_look(it)).cloned().collect();
         let newest = sightings.first().filter(|it| it.certainty >= Certainty::Shown);
         let Some(newest) = newest.filter(|_| !looks.is_empty() && wanted.around.is_empty()) else {
             return Ok(None);
@@ -57,6 +57,6 @@ impl Episodic {
     }
 }
 
-fn is_look(it: &&Attribute) -> bool {
+fn is_look(it: &Attribute) -> bool {
     matches!(it.kind, AttributeKind::Colour | AttributeKind::Pattern)
 }
