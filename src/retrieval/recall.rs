@@ -2,9 +2,9 @@
 //! memory of the session.
 
 use crate::language::fit::Certainty;
-use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instance_query::SightingList;
 use crate::memory::episodic::last_seen::{Sighting, SightingExplanation};
+use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::{Retrieval, RetrievalError};
@@ -101,19 +101,40 @@ impl Retrieval {
         Ok(Recall { found, order: RecallOrder::BestFirst, explanation, is_literal, read_as })
     }
 
-    /// The newest records that show an object.
+    /// The newest records that show an object, after what was seen since and may show it.
     pub(crate) fn recall_last_seen(
         &self,
         session: SessionName<'_>,
         request: &RecallRequest,
     ) -> Result<Recall, RetrievalError> {
+        let RecallRequest { filter, k, .. } = request;
+        self.last_seen_and(session, request, |query, seen| {
+            self.episodic.with_seen_since(query, filter, *k, seen)
+        })
+    }
+
+    /// The same without that: a search weighs by itself what was seen since (`newer_sighting`).
+    pub(super) fn recall_last_sure_sightings(
+        &self,
+        session: SessionName<'_>,
+        request: &RecallRequest,
+    ) -> Result<Recall, RetrievalError> {
+        self.last_seen_and(session, request, |_, seen| Ok(seen))
+    }
+
+    fn last_seen_and(
+        &self,
+        session: SessionName<'_>,
+        request: &RecallRequest,
+        since: impl Fn(&str, Vec<Sighting>) -> Result<Vec<Sighting>, MemoryError>,
+    ) -> Result<Recall, RetrievalError> {
         let RecallRequest { query, filter, k, explain } = request;
         let find = |query: &str| {
             if *explain {
                 let (seen, reasons) = self.episodic.last_seen_explained(query, filter, *k)?;
-                return Ok((seen, Some(Explanation::Evidence(reasons))));
+                return Ok((since(query, seen)?, Some(Explanation::Evidence(reasons))));
             }
-            Ok((self.episodic.last_seen(query, filter, *k)?, None))
+            Ok((since(query, self.episodic.last_seen(query, filter, *k)?)?, None))
         };
         let certainty = |(seen, _): &(Vec<Sighting>, Option<Explanation>)| certainty_of(seen);
         let ((seen, explanation), read_as) = self.episodic.find_as_meant(query, find, certainty)?;

@@ -86,7 +86,8 @@ impl<'a> ToolTrace<'a> {
         why: &'static str,
     ) -> Result<Vec<Recalled>, RetrievalError> {
         self.check_length()?;
-        let reply = unless_nameless(self.retrieval.recall_last_seen(self.session, &request))?;
+        let reply =
+            unless_nameless(self.retrieval.recall_last_sure_sightings(self.session, &request))?;
         let found = found_in(&reply);
         self.push(TracedCall::RecallLastSeen { request, reply }, why);
         Ok(found)

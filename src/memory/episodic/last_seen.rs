@@ -49,8 +49,8 @@ impl Episodic {
     ///
     /// Only those of the best certainty: records that show the thing in its named surroundings
     /// where there are any, else those that show it with all its attributes, else those without
-    /// a contradiction, the most alike to the query of them; but before sure ones what was seen since
-    /// and looks so ([`Episodic::seen_since`]). Misdetections are passed over unless all may be some.
+    /// a contradiction, the most alike to the query of them. Misdetections are passed over unless
+    /// all may be some.
     pub fn last_seen(
         &self,
         query: &str,
@@ -95,12 +95,7 @@ impl Episodic {
         }
         seen.records.truncate(k.saturating_add(MISDETECTION_SPARE));
         let sightings = self.sightings(&asked, &wanted, seen)?;
-        let mut sightings = self.without_misdetections(sightings, &wanted, k)?;
-        if let Some(since) = self.seen_since(&asked, &wanted, &sightings)? {
-            sightings.insert(0, since);
-            sightings.truncate(k);
-        }
-        Ok((sightings, told))
+        Ok((self.without_misdetections(sightings, &wanted, k)?, told))
     }
 
     /// First `k` sightings without misdetections; all where all may be some.
@@ -251,7 +246,7 @@ impl Episodic {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::base::embedding::Embedding;
     use crate::base::frame::FrameMeta;
@@ -286,7 +281,7 @@ mod tests {
         }
     }
 
-    fn open(dir: &Path) -> (Episodic, Arc<AtomicUsize>) {
+    pub(in crate::memory::episodic) fn open(dir: &Path) -> (Episodic, Arc<AtomicUsize>) {
         let (model, passages) = (ScriptedEmbedder::new(64), Arc::new(AtomicUsize::new(0)));
         let ModelIdentity { name, fingerprint } = model.identity().clone();
         let space = EmbeddingSpace { model: name, fingerprint: fingerprint.0, dimension: 64 };
@@ -295,11 +290,11 @@ mod tests {
         (Episodic::open(store, embedder).unwrap(), passages)
     }
 
-    fn at(minutes: u32) -> Timestamp {
+    pub(in crate::memory::episodic) fn at(minutes: u32) -> Timestamp {
         Timestamp::from_seconds(f64::from(minutes) * 60.0).unwrap()
     }
 
-    fn observation(minutes: u32, caption: &str) -> NewObservation {
+    pub(in crate::memory::episodic) fn observation(minutes: u32, caption: &str) -> NewObservation {
         let meta = FrameMeta {
             taken_at: at(minutes),
             pose: None,
@@ -501,26 +496,6 @@ mod tests {
         assert_eq!(last(&[(desk, 0.9), (sofa, 0.2)]), desk);
         assert_eq!(last(&[(desk, 0.9), (sofa, 0.8)]), sofa);
         assert_eq!(last(&[(desk, 0.2), (sofa, 0.2)]), sofa, "all may be slips");
-    }
-
-    #[test]
-    fn what_was_seen_since_and_looks_as_asked_comes_before_what_surely_is_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let (memory, _) = open(dir.path());
-        let (rack, mat) = ("a pair of red wellies on a rack", "red boots on a mat");
-        let observations =
-            (0..).zip([rack, mat, "green boots on a step"]).map(|(n, it)| observation(n, it));
-        memory.remember_observations(observations.collect()).unwrap();
-        let last = |query: &str, filter: &Filter| {
-            let found = memory.last_seen(query, filter, 1).unwrap();
-            (caption(&found[0]).to_owned(), found[0].certainty)
-        };
-        let all = Filter::default();
-        assert_eq!(last("red wellies", &all), (mat.to_owned(), Certainty::Partial));
-        assert_eq!(last("wellies", &all).0, rack, "no look is asked for");
-        let window = Window::new(None, Some(at(0))).unwrap();
-        let then = Filter { window, ..Filter::default() };
-        assert_eq!(last("red wellies", &then).0, rack, "it was seen later");
     }
 
     #[test]
