@@ -202,7 +202,7 @@ fn make_equal<'a>(
 
 /// Whether a caption says of what is called as what is asked for that it is not there, or that it
 /// looks otherwise.
-pub(super) fn denies(caption: &ParsedCaption, asked: &ObjectQuery) -> bool {
+fn denies(caption: &ParsedCaption, asked: &ObjectQuery) -> bool {
     let looks = |of: &[Attribute]| -> Vec<Attribute> {
         let looks = of.iter().filter(|it| it.kind != AttributeKind::Compound);
         looks.cloned().collect()
