@@ -114,7 +114,7 @@ impl Retrieval {
     }
 
     /// The same without that: a search weighs by itself what was seen since (`newer_sighting`).
-    pub(super) fn recall_last_sure_sightings(
+    pub(super) fn recall_last_seen_for_search(
         &self,
         session: SessionName<'_>,
         request: &RecallRequest,

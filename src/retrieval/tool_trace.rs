@@ -87,7 +87,7 @@ impl<'a> ToolTrace<'a> {
     ) -> Result<Vec<Recalled>, RetrievalError> {
         self.check_length()?;
         let reply =
-            unless_nameless(self.retrieval.recall_last_sure_sightings(self.session, &request))?;
+            unless_nameless(self.retrieval.recall_last_seen_for_search(self.session, &request))?;
         let found = found_in(&reply);
         self.push(TracedCall::RecallLastSeen { request, reply }, why);
         Ok(found)

@@ -285,6 +285,10 @@ impl ObjectName {
     /// Whether a mention has this name of two words at the end of its own, of three, which is another
     /// thing's: a hot water bottle is no water bottle.
     fn is_end_of_another_name(&self, mention: &Mention) -> bool {
+        // Of most names at once, as each phrase of all captions is asked.
+        if self.attributes.is_empty() {
+            return false;
+        }
         let name = mention.phrase.split(',').next().unwrap_or_default();
         let words: Vec<&str> = name.split(' ').collect();
         let [.., first, second, last] = words.as_slice() else { return false };

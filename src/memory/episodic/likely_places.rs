@@ -103,18 +103,18 @@ impl Episodic {
         if let Some(mention) = mention {
             // As likely as all the others together.
             let score = likely.iter().map(|it| it.score).sum();
-            let near = described.filter(|_| !self.was_seen(&mention.head_stem));
-            let near =
-                near.map(|it| self.nearest_description(&[thing, it], &records)).transpose()?;
-            let near = near.flatten();
-            let near = near.map(|(phrase, record)| likely_place(record, Some(phrase)));
-            let first = match self.last_alike(&mention, &wanted, Alike::Listed)?.or(near) {
-                Some(near) => Some(near),
+            let mut first = self.last_alike(&mention, &wanted, Alike::Listed)?;
+            let described = described.filter(|_| !self.was_seen(&mention.head_stem));
+            if let (None, Some(described)) = (&first, described) {
+                let near = self.nearest_description(&[thing, described], &records)?;
+                first = near.map(|(phrase, record)| likely_place(record, Some(phrase)));
+            }
+            if first.is_none() {
                 // Where such things are not kept it is another thing that is only alike.
-                None => self
+                first = self
                     .last_alike(&mention, &wanted, Alike::ByVector)?
-                    .filter(|it| commonsense::suits(thing, &it.words) != Some(0.0)),
-            };
+                    .filter(|it| commonsense::suits(thing, &it.words) != Some(0.0));
+            }
             likely.splice(0..0, first.map(|it| LikelyPlace { score, ..it }));
         }
         likely.truncate(k);

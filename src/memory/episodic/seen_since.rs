@@ -32,9 +32,7 @@ impl Episodic {
         mut sightings: Vec<Sighting>,
     ) -> Result<Vec<Sighting>, MemoryError> {
         let newest = sightings.first().filter(|it| it.certainty >= Certainty::Shown);
-        let Some(newest) = newest.map(|it| it.recalled.record.clone()) else {
-            return Ok(sightings);
-        };
+        let Some(last) = newest.map(|it| it.recalled.record.end_at) else { return Ok(sightings) };
         let asked_for = self.query_mentions(query).into_iter().next();
         let tells_look =
             asked_for.is_some_and(|it| it.attributes.iter().any(is_look) && !is_deed(&it));
@@ -42,7 +40,7 @@ impl Episodic {
             return Ok(sightings);
         }
         let wanted = self.scene_query(query)?;
-        let since = newest.end_at.plus(Duration::from_micros(1));
+        let since = last.plus(Duration::from_micros(1));
         let window = Window::new(Some(since), filter.window.end());
         let Ok(window) = window else { return Ok(sightings) };
         let filter = Filter { window, ..filter.clone() };

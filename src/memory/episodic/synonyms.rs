@@ -104,12 +104,9 @@ fn add_names_of_plural(names: &mut Vec<ObjectName>, mention: &Mention) {
         one != name && everyday_names::things(&one).next().is_some()
     };
     let others = lexicon::household_names(&mention.head).iter().filter(|it| !is_of_several(it));
-    let names_of_others =
-        others.filter_map(|it| object_name(it, &mention.attributes, Relation::Same));
-    for name in names_of_others {
-        if !names.contains(&name) {
-            names.push(name);
-        }
+    for other in others {
+        let name = object_name(other, &mention.attributes, Relation::Same);
+        names.extend(name.filter(|it| !names.contains(it)));
     }
 }
 
