@@ -37,6 +37,8 @@ fn what_no_caption_names_is_guessed_where_what_is_nearest_to_its_description_was
         "an orange extension reel on a white bed in the bedroom",
         "a brown leather wallet on a grey sofa in the living room",
         "a roll of bubble wrap on a black chair in the bathroom",
+        "a colander full of spinach on a grey sofa in the living room",
+        "a silver tray on a sill in the hallway",
     ];
     let episodic = remembered(state.path(), &[CAPTIONS, &things].concat());
     let first = |thing: &str, described: &str| {
@@ -47,6 +49,8 @@ fn what_no_caption_names_is_guessed_where_what_is_nearest_to_its_description_was
     let lead = "the extension lead on the orange drum, please";
     assert_eq!(first("orange drum", lead), things[1]);
     assert_eq!(first("brown purse", "brown purse"), things[2]);
+    // As everyday names have it near.
+    assert_eq!(first("sieve", "that sieve thing for draining pasta"), things[4]);
     // Nothing is near.
     assert!(first("toothbrush", "my toothbrush").contains("bathroom"));
 }
