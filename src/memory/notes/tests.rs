@@ -450,7 +450,7 @@ proptest! {
         for (id, (text, _)) in model.iter().filter(|(_, (_, year))| *year >= least) {
             let raised = bm25(&all, &query, text).powi(3);
             let lift = 0.8 * raised / (raised + 1.5_f64.powi(3));
-            let similarity = f64::from((similarity(&query, text) - excess / 2.0).max(0.0));
+            let similarity = f64::from((similarity(&query, text) - excess / 2.0).clamp(0.0, 1.0));
             expected.insert(*id, similarity + (1.0 - similarity) * lift);
         }
         assert_eq!(loaded.found.len(), expected.len());
