@@ -65,10 +65,11 @@ def ask(program, texts, questions, show):
     for row in questions:
         asked = row["question"]
         lasts = set(row.get("answers", row.get("last")))
-        all_right = set(row.get("all", ()))
+        all_right, unknown = set(row.get("all", ())), set(row.get("maybe", ()))
         last, certainty, probability = memory.last(asked)
         given = memory.all(asked)
-        found, possible = ({numbers[at] for at in these} for these in given)
+        # Nobody can tell of what a text leaves open.
+        found, possible = ({numbers[at] for at in these} - unknown for these in given)
         by_words = bm25_last(words, asked)
         outcome = {
             "asked": asked,
@@ -78,7 +79,12 @@ def ask(program, texts, questions, show):
             "certainty": certainty,
             "claims of all": [
                 (probability, last is not None and numbers[last] in lasts),
-                *((said, numbers[at] in all_right) for these in given for at, said in these.items() if "all" in row),
+                *(
+                    (said, numbers[at] in all_right)
+                    for these in given
+                    for at, said in these.items()
+                    if "all" in row and numbers[at] not in unknown
+                ),
             ],
             "gives": last is not None,
             "bm25": by_words is not None and numbers[by_words] in lasts,
