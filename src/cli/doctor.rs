@@ -131,12 +131,15 @@ fn examine(
 }
 
 fn check_models(config: &Config, places: &Places) -> Result<String, String> {
-    let dirs = [
+    let mut dirs = vec![
         ("captioner", config.captioner_dir(places)),
         ("embedder", config.embedder_dir(places)),
         ("reader", config.reader_dir(places)),
         ("reader of captions", config.caption_reader_dir(places)),
     ];
+    if let Some(dir) = config.caption_matcher_dir(places).transpose() {
+        dirs.push(("matcher of captions", dir));
+    }
     let mut found = Vec::new();
     for (name, dir) in dirs {
         let help = "`engram models list` names those that can be had";

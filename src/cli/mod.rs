@@ -313,6 +313,9 @@ fn print_config(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
     ] {
         say(&format!("# {name}: {}", path.display()))?;
     }
+    if let Some(path) = config.caption_matcher_dir(places)? {
+        say(&format!("# matcher of captions: {}", path.display()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -38,6 +38,12 @@ impl Config {
         self.model_dir("reader.captions", &self.settings.reader.captions, places)
     }
 
+    /// `None` where none is set.
+    pub fn caption_matcher_dir(&self, places: &Places) -> Result<Option<PathBuf>, ConfigError> {
+        let model = Some(&self.settings.reader.matches).filter(|it| !it.is_empty());
+        model.map(|it| self.model_dir("reader.matches", it, places)).transpose()
+    }
+
     /// A path where `model` is one; a model of the hub's cache where it begins with `hf:`; else
     /// the directory of that name in the first of the models directories that has it, and then
     /// the cache's, where the name is of a known model.

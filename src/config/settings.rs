@@ -152,6 +152,7 @@ pub struct EmbedderSettings {
 pub struct ReaderSettings {
     pub model: String,
     pub captions: String,
+    pub matches: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -10,6 +10,8 @@ mod thing_name;
 mod who_does_what;
 mod written;
 
+use std::ops::Range;
+
 use crate::language::caption::of_tags::Tagged;
 use crate::language::clad::with_colours;
 use crate::language::design::with_designs;
@@ -22,6 +24,7 @@ use crate::language::picture_head::with_picture_heads;
 use crate::language::place::{PlaceWords, place_of};
 use crate::language::tagged::TaggedWord;
 use crate::language::verb_head::without_verb_heads;
+use crate::language::words::PRONOUNS;
 
 /// The reader that knows rules only.
 pub const BY_RULES: u32 = 0;
@@ -163,6 +166,27 @@ impl ParsedCaption {
 /// Sentences of a caption: each ends before a blank. A semicolon is left out, as it was where the
 /// model of captions learned: with one it overlooks what is gone.
 pub fn sentences(caption: &str) -> impl Iterator<Item = &str> {
+    sentence_spans(caption).into_iter().filter_map(|at| caption.get(at))
+}
+
+/// The same, each after the sentence before where it begins with a pronoun: what "it" is stands there.
+pub fn sentences_in_context(caption: &str) -> impl Iterator<Item = &str> {
+    let spans = sentence_spans(caption);
+    let starts: Vec<usize> = spans.iter().map(|it| it.start).collect();
+    spans.into_iter().enumerate().filter_map(move |(number, at)| {
+        let sentence = caption.get(at.clone())?;
+        let before = number.checked_sub(1).filter(|_| begins_with_pronoun(sentence));
+        let start = before.and_then(|it| starts.get(it)).copied().unwrap_or(at.start);
+        caption.get(start..at.end)
+    })
+}
+
+fn begins_with_pronoun(sentence: &str) -> bool {
+    let first = sentence.split(|c: char| !c.is_alphabetic()).find(|it| !it.is_empty());
+    first.is_some_and(|it| PRONOUNS.contains(&it.to_lowercase()))
+}
+
+fn sentence_spans(caption: &str) -> Vec<Range<usize>> {
     let mut ends: Vec<usize> = Vec::new();
     let mut after = caption.char_indices().peekable();
     while let Some((at, c)) = after.next() {
@@ -173,8 +197,13 @@ pub fn sentences(caption: &str) -> impl Iterator<Item = &str> {
     }
     ends.push(caption.len());
     let starts = std::iter::once(0).chain(ends.clone());
-    let parts = starts.zip(ends).filter_map(|(start, end)| caption.get(start..end));
-    parts.map(|it| it.trim().trim_end_matches(';')).filter(|it| !it.is_empty())
+    let bare = |(start, end): (usize, usize)| {
+        let part = caption.get(start..end)?;
+        let start = start + part.len() - part.trim_start().len();
+        let length = part.trim().trim_end_matches(';').len();
+        (length > 0).then_some(start..start + length)
+    };
+    starts.zip(ends).filter_map(bare).collect()
 }
 
 #[cfg(test)]
@@ -208,5 +237,18 @@ pub(in crate::language) mod tests {
         assert_eq!(of("a mug"), ["a mug"]);
         assert_eq!(of(" . "), ["."]);
         assert_eq!(of(""), [""; 0]);
+    }
+
+    #[test]
+    fn a_pronoun_stands_after_what_it_is() {
+        let of = |caption: &'static str| sentences_in_context(caption).collect::<Vec<_>>();
+        assert_eq!(
+            of("A mug. It has a chip; a lamp. A desk."),
+            ["A mug.", "A mug. It has a chip", "a lamp.", "A desk."]
+        );
+        assert_eq!(
+            of("It's red. \"They\" is written on it."),
+            ["It's red.", "It's red. \"They\" is written on it."]
+        );
     }
 }

@@ -100,6 +100,7 @@ classes! {
     INVISIBLE_VERBS = "invisible_verbs";
     TOPIC_FRAMES = "topic_frames";
     POSSESSIVES = "possessives";
+    PRONOUNS = "pronouns";
     VISITS = "visits";
     EXCLUSIONS = "exclusions";
     EXAMPLE_FRAMES = "example_frames";

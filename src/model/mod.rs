@@ -9,6 +9,7 @@ mod bert_config;
 pub mod blip;
 pub mod calibration;
 pub mod calibration_pairs;
+pub mod caption_matcher;
 pub mod caption_reader;
 pub mod captioner;
 pub mod compute;
@@ -149,6 +150,16 @@ pub trait CaptionTagger: Send + Sync + fmt::Debug {
 
     /// All words of a sentence, in their order.
     fn tag(&self, sentence: &str) -> Result<Vec<TaggedWord>, ModelError>;
+}
+
+/// Tells whether a sentence of a caption shows what a query asks for, for many threads at once.
+///
+/// Text beyond the model's length is cut, never refused.
+pub trait CaptionMatcher: Send + Sync + fmt::Debug {
+    fn identity(&self) -> &ModelIdentity;
+
+    /// Natural logarithm of the odds that it does; 0 is one to one.
+    fn log_odds(&self, query: &str, sentence: &str) -> Result<f32, ModelError>;
 }
 
 /// What a captioner that can do several things does with an image; others do the one they can.

@@ -3,7 +3,7 @@
 
 use crate::language::fit::Certainty;
 use crate::memory::episodic::instance_query::SightingList;
-use crate::memory::episodic::last_seen::{Sighting, SightingExplanation};
+use crate::memory::episodic::last_seen::{Sighting, SightingExplanation, Wording};
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
@@ -101,14 +101,15 @@ impl Retrieval {
         Ok(Recall { found, order: RecallOrder::BestFirst, explanation, is_literal, read_as })
     }
 
-    /// The newest records that show an object, after what was seen since and may show it.
+    /// The newest records that show an object, in any words, after what was seen since and may show
+    /// it.
     pub(crate) fn recall_last_seen(
         &self,
         session: SessionName<'_>,
         request: &RecallRequest,
     ) -> Result<Recall, RetrievalError> {
         let RecallRequest { filter, k, .. } = request;
-        self.last_seen_and(session, request, |query, seen| {
+        self.last_seen_and(session, request, Wording::Any, |query, seen| {
             self.episodic.with_seen_since(query, filter, *k, seen)
         })
     }
@@ -119,22 +120,28 @@ impl Retrieval {
         session: SessionName<'_>,
         request: &RecallRequest,
     ) -> Result<Recall, RetrievalError> {
-        self.last_seen_and(session, request, |_, seen| Ok(seen))
+        self.last_seen_and(session, request, Wording::Own, |_, seen| Ok(seen))
     }
 
     fn last_seen_and(
         &self,
         session: SessionName<'_>,
         request: &RecallRequest,
+        wording: Wording,
         since: impl Fn(&str, Vec<Sighting>) -> Result<Vec<Sighting>, MemoryError>,
     ) -> Result<Recall, RetrievalError> {
         let RecallRequest { query, filter, k, explain } = request;
         let find = |query: &str| {
             if *explain {
-                let (seen, reasons) = self.episodic.last_seen_explained(query, filter, *k)?;
+                let (seen, reasons) =
+                    self.episodic.last_seen_explained(query, filter, *k, wording)?;
                 return Ok((since(query, seen)?, Some(Explanation::Evidence(reasons))));
             }
-            Ok((since(query, self.episodic.last_seen(query, filter, *k)?)?, None))
+            let seen = match wording {
+                Wording::Own => self.episodic.last_seen(query, filter, *k)?,
+                Wording::Any => self.episodic.last_seen_in_any_words(query, filter, *k)?,
+            };
+            Ok((since(query, seen)?, None))
         };
         let certainty = |(seen, _): &(Vec<Sighting>, Option<Explanation>)| certainty_of(seen);
         let ((seen, explanation), read_as) = self.episodic.find_as_meant(query, find, certainty)?;
@@ -154,9 +161,10 @@ impl Retrieval {
         &self,
         session: SessionName<'_>,
         request: &RecallRequest,
+        wording: Wording,
     ) -> Result<Recall, RetrievalError> {
         let RecallRequest { query, filter, k, explain: _ } = request;
-        let find = |query: &str| self.episodic.list_sightings(query, filter, *k);
+        let find = |query: &str| self.episodic.list_sightings(query, (filter, *k), wording);
         let certainty = |it: &SightingList| certainty_of(&it.sightings);
         let (list, read_as) = self.episodic.find_as_meant(query, find, certainty)?;
         let SightingList { sightings, total } = list;

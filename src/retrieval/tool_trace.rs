@@ -5,6 +5,7 @@
 use crate::base::RecordId;
 use crate::language::fit::Certainty;
 use crate::memory::episodic::instances::Instance;
+use crate::memory::episodic::last_seen::Wording;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::instances::InstanceList;
 use crate::retrieval::recall::{Recall, RecallRequest};
@@ -99,7 +100,8 @@ impl<'a> ToolTrace<'a> {
         why: &'static str,
     ) -> Result<Vec<Recalled>, RetrievalError> {
         self.check_length()?;
-        let reply = unless_nameless(self.retrieval.recall_all(self.session, &request))?;
+        let reply =
+            unless_nameless(self.retrieval.recall_all(self.session, &request, Wording::Own))?;
         let found = found_in(&reply);
         self.push(TracedCall::RecallAll { request, reply }, why);
         Ok(found)

@@ -69,7 +69,7 @@ pub(crate) struct RecallReply {
     // Records that may show what is asked for, where none shows it for sure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     possible: Vec<RecordReply>,
-    // How surely all of these show it.
+    // How surely the first of these shows it, and in most recalls all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     certainty: Option<CertaintyReply>,
     session: String,
@@ -157,7 +157,8 @@ fn order_words(order: RecallOrder, found: usize) -> String {
     match order {
         RecallOrder::BestFirst => "best first".to_owned(),
         RecallOrder::NewestFirst { certainty: Some(Certainty::Possible | Certainty::Partial) } => {
-            "newest first, possible ones: the captions leave out part of it".to_owned()
+            "newest first, possible ones: the captions leave out part of it or call it otherwise"
+                .to_owned()
         }
         RecallOrder::NewestFirst { certainty: Some(Certainty::Related) } => {
             "newest first, unsure ones: the captions say only what it is a kind of".to_owned()
@@ -170,7 +171,8 @@ fn order_words(order: RecallOrder, found: usize) -> String {
             format!("in the order of time, the newest of {total} {what}")
         }
         RecallOrder::Chronological { .. } if order.is_only_possible() => {
-            "in the order of time: the captions leave out part of it".to_owned()
+            "in the order of time: the captions leave out part of it or call it otherwise"
+                .to_owned()
         }
         RecallOrder::Chronological { .. } => "in the order of time, all sightings".to_owned(),
     }

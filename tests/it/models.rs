@@ -14,6 +14,7 @@ use engram::model::CaptionError;
 use engram::model::TextRole;
 use engram::model::bert;
 use engram::model::blip;
+use engram::model::caption_matcher;
 use engram::model::caption_reader;
 use engram::model::request_reader;
 use serde_json::Value;
@@ -153,6 +154,34 @@ fn the_reader_of_captions_equals_its_golden_file() {
             .collect();
         assert_eq!(found, expected, "{text}");
     }
+}
+
+#[test]
+fn the_matcher_of_captions_equals_its_golden_file() {
+    let dir = default_model("caption-matcher");
+    let rows = golden(&dir);
+    assert!(!rows.is_empty());
+    let matcher = caption_matcher::load(&dir).unwrap();
+    for row in rows {
+        let (query, sentence) = (row["query"].as_str().unwrap(), row["sentence"].as_str().unwrap());
+        let found = f64::from(matcher.log_odds(query, sentence).unwrap());
+        let expected = row["log_odds"].as_f64().unwrap();
+        assert!(
+            (found - expected).abs() < 1e-3,
+            "{query:?}, {sentence:?}: {found}, not {expected}"
+        );
+    }
+}
+
+#[test]
+fn the_longest_pair_is_cut_not_refused() {
+    let matcher = caption_matcher::load(&default_model("caption-matcher")).unwrap();
+    let long = "a red mug and ".repeat(10_000);
+    let few = "a red mug and ".repeat(200);
+    let of = |sentence: &str| matcher.log_odds("the red mug", sentence).unwrap();
+    assert!(of(&long).is_finite());
+    assert!((of(&long) - of(&few)).abs() < f32::EPSILON);
+    assert!(matcher.log_odds("", "").unwrap().is_finite());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use engram::language::fit::Certainty;
 use engram::memory::embedding_space;
 use engram::memory::episodic::Episodic;
 use engram::memory::episodic::captions::CaptionReader;
+use engram::memory::episodic::last_seen::Wording;
 use engram::model::embedder::EmbedderHandle;
 use engram::model::{bert, caption_reader};
 use engram::search::Filter;
@@ -170,7 +171,7 @@ fn whoever_is_called_by_what_he_does_is_a_person_and_a_tool_is_none() {
         let found = last_seen(&episodic, &captions, query).map(|it| it.0);
         assert_eq!(found, expected, "{query}");
     }
-    let people = episodic.list_sightings("people", &Filter::default(), 9).unwrap();
+    let people = episodic.list_sightings("people", (&Filter::default(), 9), Wording::Own).unwrap();
     assert_eq!(people.total, 3, "neither pliers nor nobody");
     let read = episodic.last_seen("the book I was reading", &Filter::default(), 1).unwrap();
     assert_eq!(read[0].certainty, Certainty::Possible);
@@ -195,7 +196,7 @@ fn kinds_are_listed_beside_what_is_asked_for() {
         ("drink", &[5]),
         ("the novel", &[0]),
     ] {
-        let listed = episodic.list_sightings(query, &Filter::default(), 9).unwrap();
+        let listed = episodic.list_sightings(query, (&Filter::default(), 9), Wording::Own).unwrap();
         let at = |caption: &String| captions.iter().position(|it| it == caption).unwrap();
         let listed: Vec<usize> =
             listed.sightings.iter().map(|it| at(&it.recalled.record.caption)).collect();

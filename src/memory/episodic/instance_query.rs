@@ -10,7 +10,7 @@ use crate::base::time::{Timestamp, Window, Zone};
 use crate::index::phrases::{ObjectQuery, SceneQuery};
 use crate::language::reference::{Order, Reference};
 use crate::memory::episodic::instances::{self, Instance};
-use crate::memory::episodic::last_seen::Sighting;
+use crate::memory::episodic::last_seen::{Sighting, Wording};
 use crate::memory::episodic::ranking::{self, DoneWith, RankBy, RankingCriteria};
 use crate::memory::episodic::sighting_confidence::{
     self, HISTORY_SPAN, PlaceHistory, VIEWPOINT_METRES,
@@ -39,23 +39,29 @@ const ANCHORS_MAX: usize = 8;
 impl Episodic {
     /// Sightings within `filter` of what `query` describes, with the best certainty that
     /// [`Episodic::last_seen`] finds, and of its kinds: novels are among the books. Of more than `k`
-    /// the newest.
+    /// the newest. In any words, also what captions call otherwise.
     pub fn list_sightings(
         &self,
         query: &str,
-        filter: &Filter,
-        k: usize,
+        (filter, k): (&Filter, usize),
+        wording: Wording,
     ) -> Result<SightingList, MemoryError> {
         let mut wanted = self.scene_query(query)?;
         self.vocabulary.take_kinds(&mut wanted.target);
         let total = self.corpus.count_sightings(&wanted, filter);
-        let Some(seen) = self.corpus.last_sightings(&wanted, filter, k) else {
-            return Ok(SightingList { sightings: Vec::new(), total });
-        };
         let vector = self.query_vector(query)?;
         let asked = Query { text: query, vector: vector.as_ref(), filter, accepts: None, k };
-        let mut sightings = self.sightings(&asked, &wanted, seen)?;
+        let sightings = match self.corpus.last_sightings(&wanted, filter, k) {
+            Some(seen) => self.sightings(&asked, &wanted, seen)?,
+            None => Vec::new(),
+        };
+        let mut list = SightingList { sightings, total };
+        if wording == Wording::Any {
+            list = self.with_other_words(&asked, &wanted, list)?;
+        }
+        let SightingList { mut sightings, total } = list;
         sightings.sort_by_key(|it| (it.recalled.record.meta.taken_at, it.recalled.record.id));
+        sightings.drain(..sightings.len().saturating_sub(k));
         Ok(SightingList { sightings, total })
     }
 

@@ -38,6 +38,15 @@ pub struct SightingExplanation {
     pub evidence: SightingEvidence,
 }
 
+/// In which words what is found shows what is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wording {
+    /// In the query's, and in those that mean the same.
+    Own,
+    /// Or in any that a model finds to say so.
+    Any,
+}
+
 /// Newest of those that only may show the thing, which are compared with the query.
 const POSSIBLE_MAX: usize = 256;
 
@@ -59,21 +68,34 @@ impl Episodic {
     ) -> Result<Vec<Sighting>, MemoryError> {
         let find =
             |wanted: &SceneQuery, most| (self.corpus.last_sightings(wanted, filter, most), ());
-        Ok(self.last_seen_by(query, filter, k, find)?.0)
+        Ok(self.last_seen_by(query, (filter, k), Wording::Own, find)?.0)
     }
 
-    /// As [`Episodic::last_seen`], with the query as it was read and the evidence of the index.
+    /// As [`Episodic::last_seen`], in any words ([`Episodic::after_other_words`]).
+    pub fn last_seen_in_any_words(
+        &self,
+        query: &str,
+        filter: &Filter,
+        k: usize,
+    ) -> Result<Vec<Sighting>, MemoryError> {
+        let find =
+            |wanted: &SceneQuery, most| (self.corpus.last_sightings(wanted, filter, most), ());
+        Ok(self.last_seen_by(query, (filter, k), Wording::Any, find)?.0)
+    }
+
+    /// With the query as it was read and the evidence of the index.
     pub fn last_seen_explained(
         &self,
         query: &str,
         filter: &Filter,
         k: usize,
+        wording: Wording,
     ) -> Result<(Vec<Sighting>, SightingExplanation), MemoryError> {
         let find = |wanted: &SceneQuery, most| {
             let (seen, evidence) = self.corpus.explain_last_sightings(wanted, filter, most);
             (seen, SightingExplanation { wanted: wanted.clone(), evidence })
         };
-        self.last_seen_by(query, filter, k, find)
+        self.last_seen_by(query, (filter, k), wording, find)
     }
 
     /// The sightings of what `find` gives, of at most so many, and what it tells besides: to
@@ -81,21 +103,39 @@ impl Episodic {
     fn last_seen_by<T>(
         &self,
         query: &str,
-        filter: &Filter,
-        k: usize,
+        (filter, k): (&Filter, usize),
+        wording: Wording,
         find: impl FnOnce(&SceneQuery, usize) -> (Option<ObjectSightings>, T),
     ) -> Result<(Vec<Sighting>, T), MemoryError> {
         let wanted = self.scene_query(query)?;
         let (seen, told) = find(&wanted, POSSIBLE_MAX.max(k.saturating_add(MISDETECTION_SPARE)));
-        let Some(mut seen) = seen else { return Ok((Vec::new(), told)) };
+        if seen.is_none() && wording == Wording::Own {
+            return Ok((Vec::new(), told));
+        }
         let vector = self.query_vector(query)?;
         let asked = Query { text: query, vector: vector.as_ref(), filter, accepts: None, k };
+        let sightings = seen.map_or_else(|| Ok(Vec::new()), |it| self.of_seen(&asked, &wanted, it));
+        Ok((
+            match wording {
+                Wording::Own => sightings?,
+                Wording::Any => self.after_other_words(&asked, &wanted, sightings?)?,
+            },
+            told,
+        ))
+    }
+
+    fn of_seen(
+        &self,
+        asked: &Query<'_>,
+        wanted: &SceneQuery,
+        mut seen: ObjectSightings,
+    ) -> Result<Vec<Sighting>, MemoryError> {
         if seen.certainty == Certainty::Possible {
-            seen = self.most_alike(&asked, &wanted, seen)?;
+            seen = self.most_alike(asked, wanted, seen)?;
         }
-        seen.records.truncate(k.saturating_add(MISDETECTION_SPARE));
-        let sightings = self.sightings(&asked, &wanted, seen)?;
-        Ok((self.without_misdetections(sightings, &wanted, k)?, told))
+        seen.records.truncate(asked.k.saturating_add(MISDETECTION_SPARE));
+        let sightings = self.sightings(asked, wanted, seen)?;
+        self.without_misdetections(sightings, wanted, asked.k)
     }
 
     /// First `k` sightings without misdetections; all where all may be some.
@@ -359,7 +399,7 @@ pub(super) mod tests {
             } else {
                 assert!(newest.iter().take(7).eq(&ids(&found)), "{query}");
             }
-            let total = memory.list_sightings(query, filter, 7).unwrap().total;
+            let total = memory.list_sightings(query, (filter, 7), Wording::Own).unwrap().total;
             assert_eq!(total, seen.len() as u64, "{query}");
         }
     }
@@ -488,7 +528,7 @@ pub(super) mod tests {
             memory.remember_observations(seen.collect()).unwrap();
             let found = memory.last_seen("red mug", &Filter::default(), 1).unwrap();
             let (explained, _) =
-                memory.last_seen_explained("red mug", &Filter::default(), 1).unwrap();
+                memory.last_seen_explained("red mug", &Filter::default(), 1, Wording::Own).unwrap();
             assert_eq!(found, explained);
             caption(&found[0]).to_owned()
         };

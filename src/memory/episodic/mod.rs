@@ -12,6 +12,7 @@ mod foreign;
 pub mod forgetting;
 mod forgotten_topic;
 mod importing;
+mod in_other_words;
 pub mod instance_query;
 pub mod instances;
 pub mod last_seen;
@@ -50,7 +51,7 @@ use crate::memory::episodic::captions::CaptionReader;
 use crate::memory::episodic::rereading::{Rereader, RereadingParts};
 use crate::memory::episodic::vocabulary::{Vocabulary, mentioned_in};
 use crate::model::embedder::EmbedderHandle;
-use crate::model::{ModelError, ModelIdentity, TextRole};
+use crate::model::{CaptionMatcher, ModelError, ModelIdentity, TextRole};
 use crate::search::compaction::Options;
 use crate::search::compactor::{Compactor, OnGone};
 use crate::search::retention::{RetentionWitness, Unwitnessed};
@@ -101,6 +102,7 @@ pub struct Episodic {
     corpus: Arc<Corpus>,
     embedder: EmbedderHandle,
     captions: CaptionReader,
+    matcher: Option<Box<dyn CaptionMatcher>>,
     vocabulary: Arc<Vocabulary>,
     compactor: Compactor,
     rereader: Option<Rereader>,
@@ -146,7 +148,15 @@ impl Episodic {
         let told = (witness, on_gone);
         let compactor = Compactor::start(Arc::clone(&corpus), store.clone(), options, clock, told)
             .map_err(MemoryError::Thread)?;
-        Ok(Self { store, corpus, embedder, captions, vocabulary, compactor, rereader })
+        let matcher = None;
+        Ok(Self { store, corpus, embedder, captions, matcher, vocabulary, compactor, rereader })
+    }
+
+    /// The same with a model that finds what captions call otherwise; without one nothing is.
+    #[must_use]
+    pub fn with_matcher(mut self, matcher: Option<Box<dyn CaptionMatcher>>) -> Self {
+        self.matcher = matcher;
+        self
     }
 
     /// Commits the caption of a pending frame. On disk and searchable when it returns.

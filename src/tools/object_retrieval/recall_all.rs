@@ -1,5 +1,6 @@
 //! `recall_all`: every record that shows an object, in the order of time.
 
+use crate::memory::episodic::last_seen::Wording;
 use crate::retrieval::recall::{Recall, RecallRequest};
 use crate::retrieval::session::RecallKind;
 use crate::retrieval::sessions::SessionName;
@@ -39,7 +40,7 @@ impl RecallTool for RecallAll {
         session: SessionName<'_>,
         request: &RecallRequest,
     ) -> Result<Recall, RetrievalError> {
-        retrieval.recall_all(session, request)
+        retrieval.recall_all(session, request, Wording::Any)
     }
 
     fn why_empty(context: &Context, request: &RecallRequest) -> String {

@@ -1,0 +1,77 @@
+"""Writes a student as engram loads it: f16 weights, configuration and golden answers.
+
+    python export.py --student WORK/student.pt --request-reader ../../request-reader --places ../../../benches/language --out ..
+
+`--slope` and `--offset` make log-odds of its logits, as `evaluate.py` fits them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from pathlib import Path
+
+import torch
+from model import TABLE, Matcher, as_tensors, config_of, tokenizer_of, weights_of
+from places import sentences
+from safetensors.torch import save_file
+from teacher import places_of
+
+GOLDEN = 60
+_SAID = [
+    "hidden_act",
+    "hidden_size",
+    "intermediate_size",
+    "layer_norm_eps",
+    "max_position_embeddings",
+    "model_type",
+    "num_attention_heads",
+    "num_hidden_layers",
+    "pad_token_id",
+    "type_vocab_size",
+    "vocab_size",
+]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--student", type=Path, required=True)
+    parser.add_argument("--request-reader", type=Path, required=True)
+    parser.add_argument("--places", type=Path, nargs="+", required=True, help="for the golden answers")
+    parser.add_argument("--slope", type=float, default=1.0)
+    parser.add_argument("--offset", type=float, default=0.0)
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    state = torch.load(args.student, weights_only=True)
+    state["match.weight"], state["match.bias"] = (
+        state["match.weight"] * args.slope,
+        state["match.bias"] * args.slope + args.offset,
+    )
+    layers = 1 + max(int(name.split(".")[3]) for name in state if ".layer." in name)
+    config = config_of(len(state[f"bert.{TABLE}"]), layers)
+    kept = {name: it.half().contiguous() for name, it in state.items() if name != f"bert.{TABLE}"}
+    save_file(kept, args.out / "model.safetensors", metadata={"format": "pt"})
+    said = {"architectures": ["CaptionMatcher"]} | {key: config.to_dict()[key] for key in _SAID}
+    (args.out / "config.json").write_text(json.dumps(said | {"words_of": "request-reader"}, indent=2) + "\n")
+
+    model, tokenizer = Matcher(config), tokenizer_of(args.request_reader)
+    table = weights_of(args.request_reader)[TABLE]
+    model.load_state_dict({name: it.float() for name, it in (kept | {f"bert.{TABLE}": table}).items()})
+    model.eval()
+    rng, rows = random.Random(7), []
+    for place in list(places_of(args.places, []).values()):
+        for question in rng.sample(place.questions, 2):
+            number = rng.choice(
+                sorted(question.shown) if question.shown and rng.random() < 0.6 else sorted(place.captions)
+            )
+            rows.append((question.text, rng.choice(sentences(place.captions[number]))))
+    with torch.no_grad(), (args.out / "golden.jsonl").open("w") as out:
+        for query, sentence in rows[:GOLDEN]:
+            log_odds = model(*as_tensors(tokenizer, [(query, sentence)])).item()
+            row = {"query": query, "sentence": sentence, "log_odds": round(log_odds, 4)}
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

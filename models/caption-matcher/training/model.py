@@ -1,0 +1,89 @@
+"""The network: a BERT of a few layers and one logit, of a query and a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from torch import nn
+from transformers import BertConfig, BertModel
+
+POSITIONS, TOKENS_MAX = 256, 112
+TABLE = "embeddings.word_embeddings.weight"
+
+
+def config_of(vocabulary: int, layers: int) -> BertConfig:
+    return BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=384,
+        intermediate_size=1536,
+        num_attention_heads=12,
+        num_hidden_layers=layers,
+        max_position_embeddings=POSITIONS,
+    )
+
+
+class Matcher(nn.Module):
+    def __init__(self, config: BertConfig, has_types: bool = False):
+        """With types of tokens the sentence's are of the second, as the teacher knows them; engram's encoder
+        has the first alone."""
+        super().__init__()
+        self.has_types = has_types
+        self.bert = BertModel(config, add_pooling_layer=False)
+        self.match = nn.Linear(config.hidden_size, 1)
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
+        """The logit of each pair."""
+        types = types if self.has_types else torch.zeros_like(types)
+        read = self.bert(input_ids=ids, attention_mask=mask, token_type_ids=types)
+        return self.match(read.last_hidden_state[:, 0])[:, 0]
+
+
+def start_from(model: Matcher, known: dict[str, torch.Tensor], layers: list[int], table: torch.Tensor) -> None:
+    """Begins with these layers of a BERT; the vectors of tokens are those of `table`, and stay."""
+    own = model.bert.state_dict()
+    for name in own:
+        of = name
+        if name.startswith("encoder.layer."):
+            number = int(name.split(".")[2])
+            of = name.replace(f"layer.{number}.", f"layer.{layers[number]}.", 1)
+        own[name] = table if name == TABLE else known[of].float()[: len(own[name])]
+    model.bert.load_state_dict(own)
+    model.bert.embeddings.word_embeddings.weight.requires_grad = False
+
+
+def weights_of(model: Path) -> dict[str, torch.Tensor]:
+    """Of a BERT, without the prefix of a whole language model."""
+    return {name.removeprefix("bert."): it for name, it in load_file(model / "model.safetensors").items()}
+
+
+def tokenizer_of(model: Path) -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(TOKENS_MAX)
+    return tokenizer
+
+
+def as_tensors(tokenizer: Tokenizer, pairs: list[tuple[str, str]]) -> tuple[torch.Tensor, ...]:
+    """Tokens, their mask and their types."""
+    encoded = tokenizer.encode_batch(pairs)
+    width = max(len(it.ids) for it in encoded)
+    ids, mask, types = (torch.zeros(len(pairs), width, dtype=torch.long) for _ in range(3))
+    for row, it in enumerate(encoded):
+        length = len(it.ids)
+        ids[row, :length], types[row, :length], mask[row, :length] = torch.tensor(it.ids), torch.tensor(it.type_ids), 1
+    return ids, mask, types
+
+
+@torch.no_grad()
+def logits(model: Matcher, tokenizer: Tokenizer, pairs: list[tuple[str, str]], batch: int = 64) -> list[float]:
+    model.eval()
+    order = sorted(range(len(pairs)), key=lambda at: sum(map(len, pairs[at])))
+    found = [0.0] * len(pairs)
+    for start in range(0, len(order), batch):
+        rows = order[start : start + batch]
+        for at, logit in zip(rows, model(*as_tensors(tokenizer, [pairs[at] for at in rows])).tolist()):
+            found[at] = logit
+    return found

@@ -1,0 +1,284 @@
+//! What a caption calls otherwise than a query does: the "navy travel case", for the suitcase.
+//!
+//! A model reads the query with a sentence of the caption (`model/caption_matcher.rs`). That takes some
+//! milliseconds a sentence, so it is asked of few: of the records that are nearest to the query and of
+//! those that may show it by their phrases, the sentences that say most of it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::base::RecordId;
+use crate::base::time::{Timestamp, Window};
+use crate::index::phrases::SceneQuery;
+use crate::language::caption::sentences_in_context;
+use crate::language::fit::Certainty;
+use crate::language::words::STOP_WORDS;
+use crate::memory::episodic::caption_match::match_caption;
+use crate::memory::episodic::instance_query::SightingList;
+use crate::memory::episodic::last_seen::Sighting;
+use crate::memory::episodic::{Episodic, MemoryError, Recalled};
+use crate::model::CaptionMatcher;
+use crate::search::{Filter, Query};
+use crate::store::Record;
+
+/// Records that are nearest to a query, and newest that may show it by their phrases.
+const NEAREST_MAX: usize = 16;
+const MAY_SHOW_MAX: usize = 16;
+
+/// Likeness of a sentence, word by word, below which none says the query.
+const LIKENESS_MIN: f32 = 0.46;
+
+/// Most sentences that the model reads of one query.
+const SENTENCES_MAX: usize = 6;
+
+/// Log-odds from which on a sentence shows what is asked for, and from which on it may.
+const SHOWS: f32 = 1.1;
+const MAY_SHOW: f32 = -1.2;
+
+/// Log-odds below those of the likeliest at which one is about as likely: the newest of these counts.
+const ABOUT_AS_LIKELY: f32 = 1.6;
+
+/// What may show a thing in other words, as likely as the model takes it for.
+struct OtherWords {
+    sighting: Sighting,
+    log_odds: f32,
+}
+
+impl Episodic {
+    /// Sightings, newest first, after what shows the same in other words: where they are sure, what was
+    /// seen since; where they are not, in their place what is about as likely as the likeliest.
+    pub(super) fn after_other_words(
+        &self,
+        asked: &Query<'_>,
+        wanted: &SceneQuery,
+        mut sightings: Vec<Sighting>,
+    ) -> Result<Vec<Sighting>, MemoryError> {
+        let is_sure = |it: &&Sighting| it.certainty > Certainty::Possible;
+        let last = sightings.first().filter(is_sure).map(|it| it.recalled.record.end_at);
+        let Some(filter) = since(asked.filter, last) else { return Ok(sightings) };
+        let asked_since = Query { filter: &filter, ..*asked };
+        let found = self.in_other_words(&asked_since, wanted, &sightings)?;
+        let most = found.iter().map(|it| it.log_odds).fold(MAY_SHOW, f32::max);
+        let least = if last.is_some() { SHOWS } else { MAY_SHOW.max(most - ABOUT_AS_LIKELY) };
+        let likely = found.into_iter().filter(|it| it.log_odds >= least);
+        let mut found: Vec<Sighting> = likely.map(|it| it.sighting).collect();
+        if found.is_empty() {
+            return Ok(sightings);
+        }
+        found.sort_by_key(newest_first);
+        if last.is_none() {
+            sightings.clear();
+        }
+        found.append(&mut sightings);
+        found.truncate(asked.k);
+        Ok(found)
+    }
+
+    /// A list of sightings, with what shows the same in other words; where nothing is sure, with what
+    /// may.
+    pub(super) fn with_other_words(
+        &self,
+        asked: &Query<'_>,
+        wanted: &SceneQuery,
+        SightingList { mut sightings, mut total }: SightingList,
+    ) -> Result<SightingList, MemoryError> {
+        let found = self.in_other_words(asked, wanted, &sightings)?;
+        let is_sure = |it: &Sighting| it.certainty > Certainty::Possible;
+        let is_seen = sightings.first().is_some_and(is_sure);
+        let is_any_sure = is_seen || found.iter().any(|it| is_sure(&it.sighting));
+        if is_any_sure && !is_seen {
+            sightings.clear();
+            total = 0;
+        }
+        let least = if is_any_sure { SHOWS } else { MAY_SHOW };
+        for it in found.into_iter().filter(|it| it.log_odds >= least) {
+            let id = it.sighting.recalled.record.id;
+            if let Some(known) = sightings.iter_mut().find(|it| it.recalled.record.id == id) {
+                *known = it.sighting;
+            } else {
+                sightings.push(it.sighting);
+                total += 1;
+            }
+        }
+        Ok(SightingList { sightings, total })
+    }
+
+    /// What may show in other words what is asked for, within the query's filter; not what surely shows
+    /// it in the query's own.
+    fn in_other_words(
+        &self,
+        asked: &Query<'_>,
+        wanted: &SceneQuery,
+        sightings: &[Sighting],
+    ) -> Result<Vec<OtherWords>, MemoryError> {
+        let Some(matcher) = self.matcher.as_deref() else { return Ok(Vec::new()) };
+        if asked.vector.is_none() {
+            return Ok(Vec::new());
+        }
+        let sure = sightings.iter().filter(|it| it.certainty > Certainty::Possible);
+        let sure: BTreeSet<RecordId> = sure.map(|it| it.recalled.record.id).collect();
+        let is_new = |id: RecordId| !sure.contains(&id);
+        let hits = self.corpus.search(&Query { k: NEAREST_MAX, accepts: Some(&is_new), ..*asked });
+        let mut scores: BTreeMap<RecordId, f32> = hits.iter().map(|it| (it.id, it.score)).collect();
+        let may_show = self.corpus.last_sightings(wanted, asked.filter, MAY_SHOW_MAX);
+        let may_show = may_show.into_iter().flat_map(|it| it.records);
+        may_show.filter(|it| is_new(*it)).for_each(|id| {
+            scores.entry(id).or_default();
+        });
+        let ids: Vec<RecordId> = scores.keys().copied().collect();
+        let mut records = self.store.records(&ids)?;
+        records.retain(|it| {
+            let certainty = match_caption(&it.parsed, wanted).map(|it| it.certainty);
+            certainty < Some(Certainty::Shown)
+        });
+        let sightings = self.read_by(matcher, asked.text, &records)?.into_iter();
+        let other_words = |(record, log_odds): (&Record, f32)| {
+            let match_probability = probability_of(log_odds);
+            let evidence = match_caption(&record.parsed, wanted);
+            let (matched, noun) = evidence.map(|it| (it.matched, it.target.head_stem)).unzip();
+            let recalled = Recalled {
+                score: scores.get(&record.id).copied().unwrap_or_default(),
+                matched: matched.unwrap_or_default(),
+                probability: Some(match_probability * record.confidence.unwrap_or(1.0)),
+                record: record.clone(),
+            };
+            let certainty =
+                if log_odds >= SHOWS { Certainty::Partial } else { Certainty::Possible };
+            let sighting = Sighting { recalled, certainty, match_probability, noun };
+            OtherWords { sighting, log_odds }
+        };
+        Ok(sightings.map(other_words).collect())
+    }
+
+    /// The records of which a sentence is read, with the log-odds of the likeliest one.
+    fn read_by<'a>(
+        &self,
+        matcher: &dyn CaptionMatcher,
+        query: &str,
+        records: &'a [Record],
+    ) -> Result<Vec<(&'a Record, f32)>, MemoryError> {
+        let said: Vec<(usize, &str)> = (0..)
+            .zip(records)
+            .flat_map(|(number, it)| sentences_in_context(&it.caption).map(move |of| (number, of)))
+            .collect();
+        let sentences: Vec<&str> = said.iter().map(|(_, sentence)| *sentence).collect();
+        let telling = |word: &&str| !STOP_WORDS.contains(&word.to_lowercase());
+        let words = query.split_whitespace().filter(telling).collect::<Vec<_>>().join(" ");
+        let likeness = self.embedder.max_similarity(&words, &sentences)?;
+        let likeness = likeness.unwrap_or_else(|| vec![LIKENESS_MIN; sentences.len()]);
+        let mut likely: Vec<(f32, usize, &str)> =
+            likeness.into_iter().zip(said).map(|(of, (number, it))| (of, number, it)).collect();
+        likely.retain(|(likeness, ..)| *likeness >= LIKENESS_MIN);
+        likely.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        let mut read: BTreeMap<usize, f32> = BTreeMap::new();
+        for (_, number, sentence) in likely.into_iter().take(SENTENCES_MAX) {
+            let log_odds = matcher.log_odds(query, sentence)?;
+            let best = read.entry(number).or_insert(log_odds);
+            *best = best.max(log_odds);
+        }
+        Ok(read.into_iter().filter_map(|(number, it)| Some((records.get(number)?, it))).collect())
+    }
+}
+
+fn newest_first(it: &Sighting) -> Reverse<(Timestamp, RecordId)> {
+    Reverse((it.recalled.record.end_at, it.recalled.record.id))
+}
+
+/// A filter for what ended later; `None` where nothing can.
+fn since(filter: &Filter, last: Option<Timestamp>) -> Option<Filter> {
+    let Some(last) = last else { return Some(filter.clone()) };
+    let since = last.plus(Duration::from_micros(1));
+    let window = Window::new(Some(since), filter.window.end()).ok()?;
+    Some(Filter { window, ..filter.clone() })
+}
+
+fn probability_of(log_odds: f32) -> f32 {
+    1.0 / (1.0 + (-log_odds).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::memory::episodic::last_seen::Wording;
+    use crate::memory::episodic::last_seen::tests::{at, observation, open};
+    use crate::model::{Fingerprint, ModelError, ModelIdentity};
+    use std::path::Path;
+
+    /// To it a travel case is a suitcase, wherever a sentence has one.
+    #[derive(Debug)]
+    struct Traveller(ModelIdentity);
+
+    impl CaptionMatcher for Traveller {
+        fn identity(&self) -> &ModelIdentity {
+            &self.0
+        }
+
+        fn log_odds(&self, query: &str, sentence: &str) -> Result<f32, ModelError> {
+            let is_it = query.contains("suitcase") && sentence.contains("travel case");
+            Ok(if is_it { 3.0 } else { -3.0 })
+        }
+    }
+
+    const HALL: &str = "a suitcase in a hall";
+    const BED: &str = "a navy travel case on a bed";
+
+    fn remembering(dir: &Path, captions: &[&str]) -> Episodic {
+        let (memory, _) = open(dir);
+        let identity = ModelIdentity {
+            name: "traveller".to_owned(),
+            fingerprint: Fingerprint("1".to_owned()),
+        };
+        let observations = (0..).zip(captions).map(|(n, it)| observation(n, it)).collect();
+        memory.remember_observations(observations).unwrap();
+        memory.with_matcher(Some(Box::new(Traveller(identity))))
+    }
+
+    fn told(found: &[Sighting]) -> Vec<(&str, Certainty)> {
+        found.iter().map(|it| (it.recalled.record.caption.as_str(), it.certainty)).collect()
+    }
+
+    #[test]
+    fn what_was_seen_since_by_another_name_comes_before_what_surely_is_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = remembering(dir.path(), &[BED, HALL, BED, "a basket on a bed"]);
+        let all = Filter::default();
+        let found = memory.last_seen_in_any_words("suitcase", &all, 3).unwrap();
+        assert_eq!(told(&found), [(BED, Certainty::Partial), (HALL, Certainty::Shown)]);
+        let probability = found[0].recalled.probability.unwrap();
+        assert!((probability - 0.9526).abs() < 1e-4, "odds of e³ to one, not {probability}");
+        let own = memory.last_seen("suitcase", &all, 3).unwrap();
+        assert_eq!(told(&own), [(HALL, Certainty::Shown)]);
+        let window = Window::new(None, Some(at(1))).unwrap();
+        let then = Filter { window, ..Filter::default() };
+        let found = memory.last_seen_in_any_words("suitcase", &then, 3).unwrap();
+        assert_eq!(told(&found), [(HALL, Certainty::Shown)], "the case was seen later");
+    }
+
+    #[test]
+    fn what_is_only_seen_by_another_name_is_found_by_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = remembering(dir.path(), &[BED, "a basket on a bed"]);
+        let all = Filter::default();
+        let found = memory.last_seen_in_any_words("suitcase", &all, 3).unwrap();
+        assert_eq!(told(&found), [(BED, Certainty::Partial)]);
+        assert_eq!(told(&memory.last_seen_in_any_words("rucksack", &all, 3).unwrap()), []);
+    }
+
+    #[test]
+    fn a_list_has_what_is_called_otherwise_in_its_order_and_number() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = remembering(dir.path(), &[BED, HALL, BED, "a basket on a bed"]);
+        let all = Filter::default();
+        let list = memory.list_sightings("suitcase", (&all, 9), Wording::Any).unwrap();
+        let (case, sure) = (Certainty::Partial, Certainty::Shown);
+        assert_eq!(told(&list.sightings), [(BED, case), (HALL, sure), (BED, case)]);
+        assert_eq!(list.total, 3);
+        let newest = memory.list_sightings("suitcase", (&all, 1), Wording::Any).unwrap();
+        assert_eq!(told(&newest.sightings), [(BED, case)]);
+        assert_eq!(newest.sightings[0].recalled.record.meta.taken_at, at(2));
+        let own = memory.list_sightings("suitcase", (&all, 9), Wording::Own).unwrap();
+        assert_eq!((told(&own.sightings), own.total), (vec![(HALL, sure)], 1));
+    }
+}
