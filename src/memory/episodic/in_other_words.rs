@@ -245,15 +245,15 @@ mod tests {
         let memory = remembering(dir.path(), &[BED, HALL, BED, "a basket on a bed"]);
         let all = Filter::default();
         let found = memory.last_seen_in_any_words("suitcase", &all, 3).unwrap();
-        assert_eq!(told(&found), [(BED, Certainty::Partial), (HALL, Certainty::Shown)]);
+        assert_eq!(told(&found), [(BED, Certainty::Partial), (HALL, Certainty::InPlace)]);
         let probability = found[0].recalled.probability.unwrap();
         assert!((probability - 0.9526).abs() < 1e-4, "odds of e³ to one, not {probability}");
         let own = memory.last_seen("suitcase", &all, 3).unwrap();
-        assert_eq!(told(&own), [(HALL, Certainty::Shown)]);
+        assert_eq!(told(&own), [(HALL, Certainty::InPlace)]);
         let window = Window::new(None, Some(at(1))).unwrap();
         let then = Filter { window, ..Filter::default() };
         let found = memory.last_seen_in_any_words("suitcase", &then, 3).unwrap();
-        assert_eq!(told(&found), [(HALL, Certainty::Shown)], "the case was seen later");
+        assert_eq!(told(&found), [(HALL, Certainty::InPlace)], "the case was seen later");
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
         let memory = remembering(dir.path(), &[BED, HALL, BED, "a basket on a bed"]);
         let all = Filter::default();
         let list = memory.list_sightings("suitcase", (&all, 9), Wording::Any).unwrap();
-        let (case, sure) = (Certainty::Partial, Certainty::Shown);
+        let (case, sure) = (Certainty::Partial, Certainty::InPlace);
         assert_eq!(told(&list.sightings), [(BED, case), (HALL, sure), (BED, case)]);
         assert_eq!(list.total, 3);
         let newest = memory.list_sightings("suitcase", (&all, 1), Wording::Any).unwrap();
