@@ -33,7 +33,7 @@ const LIKENESS_MIN: f32 = 0.46;
 const SENTENCES_MAX: usize = 6;
 
 /// Log-odds from which on a sentence shows what is asked for, and from which on it may.
-const SHOWS: f32 = 1.1;
+const SHOWS: f32 = 2.0;
 const MAY_SHOW: f32 = -1.2;
 
 /// Log-odds below those of the likeliest at which one is about as likely: the newest of these counts.
@@ -113,7 +113,8 @@ impl Episodic {
         sightings: &[Sighting],
     ) -> Result<Vec<OtherWords>, MemoryError> {
         let Some(matcher) = self.matcher.as_deref() else { return Ok(Vec::new()) };
-        if asked.vector.is_none() {
+        // A name with digits is literal: person_9 is no other person.
+        if asked.vector.is_none() || asked.text.contains(char::is_numeric) {
             return Ok(Vec::new());
         }
         let sure = sightings.iter().filter(|it| it.certainty > Certainty::Possible);
@@ -263,7 +264,13 @@ mod tests {
         let all = Filter::default();
         let found = memory.last_seen_in_any_words("suitcase", &all, 3).unwrap();
         assert_eq!(told(&found), [(BED, Certainty::Partial)]);
-        assert_eq!(told(&memory.last_seen_in_any_words("rucksack", &all, 3).unwrap()), []);
+        for query in ["rucksack", "suitcase 12"] {
+            assert_eq!(
+                told(&memory.last_seen_in_any_words(query, &all, 3).unwrap()),
+                [],
+                "{query}"
+            );
+        }
     }
 
     #[test]
