@@ -137,10 +137,7 @@ impl Retrieval {
                     self.episodic.last_seen_explained(query, filter, *k, wording)?;
                 return Ok((since(query, seen)?, Some(Explanation::Evidence(reasons))));
             }
-            let seen = match wording {
-                Wording::Own => self.episodic.last_seen(query, filter, *k)?,
-                Wording::Any => self.episodic.last_seen_in_any_words(query, filter, *k)?,
-            };
+            let seen = self.episodic.last_seen_in(query, filter, *k, wording)?;
             Ok((since(query, seen)?, None))
         };
         let certainty = |(seen, _): &(Vec<Sighting>, Option<Explanation>)| certainty_of(seen);

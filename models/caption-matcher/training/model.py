@@ -77,6 +77,25 @@ def as_tensors(tokenizer: Tokenizer, pairs: list[tuple[str, str]]) -> tuple[torc
     return ids, mask, types
 
 
+def optimiser_of(model: Matcher, peak: float, steps: int, warm_up: float):
+    """The optimiser of what is trained, and its rate: up to the peak, then down to nothing."""
+
+    def share(step: int) -> float:
+        return min(1, (step + 1) / (warm_up * steps)) * max(0, 1 - step / steps)
+
+    trained = [it for it in model.parameters() if it.requires_grad]
+    optimiser = torch.optim.AdamW(trained, lr=peak, weight_decay=0.01)
+    return optimiser, torch.optim.lr_scheduler.LambdaLR(optimiser, share)
+
+
+def step_towards(loss: torch.Tensor, model: Matcher, optimiser, schedule) -> None:
+    optimiser.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_([it for it in model.parameters() if it.requires_grad], 1.0)
+    optimiser.step()
+    schedule.step()
+
+
 @torch.no_grad()
 def logits(model: Matcher, tokenizer: Tokenizer, pairs: list[tuple[str, str]], batch: int = 64) -> list[float]:
     model.eval()

@@ -16,7 +16,18 @@ import random
 from pathlib import Path
 
 import torch
-from model import TABLE, Matcher, as_tensors, config_of, logits, start_from, tokenizer_of, weights_of
+from model import (
+    TABLE,
+    Matcher,
+    as_tensors,
+    config_of,
+    logits,
+    optimiser_of,
+    start_from,
+    step_towards,
+    tokenizer_of,
+    weights_of,
+)
 from nearest import Embedder, Sentences
 from places import Place
 from teacher import places_of
@@ -95,13 +106,7 @@ def labelled(teacher, tokenizer, places: dict[str, Place], embedder: Embedder) -
 def train(model, tokenizer, pairs, args) -> None:
     length = [len(it.ids) for it in tokenizer.encode_batch([(question, said) for question, said, _ in pairs])]
     steps = int(args.passes * -(-len(pairs) // BATCH))
-    trained = [it for it in model.parameters() if it.requires_grad]
-    optimiser = torch.optim.AdamW(trained, lr=args.peak, weight_decay=0.01)
-
-    def rate(step):
-        return min(1, (step + 1) / (WARM_UP * steps)) * max(0, 1 - step / steps)
-
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, rate)
+    optimiser, schedule = optimiser_of(model, args.peak, steps, WARM_UP)
     batches: list[list[int]] = []
     for step in range(steps):
         if not batches:
@@ -114,10 +119,7 @@ def train(model, tokenizer, pairs, args) -> None:
         model.train()
         answers = model(*as_tensors(tokenizer, [(question, said) for question, said, _ in rows]))
         loss = functional.binary_cross_entropy_with_logits(answers, torch.tensor([it for *_, it in rows]))
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(trained, 1.0)
-        optimiser.step(), schedule.step()
+        step_towards(loss, model, optimiser, schedule)
         if step % 50 == 0:
             print(step, steps, f"{loss.item():.4f}", flush=True)
         if step % 400 == 399 or step + 1 == steps:

@@ -13,7 +13,18 @@ import random
 from pathlib import Path
 
 import torch
-from model import TABLE, Matcher, as_tensors, config_of, logits, start_from, tokenizer_of, weights_of
+from model import (
+    TABLE,
+    Matcher,
+    as_tensors,
+    config_of,
+    logits,
+    optimiser_of,
+    start_from,
+    step_towards,
+    tokenizer_of,
+    weights_of,
+)
 from nearest import Embedder, Sentences
 from places import read
 from torch.nn import functional
@@ -55,13 +66,7 @@ def main() -> None:
     if args.start:
         model.load_state_dict(torch.load(args.start, weights_only=True))
     steps = args.passes * -(-len(asked) // QUESTIONS)
-    trained = [it for it in model.parameters() if it.requires_grad]
-    optimiser = torch.optim.AdamW(trained, lr=args.peak, weight_decay=0.01)
-
-    def rate(step):
-        return min(1, (step + 1) / (WARM_UP * steps)) * max(0, 1 - step / steps)
-
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, rate)
+    optimiser, schedule = optimiser_of(model, args.peak, steps, WARM_UP)
     for number in range(args.passes):
         random.shuffle(asked)
         for start in range(0, len(asked), QUESTIONS):
@@ -71,10 +76,7 @@ def main() -> None:
             loss = functional.binary_cross_entropy_with_logits(
                 model(*as_tensors(tokenizer, pairs)), torch.tensor(shown)
             )
-            optimiser.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(trained, 1.0)
-            optimiser.step(), schedule.step()
+            step_towards(loss, model, optimiser, schedule)
             if start // QUESTIONS % 25 == 0:
                 print(number, start // QUESTIONS, f"{loss.item():.3f}", flush=True)
         torch.save(model.state_dict(), args.out)

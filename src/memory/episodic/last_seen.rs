@@ -66,24 +66,23 @@ impl Episodic {
         filter: &Filter,
         k: usize,
     ) -> Result<Vec<Sighting>, MemoryError> {
-        let find =
-            |wanted: &SceneQuery, most| (self.corpus.last_sightings(wanted, filter, most), ());
-        Ok(self.last_seen_by(query, (filter, k), Wording::Own, find)?.0)
+        self.last_seen_in(query, filter, k, Wording::Own)
     }
 
-    /// As [`Episodic::last_seen`], in any words ([`Episodic::after_other_words`]).
-    pub fn last_seen_in_any_words(
+    /// The same, in the query's words or in any.
+    pub fn last_seen_in(
         &self,
         query: &str,
         filter: &Filter,
         k: usize,
+        wording: Wording,
     ) -> Result<Vec<Sighting>, MemoryError> {
         let find =
             |wanted: &SceneQuery, most| (self.corpus.last_sightings(wanted, filter, most), ());
-        Ok(self.last_seen_by(query, (filter, k), Wording::Any, find)?.0)
+        Ok(self.last_seen_by(query, (filter, k), wording, find)?.0)
     }
 
-    /// With the query as it was read and the evidence of the index.
+    /// As [`Episodic::last_seen_in`], with the query as it was read and the evidence of the index.
     pub fn last_seen_explained(
         &self,
         query: &str,
@@ -114,16 +113,17 @@ impl Episodic {
         }
         let vector = self.query_vector(query)?;
         let asked = Query { text: query, vector: vector.as_ref(), filter, accepts: None, k };
-        let sightings = seen.map_or_else(|| Ok(Vec::new()), |it| self.of_seen(&asked, &wanted, it));
-        Ok((
-            match wording {
-                Wording::Own => sightings?,
-                Wording::Any => self.after_other_words(&asked, &wanted, sightings?)?,
-            },
-            told,
-        ))
+        let mut sightings = match seen {
+            Some(seen) => self.of_seen(&asked, &wanted, seen)?,
+            None => Vec::new(),
+        };
+        if wording == Wording::Any {
+            sightings = self.after_other_words(&asked, &wanted, sightings)?;
+        }
+        Ok((sightings, told))
     }
 
+    /// The sightings of the surest that the index has.
     fn of_seen(
         &self,
         asked: &Query<'_>,

@@ -142,8 +142,7 @@ impl Episodic {
         query: &str,
         records: &[&Record],
     ) -> Result<BTreeMap<RecordId, f32>, MemoryError> {
-        let telling = |word: &&str| !STOP_WORDS.contains(&word.to_lowercase());
-        let asked = query.split_whitespace().filter(telling).collect::<Vec<_>>().join(" ");
+        let asked = telling_words(query);
         let said: Vec<(RecordId, &str)> = records
             .iter()
             .flat_map(|it| sentences(&it.caption).map(|sentence| (it.id, sentence)))
@@ -160,6 +159,12 @@ impl Episodic {
         }
         Ok(of_record)
     }
+}
+
+/// The words of a query that tell anything.
+pub(super) fn telling_words(query: &str) -> String {
+    let telling = |word: &&str| !STOP_WORDS.contains(&word.to_lowercase());
+    query.split_whitespace().filter(telling).collect::<Vec<_>>().join(" ")
 }
 
 /// How alike a record is to a query, in 0..=1 each.

@@ -4,14 +4,12 @@
 //! Where a question of `benches/language` tells a colour or a pattern, four of five such looks show the
 //! thing, and five of 175 that only may be it and tell no such look.
 
-use std::time::Duration;
-
-use crate::base::time::Window;
 use crate::index::phrases::SceneQuery;
 use crate::language::deeds::is_deed;
 use crate::language::fit::{Certainty, Fit, fit};
 use crate::language::mention::{Attribute, AttributeKind};
 use crate::memory::episodic::caption_match::match_caption;
+use crate::memory::episodic::in_other_words::since;
 use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::search::sightings::ObjectSightings;
@@ -40,10 +38,7 @@ impl Episodic {
             return Ok(sightings);
         }
         let wanted = self.scene_query(query)?;
-        let since = last.plus(Duration::from_micros(1));
-        let window = Window::new(Some(since), filter.window.end());
-        let Ok(window) = window else { return Ok(sightings) };
-        let filter = Filter { window, ..filter.clone() };
+        let Some(filter) = since(filter, last) else { return Ok(sightings) };
         let Some(record) = self.looks_so(&wanted, &filter)? else { return Ok(sightings) };
         let vector = self.query_vector(query)?;
         let asked =
@@ -86,6 +81,7 @@ fn is_look(it: &Attribute) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::time::Window;
     use crate::memory::episodic::last_seen::tests::{at, observation, open};
 
     #[test]
