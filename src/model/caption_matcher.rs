@@ -8,7 +8,6 @@ use std::fmt;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use candle_core::{IndexOp as _, Tensor};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -70,14 +69,19 @@ impl CaptionMatcher for BertCaptionMatcher {
         &self.identity
     }
 
-    fn log_odds(&self, query: &str, sentence: &str) -> Result<f32, ModelError> {
+    fn log_odds(&self, query: &str, sentences: &[&str]) -> Result<Vec<f32>, ModelError> {
+        if sentences.is_empty() {
+            return Ok(Vec::new());
+        }
         let network = self.network.get_or_init(|| {
             MatcherNetwork::load(&self.files).map_err(|error| self.dir.unusable(&error))
         });
         let network = network.as_ref().map_err(Clone::clone)?;
-        let tokens = self.files.tokenizer.encode((query, sentence), true);
+        let tokenize = |it: &&str| self.files.tokenizer.encode((query, *it), true);
+        let tokens: Result<Vec<_>, _> = sentences.iter().map(tokenize).collect();
         let tokens = tokens.map_err(|error| to_error(&error))?;
-        network.log_odds(tokens.get_ids()).map_err(|error| to_error(&error))
+        let texts: Vec<&[u32]> = tokens.iter().map(|it| it.get_ids()).collect();
+        network.log_odds(&texts).map_err(|error| to_error(&error))
     }
 }
 
@@ -90,9 +94,8 @@ impl MatcherNetwork {
         })
     }
 
-    fn log_odds(&self, tokens: &[u32]) -> candle_core::Result<f32> {
-        let rows: Tensor = self.encoder.forward(&[tokens])?.flatten(0, 1)?;
-        self.matches.forward(&rows.narrow(0, 0, 1)?)?.i((0, 0))?.to_scalar()
+    fn log_odds(&self, texts: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
+        self.matches.forward(&self.encoder.forward_first(texts)?)?.flatten_all()?.to_vec1()
     }
 }
 

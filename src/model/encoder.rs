@@ -7,7 +7,7 @@
 //! are one product; texts of one length need no mask; and row-wise operations are done in
 //! place.
 
-use candle_core::{Result, Tensor};
+use candle_core::{Error, Result, Tensor};
 use candle_nn::VarBuilder;
 
 use crate::model::bert_config::BertConfig;
@@ -71,6 +71,24 @@ impl Encoder {
         }
         x.reshape(shape)
     }
+
+    /// Vectors of the last layer of the first token of each text, texts × width; texts may be of any
+    /// lengths but none. Products are of all texts together; the last layer makes no other vectors.
+    pub(super) fn forward_first(&self, texts: &[&[u32]]) -> Result<Tensor> {
+        let lengths: Vec<usize> = texts.iter().map(|text| text.len()).collect();
+        let positions = lengths
+            .iter()
+            .map(|length| self.positions.narrow(0, 0, *length))
+            .collect::<Result<Vec<_>>>()?;
+        let x = (self.words.rows(&texts.concat())? + Tensor::cat(&positions, 0)?)?;
+        let mut x = self.norm.apply(x)?;
+        let (last, others) =
+            self.layers.split_last().ok_or_else(|| Error::msg("an encoder has layers"))?;
+        for layer in others {
+            x = layer.forward_packed(&x, &lengths)?;
+        }
+        last.forward_first(&x, &lengths)
+    }
 }
 
 struct EncoderLayer {
@@ -107,31 +125,76 @@ impl EncoderLayer {
         })
     }
 
-    /// Rows are the tokens of all `texts`, one text after another.
+    /// Rows are the tokens of all `texts`, which are of equal length, one text after another.
     fn forward(&self, x: &Tensor, texts: usize) -> Result<Tensor> {
-        let attended = self.attended.forward(&self.attend(x, texts)?)?;
-        let x = self.attended_norm.apply((attended + x)?)?;
+        let length = x.dim(0)? / texts;
+        let attended = self.attend(&self.queries_keys_values.forward(x)?, texts, length)?;
+        self.after_attention(&attended, x)
+    }
+
+    /// Rows are the tokens of texts of these lengths, one text after another.
+    fn forward_packed(&self, x: &Tensor, lengths: &[usize]) -> Result<Tensor> {
+        let attended = self.attend_each(x, lengths, |length| length)?;
+        self.after_attention(&attended, x)
+    }
+
+    /// As `forward_packed`, of the first token of each text.
+    fn forward_first(&self, x: &Tensor, lengths: &[usize]) -> Result<Tensor> {
+        let attended = self.attend_each(x, lengths, |_| 1)?;
+        let firsts =
+            starts(lengths).map(|start| x.narrow(0, start, 1)).collect::<Result<Vec<_>>>()?;
+        self.after_attention(&attended, &Tensor::cat(&firsts, 0)?)
+    }
+
+    /// `x` is what was attended from.
+    fn after_attention(&self, attended: &Tensor, x: &Tensor) -> Result<Tensor> {
+        let x = self.attended_norm.apply((self.attended.forward(attended)? + x)?)?;
         let widened = self.activation.apply(self.widened.forward(&x)?)?;
         self.narrowed_norm.apply((self.narrowed.forward(&widened)? + x)?)
     }
 
-    fn attend(&self, x: &Tensor, texts: usize) -> Result<Tensor> {
-        let (rows, width) = x.dims2()?;
-        let (length, head) = (rows / texts, width / self.heads);
-        let split = self
-            .queries_keys_values
-            .forward(x)?
-            .reshape((texts, length, 3, self.heads, head))?
+    /// What the first tokens of each text attend to, `attending` of its length.
+    fn attend_each(
+        &self,
+        x: &Tensor,
+        lengths: &[usize],
+        attending: impl Fn(usize) -> usize,
+    ) -> Result<Tensor> {
+        let all = self.queries_keys_values.forward(x)?;
+        let one = |(start, length): (usize, &usize)| {
+            self.attend(&all.narrow(0, start, *length)?, 1, attending(*length))
+        };
+        let attended = starts(lengths).zip(lengths).map(one).collect::<Result<Vec<_>>>()?;
+        Tensor::cat(&attended, 0)
+    }
+
+    /// What the first `attending` tokens of each text attend to; of all tokens of the `texts`, which are
+    /// of equal length, queries, keys and values lie side by side.
+    fn attend(&self, all: &Tensor, texts: usize, attending: usize) -> Result<Tensor> {
+        let (rows, widths) = all.dims2()?;
+        let (length, width) = (rows / texts, widths / 3);
+        let split = all
+            .reshape((texts, length, 3, self.heads, width / self.heads))?
             .permute((2, 0, 3, 1, 4))?
             .contiguous()?;
-        let (mut queries, keys, values) = (split.get(0)?, split.get(1)?, split.get(2)?);
+        let (queries, keys, values) = (split.get(0)?, split.get(1)?, split.get(2)?);
+        let mut queries = queries.narrow(2, 0, attending)?;
         if let Some(scale) = self.scale {
             queries = (queries * scale)?;
         }
         let shares = queries.matmul(&keys.t()?)?;
         shares.inplace_op1(&SoftmaxRows)?;
-        shares.matmul(&values)?.transpose(1, 2)?.reshape((rows, width))
+        shares.matmul(&values)?.transpose(1, 2)?.reshape((texts * attending, width))
     }
+}
+
+/// Where each of texts of these lengths begins.
+fn starts(lengths: &[usize]) -> impl Iterator<Item = usize> {
+    lengths.iter().scan(0, |next, length| {
+        let start = *next;
+        *next += length;
+        Some(start)
+    })
 }
 
 enum EncoderLinear {

@@ -158,8 +158,8 @@ pub trait CaptionTagger: Send + Sync + fmt::Debug {
 pub trait CaptionMatcher: Send + Sync + fmt::Debug {
     fn identity(&self) -> &ModelIdentity;
 
-    /// Natural logarithm of the odds that it does; 0 is one to one.
-    fn log_odds(&self, query: &str, sentence: &str) -> Result<f32, ModelError>;
+    /// Of each sentence the natural logarithm of the odds that it does; 0 is one to one.
+    fn log_odds(&self, query: &str, sentences: &[&str]) -> Result<Vec<f32>, ModelError>;
 }
 
 /// What a captioner that can do several things does with an image; others do the one they can.

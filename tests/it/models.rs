@@ -164,7 +164,9 @@ fn the_matcher_of_captions_equals_its_golden_file() {
     let matcher = caption_matcher::load(&dir).unwrap();
     for row in rows {
         let (query, sentence) = (row["query"].as_str().unwrap(), row["sentence"].as_str().unwrap());
-        let found = f64::from(matcher.log_odds(query, sentence).unwrap());
+        // Beside a longer one, which must not matter.
+        let sentences = [sentence, "The longer sentence of the two has a red mug on a shelf, too."];
+        let found = f64::from(matcher.log_odds(query, &sentences).unwrap()[0]);
         let expected = row["log_odds"].as_f64().unwrap();
         assert!(
             (found - expected).abs() < 1e-3,
@@ -178,10 +180,11 @@ fn the_longest_pair_is_cut_not_refused() {
     let matcher = caption_matcher::load(&default_model("caption-matcher")).unwrap();
     let long = "a red mug and ".repeat(10_000);
     let few = "a red mug and ".repeat(200);
-    let of = |sentence: &str| matcher.log_odds("the red mug", sentence).unwrap();
+    let of = |sentence: &str| matcher.log_odds("the red mug", &[sentence]).unwrap()[0];
     assert!(of(&long).is_finite());
     assert!((of(&long) - of(&few)).abs() < f32::EPSILON);
-    assert!(matcher.log_odds("", "").unwrap().is_finite());
+    assert!(matcher.log_odds("", &[""]).unwrap()[0].is_finite());
+    assert!(matcher.log_odds("the red mug", &[]).unwrap().is_empty());
 }
 
 #[test]

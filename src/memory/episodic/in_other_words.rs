@@ -176,10 +176,11 @@ impl Episodic {
             likeness.into_iter().zip(said).map(|(of, (number, it))| (of, number, it)).collect();
         likely.retain(|(likeness, ..)| *likeness >= LIKENESS_MIN);
         likely.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        likely.truncate(SENTENCES_MAX);
+        let sentences: Vec<&str> = likely.iter().map(|(.., sentence)| *sentence).collect();
         let mut read = vec![None; captions.len()];
-        for (_, number, sentence) in likely.into_iter().take(SENTENCES_MAX) {
-            let log_odds = matcher.log_odds(query, sentence)?;
-            if let Some(best) = read.get_mut(number) {
+        for ((_, number, _), log_odds) in likely.iter().zip(matcher.log_odds(query, &sentences)?) {
+            if let Some(best) = read.get_mut(*number) {
                 *best = best.map_or(Some(log_odds), |it: f32| Some(it.max(log_odds)));
             }
         }
@@ -220,9 +221,9 @@ mod tests {
             &self.0
         }
 
-        fn log_odds(&self, query: &str, sentence: &str) -> Result<f32, ModelError> {
-            let is_it = query.contains("suitcase") && sentence.contains("travel case");
-            Ok(if is_it { 3.0 } else { -3.0 })
+        fn log_odds(&self, query: &str, sentences: &[&str]) -> Result<Vec<f32>, ModelError> {
+            let is_it = |it: &&str| query.contains("suitcase") && it.contains("travel case");
+            Ok(sentences.iter().map(|it| if is_it(it) { 3.0 } else { -3.0 }).collect())
         }
     }
 
