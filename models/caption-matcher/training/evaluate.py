@@ -1,6 +1,7 @@
-"""How well a matcher tells which captions of held-out places show what was asked for.
+"""How well matchers tell which captions of held-out places show what was asked for: a student, or teachers by
+the mean of their log-odds.
 
-    python evaluate.py --student WORK/student.pt --minilm MINILM --request-reader ../../request-reader
+    python evaluate.py --models WORK/student.pt --minilm MINILM --request-reader ../../request-reader
         --places ../../../benches/language --of J
 
 Read are the sentences with a cosine of .3 or more; of a caption the likeliest counts. `slope` and `offset`
@@ -13,9 +14,9 @@ import argparse
 from pathlib import Path
 
 import torch
-from model import TABLE, Matcher, config_of, logits, tokenizer_of
+from model import load, logits
 from nearest import Embedder, Sentences
-from teacher import places_of
+from places import places_of
 from torch.nn import functional
 
 READ_FROM = 0.3
@@ -24,17 +25,14 @@ THRESHOLDS = [-1, 0, 1, 2, 3]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--student", type=Path, required=True)
+    parser.add_argument("--models", type=Path, nargs="+", required=True)
     parser.add_argument("--minilm", type=Path, required=True)
     parser.add_argument("--request-reader", type=Path, required=True)
     parser.add_argument("--places", type=Path, nargs="+", required=True)
     parser.add_argument("--of", nargs="+", required=True, help="groups, by the letter of their places")
     args = parser.parse_args()
-    state = torch.load(args.student, weights_only=True)
-    layers = 1 + max(int(name.split(".")[3]) for name in state if ".layer." in name)
-    model = Matcher(config_of(len(state[f"bert.{TABLE}"]), layers))
-    model.load_state_dict(state)
-    tokenizer, embedder = tokenizer_of(args.request_reader), Embedder(args.minilm)
+    models = [load(it, args.minilm, args.request_reader) for it in args.models]
+    embedder = Embedder(args.minilm)
     asked, found = [], []
     for name, place in places_of(args.places, []).items():
         if name[0] not in args.of:
@@ -47,8 +45,10 @@ def main() -> None:
                 for cosine, said in all
                 if cosine >= READ_FROM
             ]
-            best: dict[int, float] = {}
-            for (number, _), logit in zip(near, logits(model, tokenizer, [(question.text, said) for _, said in near])):
+            pairs, best = [(question.text, said) for _, said in near], dict[int, float]()
+            answers = [logits(model, tokenizer, pairs) for model, tokenizer in models]
+            for (number, _), *said_by in zip(near, *answers):
+                logit = sum(said_by) / len(said_by)
                 best[number] = max(logit, best.get(number, logit))
             asked.append(question), found.append(best)
     for least in THRESHOLDS:

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import torch
 from model import TABLE, Matcher, as_tensors, config_of, tokenizer_of, weights_of
-from places import sentences
+from places import places_of, sentences
 from safetensors.torch import save_file
-from teacher import places_of
 
 GOLDEN = 60
 _SAID = [

@@ -1,9 +1,11 @@
-"""Trains all six layers of all-MiniLM-L6-v2 on places: which captions show what was asked for.
+"""Trains a matcher on places: which captions show what was asked for.
 
-    python teacher.py --minilm MINILM --places places ../../../benches/language --without J K L --out WORK/teacher.pt
+    python from_labels.py --minilm MINILM --request-reader ../../request-reader
+        --places places ../../../benches/language --out WORK/teacher.pt
 
-Of a caption that shows it nobody said which sentence does: the likeliest of the three nearest counts
-(multiple-instance learning). Captions that only may show it are left out.
+It begins with all six layers of all-MiniLM-L6-v2, or with `--start`. Of a caption that shows what was asked for
+nobody said which sentence does: the likeliest of the three nearest counts (multiple-instance learning). Captions
+that only may show it are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from model import (
     Matcher,
     as_tensors,
     config_of,
-    logits,
+    load,
     optimiser_of,
     start_from,
     step_towards,
@@ -26,76 +28,89 @@ from model import (
     weights_of,
 )
 from nearest import Embedder, Sentences
-from places import read
+from places import HELD_OUT, places_of
 from torch.nn import functional
 
-QUESTIONS, SHOWN_MAX, NEAREST, FAR = 8, 3, 8, 1
+QUESTIONS = 8
+"""Questions of a step."""
+SHOWN_MAX, OF_SHOWN = 3, 3
+"""Of a question captions that show it, and sentences of each."""
+NEAREST, NEAR, FAR = 20, 8, 1
+"""Captions that are near a question and do not show it; how many of these, and of the rest."""
 WARM_UP = 0.06
 FIRST_NEAREST = 0.3
 """Share of the first pass in which the nearest sentence counts, as the model knows nothing yet."""
-
-
-def files_of(folder: Path) -> tuple[Path, Path]:
-    own = folder / "captions.jsonl", folder / "questions.jsonl"
-    return own if own[0].exists() else (folder / "long_captions.jsonl", folder / "long_caption_questions.jsonl")
-
-
-def places_of(folders: list[Path], without: list[str]) -> dict:
-    found = {name: it for folder in folders for name, it in read(*files_of(folder)).items()}
-    return {name: it for name, it in found.items() if name[0] not in without}
+TOGETHER = 32
+"""Pairs of about one length that are read together."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minilm", type=Path, required=True)
+    parser.add_argument("--request-reader", type=Path, required=True)
     parser.add_argument("--places", type=Path, nargs="+", required=True)
-    parser.add_argument("--without", nargs="*", default=["J", "K", "L"], help="groups that are held out")
-    parser.add_argument("--start", type=Path, help="a teacher to train further")
+    parser.add_argument("--without", nargs="*", default=HELD_OUT, help="groups that are held out")
+    parser.add_argument("--start", type=Path, help="a matcher to train further")
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--peak", type=float, default=5e-5)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    random.seed(1), torch.manual_seed(1)
-    embedder, tokenizer, known = Embedder(args.minilm), tokenizer_of(args.minilm), weights_of(args.minilm)
+    random.seed(args.seed), torch.manual_seed(args.seed)
+    embedder = Embedder(args.minilm)
     asked = []
     for place in places_of(args.places, args.without).values():
         of = Sentences(embedder, place)
         asked += [(it, of.nearest(it)) for it in place.questions]
-    model = Matcher(config_of(len(known[TABLE]), 6), has_types=True)
-    start_from(model, known, list(range(6)), known[TABLE].float())
-    if args.start:
-        model.load_state_dict(torch.load(args.start, weights_only=True))
+    model, tokenizer = load(args.start, args.minilm, args.request_reader) if args.start else begin(args.minilm)
     steps = args.passes * -(-len(asked) // QUESTIONS)
     optimiser, schedule = optimiser_of(model, args.peak, steps, WARM_UP)
     for number in range(args.passes):
         random.shuffle(asked)
         for start in range(0, len(asked), QUESTIONS):
-            is_first = number == 0 and start < FIRST_NEAREST * len(asked) and not args.start
-            pairs, shown = batch(model, tokenizer, asked[start : start + QUESTIONS], is_first)
-            model.train()
-            loss = functional.binary_cross_entropy_with_logits(
-                model(*as_tensors(tokenizer, pairs)), torch.tensor(shown)
-            )
+            is_first = not args.start and number == 0 and start < FIRST_NEAREST * len(asked)
+            captions, shown = batch(asked[start : start + QUESTIONS], 1 if is_first else OF_SHOWN)
+            loss = loss_of(model, tokenizer, captions, torch.tensor(shown))
             step_towards(loss, model, optimiser, schedule)
-            if start // QUESTIONS % 25 == 0:
+            if start // QUESTIONS % 50 == 0:
                 print(number, start // QUESTIONS, f"{loss.item():.3f}", flush=True)
         torch.save(model.state_dict(), args.out)
 
 
-def batch(model, tokenizer, asked, is_first) -> tuple[list[tuple[str, str]], list[float]]:
-    pairs, shown = [], []
-    for question, captions in asked:
-        others = [it for it in captions if it not in question.shown | question.maybe]
-        near, far = others[:NEAREST], others[NEAREST:]
-        for number in random.sample(near, min(4, len(near))) + random.sample(far, min(FAR, len(far))):
-            said = captions[number]
+def begin(minilm: Path) -> tuple[Matcher, object]:
+    known = weights_of(minilm)
+    model = Matcher(config_of(len(known[TABLE]), 6), has_types=True)
+    start_from(model, known, list(range(6)), known[TABLE].float())
+    return model, tokenizer_of(minilm)
+
+
+def batch(asked, of_shown: int) -> tuple[list[list[tuple[str, str]]], list[float]]:
+    """Of captions the pairs of which one must say it, and whether it is said."""
+    captions: list[list[tuple[str, str]]] = []
+    shown: list[float] = []
+    for question, near in asked:
+        others = [it for it in near if it not in question.shown | question.maybe]
+        for number in some(others[:NEAREST], NEAR) + some(others[NEAREST:], FAR):
+            said = near[number]
             at = 0 if random.random() < 0.75 or len(said) < 2 else 1
-            pairs.append((question.text, said[at][1])), shown.append(0.0)
-        for number in random.sample(sorted(question.shown), min(SHOWN_MAX, len(question.shown))):
-            said = [(question.text, it) for _, it in captions[number][:3]]
-            scores = [1.0] if is_first else logits(model, tokenizer, said)
-            pairs.append(said[scores.index(max(scores))]), shown.append(1.0)
-    return pairs, shown
+            captions.append([(question.text, said[at][1])]), shown.append(0.0)
+        for number in some(sorted(question.shown), SHOWN_MAX):
+            captions.append([(question.text, it) for _, it in near[number][:of_shown]]), shown.append(1.0)
+    return captions, shown
+
+
+def some(numbers: list[int], count: int) -> list[int]:
+    return random.sample(numbers, min(count, len(numbers)))
+
+
+def loss_of(model: Matcher, tokenizer, captions, shown: torch.Tensor) -> torch.Tensor:
+    model.train()
+    pairs = sorted(((pair, at) for at, it in enumerate(captions) for pair in it), key=lambda it: len(it[0][1]))
+    parts = [pairs[start : start + TOGETHER] for start in range(0, len(pairs), TOGETHER)]
+    answers = torch.cat([model(*as_tensors(tokenizer, [pair for pair, _ in part])) for part in parts])
+    of = torch.tensor([at for _, at in pairs])
+    likeliest = torch.full_like(shown, float("-inf")).scatter_reduce(0, of, answers, "amax")
+    return functional.binary_cross_entropy_with_logits(likeliest, shown)
 
 
 if __name__ == "__main__":

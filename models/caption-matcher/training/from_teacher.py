@@ -1,6 +1,6 @@
 """Trains three layers to answer as the teacher does, with the vectors of tokens of request-reader.
 
-    python student.py --teacher WORK/teacher.pt --minilm MINILM --request-reader ../../request-reader
+    python from_teacher.py --teacher WORK/teacher.pt --minilm MINILM --request-reader ../../request-reader
         --places places ../../../benches/language --without J K L --out WORK/student.pt
 
 Pairs are each question with the sentences of its place that are nearest to it, and with five of another
@@ -29,8 +29,7 @@ from model import (
     weights_of,
 )
 from nearest import Embedder, Sentences
-from places import Place
-from teacher import places_of
+from places import HELD_OUT, Place, places_of
 from torch.nn import functional
 
 LAYERS = [1, 3, 5]
@@ -47,7 +46,7 @@ def main() -> None:
     parser.add_argument("--minilm", type=Path, required=True)
     parser.add_argument("--request-reader", type=Path, required=True)
     parser.add_argument("--places", type=Path, nargs="+", required=True)
-    parser.add_argument("--without", nargs="*", default=["J", "K", "L"], help="groups that are held out")
+    parser.add_argument("--without", nargs="*", default=HELD_OUT, help="groups that are held out")
     parser.add_argument("--start", type=Path, help="a student to train further, at a lower peak")
     parser.add_argument("--passes", type=float, default=3)
     parser.add_argument("--peak", type=float, default=1.5e-4)
@@ -90,7 +89,7 @@ def labelled(teacher, tokenizer, places: dict[str, Place], embedder: Embedder) -
                         not_shown.add(len(pairs))
                     pairs.append((question.text, sentence))
                     shown_by.append((name, question.text, number) if is_shown else None)
-            elsewhere = said[random.choice(list(places))].nearest(question).values()
+            elsewhere = said[random.choice(list(places))].nearest(question, said[name]).values()
             for near in list(elsewhere)[:ELSEWHERE]:
                 pairs.append((question.text, near[0][1])), shown_by.append(None)
     found = [1 / (1 + math.exp(-it)) for it in logits(teacher, tokenizer, pairs)]
@@ -104,7 +103,7 @@ def labelled(teacher, tokenizer, places: dict[str, Place], embedder: Embedder) -
 
 
 def train(model, tokenizer, pairs, args) -> None:
-    length = [len(it.ids) for it in tokenizer.encode_batch([(question, said) for question, said, _ in pairs])]
+    length = [len(question) + len(said) for question, said, _ in pairs]
     steps = int(args.passes * -(-len(pairs) // BATCH))
     optimiser, schedule = optimiser_of(model, args.peak, steps, WARM_UP)
     batches: list[list[int]] = []

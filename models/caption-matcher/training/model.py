@@ -14,8 +14,10 @@ POSITIONS, TOKENS_MAX = 256, 112
 TABLE = "embeddings.word_embeddings.weight"
 
 
-def config_of(vocabulary: int, layers: int) -> BertConfig:
+def config_of(vocabulary: int, layers: int, dropout: float = 0.1) -> BertConfig:
     return BertConfig(
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
         vocab_size=vocabulary,
         hidden_size=384,
         intermediate_size=1536,
@@ -61,20 +63,37 @@ def weights_of(model: Path) -> dict[str, torch.Tensor]:
 
 def tokenizer_of(model: Path) -> Tokenizer:
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
-    tokenizer.no_padding()
+    tokenizer.enable_padding()
     tokenizer.enable_truncation(TOKENS_MAX)
     return tokenizer
 
 
-def as_tensors(tokenizer: Tokenizer, pairs: list[tuple[str, str]]) -> tuple[torch.Tensor, ...]:
+def as_tensors(
+    tokenizer: Tokenizer, pairs: list[tuple[str, str]], device: torch.device | str = "cpu"
+) -> tuple[torch.Tensor, ...]:
     """Tokens, their mask and their types."""
     encoded = tokenizer.encode_batch(pairs)
-    width = max(len(it.ids) for it in encoded)
-    ids, mask, types = (torch.zeros(len(pairs), width, dtype=torch.long) for _ in range(3))
-    for row, it in enumerate(encoded):
-        length = len(it.ids)
-        ids[row, :length], types[row, :length], mask[row, :length] = torch.tensor(it.ids), torch.tensor(it.type_ids), 1
+    rows = [it.ids for it in encoded], [it.attention_mask for it in encoded], [it.type_ids for it in encoded]
+    ids, mask, types = (torch.tensor(it, device=device) for it in rows)
     return ids, mask, types
+
+
+def load(weights: Path, minilm: Path, request_reader: Path) -> tuple[Matcher, Tokenizer]:
+    """A matcher and its tokenizer: a teacher or a student as they are trained, or the folder of a student as
+    engram has it."""
+    if weights.is_dir():
+        state = load_file(weights / "model.safetensors")
+        state = {name: it.float() for name, it in state.items()}
+        state[f"bert.{TABLE}"] = weights_of(request_reader)[TABLE].float()
+    else:
+        state = torch.load(weights, map_location="cpu")
+    layers = 1 + max(int(name.split(".")[3]) for name in state if ".layer." in name)
+    tokens = len(state[f"bert.{TABLE}"])
+    is_teacher = tokens == len(weights_of(minilm)[TABLE])
+    model = Matcher(config_of(tokens, layers), has_types=is_teacher)
+    model.load_state_dict(state)
+    model.bert.embeddings.word_embeddings.weight.requires_grad = False
+    return model, tokenizer_of(minilm if is_teacher else request_reader)
 
 
 def optimiser_of(model: Matcher, peak: float, steps: int, warm_up: float):
@@ -99,10 +118,14 @@ def step_towards(loss: torch.Tensor, model: Matcher, optimiser, schedule) -> Non
 @torch.no_grad()
 def logits(model: Matcher, tokenizer: Tokenizer, pairs: list[tuple[str, str]], batch: int = 64) -> list[float]:
     model.eval()
+    device = model.match.weight.device
     order = sorted(range(len(pairs)), key=lambda at: sum(map(len, pairs[at])))
     found = [0.0] * len(pairs)
     for start in range(0, len(order), batch):
         rows = order[start : start + batch]
-        for at, logit in zip(rows, model(*as_tensors(tokenizer, [pairs[at] for at in rows])).tolist()):
+        tensors = as_tensors(tokenizer, [pairs[at] for at in rows], device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            answers = model(*tensors)
+        for at, logit in zip(rows, answers.tolist()):
             found[at] = logit
     return found

@@ -12,6 +12,10 @@ PRONOUNS = set(
 )
 
 
+HELD_OUT = ["A", "J", "K", "L", "Z", "e"]
+"""Groups of places, by the letter of their names, on which nothing is trained."""
+
+
 @dataclass
 class Question:
     text: str
@@ -24,6 +28,17 @@ class Question:
 class Place:
     captions: dict[int, str]
     questions: list[Question]
+
+
+def places_of(folders: list[Path], without: list[str]) -> dict[str, Place]:
+    """The places of these folders, but those of the groups `without`."""
+    found = {name: it for folder in folders for name, it in read(*files_of(folder)).items()}
+    return {name: it for name, it in found.items() if name[0] not in without}
+
+
+def files_of(folder: Path) -> tuple[Path, Path]:
+    own = folder / "captions.jsonl", folder / "questions.jsonl"
+    return own if own[0].exists() else (folder / "long_captions.jsonl", folder / "long_caption_questions.jsonl")
 
 
 def read(captions: Path, questions: Path) -> dict[str, Place]:
