@@ -88,8 +88,8 @@ def ask(program, texts, questions, show):
             ],
             "gives": last is not None,
             "bm25": by_words is not None and numbers[by_words] in lasts,
-            "all": (len(found & all_right), len(found), len(all_right)),
-            "all or possible": (len((found | possible) & all_right), len(found | possible), len(all_right)),
+            "all": counts(found, all_right) if "all" in row else (0, 0, 0),
+            "all or possible": counts(found | possible, all_right) if "all" in row else (0, 0, 0),
         }
         outcomes.append(outcome)
         wrong = outcome["claims"] if outcome["is_absent"] else not outcome["last"]
@@ -103,6 +103,10 @@ def ask(program, texts, questions, show):
                 print(f"    possible {sorted(possible & all_right)} rightly, {sorted(possible - all_right)} wrongly")
     memory.daemon.close()
     return outcomes
+
+
+def counts(given, right):
+    return len(given & right), len(given), len(right)
 
 
 def figures(outcomes):
