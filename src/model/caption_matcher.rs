@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde_json::Value;
+use tokenizers::Encoding;
 
 use crate::model::encoder::{Encoder, Precision};
 use crate::model::encoder_files::EncoderFiles;
@@ -80,7 +81,7 @@ impl CaptionMatcher for BertCaptionMatcher {
         let tokenize = |it: &&str| self.files.tokenizer.encode((query, *it), true);
         let tokens: Result<Vec<_>, _> = sentences.iter().map(tokenize).collect();
         let tokens = tokens.map_err(|error| to_error(&error))?;
-        let texts: Vec<&[u32]> = tokens.iter().map(|it| it.get_ids()).collect();
+        let texts: Vec<&[u32]> = tokens.iter().map(Encoding::get_ids).collect();
         network.log_odds(&texts).map_err(|error| to_error(&error))
     }
 }
