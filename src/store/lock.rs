@@ -13,8 +13,16 @@ use crate::store::StoreError;
 /// however it ends, so that no stale lock is left behind.
 #[derive(Debug)]
 pub(super) struct DirectoryLock {
-    #[expect(dead_code, reason = "the lock lives as long as the open file")]
     file: File,
+}
+
+/// A child that was just forked and runs no other program yet has the file open, too, and would hold
+/// the lock as long.
+impl Drop for DirectoryLock {
+    fn drop(&mut self) {
+        // It fails for no file that is open, and closing lets go of the lock, too.
+        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+    }
 }
 
 impl DirectoryLock {
@@ -65,5 +73,15 @@ mod tests {
         assert!(text.contains(&format!("process {}", std::process::id())), "{text}");
         drop(first);
         DirectoryLock::take(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn a_child_that_inherits_the_file_does_not_hold_the_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = DirectoryLock::take(dir.path()).unwrap();
+        let inherited = lock.file.try_clone().unwrap();
+        drop(lock);
+        DirectoryLock::take(dir.path()).unwrap();
+        drop(inherited);
     }
 }
