@@ -20,8 +20,9 @@ pub(super) struct DirectoryLock {
 /// the lock as long.
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
-        // It fails for no file that is open, and closing lets go of the lock, too.
-        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+        if let Err(error) = rustix::fs::flock(&self.file, FlockOperation::Unlock) {
+            log::warn!(error:%; "the lock of the store is let go of only with its file");
+        }
     }
 }
 
