@@ -1,7 +1,7 @@
 """Trains three layers to answer as the teacher does, with the vectors of tokens of request-reader.
 
     python from_teacher.py --teacher WORK/teacher.pt --minilm MINILM --request-reader ../../request-reader
-        --places places ../../../benches/language --without J K L --out WORK/student.pt
+        --places places ../../../benches/language --out WORK/student.pt
 
 Pairs are each question with the sentences of its place that are nearest to it, and with five of another
 place. Where captions are labelled their labels count two fifths, the teacher's answer the rest.
@@ -21,6 +21,7 @@ from model import (
     Matcher,
     as_tensors,
     config_of,
+    load,
     logits,
     optimiser_of,
     start_from,
@@ -53,13 +54,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     random.seed(1), torch.manual_seed(1)
-    known = weights_of(args.minilm)
-    teacher = Matcher(config_of(len(known[TABLE]), 6), has_types=True)
-    teacher.load_state_dict(torch.load(args.teacher, weights_only=True))
+    teacher, teachers_tokenizer = load(args.teacher, args.minilm, args.request_reader)
     kept = args.out.with_suffix(".pairs.json")
     if not kept.exists():
         places = places_of(args.places, args.without)
-        kept.write_text(json.dumps(labelled(teacher, tokenizer_of(args.minilm), places, Embedder(args.minilm))))
+        kept.write_text(json.dumps(labelled(teacher, teachers_tokenizer, places, Embedder(args.minilm))))
     pairs = json.loads(kept.read_text())
     tokenizer, table = tokenizer_of(args.request_reader), weights_of(args.request_reader)[TABLE].float()
     model = Matcher(config_of(len(table), len(LAYERS)))
