@@ -12,7 +12,7 @@ use crate::base::embedding::Embedding;
 use crate::model::alphabet::Alphabet;
 use crate::model::encoder::{Encoder, Precision};
 use crate::model::encoder_files::EncoderFiles;
-use crate::model::max_similarity::max_similarity;
+use crate::model::max_similarity::{max_similarity, unit_rows};
 use crate::model::sentence::{Pooling, SentenceSettings};
 use crate::model::tensors::Tensors;
 use crate::model::threads::multiply_on_one_thread;
@@ -116,7 +116,8 @@ impl Embedder for BertEmbedder {
         };
         let query = tokens(query)?;
         let passages = passages.iter().map(|it| tokens(it)).collect::<Result<Vec<_>, _>>()?;
-        let found = max_similarity(self.encoder.word_table(), &query, &passages);
+        let vectors = |ids: &[u32]| unit_rows(self.encoder.word_table(), ids);
+        let found = max_similarity(&query, &passages, vectors, &vec![1.0; query.len()]);
         found.map(Some).map_err(|error| to_error(&error))
     }
 

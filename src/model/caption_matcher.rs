@@ -14,6 +14,7 @@ use tokenizers::Encoding;
 
 use crate::model::encoder::{Encoder, Precision};
 use crate::model::encoder_files::EncoderFiles;
+use crate::model::glance::Glance;
 use crate::model::layers::Linear;
 use crate::model::tensors::Tensors;
 use crate::model::threads::multiply_on_one_thread;
@@ -21,8 +22,10 @@ use crate::model::weights::ModelDir;
 use crate::model::{CaptionMatcher, ModelError, ModelIdentity};
 
 /// Opens the matcher in `path`: a BERT as [`crate::model::bert::load`] takes it, whose weights have a
-/// layer `match` of one output, the logit. Where its `config.json` says `words_of`, tokens and
-/// their vectors are those of the model of that name in the folder beside it.
+/// layer `match` of one output, the logit, and under `glance` what tells at a glance which sentences
+/// are worth to be read (`glance.rs`), with vectors as wide as `glance_size` of its `config.json`. Where
+/// that says `words_of`, tokens and their vectors are those of the model of that name in the folder
+/// beside it.
 ///
 /// That the files are there and whole is known now; the network is read when the first pair comes.
 /// The vectors of tokens stay in their file.
@@ -37,11 +40,15 @@ pub fn load(path: &Path) -> Result<Box<dyn CaptionMatcher>, ModelError> {
     };
     let mut files = EncoderFiles::read_with_words_of(&dir, &words, Tensors::table_in_file)?;
     files.cut_texts().map_err(|error| dir.unusable(&error))?;
-    Ok(Box::new(BertCaptionMatcher { identity, dir, files, network: OnceLock::new() }))
+    let (hidden_size, weights) = (files.config.hidden_size, files.weights.pp("glance"));
+    let glance = Glance::load(hidden_size, settings.glance_size, &weights);
+    let glance = glance.map_err(|error| dir.unusable(&error))?;
+    Ok(Box::new(BertCaptionMatcher { identity, dir, files, glance, network: OnceLock::new() }))
 }
 
 #[derive(Debug, Deserialize)]
 struct MatcherSettings {
+    glance_size: usize,
     #[serde(default)]
     words_of: Option<String>,
 }
@@ -50,6 +57,7 @@ struct BertCaptionMatcher {
     identity: ModelIdentity,
     dir: ModelDir,
     files: EncoderFiles,
+    glance: Glance,
     network: OnceLock<Result<MatcherNetwork, ModelError>>,
 }
 
@@ -60,7 +68,7 @@ struct MatcherNetwork {
 
 impl fmt::Debug for BertCaptionMatcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, dir: _, files: _, network: _ } = self;
+        let Self { identity, dir: _, files: _, glance: _, network: _ } = self;
         f.debug_struct("BertCaptionMatcher").field("identity", identity).finish_non_exhaustive()
     }
 }
@@ -83,6 +91,15 @@ impl CaptionMatcher for BertCaptionMatcher {
         let tokens = tokens.map_err(|error| to_error(&error))?;
         let texts: Vec<&[u32]> = tokens.iter().map(Encoding::get_ids).collect();
         network.log_odds(&texts).map_err(|error| to_error(&error))
+    }
+
+    fn log_odds_at_a_glance(
+        &self,
+        query: &str,
+        sentences: &[&str],
+    ) -> Result<Vec<f32>, ModelError> {
+        let words = (&self.files.tokenizer, &self.files.words);
+        self.glance.log_odds(words, query, sentences).map_err(|error| to_error(&error))
     }
 }
 

@@ -168,13 +168,16 @@ fn the_matcher_of_captions_equals_its_golden_file() {
         let longer = "The longer sentence of the two has a red mug on a shelf, too.";
         let before = matcher.log_odds(query, &[sentence, longer]).unwrap()[0];
         let after = matcher.log_odds(query, &[longer, sentence]).unwrap()[1];
-        let expected = row["log_odds"].as_f64().unwrap();
-        for found in [f64::from(before), f64::from(after)] {
+        let check = |found: f32, expected: &str| {
+            let (found, expected) = (f64::from(found), row[expected].as_f64().unwrap());
             assert!(
                 (found - expected).abs() < 1e-3,
                 "{query:?}, {sentence:?}: {found}, not {expected}"
             );
-        }
+        };
+        check(before, "log_odds");
+        check(after, "log_odds");
+        check(matcher.log_odds_at_a_glance(query, &[longer, sentence]).unwrap()[1], "at_a_glance");
     }
 }
 
@@ -188,6 +191,10 @@ fn the_longest_pair_is_cut_not_refused() {
     assert!((of(&long) - of(&few)).abs() < f32::EPSILON);
     assert!(matcher.log_odds("", &[""]).unwrap()[0].is_finite());
     assert!(matcher.log_odds("the red mug", &[]).unwrap().is_empty());
+    assert!(
+        matcher.log_odds_at_a_glance("", &["", &long]).unwrap().iter().all(|it| it.is_finite())
+    );
+    assert!(matcher.log_odds_at_a_glance("the red mug", &[]).unwrap().is_empty());
 }
 
 #[test]

@@ -1,7 +1,6 @@
-"""How well matchers tell which captions of held-out places show what was asked for: a student, or teachers by
-the mean of their log-odds.
+"""How well a matcher tells which captions of held-out places show what was asked for.
 
-    python evaluate.py --models WORK/student.pt --minilm MINILM --request-reader ../../request-reader
+    python evaluate.py --model WORK/matcher.pt --minilm MINILM --request-reader ../../request-reader
         --places ../../../benches/language --of J
 
 Read are the sentences with a cosine of .3 or more; of a caption the likeliest counts. `slope` and `offset`
@@ -14,7 +13,7 @@ import argparse
 from pathlib import Path
 
 import torch
-from model import load, logits
+from model import load, logits, tokenizer_of
 from nearest import Embedder, Sentences
 from places import places_of
 from torch.nn import functional
@@ -25,13 +24,13 @@ THRESHOLDS = [-1, 0, 1, 2, 3]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", type=Path, nargs="+", required=True)
+    parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--minilm", type=Path, required=True)
     parser.add_argument("--request-reader", type=Path, required=True)
     parser.add_argument("--places", type=Path, nargs="+", required=True)
     parser.add_argument("--of", nargs="+", required=True, help="groups, by the letter of their places")
     args = parser.parse_args()
-    models = [load(it, args.minilm, args.request_reader) for it in args.models]
+    model, tokenizer = load(args.model, args.request_reader), tokenizer_of(args.request_reader)
     embedder = Embedder(args.minilm)
     asked, found = [], []
     for name, place in places_of(args.places, []).items():
@@ -46,9 +45,7 @@ def main() -> None:
                 if cosine >= READ_FROM
             ]
             pairs, best = [(question.text, said) for _, said in near], dict[int, float]()
-            answers = [logits(model, tokenizer, pairs) for model, tokenizer in models]
-            for (number, _), *said_by in zip(near, *answers):
-                logit = sum(said_by) / len(said_by)
+            for (number, _), logit in zip(near, logits(model, tokenizer, pairs)):
                 best[number] = max(logit, best.get(number, logit))
             asked.append(question), found.append(best)
     for least in THRESHOLDS:

@@ -28,32 +28,27 @@ def config_of(vocabulary: int, layers: int, dropout: float = 0.1) -> BertConfig:
 
 
 class Matcher(nn.Module):
-    def __init__(self, config: BertConfig, has_types: bool = False):
-        """With types of tokens the sentence's are of the second, as the teacher knows them; engram's encoder
-        has the first alone."""
+    def __init__(self, config: BertConfig):
         super().__init__()
-        self.has_types = has_types
         self.bert = BertModel(config, add_pooling_layer=False)
         self.match = nn.Linear(config.hidden_size, 1)
 
-    def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
-        """The logit of each pair."""
-        types = types if self.has_types else torch.zeros_like(types)
-        read = self.bert(input_ids=ids, attention_mask=mask, token_type_ids=types)
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """The logit of each pair; all tokens are of the first type, the one that engram's encoder has."""
+        read = self.bert(input_ids=ids, attention_mask=mask)
         return self.match(read.last_hidden_state[:, 0])[:, 0]
 
 
-def start_from(model: Matcher, known: dict[str, torch.Tensor], layers: list[int], table: torch.Tensor) -> None:
-    """Begins with these layers of a BERT; the vectors of tokens are those of `table`, and stay."""
+def begin(minilm: Path, request_reader: Path) -> Matcher:
+    """Begins with all layers of all-MiniLM-L6-v2; the vectors of tokens are those of request-reader, and stay."""
+    known, table = weights_of(minilm), weights_of(request_reader)[TABLE].float()
+    model = Matcher(config_of(len(table), 6))
     own = model.bert.state_dict()
-    for name in own:
-        of = name
-        if name.startswith("encoder.layer."):
-            number = int(name.split(".")[2])
-            of = name.replace(f"layer.{number}.", f"layer.{layers[number]}.", 1)
-        own[name] = table if name == TABLE else known[of].float()[: len(own[name])]
-    model.bert.load_state_dict(own)
+    model.bert.load_state_dict(
+        {name: table if name == TABLE else known[name].float()[: len(it)] for name, it in own.items()}
+    )
     model.bert.embeddings.word_embeddings.weight.requires_grad = False
+    return model
 
 
 def weights_of(model: Path) -> dict[str, torch.Tensor]:
@@ -71,29 +66,25 @@ def tokenizer_of(model: Path) -> Tokenizer:
 def as_tensors(
     tokenizer: Tokenizer, pairs: list[tuple[str, str]], device: torch.device | str = "cpu"
 ) -> tuple[torch.Tensor, ...]:
-    """Tokens, their mask and their types."""
+    """Tokens and their mask."""
     encoded = tokenizer.encode_batch(pairs)
-    rows = [it.ids for it in encoded], [it.attention_mask for it in encoded], [it.type_ids for it in encoded]
-    ids, mask, types = (torch.tensor(it, device=device) for it in rows)
-    return ids, mask, types
+    rows = [it.ids for it in encoded], [it.attention_mask for it in encoded]
+    return tuple(torch.tensor(it, device=device) for it in rows)
 
 
-def load(weights: Path, minilm: Path, request_reader: Path) -> tuple[Matcher, Tokenizer]:
-    """A matcher and its tokenizer: a teacher or a student as they are trained, or the folder of a student as
-    engram has it."""
+def load(weights: Path, request_reader: Path) -> Matcher:
+    """A matcher as it is trained, or the folder of one as engram has it."""
     if weights.is_dir():
-        state = load_file(weights / "model.safetensors")
-        state = {name: it.float() for name, it in state.items()}
+        state = {name: it.float() for name, it in load_file(weights / "model.safetensors").items()}
+        state = {name: it for name, it in state.items() if not name.startswith("glance.")}
         state[f"bert.{TABLE}"] = weights_of(request_reader)[TABLE].float()
     else:
         state = torch.load(weights, map_location="cpu")
     layers = 1 + max(int(name.split(".")[3]) for name in state if ".layer." in name)
-    tokens = len(state[f"bert.{TABLE}"])
-    is_teacher = tokens == len(weights_of(minilm)[TABLE])
-    model = Matcher(config_of(tokens, layers), has_types=is_teacher)
+    model = Matcher(config_of(len(state[f"bert.{TABLE}"]), layers))
     model.load_state_dict(state)
     model.bert.embeddings.word_embeddings.weight.requires_grad = False
-    return model, tokenizer_of(minilm if is_teacher else request_reader)
+    return model
 
 
 def optimiser_of(model: Matcher, peak: float, steps: int, warm_up: float):

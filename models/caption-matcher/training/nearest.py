@@ -38,10 +38,9 @@ class Sentences:
         asked = list(dict.fromkeys(it.text for it in place.questions))
         self.asked = dict(zip(asked, embedder.embed(asked)))
 
-    def nearest(self, question: Question, asked_of: Sentences | None = None) -> dict[int, list[tuple[float, str]]]:
-        """Of each caption its sentences, the nearest first; captions likewise. The question is asked of this place
-        or of another."""
-        cosines = (self.vectors @ (asked_of or self).asked[question.text]).tolist()
+    def nearest(self, question: Question) -> dict[int, list[tuple[float, str]]]:
+        """Of each caption its sentences, the nearest first; captions likewise."""
+        cosines = (self.vectors @ self.asked[question.text]).tolist()
         found: dict[int, list[tuple[float, str]]] = {}
         for cosine, (number, sentence) in sorted(zip(cosines, self.said), reverse=True):
             found.setdefault(number, []).append((cosine, sentence))

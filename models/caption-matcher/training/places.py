@@ -7,10 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-PRONOUNS = set(
-    (Path(__file__).resolve().parents[3] / "src/language/data/classes/pronouns.txt").read_text().split("\n")[1:]
-)
-
+SRC = Path(__file__).resolve().parents[3] / "src"
+PRONOUNS = set((SRC / "language/data/classes/pronouns.txt").read_text().split("\n")[1:])
 
 HELD_OUT = ["A", "J", "K", "L", "Z", "e"]
 """Groups of places, by the letter of their names, on which nothing is trained."""

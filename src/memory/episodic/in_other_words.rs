@@ -2,7 +2,7 @@
 //!
 //! A model reads the query with a sentence of the caption (`model/caption_matcher.rs`). That takes some
 //! milliseconds a sentence, so it is asked of few: of the records that are nearest to the query and of
-//! those that may show it by their phrases, the sentences that say most of it.
+//! those that may show it by their phrases, the sentences that are the likeliest at a glance.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,11 +23,11 @@ use crate::search::{Filter, Query};
 use crate::store::Record;
 
 /// Records that are nearest to a query, and newest that may show it by their phrases.
-const NEAREST_MAX: usize = 16;
+const NEAREST_MAX: usize = 32;
 const MAY_SHOW_MAX: usize = 16;
 
-/// Likeness of a sentence, word by word, below which none says the query.
-const LIKENESS_MIN: f32 = 0.46;
+/// Log-odds at a glance from which on a sentence is worth to be read.
+const WORTH_READING: f32 = -2.5;
 
 /// Most sentences that the model reads of one query.
 const SENTENCES_MAX: usize = 6;
@@ -131,16 +131,9 @@ impl Episodic {
             scores.entry(id).or_default();
         });
         let ids: Vec<RecordId> = scores.keys().copied().collect();
-        let unsure = |record: Record| {
-            let evidence = match_caption(&record.parsed, wanted);
-            let certainty = evidence.as_ref().map(|it| it.certainty);
-            (certainty < Some(Certainty::Shown)).then_some((record, evidence))
-        };
-        let unsure: Vec<(Record, Option<CaptionMatch>)> =
-            self.store.records(&ids)?.into_iter().filter_map(unsure).collect();
-        let captions: Vec<&str> = unsure.iter().map(|(it, _)| it.caption.as_str()).collect();
-        let read = self.read_by(matcher, asked.text, &captions)?;
-        let other_words = |((record, evidence), log_odds): ((Record, Option<CaptionMatch>), _)| {
+        let records = self.store.records(&ids)?;
+        let read = read_likely(matcher, asked.text, wanted, &records)?;
+        let other_words = |(record, ReadCaption { evidence, log_odds }): (Record, ReadCaption)| {
             let match_probability = probability_of(log_odds);
             let (matched, noun) = evidence.map(|it| (it.matched, it.target.head_stem)).unzip();
             let recalled = Recalled {
@@ -154,38 +147,55 @@ impl Episodic {
             let sighting = Sighting { recalled, certainty, match_probability, noun };
             OtherWords { sighting, log_odds }
         };
-        let found = unsure.into_iter().zip(read).filter_map(|(it, read)| Some((it, read?)));
+        let found = records.into_iter().zip(read).filter_map(|(it, read)| Some((it, read?)));
         Ok(found.map(other_words).collect())
     }
+}
 
-    /// Of each caption the log-odds of its likeliest sentence; `None` where none is read.
-    fn read_by(
-        &self,
-        matcher: &dyn CaptionMatcher,
-        query: &str,
-        captions: &[&str],
-    ) -> Result<Vec<Option<f32>>, MemoryError> {
-        let said: Vec<(usize, &str)> = (0..)
-            .zip(captions)
-            .flat_map(|(number, it)| sentences_in_context(it).map(move |of| (number, of)))
-            .collect();
-        let sentences: Vec<&str> = said.iter().map(|(_, sentence)| *sentence).collect();
-        let likeness = self.embedder.max_similarity(&telling_words(query), &sentences)?;
-        let likeness = likeness.unwrap_or_else(|| vec![LIKENESS_MIN; sentences.len()]);
-        let mut likely: Vec<(f32, usize, &str)> =
-            likeness.into_iter().zip(said).map(|(of, (number, it))| (of, number, it)).collect();
-        likely.retain(|(likeness, ..)| *likeness >= LIKENESS_MIN);
-        likely.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-        likely.truncate(SENTENCES_MAX);
-        let sentences: Vec<&str> = likely.iter().map(|(.., sentence)| *sentence).collect();
-        let mut read = vec![None; captions.len()];
-        for ((_, number, _), log_odds) in likely.iter().zip(matcher.log_odds(query, &sentences)?) {
-            if let Some(best) = read.get_mut(*number) {
-                *best = best.map_or(Some(log_odds), |it: f32| Some(it.max(log_odds)));
-            }
-        }
-        Ok(read)
+/// What the model and the rules say of a caption of which a sentence was read.
+struct ReadCaption {
+    evidence: Option<CaptionMatch>,
+    /// Of the likeliest of its sentences.
+    log_odds: f32,
+}
+
+/// Of each record what reading said; `None` of those that surely show what is asked for by the rules,
+/// and of those of which no sentence is among the likeliest at a glance.
+fn read_likely(
+    matcher: &dyn CaptionMatcher,
+    query: &str,
+    wanted: &SceneQuery,
+    records: &[Record],
+) -> Result<Vec<Option<ReadCaption>>, MemoryError> {
+    let said: Vec<(usize, &str)> = (0..)
+        .zip(records)
+        .flat_map(|(number, it)| sentences_in_context(&it.caption).map(move |of| (number, of)))
+        .collect();
+    let sentences: Vec<&str> = said.iter().map(|(_, sentence)| *sentence).collect();
+    let glances = matcher.log_odds_at_a_glance(&telling_words(query), &sentences)?;
+    let mut likely: Vec<(f32, (usize, &str))> = glances.into_iter().zip(said).collect();
+    likely.retain(|(log_odds, _)| *log_odds >= WORTH_READING);
+    likely.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let mut evidence: BTreeMap<usize, Option<CaptionMatch>> = BTreeMap::new();
+    let mut is_unsure = |number: usize| {
+        let record = records.get(number);
+        let evidence = evidence
+            .entry(number)
+            .or_insert_with(|| record.and_then(|it| match_caption(&it.parsed, wanted)));
+        evidence.as_ref().map(|it| it.certainty) < Some(Certainty::Shown)
+    };
+    let unsure = likely.into_iter().map(|(_, it)| it).filter(|(number, _)| is_unsure(*number));
+    let (numbers, sentences): (Vec<usize>, Vec<&str>) = unsure.take(SENTENCES_MAX).unzip();
+    let mut read: Vec<Option<ReadCaption>> = records.iter().map(|_| None).collect();
+    for (number, log_odds) in numbers.into_iter().zip(matcher.log_odds(query, &sentences)?) {
+        let Some(of_caption) = read.get_mut(number) else { continue };
+        let known = of_caption.get_or_insert_with(|| {
+            let evidence = evidence.remove(&number).flatten();
+            ReadCaption { evidence, log_odds }
+        });
+        known.log_odds = known.log_odds.max(log_odds);
     }
+    Ok(read)
 }
 
 fn newest_first(it: &Sighting) -> Reverse<(Timestamp, RecordId)> {
@@ -224,6 +234,14 @@ mod tests {
         fn log_odds(&self, query: &str, sentences: &[&str]) -> Result<Vec<f32>, ModelError> {
             let is_it = |it: &&str| query.contains("suitcase") && it.contains("travel case");
             Ok(sentences.iter().map(|it| if is_it(it) { 3.0 } else { -3.0 }).collect())
+        }
+
+        fn log_odds_at_a_glance(
+            &self,
+            _query: &str,
+            sentences: &[&str],
+        ) -> Result<Vec<f32>, ModelError> {
+            Ok(vec![0.0; sentences.len()])
         }
     }
 

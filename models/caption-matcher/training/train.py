@@ -1,7 +1,7 @@
 """Trains a matcher on places: which captions show what was asked for.
 
-    python from_labels.py --minilm MINILM --request-reader ../../request-reader
-        --places places ../../../benches/language --out WORK/teacher.pt
+    python train.py --minilm MINILM --request-reader ../../request-reader
+        --places places ../../../benches/language --out WORK/matcher.pt
 
 It begins with all six layers of all-MiniLM-L6-v2, or with `--start`. Of a caption that shows what was asked for
 nobody said which sentence does: the likeliest of the three nearest counts (multiple-instance learning). Captions
@@ -15,18 +15,7 @@ import random
 from pathlib import Path
 
 import torch
-from model import (
-    TABLE,
-    Matcher,
-    as_tensors,
-    config_of,
-    load,
-    optimiser_of,
-    start_from,
-    step_towards,
-    tokenizer_of,
-    weights_of,
-)
+from model import Matcher, as_tensors, begin, load, optimiser_of, step_towards, tokenizer_of
 from nearest import Embedder, Sentences
 from places import HELD_OUT, places_of
 from torch.nn import functional
@@ -62,7 +51,8 @@ def main() -> None:
     for place in places_of(args.places, args.without).values():
         of = Sentences(embedder, place)
         asked += [(it, of.nearest(it)) for it in place.questions]
-    model, tokenizer = load(args.start, args.minilm, args.request_reader) if args.start else begin(args.minilm)
+    model = load(args.start, args.request_reader) if args.start else begin(args.minilm, args.request_reader)
+    tokenizer = tokenizer_of(args.request_reader)
     steps = args.passes * -(-len(asked) // QUESTIONS)
     optimiser, schedule = optimiser_of(model, args.peak, steps, WARM_UP)
     for number in range(args.passes):
@@ -75,13 +65,6 @@ def main() -> None:
             if start // QUESTIONS % 50 == 0:
                 print(number, start // QUESTIONS, f"{loss.item():.3f}", flush=True)
         torch.save(model.state_dict(), args.out)
-
-
-def begin(minilm: Path) -> tuple[Matcher, object]:
-    known = weights_of(minilm)
-    model = Matcher(config_of(len(known[TABLE]), 6), has_types=True)
-    start_from(model, known, list(range(6)), known[TABLE].float())
-    return model, tokenizer_of(minilm)
 
 
 def batch(asked, of_shown: int) -> tuple[list[list[tuple[str, str]]], list[float]]:

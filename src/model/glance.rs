@@ -1,0 +1,68 @@
+//! Which sentences are worth to be read with a query: late interaction (`ColBERT`, Khattab & Zaharia
+//! 2020) of vectors that tokens have by themselves, so that nothing of a sentence need be kept.
+//!
+//! A projection that is learnt brings together the words for what captioners and people call otherwise,
+//! and each word of the query counts as much as it was learnt to tell.
+
+use candle_core::{D, Result, Tensor, bail};
+use candle_nn::VarBuilder;
+use tokenizers::Tokenizer;
+
+use crate::model::layers::{Linear, Product};
+use crate::model::max_similarity::{max_similarity, of_unit_length, unit_rows};
+use crate::model::table::EmbeddingTable;
+use crate::model::word_tokens::WordTokens;
+
+pub(super) struct Glance {
+    projection: Product,
+    importance: Linear,
+    /// Makes log-odds of a likeness.
+    slope: f32,
+    offset: f32,
+    tokens: WordTokens,
+}
+
+impl Glance {
+    /// Of the weights `projection` (outputs × the table's width, without bias), `importance` (one
+    /// output) and `answer` (slope and offset).
+    pub(super) fn load(inputs: usize, outputs: usize, weights: &VarBuilder<'_>) -> Result<Self> {
+        let answer: Vec<f32> = weights.get(2, "answer")?.to_vec1()?;
+        let &[slope, offset] = answer.as_slice() else { bail!("answer: not two numbers") };
+        Ok(Self {
+            projection: Product::load(inputs, outputs, &weights.pp("projection"))?,
+            importance: Linear::load_transposed(inputs, 1, &weights.pp("importance"))?,
+            slope,
+            offset,
+            tokens: WordTokens::default(),
+        })
+    }
+
+    /// Of each sentence the log-odds that it shows what the query asks for, by its words alone.
+    pub(super) fn log_odds(
+        &self,
+        (tokenizer, table): (&Tokenizer, &EmbeddingTable),
+        query: &str,
+        sentences: &[&str],
+    ) -> tokenizers::Result<Vec<f32>> {
+        let query = self.tokens.of(tokenizer, query)?;
+        let sentences: tokenizers::Result<Vec<Vec<u32>>> =
+            sentences.iter().map(|it| self.tokens.of(tokenizer, it)).collect();
+        let vectors =
+            |ids: &[u32]| of_unit_length(&self.projection.forward(&unit_rows(table, ids)?)?);
+        let weights = self.weights(table, &query)?;
+        let found = max_similarity(&query, &sentences?, vectors, &weights)?;
+        Ok(found.into_iter().map(|it| self.slope * it + self.offset).collect())
+    }
+
+    fn weights(&self, table: &EmbeddingTable, query: &[u32]) -> Result<Vec<f32>> {
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        let importance = self.importance.forward(&unit_rows(table, query)?)?;
+        softplus(&importance)?.squeeze(D::Minus1)?.to_vec1()
+    }
+}
+
+fn softplus(x: &Tensor) -> Result<Tensor> {
+    (x.exp()? + 1.0)?.log()
+}
