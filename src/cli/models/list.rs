@@ -48,7 +48,7 @@ const SHIPPED: &[(&str, Option<u64>, &str, &str)] = &[
     ),
     ("caption-embedder", None, "Apache-2.0", "embedder: captions and short notes; the default"),
     ("caption-reader", Some(17), "Apache-2.0", "reads captions when they come in"),
-    ("caption-matcher", Some(30), "Apache-2.0", "finds what captions call otherwise"),
+    ("caption-matcher", Some(36), "Apache-2.0", "finds what captions call otherwise"),
     ("request-reader", Some(35), "Apache-2.0", "reads requests"),
 ];
 
