@@ -222,6 +222,12 @@ fn of_what_is_not_excluded_that_is_meant_which_was_seen_last() {
     ]);
     let reply = asked(&mut talk, "bring me any mug but the blue one");
     assert_eq!(reply["goals"][0]["position"][0], json!(13.0), "{reply:#}");
+    let mut talk = seen_in_turn(&[
+        "A red mug on a table.",
+        "A white mug with a cat printed on it on a shelf.",
+    ]);
+    let reply = asked(&mut talk, "bring me any mug but the one with the cat");
+    assert_eq!(reply["goals"][0]["position"][0], json!(1.0), "{reply:#}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use crate::language::mention::mentions;
 use crate::language::reference::Reference;
+use crate::language::words::{PLACEHOLDERS, STOP_WORDS};
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instances::Instance;
 use crate::retrieval::planner::Plan;
@@ -39,7 +40,11 @@ impl Plan<'_> {
         let newest = newest.and_then(|id| recalled.iter().find(|it| it.record.id == *id));
         let around = newest.map(|it| &it.record.parsed);
         let excludes = |without: &String| {
-            let mut words = without.split(' ').filter(|it| !own.contains(it)).peekable();
+            // "The one with the cat" is told by the cat.
+            let is_told = |it: &&str| {
+                !own.contains(it) && !STOP_WORDS.contains(it) && !PLACEHOLDERS.contains(it)
+            };
+            let mut words = without.split(' ').filter(is_told).peekable();
             let is_like = words.peek().is_some() && words.all(|word| said.contains(&word));
             let place = mentions(&format!("a {without}")).into_iter().next();
             let place = place.filter(|it| !own.contains(&it.head.as_str()));
