@@ -3,6 +3,7 @@
 //! as such.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use crate::base::RecordId;
 use crate::base::pose::metres_between;
@@ -13,6 +14,7 @@ use crate::language::lexicon;
 use crate::language::reference::Reference;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instances::{Instance, Visit};
+use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::likely_places::LikelyPlace;
 use crate::memory::episodic::noun_phrases::bare_name;
 use crate::memory::episodic::usual_place::UsualPlace;
@@ -144,6 +146,7 @@ impl Retrieval {
         let goals = goal_probabilities(goals, stays, confidence);
         let (goals, were_missed) = self.with_later_looks(goals, object, &alike)?;
         let goals = self.with_newer_sighting(session, goals, object, &alike)?;
+        let goals = self.with_called_otherwise(session, goals, object, &alike)?;
         let goals = alike.doubted(goals);
         let why = if were_missed { GuessReason::SearchedInVain } else { GuessReason::Unsure };
         let goals = self.with_guesses(session, target, goals, why)?;
@@ -160,19 +163,31 @@ impl Retrieval {
     ) -> Result<Grounding, RetrievalError> {
         let seen = alike.records.iter().filter(|it| alike.sightings.contains(&it.id));
         let newest = seen.filter(|it| it.meta.pose.is_some()).max_by_key(|it| (it.end_at, it.id));
-        let goal = newest.and_then(|it| {
-            let when = self.zone.format(it.end_at);
-            let goal = goal_of(it, format!("{:?} may have been seen here at {when}", alike.thing))?;
-            let probability = alike.match_probability;
-            Some(Goal { probability, is_guess: true, ..goal })
+        let own = newest.map(|it| (it.clone(), alike.match_probability, true));
+        let other = self.called_otherwise(&alike.thing)?;
+        let other = other.map(|Sighting { recalled, certainty, match_probability, .. }| {
+            (recalled.record, match_probability, certainty <= Certainty::Possible)
         });
-        let goal = goal.filter(|it| !was_searched(session, it, &alike.records));
-        let Some((goal, record)) = goal.zip(newest) else {
+        let mut known: Vec<(Record, Goal)> = Vec::new();
+        for (record, probability, is_guess) in other.into_iter().chain(own) {
+            let when = self.zone.format(record.end_at);
+            let reason = format!("{:?} may have been seen here at {when}", alike.thing);
+            let goal = goal_of(&record, reason)
+                .filter(|it| !was_searched(session, it, slice::from_ref(&record)))
+                .filter(|it| !known.iter().any(|(_, other)| is_near(it, other)));
+            if let Some(goal) = goal {
+                let left = 1.0 - known.iter().map(|(_, it)| it.probability).sum::<f32>();
+                let probability = left.max(0.0) * probability;
+                known.push((record, Goal { probability, is_guess, ..goal }));
+            }
+        }
+        let Some((record, first)) = known.first() else {
             return self.guess(session, target, GuessReason::NeverSeen);
         };
-        let goals = self.with_guesses(session, target, vec![goal], GuessReason::Unsure)?;
-        let last_seen = Some(record.end_at);
-        Ok(Grounding { goals, observations: vec![record.clone()], last_seen, is_guess: true })
+        let (last_seen, is_guess) = (Some(record.end_at), first.is_guess);
+        let (observations, goals) = known.into_iter().unzip();
+        let goals = self.with_guesses(session, target, goals, GuessReason::Unsure)?;
+        Ok(Grounding { goals, observations, last_seen, is_guess })
     }
 
     /// Lowers the probability of places that the camera saw without the target since it was
@@ -429,10 +444,14 @@ impl Lookalikes {
         goals
     }
 
+    /// Whether captions only may show the thing.
+    pub(super) fn is_possible(&self) -> bool {
+        self.match_probability <= Certainty::Possible.probability(false)
+    }
+
     /// What a reason says of the objects where they only may be what is wanted.
     fn doubt(&self) -> String {
-        let is_possible = self.match_probability <= Certainty::Possible.probability(false);
-        let asked = self.may_be.as_ref().or_else(|| is_possible.then_some(&self.thing));
+        let asked = self.may_be.as_ref().or_else(|| self.is_possible().then_some(&self.thing));
         asked.map_or_else(String::new, |it| format!(", which may be {it:?},"))
     }
 

@@ -5,6 +5,7 @@
 //! its search. Knows no JSON, no names of arguments and no texts of replies; its only English
 //! are descriptions to recall by, the reasons of goals and the purposes of a plan's calls.
 
+mod called_otherwise;
 pub mod goal_board;
 mod grounding;
 mod instances;

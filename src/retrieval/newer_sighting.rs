@@ -24,12 +24,26 @@ impl Retrieval {
     pub(super) fn with_newer_sighting(
         &self,
         session: &Session,
-        mut goals: Vec<Goal>,
+        goals: Vec<Goal>,
         object: &Instance,
         alike: &Lookalikes,
     ) -> Result<Vec<Goal>, RetrievalError> {
-        let Some(newer) = self.newer_sighting(object, alike)? else { return Ok(goals) };
-        let record = &newer.recalled.record;
+        match self.newer_sighting(object, alike)? {
+            Some(newer) => self.with_sighting(session, goals, object, alike, &newer),
+            None => Ok(goals),
+        }
+    }
+
+    /// Goals with the place of a sighting that may be the target's.
+    pub(super) fn with_sighting(
+        &self,
+        session: &Session,
+        mut goals: Vec<Goal>,
+        object: &Instance,
+        alike: &Lookalikes,
+        sighting: &Sighting,
+    ) -> Result<Vec<Goal>, RetrievalError> {
+        let record = &sighting.recalled.record;
         let when = self.zone.format(record.end_at);
         let reason = format!("{:?} may have been seen here at {when}", alike.thing);
         let goal = goal_of(record, reason)
@@ -37,7 +51,7 @@ impl Retrieval {
             .filter(|it| !goals.first().is_some_and(|first| is_near(first, it)));
         let Some(goal) = goal else { return Ok(goals) };
         let stays = stay_probability(object, record.end_at, self.now(session));
-        let confidence = f64::from(newer.match_probability * record.confidence.unwrap_or(1.0));
+        let confidence = f64::from(sighting.match_probability * record.confidence.unwrap_or(1.0));
         goals.retain(|it| !is_near(it, &goal));
         goals.truncate(GOALS_MAX - 1);
         Ok(with_newer(goals, goal, stays * confidence))

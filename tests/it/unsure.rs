@@ -73,3 +73,22 @@ fn what_only_may_be_the_thing_is_not_sure_where_its_place_is_told() {
     let reason = goal["reason"].as_str().unwrap();
     assert!(reason.contains("which may be \"orange cable\""), "{reason}");
 }
+
+#[test]
+fn what_captions_call_otherwise_is_searched_for_where_it_was_seen() {
+    let daemon = Running::start_in(tempfile::tempdir().unwrap(), &[]);
+    for (caption, x) in [
+        ("An ironing board is set up with a steam iron and a pair of khaki trousers.", 1.0),
+        ("A kettle and two mugs stand on a kitchen counter.", 5.0),
+        ("A grey sofa with a remote on its arm.", 9.0),
+    ] {
+        daemon.ask("observe", json!({"caption": caption, "position": [x, 2.0, 0.0]}));
+    }
+    let reply = daemon.ask("retrieve_object", json!({"task": "bring me my khakis"}));
+    let goal = &reply["goals"][0];
+    assert_eq!(goal["position"][0], json!(1.0), "{reply:#}");
+    assert!(goal["probability"].as_f64().unwrap() > 0.5, "{reply:#}");
+    assert_eq!(goal["guess"], Value::Null, "{reply:#}");
+    let reason = goal["reason"].as_str().unwrap();
+    assert!(reason.starts_with("\"khakis\" may have been seen here at"), "{reason}");
+}

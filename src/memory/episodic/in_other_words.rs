@@ -38,6 +38,9 @@ const SENTENCES_MAX: usize = 6;
 const SHOWS: f32 = 1.8;
 const MAY_SHOW: f32 = -1.2;
 
+/// Log-odds below which all that is read shows nothing of what is asked for.
+const DENIES: f32 = -2.0;
+
 /// Log-odds below those of the likeliest at which one is about as likely: the newest of these counts.
 const ABOUT_AS_LIKELY: f32 = 1.6;
 
@@ -49,7 +52,8 @@ struct OtherWords {
 
 impl Episodic {
     /// Sightings, newest first, after what shows the same in other words: where they are sure, what was
-    /// seen since; where they are not, in their place what is about as likely as the likeliest.
+    /// seen since; where they are not, in their place what is about as likely as the likeliest, and none
+    /// where the model denies all that it reads.
     pub(super) fn after_other_words(
         &self,
         asked: &Query<'_>,
@@ -62,8 +66,12 @@ impl Episodic {
         let Some(filter) = filter else { return Ok(sightings) };
         let asked_since = Query { filter: &filter, ..*asked };
         let found = self.in_other_words(&asked_since, wanted, &sightings)?;
-        let most = found.iter().map(|it| it.log_odds).fold(MAY_SHOW, f32::max);
-        let least = if last.is_some() { SHOWS } else { MAY_SHOW.max(most - ABOUT_AS_LIKELY) };
+        let most = found.iter().map(|it| it.log_odds).reduce(f32::max);
+        if last.is_none() && most.is_some_and(|it| it < DENIES) {
+            return Ok(Vec::new());
+        }
+        let nearly = most.map_or(MAY_SHOW, |it| MAY_SHOW.max(it - ABOUT_AS_LIKELY));
+        let least = if last.is_some() { SHOWS } else { nearly };
         let likely = found.into_iter().filter(|it| it.log_odds >= least);
         let mut found: Vec<Sighting> = likely.map(|it| it.sighting).collect();
         if found.is_empty() {
@@ -294,6 +302,19 @@ mod tests {
                 "{query}"
             );
         }
+    }
+
+    #[test]
+    fn what_only_may_be_it_is_left_out_where_all_that_is_read_is_denied() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = remembering(dir.path(), &[HALL, "a basket on a bed"]);
+        let all = Filter::default();
+        let own = memory.last_seen("red suitcase", &all, 3).unwrap();
+        assert_eq!(told(&own), [(HALL, Certainty::Possible)]);
+        let found = memory.last_seen_in("red suitcase", &all, 3, Wording::Any).unwrap();
+        assert_eq!(told(&found), []);
+        let sure = memory.last_seen_in("suitcase", &all, 3, Wording::Any).unwrap();
+        assert_eq!(told(&sure), [(HALL, Certainty::InPlace)], "what is sure stays");
     }
 
     #[test]
