@@ -36,7 +36,8 @@ _SAID = [
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--matcher", type=Path, required=True)
+    parser.add_argument("--matcher", type=Path, nargs="+", required=True, help="of several the mean")
+    parser.add_argument("--shares", type=float, nargs="+", default=[1.0], help="of each in the mean")
     parser.add_argument("--glance", type=Path, required=True)
     parser.add_argument("--request-reader", type=Path, required=True)
     parser.add_argument("--places", type=Path, nargs="+", required=True, help="for the golden answers")
@@ -44,7 +45,9 @@ def main() -> None:
     parser.add_argument("--offset", type=float, default=0.0)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    state = torch.load(args.matcher, weights_only=True)
+    states = [torch.load(it, weights_only=True) for it in args.matcher]
+    shares = list(zip(args.shares, states, strict=True))
+    state = {name: sum(share * it[name].float() for share, it in shares) for name in states[0]}
     state["match.weight"], state["match.bias"] = (
         state["match.weight"] * args.slope,
         state["match.bias"] * args.slope + args.offset,

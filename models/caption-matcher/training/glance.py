@@ -1,6 +1,7 @@
 """Trains what tells at a glance which sentences are worth to be read.
 
-    python glance.py --request-reader ../../request-reader --places places ../../../benches/language --out WORK/glance.pt
+    python glance.py --request-reader ../../request-reader --places places ../../../benches/language --names names
+        --out WORK/glance.pt
 
 Late interaction (ColBERT, Khattab & Zaharia 2020) of the vectors that tokens have by themselves: a projection of
 them, how much each token of a query counts, and the line that makes log-odds of the likeness.
@@ -15,7 +16,8 @@ from pathlib import Path
 
 import torch
 from model import TABLE, weights_of
-from places import HELD_OUT, SRC, Place, Question, places_of, sentences
+from names import STOP_WORDS, places_of_names
+from places import HELD_OUT, Place, Question, places_of, sentences
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
@@ -24,7 +26,6 @@ SIZE = 64
 PEAK, QUESTIONS = 2e-3, 16
 """Rate at the first step, and questions of a step."""
 NEVER = -30.0
-STOP_WORDS = set((SRC / "language/data/classes/stop_words.txt").read_text().splitlines())
 
 
 class Glance(nn.Module):
@@ -84,6 +85,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--request-reader", type=Path, required=True)
     parser.add_argument("--places", type=Path, nargs="+", required=True)
+    parser.add_argument("--names", type=Path, help="folder of names of things")
     parser.add_argument("--without", nargs="*", default=HELD_OUT, help="groups that are held out")
     parser.add_argument("--passes", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
@@ -91,7 +93,8 @@ def main() -> None:
     args = parser.parse_args()
     random.seed(args.seed), torch.manual_seed(args.seed)
     words, asked = Words(args.request_reader), []
-    for place in places_of(args.places, args.without).values():
+    places = list(places_of(args.places, args.without).values())
+    for place in places + (places_of_names(args.names, args.seed) if args.names else []):
         said = Said.at(place, words)
         shown = [(words.asked(it.text), it) for it in place.questions if it.shown]
         asked += [(query, said, it) for query, it in shown if len(query)]

@@ -1,7 +1,7 @@
 """Trains a matcher on places: which captions show what was asked for.
 
     python train.py --minilm MINILM --request-reader ../../request-reader
-        --places places ../../../benches/language --out WORK/matcher.pt
+        --places places ../../../benches/language --names names --out WORK/matcher.pt
 
 It begins with all six layers of all-MiniLM-L6-v2, or with `--start`. Of a caption that shows what was asked for
 nobody said which sentence does: the likeliest of the three nearest counts (multiple-instance learning). Captions
@@ -12,25 +12,30 @@ from __future__ import annotations
 
 import argparse
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
 from model import Matcher, as_tensors, begin, load, optimiser_of, step_towards, tokenizer_of
+from names import places_of_names
 from nearest import Embedder, Sentences
-from places import HELD_OUT, places_of
+from places import HELD_OUT, Place, Question, places_of
 from torch.nn import functional
 
 QUESTIONS = 8
 """Questions of a step."""
 SHOWN_MAX, OF_SHOWN = 3, 3
 """Of a question captions that show it, and sentences of each."""
-NEAREST, NEAR, FAR = 20, 8, 1
-"""Captions that are near a question and do not show it; how many of these, and of the rest."""
+NEAREST, OF_ALL, NEAR, FAR = 20, 3, 8, 1
+"""Captions that are near a question and do not show it, and of how many at least one is near; how many of these
+are read, and of the rest."""
 WARM_UP = 0.06
 FIRST_NEAREST = 0.3
 """Share of the first pass in which the nearest sentence counts, as the model knows nothing yet."""
 TOGETHER = 32
 """Pairs of about one length that are read together."""
+
+Asked = tuple[Question, dict[int, list[tuple[float, str]]]]
 
 
 def main() -> None:
@@ -38,8 +43,10 @@ def main() -> None:
     parser.add_argument("--minilm", type=Path, required=True)
     parser.add_argument("--request-reader", type=Path, required=True)
     parser.add_argument("--places", type=Path, nargs="+", required=True)
+    parser.add_argument("--names", type=Path, help="folder of names of things")
     parser.add_argument("--without", nargs="*", default=HELD_OUT, help="groups that are held out")
     parser.add_argument("--start", type=Path, help="a matcher to train further")
+    parser.add_argument("--share", type=float, default=1.0, help="of the questions of places those in a pass")
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--peak", type=float, default=5e-5)
     parser.add_argument("--seed", type=int, default=1)
@@ -47,15 +54,15 @@ def main() -> None:
     args = parser.parse_args()
     random.seed(args.seed), torch.manual_seed(args.seed)
     embedder = Embedder(args.minilm)
-    asked = []
-    for place in places_of(args.places, args.without).values():
-        of = Sentences(embedder, place)
-        asked += [(it, of.nearest(it)) for it in place.questions]
+    places = asked_at(places_of(args.places, args.without).values(), embedder)
+    names = asked_at(places_of_names(args.names, args.seed), embedder) if args.names else []
+    of_places = round(args.share * len(places))
     model = load(args.start, args.request_reader) if args.start else begin(args.minilm, args.request_reader)
     tokenizer = tokenizer_of(args.request_reader)
-    steps = args.passes * -(-len(asked) // QUESTIONS)
+    steps = args.passes * -(-(of_places + len(names)) // QUESTIONS)
     optimiser, schedule = optimiser_of(model, args.peak, steps, WARM_UP)
     for number in range(args.passes):
+        asked = random.sample(places, of_places) + names
         random.shuffle(asked)
         for start in range(0, len(asked), QUESTIONS):
             is_first = not args.start and number == 0 and start < FIRST_NEAREST * len(asked)
@@ -67,13 +74,23 @@ def main() -> None:
         torch.save(model.state_dict(), args.out)
 
 
-def batch(asked, of_shown: int) -> tuple[list[list[tuple[str, str]]], list[float]]:
+def asked_at(places: Iterable[Place], embedder: Embedder) -> list[Asked]:
+    """The questions of places, each with the sentences that are near it."""
+    asked: list[Asked] = []
+    for place in places:
+        of = Sentences(embedder, place)
+        asked += [(it, of.nearest(it)) for it in place.questions]
+    return asked
+
+
+def batch(asked: list[Asked], of_shown: int) -> tuple[list[list[tuple[str, str]]], list[float]]:
     """Of captions the pairs of which one must say it, and whether it is said."""
     captions: list[list[tuple[str, str]]] = []
     shown: list[float] = []
     for question, near in asked:
         others = [it for it in near if it not in question.shown | question.maybe]
-        for number in some(others[:NEAREST], NEAR) + some(others[NEAREST:], FAR):
+        nearest = min(NEAREST, len(others) // OF_ALL)
+        for number in some(others[:nearest], NEAR) + some(others[nearest:], FAR):
             said = near[number]
             at = 0 if random.random() < 0.75 or len(said) < 2 else 1
             captions.append([(question.text, said[at][1])]), shown.append(0.0)
