@@ -128,7 +128,7 @@ fn a_noun_that_is_a_verb_too_is_a_thing_alone() {
 #[test]
 fn what_is_near_is_named_where_nothing_shows_it() {
     let daemon = seen();
-    let reply = ask(&daemon, "recall_all", json!({"query": "light"}));
+    let reply = ask(&daemon, "recall_all", json!({"query": "torch"}));
     let why = reply["why_empty"].as_str().unwrap();
     assert!(why.contains("near it is \"lamp\", seen last") && why.ends_with("(#4)"), "{why}");
 }

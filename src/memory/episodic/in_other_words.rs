@@ -27,7 +27,7 @@ const NEAREST_MAX: usize = 32;
 const MAY_SHOW_MAX: usize = 16;
 
 /// Log-odds at a glance from which on a sentence is worth to be read.
-const WORTH_READING: f32 = -2.5;
+const WORTH_READING: f32 = -2.0;
 
 /// Most sentences that the model reads of one query.
 const SENTENCES_MAX: usize = 6;
@@ -39,7 +39,7 @@ const SHOWS: f32 = 1.8;
 const MAY_SHOW: f32 = -1.2;
 
 /// Log-odds below which all that is read shows nothing of what is asked for.
-const DENIES: f32 = -2.0;
+const DENIES: f32 = -3.0;
 
 /// Log-odds below those of the likeliest at which one is about as likely: the newest of these counts.
 const ABOUT_AS_LIKELY: f32 = 1.6;
@@ -241,7 +241,7 @@ mod tests {
 
         fn log_odds(&self, query: &str, sentences: &[&str]) -> Result<Vec<f32>, ModelError> {
             let is_it = |it: &&str| query.contains("suitcase") && it.contains("travel case");
-            Ok(sentences.iter().map(|it| if is_it(it) { 3.0 } else { -3.0 }).collect())
+            Ok(sentences.iter().map(|it| if is_it(it) { 3.0 } else { -4.0 }).collect())
         }
 
         fn log_odds_at_a_glance(
