@@ -22,10 +22,10 @@ impl Retrieval {
         if !alike.is_possible() {
             return Ok(goals);
         }
-        match self.called_otherwise(&alike.thing)? {
+        Ok(match self.called_otherwise(&alike.said)? {
             Some(sighting) => self.with_sighting(session, goals, object, alike, &sighting),
-            None => Ok(goals),
-        }
+            None => goals,
+        })
     }
 
     /// The newest sighting of a thing in any words, or the newest of those that may be one.

@@ -54,6 +54,8 @@ pub(crate) struct Grounding {
 pub(super) struct Lookalikes {
     /// As the query names it.
     pub(super) thing: String,
+    /// As the task does, where nothing was seen that is called so: "laundry soap", for a soap.
+    pub(super) said: String,
     /// What the task names, where the target, decided on by its own name, only may be that.
     may_be: Option<String>,
     /// The target first.
@@ -164,7 +166,7 @@ impl Retrieval {
         let seen = alike.records.iter().filter(|it| alike.sightings.contains(&it.id));
         let newest = seen.filter(|it| it.meta.pose.is_some()).max_by_key(|it| (it.end_at, it.id));
         let own = newest.map(|it| (it.clone(), alike.match_probability, true));
-        let other = self.called_otherwise(&alike.thing)?;
+        let other = self.called_otherwise(&alike.said)?;
         let other = other.map(|Sighting { recalled, certainty, match_probability, .. }| {
             (recalled.record, match_probability, certainty <= Certainty::Possible)
         });
@@ -295,6 +297,9 @@ impl Retrieval {
         let (sightings, match_probability) = self.sightings_of(&thing)?;
         let mut ids = sightings.clone();
         let task = session.task.as_ref().map(|it| self.reference_of(it)).transpose()?;
+        let renamed = task.as_ref().and_then(|it| it.renamed.as_deref());
+        let renamed = renamed.filter(|it| it.read == thing);
+        let said = renamed.map_or_else(|| thing.clone(), |it| it.said.clone());
         let is_renamed = task.as_ref().is_some_and(|it| it.renamed.is_some());
         let match_probability = if is_renamed {
             match_probability.min(Certainty::Possible.probability(false))
@@ -320,7 +325,7 @@ impl Retrieval {
             Some(task) => self.name_it_may_have(task, target, &thing)?,
             None => None,
         };
-        Ok(Lookalikes { thing, may_be, objects, records, sightings, match_probability })
+        Ok(Lookalikes { thing, said, may_be, objects, records, sightings, match_probability })
     }
 
     /// What the task names, where no caption surely shows that and the target was decided on by its

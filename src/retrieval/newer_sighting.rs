@@ -28,10 +28,10 @@ impl Retrieval {
         object: &Instance,
         alike: &Lookalikes,
     ) -> Result<Vec<Goal>, RetrievalError> {
-        match self.newer_sighting(object, alike)? {
+        Ok(match self.newer_sighting(object, alike)? {
             Some(newer) => self.with_sighting(session, goals, object, alike, &newer),
-            None => Ok(goals),
-        }
+            None => goals,
+        })
     }
 
     /// Goals with the place of a sighting that may be the target's.
@@ -42,19 +42,19 @@ impl Retrieval {
         object: &Instance,
         alike: &Lookalikes,
         sighting: &Sighting,
-    ) -> Result<Vec<Goal>, RetrievalError> {
+    ) -> Vec<Goal> {
         let record = &sighting.recalled.record;
         let when = self.zone.format(record.end_at);
         let reason = format!("{:?} may have been seen here at {when}", alike.thing);
         let goal = goal_of(record, reason)
             .filter(|it| !was_searched(session, it, slice::from_ref(record)))
             .filter(|it| !goals.first().is_some_and(|first| is_near(first, it)));
-        let Some(goal) = goal else { return Ok(goals) };
+        let Some(goal) = goal else { return goals };
         let stays = stay_probability(object, record.end_at, self.now(session));
         let confidence = f64::from(sighting.match_probability * record.confidence.unwrap_or(1.0));
         goals.retain(|it| !is_near(it, &goal));
         goals.truncate(GOALS_MAX - 1);
-        Ok(with_newer(goals, goal, stays * confidence))
+        with_newer(goals, goal, stays * confidence)
     }
 
     /// The last of the sightings of such a thing since the object was seen, where it may be that.
