@@ -25,6 +25,7 @@ use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
 use crate::language::person::is_person;
 use crate::language::reference::phrase::{places, plain};
+use crate::language::reference::uses::DescribedByUse;
 use crate::language::reference::wanted_place::Told;
 pub use crate::language::reference::wanted_place::WantedPlace;
 use crate::language::request_tags::{
@@ -48,6 +49,9 @@ pub struct Reference {
     /// from" is a cup, a mug or a glass; and what another clause names, of which only one may be
     /// wanted: "there's a woodpecker, quick, the binoculars!".
     pub or_else: Vec<String>,
+    /// The thing by its use, as it is said, where the request tells no more of it: "something to weigh
+    /// the flour with".
+    pub for_use: Option<String>,
     /// What it was beside, on or in: "laptop", "sofa", "kitchen".
     pub around: Vec<String>,
     /// What it was not beside, on or in, and which one it is not: "other than the red one".
@@ -152,16 +156,26 @@ impl Reference {
         let intent = questions::intent(request, tagged, is_plain);
         // A question is about what somebody did, and not about something to do it with.
         let is_open = is_open && intent != Intent::Question;
+        let for_use = said.for_use().filter(|_| is_open);
+        if for_use.is_some() {
+            names.clear();
+        }
+        let thing = match for_use {
+            Some(_) => phrase::thing(&names, &said.plainly(Role::Attribute)),
+            None => thing,
+        };
         let things_for = if names.is_empty() && intent != Intent::Question {
-            things_for(request, doing.as_deref(), is_open, &thing)
+            things_for(request, doing.as_deref(), is_open, for_use.is_some(), &thing)
         } else {
             Vec::new()
         };
-        let thing = things_for.first().cloned().unwrap_or(thing);
+        let thing = things_for.first().or(for_use.as_ref()).cloned().unwrap_or(thing);
         let thing = if thing.is_empty() { said.mention_text() } else { thing };
         let mut around = said.places();
         around.retain(|it| Some(it) != kind.as_ref() && !is_written(it));
         around.extend(if things_for.is_empty() { said.places_of_deeds() } else { Vec::new() });
+        let for_use = for_use.filter(|_| things_for.is_empty());
+        around.retain(|it| !for_use.as_ref().is_some_and(|told| told.contains(it.as_str())));
         let around = places_beside(&thing, &around);
         let without = said.excluded();
         let thing = if names.is_empty() { or_another(thing, &without) } else { thing };
@@ -191,6 +205,7 @@ impl Reference {
             or_else: things_for.into_iter().skip(1).chain(said.named_apart()).collect(),
             also: also.collect(),
             thing,
+            for_use,
             around,
             without: without.into_iter().filter(|it| !it.is_empty()).collect(),
             doer: said.doer().filter(|_| doing.is_some()),
@@ -241,6 +256,23 @@ impl Said<'_> {
         let first_name = name(first);
         let apart = things.filter(is_apart).map(name);
         apart.filter(|it| !it.is_empty() && noun(it) != noun(&first_name)).collect()
+    }
+
+    /// The thing by its use, where none is named but in that, or "it" in that stands for what is:
+    /// "the casserole is hot, something to hold it with".
+    fn for_use(&self) -> Option<String> {
+        let found = DescribedByUse::of(self.request)?;
+        let is_apart = |it: &&Range<usize>| it.end <= found.at.start || it.start >= found.at.end;
+        let mut apart = self.spans(Role::Thing).filter(is_apart);
+        match (apart.next(), apart.next()) {
+            (None, _) => {
+                let before = mentions(self.request.get(..found.at.start)?);
+                let name = before.into_iter().find(|it| !is_person(it)).map(|it| it.phrase);
+                Some(name.and_then(|it| found.of_name(&it)).unwrap_or(found.description))
+            }
+            (Some(name), None) => found.of_name(&phrase::thing(&[plain(self.text(name))], &[])),
+            (Some(_), Some(_)) => None,
+        }
     }
 
     /// What is written on the thing: "fragile" of "the box marked fragile, please".
@@ -575,13 +607,19 @@ fn ends_at(tagged: &TaggedRequest) -> Option<usize> {
 
 /// What to do it with, where a request names nothing but the deed: "something to read". Of what was
 /// done once, the deed alone may not tell.
-fn things_for(request: &str, doing: Option<&str>, is_open: bool, attributes: &str) -> Vec<String> {
+fn things_for(
+    request: &str,
+    doing: Option<&str>,
+    is_open: bool,
+    is_described: bool,
+    attributes: &str,
+) -> Vec<String> {
     let doing = doing.filter(|it| !MERE_USE.contains(it));
     let mut things = if is_open { uses::things_for(request) } else { Vec::new() };
     if things.is_empty() {
         things = uses::things_for_deed(doing);
     }
-    if things.is_empty() && is_open {
+    if things.is_empty() && is_open && !is_described {
         things.extend(doing.map(str::to_owned));
     }
     let named = |thing: String| match attributes {

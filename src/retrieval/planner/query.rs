@@ -23,13 +23,18 @@ pub(super) fn description(reference: &Reference) -> String {
     words
 }
 
-/// "a mug", "an apple", "keys".
+/// "a mug", "an apple", "keys"; "something to drain the spaghetti" as it is.
 pub(super) fn with_article(thing: &str) -> String {
+    if thing.split(' ').next().is_some_and(|it| PRONOUNS.contains(&it)) {
+        return thing.to_owned();
+    }
     if thing.ends_with('s') && !thing.ends_with("ss") {
         return thing.to_owned();
     }
     format!("{} {thing}", article(thing))
 }
+
+const PRONOUNS: &[&str] = &["something", "anything", "smth", "whatever", "everything"];
 
 /// The window of all occasions that are named; `None` where there is none, or a habit only.
 pub(super) fn time_window(when: &[PhraseTime], now: Timestamp, zone: Zone) -> Option<Window> {
