@@ -36,6 +36,7 @@ pub(crate) fn familiarity(word: &str) -> Familiarity {
         () if is_short || forms.iter().any(|it| is_known(it) || is_joined(it)) => {
             Familiarity::Common
         }
+        () if lexicon::is_frequent(word) => Familiarity::Common,
         // "galvanised", "stripy"
         () if forms.iter().skip(1).any(|it| lexicon::is_verb(it)) => Familiarity::Common,
         () if lexicon::compared(word).is_some() => Familiarity::Common,
@@ -62,6 +63,7 @@ pub(crate) fn is_no_name(word: &str) -> bool {
         && !STOP_WORDS.contains(&word)
         && !is_listed(&word)
         && !lexicon::is_adjective(&word)
+        && !lexicon::is_frequent(&word)
         && everyday_names::things(&word).next().is_none()
 }
 
@@ -165,6 +167,7 @@ mod tests {
             "starry",
             "bollard",
             "rollators",
+            "recipe",
         ] {
             assert!(is_english(word), "{word}");
         }

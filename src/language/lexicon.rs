@@ -138,6 +138,11 @@ pub fn is_seldom(word: &str) -> bool {
     SELDOM_WORDS.binary_search(&word).is_ok()
 }
 
+/// Whether texts have a word often that is none of [`words`]: "recipe".
+pub fn is_frequent(word: &str) -> bool {
+    FREQUENT_WORDS.binary_search(&word).is_ok()
+}
+
 /// Whether a plant is called by what grows on it, and means that first in a caption: "banana", which
 /// is a banana tree, too.
 pub fn is_yield(name: &str) -> bool {
@@ -471,6 +476,10 @@ static SELDOM_WORDS: LazyLock<Vec<&'static str>> =
 
 const WORD_LINES: &str = include_str!("data/english_words.txt");
 
+/// Sorted.
+static FREQUENT_WORDS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| include_str!("data/frequent_words.txt").lines().collect());
+
 /// Names of one word, by stem.
 static NAMES_BY_STEM: LazyLock<HashMap<String, Vec<&'static str>>> = LazyLock::new(|| {
     let mut by_stem: HashMap<String, Vec<&'static str>> = HashMap::new();
@@ -765,6 +774,8 @@ mod tests {
         assert!(WORDS.len() > 20_000);
         assert!(is_word("bottle") && !is_word("botle"));
         assert!(is_seldom("pone") && is_word("pone") && !is_seldom("bottle"));
+        assert!(is_frequent("recipe") && !is_word("recipe") && !is_frequent("recip"));
+        assert!(FREQUENT_WORDS.is_sorted());
     }
 
     #[test]

@@ -112,7 +112,7 @@ fn is_doubtful(word: &&str) -> bool {
 pub(super) fn read_surely(word: &str, captioned: &BTreeSet<String>) -> Option<String> {
     let has = |it: &str| is_among(it, |it| captioned.contains(it));
     let is_seen = |read: &String| read.split(' ').all(has);
-    read_as(word, captioned).filter(|it| is_seen(it) || is_slip_of_hand(word, it))
+    read_as(word, captioned, true).filter(|it| is_seen(it) || is_slip_of_hand(word, it))
 }
 
 /// The words of a text without the marks around them.

@@ -32,8 +32,11 @@ impl Episodic {
             return;
         }
         let captioned = self.corpus.phrase_words();
+        let nouns = texts(reference).into_iter().filter_map(|it| it.rsplit(' ').next());
+        let nouns: BTreeSet<String> = nouns.map(str::to_owned).collect();
         for said in doubtful {
-            let Some(read) = read_as(&said, &captioned) else { continue };
+            let is_noun = nouns.contains(&said);
+            let Some(read) = read_as(&said, &captioned, is_noun) else { continue };
             for text in texts(reference) {
                 replace(text, &said, &read);
             }
@@ -53,8 +56,9 @@ const JOINED_LETTERS_MIN: usize = 3;
 /// What a word that no caption has was meant to be: of the captions' words one that sounds
 /// the same or that it is a slip away from, else one of what people own, else an English one; of
 /// several as near the one that captions call otherwise. A seldom word is read as one of the
-/// captions' where the hand slips so.
-pub(super) fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String> {
+/// captions' where the hand slips so. What English has is clipped from a longer name only as the noun
+/// of a phrase: a sun hat is no sunglasses hat.
+pub(super) fn read_as(said: &str, captioned: &BTreeSet<String>, is_noun: bool) -> Option<String> {
     // Captions compare nothing.
     if let Some(adjective) = lexicon::of_superlative(said) {
         return Some(adjective);
@@ -90,7 +94,7 @@ pub(super) fn read_as(said: &str, captioned: &BTreeSet<String>) -> Option<String
         Familiarity::UnknownShort => swapped().or_else(clipped),
         Familiarity::Unknown => clipped().or_else(typed),
         Familiarity::Seldom => clipped().or_else(slipped),
-        Familiarity::Common => clipped(),
+        Familiarity::Common => clipped().filter(|_| is_noun),
     });
     read.map(str::to_owned).or_else(|| joined().filter(|_| !is_english(said)))
 }
@@ -107,12 +111,19 @@ fn is_seen_otherwise(word: &str, captioned: &BTreeSet<String>) -> bool {
 
 /// What a reference says of things and places.
 fn texts(reference: &mut Reference) -> Vec<&mut String> {
-    let Reference { thing, around, without, order, also, .. } = reference;
+    let Reference { thing, for_use, around, without, order, also, .. } = reference;
     let near = match order {
         Some(Order::NearestTo(near)) => Some(near),
         _ => None,
     };
-    [thing].into_iter().chain(around).chain(without).chain(also).chain(near).collect()
+    [thing]
+        .into_iter()
+        .chain(for_use)
+        .chain(around)
+        .chain(without)
+        .chain(also)
+        .chain(near)
+        .collect()
 }
 
 fn replace(text: &mut String, said: &str, read: &str) {
@@ -157,8 +168,11 @@ mod tests {
             ("redmug", Some("red mug")),
             ("gum", None),
         ] {
-            assert_eq!(read_as(said, &captioned).as_deref(), expect, "{said}");
+            assert_eq!(read_as(said, &captioned, true).as_deref(), expect, "{said}");
         }
+        let shades = ["sunglasses".to_owned()].into();
+        assert_eq!(read_as("sun", &shades, true).as_deref(), Some("sunglasses"));
+        assert_eq!(read_as("sun", &shades, false), None, "sun hat");
     }
 
     #[test]
