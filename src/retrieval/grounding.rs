@@ -147,8 +147,11 @@ impl Retrieval {
         let confidence = f64::from(object.confidence * alike.match_probability);
         let goals = goal_probabilities(goals, stays, confidence);
         let (goals, were_missed) = self.with_later_looks(goals, object, &alike)?;
-        let goals = self.with_newer_sighting(session, goals, object, &alike)?;
-        let goals = self.with_called_otherwise(session, goals, object, &alike)?;
+        let newer = self.newer_sighting(object, &alike)?;
+        let otherwise = if alike.is_possible() { self.called_otherwise(&alike)? } else { None };
+        let goals = newer.into_iter().chain(otherwise).fold(goals, |goals, sighting| {
+            self.with_sighting(session, goals, object, &alike, &sighting)
+        });
         let goals = alike.doubted(goals);
         let why = if were_missed { GuessReason::SearchedInVain } else { GuessReason::Unsure };
         let goals = self.with_guesses(session, target, goals, why)?;
@@ -166,20 +169,22 @@ impl Retrieval {
         let seen = alike.records.iter().filter(|it| alike.sightings.contains(&it.id));
         let newest = seen.filter(|it| it.meta.pose.is_some()).max_by_key(|it| (it.end_at, it.id));
         let own = newest.map(|it| (it.clone(), alike.match_probability, true));
-        let other = self.called_otherwise(&alike.said)?;
+        let other = self.called_otherwise(alike)?;
         let other = other.map(|Sighting { recalled, certainty, match_probability, .. }| {
             (recalled.record, match_probability, certainty <= Certainty::Possible)
         });
         let mut known: Vec<(Record, Goal)> = Vec::new();
         for (record, probability, is_guess) in other.into_iter().chain(own) {
             let when = self.zone.format(record.end_at);
-            let reason = format!("{:?} may have been seen here at {when}", alike.thing);
+            let seen = if is_guess { "may have been seen" } else { "was seen, called otherwise," };
+            let reason = format!("{:?} {seen} here at {when}", alike.thing);
             let goal = goal_of(&record, reason)
                 .filter(|it| !was_searched(session, it, slice::from_ref(&record)))
                 .filter(|it| !known.iter().any(|(_, other)| is_near(it, other)));
             if let Some(goal) = goal {
                 let left = 1.0 - known.iter().map(|(_, it)| it.probability).sum::<f32>();
-                let probability = left.max(0.0) * probability;
+                let sureness = record.confidence.unwrap_or(1.0);
+                let probability = left.max(0.0) * probability * sureness;
                 known.push((record, Goal { probability, is_guess, ..goal }));
             }
         }
@@ -294,9 +299,12 @@ impl Retrieval {
 
     fn lookalikes(&self, session: &Session, target: &Target) -> Result<Lookalikes, RetrievalError> {
         let thing = self.thing_of(session, target)?;
-        let (sightings, match_probability) = self.sightings_of(&thing)?;
-        let mut ids = sightings.clone();
         let task = session.task.as_ref().map(|it| self.reference_of(it)).transpose()?;
+        // What holes are made with is no hole.
+        let is_described = task.as_ref().is_some_and(|it| it.for_use.as_ref() == Some(&thing));
+        let (sightings, match_probability) =
+            if is_described { (BTreeSet::new(), 1.0) } else { self.sightings_of(&thing)? };
+        let mut ids = sightings.clone();
         let renamed = task.as_ref().and_then(|it| it.renamed.as_deref());
         let renamed = renamed.filter(|it| it.read == thing);
         let said = renamed.map_or_else(|| thing.clone(), |it| it.said.clone());
@@ -310,7 +318,11 @@ impl Retrieval {
         ids.extend(&session.working_memory);
         let ids: Vec<RecordId> = ids.into_iter().collect();
         let records = self.records(&ids)?;
-        let mut objects = self.episodic.instances(&thing, &records, self.zone)?;
+        let mut objects = if is_described {
+            Vec::new()
+        } else {
+            self.episodic.instances(&thing, &records, self.zone)?
+        };
         // What was singled out decides; else what was recalled last; else what was seen last.
         let first = session.working_memory.first().copied();
         objects.sort_by_key(|it| {
@@ -318,7 +330,7 @@ impl Retrieval {
             let overlap = it.records.iter().filter(|id| target.records.contains(id)).count();
             std::cmp::Reverse((overlap, it.is_likely_real(), recalled, it.last_seen))
         });
-        if objects.is_empty() && !target.records.is_empty() {
+        if objects.is_empty() && !target.records.is_empty() && !is_described {
             objects = self.instances_by_caption(target, &records)?;
         }
         let may_be = match &task {

@@ -19,22 +19,8 @@ use crate::retrieval::{Retrieval, RetrievalError};
 use crate::search::Filter;
 
 impl Retrieval {
-    /// Adds the place of what may be the target and was seen since that was. It comes first where the
-    /// target is likelier there than where it was surely seen.
-    pub(super) fn with_newer_sighting(
-        &self,
-        session: &Session,
-        goals: Vec<Goal>,
-        object: &Instance,
-        alike: &Lookalikes,
-    ) -> Result<Vec<Goal>, RetrievalError> {
-        Ok(match self.newer_sighting(object, alike)? {
-            Some(newer) => self.with_sighting(session, goals, object, alike, &newer),
-            None => goals,
-        })
-    }
-
-    /// Goals with the place of a sighting that may be the target's.
+    /// Adds the place of a sighting that may be the target's. It comes first where the target is
+    /// likelier there than where it was surely seen.
     pub(super) fn with_sighting(
         &self,
         session: &Session,
@@ -58,7 +44,7 @@ impl Retrieval {
     }
 
     /// The last of the sightings of such a thing since the object was seen, where it may be that.
-    fn newer_sighting(
+    pub(super) fn newer_sighting(
         &self,
         object: &Instance,
         alike: &Lookalikes,
