@@ -505,7 +505,11 @@ fn is_of_another_visit(one: &Detection, other: &Detection) -> bool {
 fn describe(mention: &Mention) -> String {
     let one = mention.singular_head();
     let head = if lexicon::is_name_of_plural(&mention.head, &one) { &mention.head } else { &one };
-    let stays = |it: &&Attribute| !matches!(it.kind, AttributeKind::Number | AttributeKind::State);
+    // "a set of hex keys", cut as one name
+    let is_collective = |it: &str| matches!(it, "set" | "pair" | "bunch");
+    let stays = |it: &&Attribute| {
+        !matches!(it.kind, AttributeKind::Number | AttributeKind::State) && !is_collective(&it.word)
+    };
     let which: Vec<&str> = identifier::which(mention).map(|it| it.word.as_str()).collect();
     let described = |said: &dyn Fn(&&Attribute) -> bool| {
         let mut words: Vec<&str> = Vec::new();
