@@ -63,7 +63,7 @@ pub(crate) struct Reply {
     // What the rules on board read the request as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     understood: Option<Understood>,
-    // To a question.
+    // To a question, and where a thing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
     // Of the first goal, for the robot to be sent; where it was not.
@@ -172,7 +172,7 @@ impl PlanReport {
 
 fn by_rules(context: &Context, session: SessionName<'_>) -> Result<PlanReport, RetrievalError> {
     let plan = retrieval::plan(&context.retrieval, session)?;
-    let ExecutedPlan { trace, outcome, reference, unmet } = plan;
+    let ExecutedPlan { trace, outcome, reference, unmet, whereabouts } = plan;
     let understood = Some(Understood::of(&reference, unmet));
     let told = match outcome {
         Outcome::Dispatched(dispatch) => PlanReport::of_dispatch(dispatch),
@@ -187,7 +187,8 @@ fn by_rules(context: &Context, session: SessionName<'_>) -> Result<PlanReport, R
         Outcome::NotDispatched => PlanReport::of(reference.thing),
     };
     let trace = trace.iter().map(|step| step_reply(context, session.name, step)).collect();
-    Ok(PlanReport { trace, understood, ..told })
+    let answer = told.answer.or(whereabouts);
+    Ok(PlanReport { trace, understood, answer, ..told })
 }
 
 /// A reply that came over the socket, in words.

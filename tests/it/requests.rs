@@ -90,6 +90,47 @@ fn what_is_seen_under_a_near_name_alone_is_offered_as_unsure_and_told() {
 }
 
 #[test]
+fn who_asks_where_a_thing_is_is_told_in_words_too() {
+    let mut talk = in_household();
+    let reply = asked(&mut talk, "where is my purple book");
+    assert_eq!(reply["status"], "dispatched");
+    let goal = &reply["goals"][0];
+    let answer = reply["answer"].as_str().unwrap();
+    assert!(answer.starts_with(goal["reason"].as_str().unwrap()), "{answer}");
+    assert!(answer.contains("from (6.0, 6.0): a purple book on a white nightstand"), "{answer}");
+    let both = asked(&mut talk, "where are the laptop and the purple book");
+    let both = both["answer"].as_str().unwrap();
+    assert!(both.contains("\"laptop\"") && both.contains(answer), "{both}");
+    assert_eq!(asked(&mut talk, "bring me the purple book").get("answer"), None);
+}
+
+#[test]
+fn a_word_of_english_before_a_noun_is_no_slip_and_not_clipped() {
+    let mut talk = in_household();
+    talk.call("observe", json!({"caption": "sunglasses on a bed", "position": [30.0, 0.0]}));
+    for request in ["bring me the sun hat", "bring me the recipe book"] {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["understood"].get("respelled"), None, "{reply:#}");
+    }
+}
+
+#[test]
+fn a_thing_that_is_told_by_its_use_is_named_by_that() {
+    let mut talk = in_household();
+    for (request, thing) in [
+        ("bring me something to drain the spaghetti with", "something to drain the spaghetti with"),
+        (
+            "the casserole is hot, bring me something to hold it with",
+            "something to hold the casserole with",
+        ),
+        ("I need something to stand on", "step stool"),
+    ] {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["understood"]["things"][0], thing, "{reply:#}");
+    }
+}
+
+#[test]
 fn what_is_no_request_sends_no_robot() {
     let mut talk = in_household();
     for (said, intent) in [
@@ -155,6 +196,25 @@ fn questions_are_answered_from_the_memory_and_not_driven_to() {
         assert!(answer.contains(told), "{question}: {answer}");
     }
     assert_eq!(talk.call("watch_goals", json!({}))["events"], json!([]));
+}
+
+#[test]
+fn a_question_that_names_no_thing_is_answered_by_what_matches_it_best() {
+    let mut talk = in_household();
+    let mut see = |caption: &str, time: &str| {
+        talk.call("observe", json!({"caption": caption, "time": time, "position": [1.0, 1.0]}));
+    };
+    see("a courier in an orange jacket hands a parcel to a woman", "2025-01-02 11:00:00");
+    see("a woman with short hair carries a cat through the hall", "2025-01-02 12:00:00");
+    see("a cat sleeps on a rug", "2025-01-02 13:00:00");
+    let mut answer = |question| {
+        let reply = asked(&mut talk, question);
+        reply["answer"].as_str().unwrap_or_default().to_owned()
+    };
+    let courier = answer("what did the courier bring?");
+    assert!(courier.starts_with("at 2025-01-02 11:00:00 from (1.0, 1.0): a courier"), "{courier}");
+    let who = answer("who took the cat out on Thursday?");
+    assert!(who.contains("a woman with short hair"), "{who}");
 }
 
 #[test]

@@ -1,23 +1,40 @@
 //! Questions, answered from what the memory knows: where and when a thing was seen, how many
 //! there are, whether there is one, which of several was seen later.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::base::time::Window;
 use crate::language::lexicon;
-use crate::language::reference::Order;
+use crate::language::reference::{Order, Reference};
 use crate::language::request_tags::Asked;
 use crate::language::words::{DETERMINERS, PEOPLE};
 use crate::memory::episodic::Recalled;
-use crate::retrieval::RetrievalError;
 use crate::retrieval::planner::answer_text::{AnswerWording, Compared, Counted};
 use crate::retrieval::planner::query::{widen, with_article};
 use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, is_done_with, is_in_place, recall};
+use crate::retrieval::session::Goal;
+use crate::retrieval::{Retrieval, RetrievalError};
 
 /// Newest sightings among which one of the deed is looked for.
 const NEWEST: usize = 50;
 
 impl Plan<'_> {
+    /// Why the first goal of each target is one, with what was seen there.
+    pub(super) fn whereabouts(
+        retrieval: &Retrieval,
+        goals: &[Goal],
+    ) -> Result<String, RetrievalError> {
+        let mut told: Vec<String> = Vec::new();
+        let mut targets = BTreeSet::new();
+        for goal in goals.iter().filter(|it| targets.insert(&it.target)) {
+            let seen = goal.record.map(|id| retrieval.records(&[id])).transpose()?;
+            let seen = seen.and_then(|it| it.into_iter().next());
+            told.push(AnswerWording::goal(goal, seen.as_ref()));
+        }
+        Ok(told.join("; "))
+    }
+
     pub(super) fn answer(&mut self) -> Result<String, RetrievalError> {
         let told = self.wording();
         if told.thing.is_empty() {
@@ -94,6 +111,9 @@ impl Plan<'_> {
 
     /// Where it was when nothing was seen of it: where it was before, else where it is.
     fn elsewhere(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
+        if let Some(done) = self.deed_in_other_words(told)? {
+            return Ok(done);
+        }
         let until = self.window().and_then(|it| it.start());
         let before = until.and_then(|it| Window::new(None, Some(it)).ok());
         if before.is_some() {
@@ -137,18 +157,47 @@ impl Plan<'_> {
         }
     }
 
-    /// What was seen where no thing is named: "what was on the desk", "what did I do".
+    /// What was seen where no thing is named: "what was on the desk", "what did I do". Of a question
+    /// that tells more than a time and a place what matches best: "what did the courier bring".
     fn scenes(&mut self) -> Result<Vec<Recalled>, RetrievalError> {
-        let is_named = !self.reference.around.is_empty() || self.reference.doing.is_some();
-        let query = if is_named { self.description() } else { self.task.text.clone() };
-        let request = recall(query, self.window(), MATCHES);
-        let found = self.trace.recall_best_match(request, "Recall what was seen.")?;
-        let is_there = |it: &Recalled| self.reference.around.is_empty() || !it.matched.is_empty();
-        Ok(found.into_iter().filter(is_there).collect())
+        let Reference { around, doing, .. } = &self.reference;
+        let is_placed = !around.is_empty();
+        let (window, is_done) = (self.window(), doing.is_some());
+        let query = if is_placed { self.description() } else { self.task.text.clone() };
+        let request = recall(query, window, MATCHES);
+        let mut found = self.trace.recall_best_match(request, "Recall what was seen.")?;
+        if is_placed {
+            found.retain(|it| !it.matched.is_empty());
+        }
+        if is_placed || window.is_some() && !is_done {
+            found.sort_by_key(|it| std::cmp::Reverse((it.record.end_at, it.record.id)));
+        }
+        Ok(found)
+    }
+
+    /// What was done with the thing, where captions call either otherwise: "did anybody play a game",
+    /// of dominoes.
+    fn deed_in_other_words(
+        &mut self,
+        told: &AnswerWording,
+    ) -> Result<Option<String>, RetrievalError> {
+        let Some(doing) = self.reference.doing.clone() else { return Ok(None) };
+        let who = self.reference.doer.as_deref();
+        let who = who.map_or_else(|| "somebody".to_owned(), with_article);
+        let doing = format!("{doing} {}", with_article(&told.thing));
+        let request = recall(format!("{who} {doing}"), self.window(), NEWEST);
+        let found = self.trace.recall_last_seen(request, "Recall when somebody did that.")?;
+        let found = found.first().filter(|_| !self.trace.is_last_unsure());
+        let yes = if self.is_yes_or_no() { "yes: " } else { "" };
+        Ok(found.map(|newest| format!("{yes}{}", told.deed(&who, &doing, newest))))
     }
 
     fn sighting(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
         let mut found = self.sightings("Recall when it was seen so.")?;
+        let somebody = |it: &Recalled| it.record.parsed.has_person();
+        if asks_who(&self.task.text) && found.iter().any(somebody) {
+            found.retain(somebody);
+        }
         let window = self.window().filter(|it| span(*it).is_some_and(|it| it <= PART_OF_DAY_MAX));
         if let (true, Some(window)) = (found.is_empty(), window) {
             let request = recall(self.description(), Some(widen(window)), NEWEST);
@@ -312,6 +361,11 @@ fn asks_for_somebody(question: &str) -> bool {
     words.any(|it| {
         PEOPLE.contains(it) || lexicon::is_person(it) || matches!(it, "anyone" | "anybody" | "who")
     })
+}
+
+/// "*Who* took the dog out".
+fn asks_who(question: &str) -> bool {
+    question.split_whitespace().next().is_some_and(|it| it.eq_ignore_ascii_case("who"))
 }
 
 /// Whether a question is of one thing as it is now: "is the remote still on the sofa".

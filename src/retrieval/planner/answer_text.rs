@@ -7,6 +7,7 @@ use crate::language::mention::mentions;
 use crate::language::reference::Order;
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instances::Instance;
+use crate::retrieval::session::Goal;
 use crate::store::Record;
 
 /// Records that an answer tells of, where no thing is asked for.
@@ -169,12 +170,18 @@ impl AnswerWording {
         if found.is_empty() { scenes } else { format!("yes: {scenes}") }
     }
 
-    /// The newest of what was recalled.
+    /// The first of what was recalled.
     pub(super) fn scenes(&self, found: &[Recalled]) -> String {
-        let mut newest: Vec<&Record> = found.iter().map(|it| &it.record).collect();
-        newest.sort_by_key(|it| std::cmp::Reverse((it.end_at, it.id)));
-        let said: Vec<String> = newest.iter().take(SCENES_MAX).map(|it| self.at(it)).collect();
+        let first = found.iter().take(SCENES_MAX);
+        let said: Vec<String> = first.map(|it| self.at(&it.record)).collect();
         if said.is_empty() { "no record tells of it".to_owned() } else { said.join("; ") }
+    }
+
+    /// `"mug" was last seen here at 2025-01-03 09:14:07, from (1.2, 3.4): a red mug on a desk (#42)`
+    pub(super) fn goal(goal: &Goal, seen: Option<&Record>) -> String {
+        let [x, y, _] = goal.position;
+        let shown = seen.map(|it| format!(": {} (#{})", it.caption, it.id));
+        format!("{}, from ({x:.1}, {y:.1}){}", goal.reason, shown.unwrap_or_default())
     }
 
     /// `at 2025-01-03 09:14:07 from (1.2, 3.4): a red mug on a desk (#42)`

@@ -58,6 +58,8 @@ pub(crate) struct ExecutedPlan {
     pub(crate) reference: Reference,
     /// What the task asks for and the plan could not meet.
     pub(crate) unmet: Vec<String>,
+    /// Where the things are, to who asks only that.
+    pub(crate) whereabouts: Option<String>,
 }
 
 /// What came of a task.
@@ -90,8 +92,20 @@ pub(crate) fn plan(
         at_named_place: None,
     };
     let outcome = plan.carry_out()?;
+    let whereabouts = match &outcome {
+        Outcome::Dispatched(Dispatch { goals, .. })
+        | Outcome::Unsure(Offer { planned: Dispatch { goals, .. }, .. })
+            if plan.reference.intent == Intent::Where =>
+        {
+            Some(Plan::whereabouts(retrieval, goals)?)
+        }
+        Outcome::Dispatched(_)
+        | Outcome::Unsure(_)
+        | Outcome::Answered(_)
+        | Outcome::NotDispatched => None,
+    };
     let Plan { trace, reference, unmet, .. } = plan;
-    Ok(ExecutedPlan { trace: trace.into_steps(), outcome, reference, unmet })
+    Ok(ExecutedPlan { trace: trace.into_steps(), outcome, reference, unmet, whereabouts })
 }
 
 struct Plan<'a> {
