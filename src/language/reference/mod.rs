@@ -165,7 +165,11 @@ impl Reference {
             None => thing,
         };
         let things_for = if names.is_empty() && intent != Intent::Question {
-            things_for(request, doing.as_deref(), is_open, for_use.is_some(), &thing)
+            let doing = doing.as_deref();
+            let listed = if is_open { uses::things_for(request) } else { Vec::new() };
+            // Of what was done once, the deed alone may not tell.
+            let deed = doing.filter(|_| is_open && for_use.is_none());
+            things_for(listed, doing, deed, &thing)
         } else {
             Vec::new()
         };
@@ -605,22 +609,21 @@ fn ends_at(tagged: &TaggedRequest) -> Option<usize> {
     of_first.map(|it| it.at.end).max().filter(|_| is_plain)
 }
 
-/// What to do it with, where a request names nothing but the deed: "something to read". Of what was
-/// done once, the deed alone may not tell.
+/// What to do it with, where a request names nothing but the deed: "something to read", of which
+/// `for_use` are things for a use in its words; else what is done.
 fn things_for(
-    request: &str,
+    for_use: Vec<String>,
     doing: Option<&str>,
-    is_open: bool,
-    is_described: bool,
+    else_deed: Option<&str>,
     attributes: &str,
 ) -> Vec<String> {
-    let doing = doing.filter(|it| !MERE_USE.contains(it));
-    let mut things = if is_open { uses::things_for(request) } else { Vec::new() };
+    let is_telling = |it: &&str| !MERE_USE.contains(it);
+    let mut things = for_use;
     if things.is_empty() {
-        things = uses::things_for_deed(doing);
+        things = uses::things_for_deed(doing.filter(is_telling));
     }
-    if things.is_empty() && is_open && !is_described {
-        things.extend(doing.map(str::to_owned));
+    if things.is_empty() {
+        things.extend(else_deed.filter(is_telling).map(str::to_owned));
     }
     let named = |thing: String| match attributes {
         "" => thing,
