@@ -27,7 +27,7 @@ const NEAREST_MAX: usize = 32;
 const MAY_SHOW_MAX: usize = 16;
 
 /// Log-odds at a glance from which on a sentence is worth to be read.
-const WORTH_READING: f32 = -2.0;
+const WORTH_READING: f32 = -2.3;
 
 /// Most sentences that the model reads of one query.
 const SENTENCES_MAX: usize = 6;
