@@ -182,6 +182,7 @@ fn questions_are_answered_from_the_memory_and_not_driven_to() {
         ("when was the purple book last used", "2025-01-02 10:00:00"),
         ("did anyone read yesterday", "yes: "),
         ("where did you see the red mug first", "was first seen at"),
+        ("where did you last see the red mug", "\"red mug\" was seen at 2025-01-01 08:05:00"),
         ("how many mugs and books are there", "2 different \"books\""),
         ("is there any mug that is not red", "a blue mug"),
         (

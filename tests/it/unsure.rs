@@ -90,5 +90,5 @@ fn what_captions_call_otherwise_is_searched_for_where_it_was_seen() {
     assert!(goal["probability"].as_f64().unwrap() > 0.5, "{reply:#}");
     assert_eq!(goal["guess"], Value::Null, "{reply:#}");
     let reason = goal["reason"].as_str().unwrap();
-    assert!(reason.starts_with("\"khakis\" may have been seen here at"), "{reason}");
+    assert!(reason.starts_with("\"khakis\" was seen, called otherwise, here at"), "{reason}");
 }

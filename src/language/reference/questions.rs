@@ -20,6 +20,7 @@ pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> In
     let is_placed = || words.iter().any(|it| it.len() > 2 && !is_past(it) && verbs::is_placing(it));
     match (tagged.intent, tagged.asked) {
         (Intent::Question, _) if ends_in_order(request) => Intent::Fetch,
+        (Intent::Question | Intent::Where, _) if asks_for_sighting(&words) => Intent::Question,
         (Intent::Question, Asked::None) => Intent::Fetch,
         (Intent::Question, Asked::Place) if is_open && is_placed() && !asks_for_first(request) => {
             Intent::Where
@@ -97,6 +98,11 @@ fn asks_of_the_past(words: &[&str]) -> bool {
         && matches!(words, [first, second, ..] if QUESTION_WORDS.contains(first) && is_past(second))
 }
 
+/// "Where did you last see the hammer" asks what the robot saw, and not where the hammer is.
+fn asks_for_sighting(words: &[&str]) -> bool {
+    matches!(words, ["where", "did", "you", ..]) && words.contains(&"see")
+}
+
 /// Whether a verb tells of then: "what *was* on the table".
 fn is_past(verb: &str) -> bool {
     AUXILIARIES.has_tag(verb, "past")
@@ -169,6 +175,9 @@ mod tests {
         check("do we have a chainsaw somewhere", Where, Asked::None, true, Question);
         check("have you seen a wheelchair anywhere", Where, Asked::Place, true, Question);
         check("have you seen my phone", Where, Asked::Place, true, Where);
+        check("where did you last see the hammer", Where, Asked::Place, true, Question);
+        check("where did you last see the hammer", Question, Asked::Place, true, Question);
+        check("where did you put the hammer", Where, Asked::Place, true, Where);
         check("do we have any tape? bring it", Fetch, Asked::None, true, Fetch);
         check("where did you see it first", Where, Asked::Place, true, Question);
         check("where did you see it first", Question, Asked::Place, true, Question);
