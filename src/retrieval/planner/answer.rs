@@ -111,9 +111,6 @@ impl Plan<'_> {
 
     /// Where it was when nothing was seen of it: where it was before, else where it is.
     fn elsewhere(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
-        if let Some(done) = self.deed_in_other_words(told)? {
-            return Ok(done);
-        }
         let until = self.window().and_then(|it| it.start());
         let before = until.and_then(|it| Window::new(None, Some(it)).ok());
         if before.is_some() {
@@ -173,23 +170,6 @@ impl Plan<'_> {
             found.sort_by_key(|it| std::cmp::Reverse((it.record.end_at, it.record.id)));
         }
         Ok(found)
-    }
-
-    /// What was done with the thing, where captions call either otherwise: "did anybody play a game",
-    /// of dominoes.
-    fn deed_in_other_words(
-        &mut self,
-        told: &AnswerWording,
-    ) -> Result<Option<String>, RetrievalError> {
-        let Some(doing) = self.reference.doing.clone() else { return Ok(None) };
-        let who = self.reference.doer.as_deref();
-        let who = who.map_or_else(|| "somebody".to_owned(), with_article);
-        let doing = format!("{doing} {}", with_article(&told.thing));
-        let request = recall(format!("{who} {doing}"), self.window(), NEWEST);
-        let found = self.trace.recall_last_seen(request, "Recall when somebody did that.")?;
-        let found = found.first().filter(|_| !self.trace.is_last_unsure());
-        let yes = if self.is_yes_or_no() { "yes: " } else { "" };
-        Ok(found.map(|newest| format!("{yes}{}", told.deed(&who, &doing, newest))))
     }
 
     fn sighting(&mut self, told: &AnswerWording) -> Result<String, RetrievalError> {
