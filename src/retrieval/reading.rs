@@ -160,8 +160,8 @@ impl Retrieval {
     /// What is to be fetched may be what captions call otherwise; a question is answered of what
     /// it names.
     fn with_nearest_name(&self, mut reference: Reference) -> Reference {
-        let is_described = reference.for_use.as_ref() == Some(&reference.thing);
-        if matches!(reference.intent, Intent::Fetch | Intent::Where) && !is_described {
+        let is_errand = matches!(reference.intent, Intent::Fetch | Intent::Where);
+        if is_errand && !reference.is_told_by_use() {
             self.episodic.take_nearest_name(&mut reference);
         }
         reference

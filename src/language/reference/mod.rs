@@ -124,6 +124,11 @@ impl Reference {
         if holds { &self.thing } else { name }
     }
 
+    /// Whether the thing is told by its use and by nothing else, so that it has no name.
+    pub fn is_told_by_use(&self) -> bool {
+        self.for_use.as_ref() == Some(&self.thing)
+    }
+
     /// Puts together what the words of a request say; `times` are those found in it.
     pub fn of(request: &str, tagged: &TaggedRequest, times: &[Found]) -> Self {
         let apart = with_pairs_apart(request, tagged);
@@ -610,15 +615,15 @@ fn ends_at(tagged: &TaggedRequest) -> Option<usize> {
 }
 
 /// What to do it with, where a request names nothing but the deed: "something to read", of which
-/// `for_use` are things for a use in its words; else what is done.
+/// `listed` are things for a use in its words; else what is done.
 fn things_for(
-    for_use: Vec<String>,
+    listed: Vec<String>,
     doing: Option<&str>,
     else_deed: Option<&str>,
     attributes: &str,
 ) -> Vec<String> {
     let is_telling = |it: &&str| !MERE_USE.contains(it);
-    let mut things = for_use;
+    let mut things = listed;
     if things.is_empty() {
         things = uses::things_for_deed(doing.filter(is_telling));
     }

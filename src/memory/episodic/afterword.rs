@@ -10,10 +10,11 @@ use crate::memory::episodic::Episodic;
 impl Episodic {
     /// Leaves out what is said after the names of things.
     pub fn leave_out_words_after(&self, reference: &mut Reference) {
-        let Reference { thing, also, ends_at, for_use, .. } = reference;
-        if for_use.as_ref() == Some(&*thing)
-            || ![&*thing].into_iter().chain(also.iter()).any(|it| it.contains(' '))
-        {
+        if reference.is_told_by_use() {
+            return;
+        }
+        let Reference { thing, also, ends_at, .. } = reference;
+        if ![&*thing].into_iter().chain(also.iter()).any(|it| it.contains(' ')) {
             return;
         }
         let is_captioned = |it: &str| self.is_captioned(it);

@@ -8,6 +8,7 @@ use crate::base::time::{Timestamp, Window, Zone};
 use crate::base::wording::article;
 use crate::language::reference::Reference;
 use crate::language::time::PhraseTime;
+use crate::language::words::PLACEHOLDERS;
 
 /// A reference as a description to recall by: "a red mug by the desk".
 pub(super) fn description(reference: &Reference) -> String {
@@ -25,7 +26,7 @@ pub(super) fn description(reference: &Reference) -> String {
 
 /// "a mug", "an apple", "keys"; "something to drain the spaghetti" as it is.
 pub(super) fn with_article(thing: &str) -> String {
-    if thing.split(' ').next().is_some_and(|it| PRONOUNS.contains(&it)) {
+    if thing.split(' ').next().is_some_and(|it| PLACEHOLDERS.has_tag(it, "pronoun")) {
         return thing.to_owned();
     }
     if thing.ends_with('s') && !thing.ends_with("ss") {
@@ -33,8 +34,6 @@ pub(super) fn with_article(thing: &str) -> String {
     }
     format!("{} {thing}", article(thing))
 }
-
-const PRONOUNS: &[&str] = &["something", "anything", "smth", "whatever", "everything"];
 
 /// The window of all occasions that are named; `None` where there is none, or a habit only.
 pub(super) fn time_window(when: &[PhraseTime], now: Timestamp, zone: Zone) -> Option<Window> {
