@@ -107,7 +107,7 @@ impl MatcherNetwork {
     fn load(files: &EncoderFiles) -> candle_core::Result<Self> {
         let weights = files.weights.pp("match");
         Ok(Self {
-            encoder: Encoder::load(files, Precision::Half)?,
+            encoder: Encoder::load(files, Precision::Quantized)?,
             matches: Linear::load_transposed(files.config.hidden_size, 1, &weights)?,
         })
     }

@@ -98,7 +98,7 @@ impl CaptionNetwork {
             Linear::load_transposed(files.config.hidden_size, outputs, &files.weights.pp(name))
         };
         Ok(Self {
-            encoder: Encoder::load(files, Precision::Half)?,
+            encoder: Encoder::load(files, Precision::Quantized)?,
             roles: layer("roles", answers.roles.len())?,
             dependant: layer("dependant", answers.pointer_size)?,
             governor: layer("governor", answers.pointer_size)?,

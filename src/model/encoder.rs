@@ -9,13 +9,15 @@
 
 use candle_core::{Error, Result, Tensor};
 use candle_nn::VarBuilder;
+use rayon::ThreadPool;
 
 use crate::model::bert_config::BertConfig;
 use crate::model::encoder_files::EncoderFiles;
-use crate::model::half_linear::HalfLinear;
 use crate::model::in_place::SoftmaxRows;
 use crate::model::layers::{Activation, Heads, Linear, Norm};
+use crate::model::quantized_linear::QuantizedLinear;
 use crate::model::table::EmbeddingTable;
+use crate::model::threads::pool_of_one;
 
 pub(crate) struct Encoder {
     words: EmbeddingTable,
@@ -24,6 +26,8 @@ pub(crate) struct Encoder {
     positions: Tensor,
     norm: Norm,
     layers: Vec<EncoderLayer>,
+    /// Where layers are quantized, the thread that computes them.
+    thread: Option<ThreadPool>,
 }
 
 /// In what the weights of the layers are kept.
@@ -31,8 +35,8 @@ pub(crate) struct Encoder {
 pub(super) enum Precision {
     /// For a model on the way of every query.
     Single,
-    /// For a model that is seldom asked, and whose file has halves.
-    Half,
+    /// Of 8 bits, for a model that tells classes and none of whose numbers is stored.
+    Quantized,
 }
 
 impl Encoder {
@@ -51,6 +55,10 @@ impl Encoder {
             layers: (0..config.num_hidden_layers)
                 .map(|layer| EncoderLayer::load(config, &layers.pp(layer), precision))
                 .collect::<Result<_>>()?,
+            thread: match precision {
+                Precision::Single => None,
+                Precision::Quantized => Some(pool_of_one("encoder").map_err(Error::wrap)?),
+            },
         })
     }
 
@@ -61,6 +69,23 @@ impl Encoder {
 
     /// Vectors of the last layer, texts × tokens × width, for texts of equal length.
     pub(crate) fn forward(&self, texts: &[&[u32]]) -> Result<Tensor> {
+        self.on_its_thread(|| self.forward_here(texts))
+    }
+
+    /// Vectors of the last layer of the first token of each text, texts × width; texts may be of any
+    /// lengths but none. Products are of all texts together; the last layer makes no other vectors.
+    pub(super) fn forward_first(&self, texts: &[&[u32]]) -> Result<Tensor> {
+        self.on_its_thread(|| self.forward_first_here(texts))
+    }
+
+    fn on_its_thread<T: Send>(&self, compute: impl FnOnce() -> T + Send) -> T {
+        match &self.thread {
+            Some(thread) => thread.install(compute),
+            None => compute(),
+        }
+    }
+
+    fn forward_here(&self, texts: &[&[u32]]) -> Result<Tensor> {
         let length = texts.first().map_or(0, |text| text.len());
         let shape = (texts.len(), length, ());
         let words = self.words.rows(&texts.concat())?.reshape(shape)?;
@@ -72,9 +97,7 @@ impl Encoder {
         x.reshape(shape)
     }
 
-    /// Vectors of the last layer of the first token of each text, texts × width; texts may be of any
-    /// lengths but none. Products are of all texts together; the last layer makes no other vectors.
-    pub(super) fn forward_first(&self, texts: &[&[u32]]) -> Result<Tensor> {
+    fn forward_first_here(&self, texts: &[&[u32]]) -> Result<Tensor> {
         let lengths: Vec<usize> = texts.iter().map(|text| text.len()).collect();
         let positions = lengths
             .iter()
@@ -94,9 +117,6 @@ impl Encoder {
 struct EncoderLayer {
     heads: usize,
     queries_keys_values: EncoderLinear,
-    /// Of the queries; `None` where their weights are scaled already. Halves are not, which would
-    /// round them once more.
-    scale: Option<f64>,
     attended: EncoderLinear,
     attended_norm: Norm,
     widened: EncoderLinear,
@@ -110,12 +130,12 @@ impl EncoderLayer {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let attention = weights.pp("attention");
         let linear = |inputs, outputs, weights: &VarBuilder<'_>| {
-            EncoderLinear::load(inputs, outputs, weights, precision)
+            EncoderLinear::new(&Linear::load(inputs, outputs, weights)?, precision)
         };
+        let queries_keys_values = queries_keys_values(config, &attention.pp("self"))?;
         Ok(Self {
             heads: config.num_attention_heads,
-            queries_keys_values: queries_keys_values(config, &attention.pp("self"), precision)?,
-            scale: matches!(precision, Precision::Half).then(|| scale_of(config)),
+            queries_keys_values: EncoderLinear::new(&queries_keys_values, precision)?,
             attended: linear(width, width, &attention.pp("output.dense"))?,
             attended_norm: norm_of(config, &attention.pp("output"))?,
             widened: linear(width, inner, &weights.pp("intermediate.dense"))?,
@@ -178,11 +198,7 @@ impl EncoderLayer {
             .permute((2, 0, 3, 1, 4))?
             .contiguous()?;
         let (queries, keys, values) = (split.get(0)?, split.get(1)?, split.get(2)?);
-        let mut queries = queries.narrow(2, 0, attending)?;
-        if let Some(scale) = self.scale {
-            queries = (queries * scale)?;
-        }
-        let shares = queries.matmul(&keys.t()?)?;
+        let shares = queries.narrow(2, 0, attending)?.matmul(&keys.t()?)?;
         shares.inplace_op1(&SoftmaxRows)?;
         shares.matmul(&values)?.transpose(1, 2)?.reshape((texts * attending, width))
     }
@@ -199,28 +215,22 @@ fn starts(lengths: &[usize]) -> impl Iterator<Item = usize> {
 
 enum EncoderLinear {
     Single(Linear),
-    Half(HalfLinear),
+    Quantized(QuantizedLinear),
 }
 
 impl EncoderLinear {
-    fn load(
-        inputs: usize,
-        outputs: usize,
-        weights: &VarBuilder<'_>,
-        precision: Precision,
-    ) -> Result<Self> {
+    /// `linear` with its weights as they lie in their file.
+    fn new(linear: &Linear, precision: Precision) -> Result<Self> {
         match precision {
-            Precision::Single => {
-                Linear::load_transposed(inputs, outputs, weights).map(Self::Single)
-            }
-            Precision::Half => HalfLinear::load(inputs, outputs, weights).map(Self::Half),
+            Precision::Single => linear.transposed().map(Self::Single),
+            Precision::Quantized => linear.quantized().map(Self::Quantized),
         }
     }
 
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
         match self {
             Self::Single(linear) => linear.forward(x),
-            Self::Half(linear) => linear.forward(x),
+            Self::Quantized(linear) => linear.forward(x),
         }
     }
 }
@@ -229,26 +239,12 @@ fn scale_of(config: &BertConfig) -> f64 {
     Heads::of(config.hidden_size, config.num_attention_heads).scale()
 }
 
-/// Side by side; the queries of single precision scaled already.
-fn queries_keys_values(
-    config: &BertConfig,
-    weights: &VarBuilder<'_>,
-    precision: Precision,
-) -> Result<EncoderLinear> {
+/// Side by side, the queries scaled already.
+fn queries_keys_values(config: &BertConfig, weights: &VarBuilder<'_>) -> Result<Linear> {
     let width = config.hidden_size;
-    match precision {
-        Precision::Single => {
-            let part = |name| Linear::load(width, width, &weights.pp(name));
-            let queries = part("query")?.scale_by(scale_of(config))?;
-            let all = [queries, part("key")?, part("value")?];
-            Linear::side_by_side(&all).map(EncoderLinear::Single)
-        }
-        Precision::Half => {
-            let part = |name| HalfLinear::load(width, width, &weights.pp(name));
-            let all = [part("query")?, part("key")?, part("value")?];
-            HalfLinear::side_by_side(&all).map(EncoderLinear::Half)
-        }
-    }
+    let part = |name| Linear::load(width, width, &weights.pp(name));
+    let queries = part("query")?.scale_by(scale_of(config))?;
+    Linear::side_by_side(&[queries, part("key")?, part("value")?])
 }
 
 fn norm_of(config: &BertConfig, weights: &VarBuilder<'_>) -> Result<Norm> {

@@ -4,6 +4,7 @@ use candle_core::{Error, Result, Tensor, bail};
 use candle_nn::VarBuilder;
 use serde::Deserialize;
 
+use crate::model::quantized_linear::QuantizedLinear;
 use crate::model::row_wise::{add_row, for_product, gelu, gelu_tanh, norm, rms_norm, softmax};
 
 /// Linear layer.
@@ -26,8 +27,7 @@ impl Linear {
         outputs: usize,
         weights: &VarBuilder<'_>,
     ) -> Result<Self> {
-        let Self { weight, bias } = Self::load(inputs, outputs, weights)?;
-        Ok(Self { weight: weight.contiguous()?, bias })
+        Self::load(inputs, outputs, weights)?.transposed()
     }
 
     /// As the weights lie in their file, without a copy of them: as fast for one
@@ -35,6 +35,15 @@ impl Linear {
     pub(super) fn load(inputs: usize, outputs: usize, weights: &VarBuilder<'_>) -> Result<Self> {
         let weight = weights.get((outputs, inputs), "weight")?.t()?;
         Ok(Self { weight, bias: weights.get(outputs, "bias")? })
+    }
+
+    /// As [`Self::load_transposed`] has them.
+    pub(super) fn transposed(&self) -> Result<Self> {
+        Ok(Self { weight: self.weight.contiguous()?, bias: self.bias.clone() })
+    }
+
+    pub(super) fn quantized(&self) -> Result<QuantizedLinear> {
+        QuantizedLinear::new(&self.weight, &self.bias)
     }
 
     pub(super) fn forward(&self, x: &Tensor) -> Result<Tensor> {

@@ -107,7 +107,7 @@ impl RequestNetwork {
             Linear::load_transposed(files.config.hidden_size, outputs, &files.weights.pp(name))
         };
         Ok(Self {
-            encoder: Encoder::load(files, Precision::Half)?,
+            encoder: Encoder::load(files, Precision::Quantized)?,
             roles: layer("roles", labels.roles.len())?,
             whole: OfWhole {
                 order: layer("order", labels.orders.len())?,

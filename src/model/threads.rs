@@ -6,7 +6,7 @@
 
 use std::thread;
 
-use rayon::ThreadPoolBuilder;
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 /// Products never count as large enough for more threads, in the whole process.
 pub(super) fn multiply_on_one_thread() {
@@ -20,6 +20,12 @@ pub(super) fn compute_on_this_thread_only() {
     if let Err(error) = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
         log::warn!("models compute on all cores: {error}");
     }
+}
+
+/// A thread for what would spread over the pool of rayon that it is called in. It has the priority of
+/// the thread that makes it.
+pub(super) fn pool_of_one(name: &'static str) -> Result<ThreadPool, ThreadPoolBuildError> {
+    ThreadPoolBuilder::new().num_threads(1).thread_name(|_| name.to_owned()).build()
 }
 
 /// Yields the core.
