@@ -62,7 +62,10 @@ impl DescribedByUse {
         let last = (0..clause.len()).find(is_over)?;
         let start = |word: &str| word.as_ptr() as usize - request.as_ptr() as usize;
         let at = start(clause.first()?)..clause.get(last).map(|it| start(it) + it.len())?;
-        Some(Self { description: plain(request.get(at.clone())?), at })
+        let said = plain(request.get(at.clone())?);
+        let of_what = said.strip_prefix("whatever ").or_else(|| said.strip_prefix("what "));
+        let description = of_what.map(|use_| format!("thing {use_}")).unwrap_or(said);
+        Some(Self { description, at })
     }
 
     /// The same with the name of what "it" stands for: "something to hold *it* with", of a casserole.
@@ -192,7 +195,7 @@ mod tests {
             ("anything that charges my phone so I can call her", "anything that charges my phone"),
             ("a thing for opening tins", "thing for opening tins"),
             ("something warm to drink", "something warm to drink"),
-            ("bring me what you chop wood with", "what you chop wood with"),
+            ("bring me what you chop wood with", "thing you chop wood with"),
             ("what is on the table", ""),
             ("something that says fragile", ""),
             ("the thing I left on the sofa", ""),
