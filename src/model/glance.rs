@@ -4,7 +4,10 @@
 //! A projection that is learnt brings together the words for what captioners and people call otherwise,
 //! and each word of the query counts as much as it was learnt to tell.
 
-use candle_core::{D, Result, Tensor, bail};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use candle_core::{D, Device, Result, Tensor, bail};
 use candle_nn::VarBuilder;
 use tokenizers::Tokenizer;
 
@@ -20,7 +23,12 @@ pub(super) struct Glance {
     slope: f32,
     offset: f32,
     tokens: WordTokens,
+    /// Vectors of tokens, remembered: a few thousand stand in all captions.
+    projected: Mutex<HashMap<u32, Vec<f32>>>,
 }
+
+/// Most vectors that are remembered, some two mebibytes; then they are learnt anew.
+const VECTORS_MAX: usize = 8_192;
 
 impl Glance {
     /// Of the weights `projection` (outputs × the table's width, without bias), `importance` (one
@@ -34,6 +42,7 @@ impl Glance {
             slope,
             offset,
             tokens: WordTokens::default(),
+            projected: Mutex::default(),
         })
     }
 
@@ -47,11 +56,26 @@ impl Glance {
         let query = self.tokens.of(tokenizer, query)?;
         let sentences: tokenizers::Result<Vec<Vec<u32>>> =
             sentences.iter().map(|it| self.tokens.of(tokenizer, it)).collect();
-        let vectors =
-            |ids: &[u32]| of_unit_length(&self.projection.forward(&unit_rows(table, ids)?)?);
+        let vectors = |ids: &[u32]| self.vectors(table, ids);
         let weights = self.weights(table, &query)?;
         let found = max_similarity(&query, &sentences?, vectors, &weights)?;
         Ok(found.into_iter().map(|it| self.slope * it + self.offset).collect())
+    }
+
+    /// Projected vectors of tokens, of length 1, one a row.
+    fn vectors(&self, table: &EmbeddingTable, ids: &[u32]) -> Result<Tensor> {
+        let mut known = self.projected.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() + ids.len() > VECTORS_MAX {
+            known.clear();
+        }
+        let is_new = |it: &&u32| !known.contains_key(it);
+        let new: Vec<u32> = ids.iter().filter(is_new).copied().collect();
+        if !new.is_empty() {
+            let vectors = of_unit_length(&self.projection.forward(&unit_rows(table, &new)?)?)?;
+            known.extend(new.into_iter().zip(vectors.to_vec2()?));
+        }
+        let rows: Vec<f32> = ids.iter().filter_map(|it| known.get(it)).flatten().copied().collect();
+        Tensor::from_vec(rows, (ids.len(), ()), &Device::Cpu)
     }
 
     fn weights(&self, table: &EmbeddingTable, query: &[u32]) -> Result<Vec<f32>> {

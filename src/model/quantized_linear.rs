@@ -16,13 +16,11 @@ use crate::model::in_place::floats;
 pub(super) struct QuantizedLinear {
     /// Inputs × outputs.
     weight: PackedBMatrix<i8>,
-    outputs: Vec<Output>,
-}
-
-struct Output {
-    scale: f32,
-    sum_of_weights: i32,
-    bias: f32,
+    /// Of each output.
+    scales: Vec<f32>,
+    /// Of each output.
+    sums_of_weights: Vec<f32>,
+    bias: Vec<f32>,
 }
 
 /// Of inputs that are of 8 bits without a sign.
@@ -36,17 +34,17 @@ impl QuantizedLinear {
     pub(super) fn new(weight: &Tensor, bias: &Tensor) -> Result<Self> {
         let (inputs, outputs) = weight.dims2()?;
         let mut quantized: Vec<i8> = Vec::with_capacity(inputs * outputs);
-        let mut of_each = Vec::with_capacity(outputs);
-        for (weights, bias) in weight.t()?.to_vec2::<f32>()?.iter().zip(bias.to_vec1()?) {
-            let scale = scale_of(largest(weights), WEIGHT_MAX);
+        let (mut scales, mut sums_of_weights) = (Vec::new(), Vec::new());
+        for weights in weight.t()?.to_vec2::<f32>()? {
+            let scale = scale_of(largest(&weights), WEIGHT_MAX);
             let start = quantized.len();
             quantized.extend(weights.iter().map(|weight| to_i8(weight / scale)));
-            let sum_of_weights = quantized.iter().skip(start).map(|it| i32::from(*it)).sum();
-            of_each.push(Output { scale, sum_of_weights, bias });
+            sums_of_weights.push(quantized.iter().skip(start).map(|it| f32::from(*it)).sum());
+            scales.push(scale);
         }
         let transposed = NdTensorView::from_data([outputs, inputs], quantized.as_slice());
         let weight = ProductOfBytes::new().prepack_b(transposed.transposed());
-        Ok(Self { weight, outputs: of_each })
+        Ok(Self { weight, scales, sums_of_weights, bias: bias.to_vec1()? })
     }
 
     /// `x` is of shape rows × inputs.
@@ -61,14 +59,15 @@ impl CustomOp1 for QuantizedLinear {
     }
 
     fn cpu_fwd(&self, x: &CpuStorage, x_at: &Layout) -> Result<(CpuStorage, Shape)> {
-        let Self { weight, outputs } = self;
+        let Self { weight, scales, sums_of_weights, bias } = self;
+        let outputs = bias.len();
         let (rows, inputs) = x_at.shape().dims2()?;
         if inputs != weight.rows() {
             bail!("rows of {inputs} numbers, a layer takes {}", weight.rows());
         }
         let x = QuantizedRows::of(floats(x, x_at)?, inputs);
         let numbers = NdTensorView::from_data([rows, inputs], x.numbers.as_slice());
-        let mut sums = vec![0_i32; rows * outputs.len()];
+        let mut sums = vec![0_i32; rows * outputs];
         // Zero points are subtracted below: with one for each row the library's are those of its
         // first rows for all (rten-gemm 0.27.0, with AVX-512).
         ProductOfBytes::new()
@@ -80,13 +79,13 @@ impl CustomOp1 for QuantizedLinear {
             )
             .map_err(Error::wrap)?;
         let mut found = Vec::with_capacity(sums.len());
-        for (sums, step) in sums.chunks_exact(outputs.len().max(1)).zip(&x.steps) {
-            found.extend(sums.iter().zip(outputs).map(|(sum, output)| {
-                let sum = to_f32(sum - step.zero_point * output.sum_of_weights);
-                sum * (step.scale * output.scale) + output.bias
+        for (sums, step) in sums.chunks_exact(outputs.max(1)).zip(&x.steps) {
+            let of_outputs = sums.iter().zip(sums_of_weights).zip(scales).zip(bias);
+            found.extend(of_outputs.map(|(((sum, of_weights), scale), bias)| {
+                (to_f32(*sum) - step.zero_point * of_weights) * (step.scale * scale) + bias
             }));
         }
-        Ok((CpuStorage::F32(found), Shape::from((rows, outputs.len()))))
+        Ok((CpuStorage::F32(found), Shape::from((rows, outputs))))
     }
 }
 
@@ -100,7 +99,7 @@ struct QuantizedRows {
 struct RowSteps {
     scale: f32,
     /// What stands for 0.
-    zero_point: i32,
+    zero_point: f32,
 }
 
 impl QuantizedRows {
@@ -111,10 +110,9 @@ impl QuantizedRows {
         for row in rows {
             let (lowest, highest) = range(row);
             let scale = scale_of(highest - lowest, f32::from(u8::MAX));
-            let (zero_point, inverse) = (to_u8(-lowest / scale), scale.recip());
-            let offset = f32::from(zero_point);
-            numbers.extend(row.iter().map(|x| to_u8(x * inverse + offset)));
-            steps.push(RowSteps { scale, zero_point: i32::from(zero_point) });
+            let (zero_point, inverse) = ((-lowest / scale).round(), scale.recip());
+            numbers.extend(row.iter().map(|x| to_u8(x * inverse + zero_point)));
+            steps.push(RowSteps { scale, zero_point });
         }
         Self { numbers, steps }
     }
@@ -129,23 +127,33 @@ fn largest(x: &[f32]) -> f32 {
     x.iter().fold(0.0, |largest, x| largest.max(x.abs()))
 }
 
-/// The lowest and the highest, and 0 between them.
+/// The lowest and the highest, and 0 between them; in lanes, which the compiler may not make by itself.
 fn range(x: &[f32]) -> (f32, f32) {
-    x.iter().fold((0.0, 0.0), |(lowest, highest), x| (lowest.min(*x), highest.max(*x)))
+    let (mut lowest, mut highest) = ([0.0_f32; LANES], [0.0_f32; LANES]);
+    let (chunks, rest) = x.as_chunks::<LANES>();
+    for chunk in chunks {
+        for ((low, high), x) in lowest.iter_mut().zip(&mut highest).zip(chunk) {
+            *low = if *x < *low { *x } else { *low };
+            *high = if *x > *high { *x } else { *high };
+        }
+    }
+    let all = || lowest.iter().chain(&highest).chain(rest).copied();
+    (all().fold(0.0, f32::min), all().fold(0.0, f32::max))
 }
+
+const LANES: usize = 16;
 
 #[expect(clippy::cast_possible_truncation, reason = "rounded; what lies beyond is the nearest")]
 fn to_i8(x: f32) -> i8 {
     x.round() as i8
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "rounded; what lies beyond is the nearest"
-)]
+/// Rounded; what lies beyond is the nearest. A cast would be made number by number.
 fn to_u8(x: f32) -> u8 {
-    (x + 0.5) as u8
+    /// From here on, 2²³, numbers are whole, and the lowest bits count them.
+    const WHOLE: f32 = 8_388_608.0;
+    let [lowest, ..] = (x.clamp(0.0, f32::from(u8::MAX)) + WHOLE).to_bits().to_le_bytes();
+    lowest
 }
 
 #[expect(
