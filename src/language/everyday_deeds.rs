@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use crate::language::verbs;
-use crate::language::words::DETERMINERS;
+use crate::language::words::{DETERMINERS, LIGHT_VERBS};
 
 /// The other verbs in -ing, by themselves, for what this one means by itself.
 pub fn other_verbs(verb: &str) -> impl Iterator<Item = &'static str> {
@@ -30,6 +30,39 @@ pub fn in_other_words(description: &str) -> Vec<String> {
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
     let others = names(deed).filter(|it| *it != told);
     others.map(|it| [before, &[it], after].concat().join(" ")).collect()
+}
+
+/// A description with what it says by a verb that tells little and a noun by the verb for it: "a cat
+/// napping on the couch" for "a cat having a nap on the couch".
+pub fn with_own_verb(description: &str) -> String {
+    let words: Vec<&str> = description.split_whitespace().collect();
+    let by_noun = |(at, word): (usize, &&str)| {
+        if !LIGHT_VERBS.contains(word) {
+            return None;
+        }
+        let noun =
+            at + 1 + words.iter().skip(at + 1).take_while(|it| DETERMINERS.contains(it)).count();
+        Some((at, noun, own_verb(word, words.get(noun)?)?))
+    };
+    let Some((at, noun, verb)) = words.iter().enumerate().find_map(by_noun) else {
+        return description.to_owned();
+    };
+    // "having a drink of water"
+    let is_of = words.get(noun + 1) == Some(&"of");
+    let (before, after) = (words.get(..at), words.get(noun + 1 + usize::from(is_of)..));
+    [before.unwrap_or_default(), &[verb], after.unwrap_or_default()].concat().join(" ")
+}
+
+/// The one verb for what a verb that tells little does with a noun, both in -ing: "napping" for "having"
+/// and "nap".
+pub fn own_verb(verb: &str, noun: &str) -> Option<&'static str> {
+    if !LIGHT_VERBS.contains(verb) {
+        return None;
+    }
+    let is_said =
+        |name: &str| name.split(' ').filter(|it| !DETERMINERS.contains(it)).eq([verb, noun]);
+    let deed = DEEDS.iter().find(|deed| names(deed).any(is_said))?;
+    names(deed).find(|it| !it.contains(' '))
 }
 
 /// From where to where words tell a deed, in -ing or in any form after "who", with or without
@@ -83,6 +116,20 @@ mod tests {
                 .any(|it| it == "somebody washing dishes")
         );
         assert_eq!(in_other_words("a red hammer").len(), 0, "no hammering");
+    }
+
+    #[test]
+    fn what_a_light_verb_does_with_a_noun_has_a_verb_of_its_own() {
+        for (description, expect) in [
+            ("a cat having a nap on the couch", "a cat napping on the couch"),
+            ("a man taking a shower", "a man showering"),
+            ("somebody having breakfast", "somebody breakfasting"),
+            ("a woman taking a photo of a cake", "a woman photographing a cake"),
+            ("a man having a mug", "a man having a mug"),
+            ("a boy making a cake", "a boy making a cake"),
+        ] {
+            assert_eq!(with_own_verb(description), expect);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Colours that the tags overlook: one right before a name is said of what has it, though a reader of
-//! captions takes the "brown" of "a brown teddy bear" for nothing; and so are those that follow it, of
-//! "a blanket in red and green".
+//! captions takes the "brown" of "a brown teddy bear" for nothing; so are those that follow it, of
+//! "a blanket in red and green"; and what is listed with a colour of the name is one, too: "Silver and
+//! red balloons" are not silver.
 //!
 //! Pure. By rules over a tagged sentence.
 
@@ -35,7 +36,28 @@ pub(super) fn with_overlooked_colours(text: &str, words: &[TaggedWord]) -> Vec<T
             (tag.role, tag.to) = (WordRole::Attribute, Some(head));
         }
     }
+    for at in 0..words.len() {
+        if let Some(head) = listed_of(text, words, at)
+            && let Some(tag) = tags.get_mut(at)
+        {
+            (tag.role, tag.to) = (WordRole::Attribute, Some(head));
+        }
+    }
     tags
+}
+
+/// What has the colours that this one, which is taken for a thing or for nothing, is listed before.
+fn listed_of(text: &str, words: &[TaggedWord], at: usize) -> Option<usize> {
+    let said = |word: &TaggedWord| text.get(word.at.clone()).unwrap_or_default().to_lowercase();
+    let is_colour = |it: &TaggedWord| attribute(&said(it)).kind == AttributeKind::Colour;
+    let first = words.get(at)?;
+    if !matches!(first.role, WordRole::None | WordRole::Thing) || !is_colour(first) {
+        return None;
+    }
+    let is_listed = |it: &&TaggedWord| is_colour(it) || matches!(said(it).as_str(), "and" | ",");
+    let listed: Vec<&TaggedWord> = words.get(at + 1..)?.iter().take_while(is_listed).collect();
+    let last = listed.last().filter(|it| it.role == WordRole::Attribute && is_colour(it))?;
+    listed.iter().any(|it| said(it) == "and").then_some(last.to).flatten()
 }
 
 /// The colours that are listed from this word on; none where they are said of what follows.
@@ -84,5 +106,12 @@ mod tests {
         check("a bag/thing in white boots/thing", &["bag", "white boots"]);
         check("a bag/thing in a green box/thing", &["bag", "green box"]);
         check("a woman/person in red", &["woman"]);
+        check("silver/thing and red/attribute/3 balloons/thing", &["silver red balloons"]);
+        check(
+            "gold , red/attribute/5 and green/attribute/5 balloons/thing",
+            &["gold red green balloons"],
+        );
+        check("gold , red/attribute/3 balloons/thing", &["red balloons"]);
+        check("silver/thing and red/thing", &["silver", "red"]);
     }
 }

@@ -4,6 +4,7 @@
 //! Pure.
 
 use crate::language::deeds::{SIGN, deed_mention, deed_word};
+use crate::language::everyday_deeds::with_own_verb;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name, mentions};
 use crate::language::person::is_person;
@@ -14,7 +15,7 @@ use crate::language::words::{ANYBODY, BEFORE_OBJECTS, DETERMINERS, DOERS, MERE_U
 /// The things that a description names, the wanted one first. Where it tells what somebody
 /// does, that stands in the place of the person.
 pub fn query_mentions(description: &str) -> Vec<Mention> {
-    let description = with_relative(&description.to_lowercase());
+    let description = with_relative(&with_own_verb(&description.to_lowercase()));
     let told = ToldDeeds::of(&description);
     let mut named = mentions(&told.rest);
     let at = named.iter().position(is_person);
@@ -57,7 +58,8 @@ fn named_alone(description: &str) -> Option<Mention> {
 /// Who does something by a description, and the things that it names besides; `None` where it
 /// tells no deed of a person, or names nothing besides.
 pub fn doer_and_things(description: &str) -> Option<Vec<Mention>> {
-    let told = ToldDeeds::of(&with_relative(&description.to_lowercase()));
+    let description = with_own_verb(&description.to_lowercase());
+    let told = ToldDeeds::of(&with_relative(&description));
     let mut named = mentions(&told.rest);
     let doer = named.iter().position(is_person).filter(|_| !told.deeds.is_empty())?;
     let doer = named.remove(doer);

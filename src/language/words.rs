@@ -51,6 +51,7 @@ classes! {
     BEFORE_VERBS = "before_verbs";
     BEFORE_WHERE = "before_where";
     MERE_USE = "mere_use";
+    LIGHT_VERBS = "light_verbs";
     LEFT_BEHIND = "left_behind";
     ERRANDS = "errands";
     ENDEARMENTS = "endearments";

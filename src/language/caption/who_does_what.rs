@@ -4,6 +4,7 @@
 
 use crate::language::caption::ParsedDeed;
 use crate::language::caption::of_tags::Tagged;
+use crate::language::everyday_deeds::own_verb;
 use crate::language::lexicon;
 use crate::language::tagged::WordRole;
 use crate::language::verbs;
@@ -22,7 +23,11 @@ impl Tagged<'_> {
             let who = self.governor(at).map(|it| self.joined(it)).unwrap_or_default();
             let who = who.into_iter().filter_map(&number).collect();
             let what = heads.iter().filter(|it| self.is_object(**it, at)).copied();
-            Some(ParsedDeed { verb, who, what: what.filter_map(&number).collect() })
+            let own = what.clone().find_map(|it| Some((it, own_verb(&verb, &self.word(it))?)));
+            let what = what.filter(|it| own.is_none_or(|(noun, _)| noun != *it));
+            let what = what.filter_map(&number).collect();
+            let verb = own.map_or(verb, |(_, own)| own.to_owned());
+            Some(ParsedDeed { verb, who, what })
         });
         deeds.collect()
     }
@@ -112,6 +117,17 @@ mod tests {
         assert_eq!(parsed.deeds, [cutting]);
         let inside = parsed.things.iter().find(|it| it.mention.head == "plant").unwrap().inside;
         assert_eq!(inside.map(|at| parsed.things[at].mention.head.as_str()), Some("pot"));
+    }
+
+    #[test]
+    fn a_deed_of_a_light_verb_is_the_nouns() {
+        let deeds = parsed("a man/person taking/deed/1 a shower/thing/2").deeds;
+        assert_eq!(
+            deeds,
+            [ParsedDeed { verb: "showering".to_owned(), who: vec![0], what: vec![] }]
+        );
+        let deeds = parsed("a man/person taking/deed/1 a mug/thing/2").deeds;
+        assert_eq!(deeds, [ParsedDeed { verb: "taking".to_owned(), who: vec![0], what: vec![1] }]);
     }
 
     #[test]
