@@ -18,8 +18,10 @@ use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::likely_places::LikelyPlace;
 use crate::memory::episodic::noun_phrases::bare_name;
 use crate::memory::episodic::usual_place::UsualPlace;
+use crate::retrieval::newer_sighting::AddedSighting;
 use crate::retrieval::probability::{
-    goal_probabilities, guess_probabilities, stay_began, stay_probability, weigh_misses,
+    goal_probabilities, guess_probabilities, only_place_probability, stay_began, stay_probability,
+    weigh_misses,
 };
 use crate::retrieval::search::{FirstPlace, KnownPlace};
 use crate::retrieval::session::{Goal, Session, Target};
@@ -54,7 +56,8 @@ pub(crate) struct Grounding {
 pub(super) struct Lookalikes {
     /// As the query names it.
     pub(super) thing: String,
-    /// As the task does, where nothing was seen that is called so: "laundry soap", for a soap.
+    /// As the task does, where nothing was seen that is called so: "laundry soap", for a soap; with what
+    /// it is for.
     pub(super) said: String,
     /// What the task names, where the target, decided on by its own name, only may be that.
     may_be: Option<String>,
@@ -149,9 +152,17 @@ impl Retrieval {
         let (goals, were_missed) = self.with_later_looks(goals, object, &alike)?;
         let newer = self.newer_sighting(object, &alike)?;
         let otherwise = if alike.is_possible() { self.called_otherwise(&alike)? } else { None };
-        let goals = newer.into_iter().chain(otherwise).fold(goals, |goals, sighting| {
-            self.with_sighting(session, goals, object, &alike, &sighting)
+        let stays = |seen: &Sighting| {
+            stay_probability(object, seen.recalled.record.end_at, self.now(session))
+        };
+        let newer = newer.map(|it| AddedSighting { said: MAY, stays: stays(&it), sighting: it });
+        // What is called otherwise may be another object, whose only known place that is.
+        let otherwise = otherwise.map(|it| {
+            let stays = only_place_probability(stays(&it));
+            AddedSighting { said: said_of_otherwise(&it), stays, sighting: it }
         });
+        let added = newer.into_iter().chain(otherwise);
+        let goals = added.fold(goals, |goals, it| self.with_sighting(session, goals, &alike, &it));
         let goals = alike.doubted(goals);
         let why = if were_missed { GuessReason::SearchedInVain } else { GuessReason::Unsure };
         let goals = self.with_guesses(session, target, goals, why)?;
@@ -168,16 +179,16 @@ impl Retrieval {
     ) -> Result<Grounding, RetrievalError> {
         let seen = alike.records.iter().filter(|it| alike.sightings.contains(&it.id));
         let newest = seen.filter(|it| it.meta.pose.is_some()).max_by_key(|it| (it.end_at, it.id));
-        let own = newest.map(|it| (it.clone(), alike.match_probability, true));
-        let other = self.called_otherwise(alike)?;
-        let other = other.map(|Sighting { recalled, certainty, match_probability, .. }| {
-            (recalled.record, match_probability, certainty <= Certainty::Possible)
+        let own = newest.map(|it| (it.clone(), alike.match_probability, MAY));
+        let other = self.called_otherwise(alike)?.map(|it| {
+            let said = said_of_otherwise(&it);
+            (it.recalled.record, it.match_probability, said)
         });
         let mut known: Vec<(Record, Goal)> = Vec::new();
-        for (record, probability, is_guess) in other.into_iter().chain(own) {
+        for (record, probability, said) in other.into_iter().chain(own) {
+            let is_guess = said == MAY;
             let when = self.zone.format(record.end_at);
-            let seen = if is_guess { "may have been seen" } else { "was seen, called otherwise," };
-            let reason = format!("{:?} {seen} here at {when}", alike.thing);
+            let reason = format!("{:?} {said} here at {when}", alike.thing);
             let goal = goal_of(&record, reason)
                 .filter(|it| !was_searched(session, it, slice::from_ref(&record)))
                 .filter(|it| !known.iter().any(|(_, other)| is_near(it, other)));
@@ -308,6 +319,11 @@ impl Retrieval {
         let renamed = task.as_ref().and_then(|it| it.renamed.as_deref());
         let renamed = renamed.filter(|it| it.read == thing);
         let said = renamed.map_or_else(|| thing.clone(), |it| it.said.clone());
+        let purpose = task.as_ref().filter(|it| it.thing == thing);
+        let said = match purpose.and_then(|it| it.purpose.as_ref()) {
+            Some(purpose) => format!("{said} {purpose}"),
+            None => said,
+        };
         let is_renamed = task.as_ref().is_some_and(|it| it.renamed.is_some());
         let match_probability = if is_renamed {
             match_probability.min(Certainty::Possible.probability(false))
@@ -489,6 +505,14 @@ impl Lookalikes {
         let records = visits.flat_map(|it| it.records.iter().rev());
         records.filter_map(|id| self.record(*id)).find(|it| it.meta.pose.is_some())
     }
+}
+
+/// How a thing was seen that only may be it.
+const MAY: &str = "may have been seen";
+
+/// How a thing was seen that is called otherwise.
+fn said_of_otherwise(sighting: &Sighting) -> &'static str {
+    if sighting.certainty > Certainty::Possible { "was seen, called otherwise," } else { MAY }
 }
 
 /// Whether the noun of a name stands in a text.

@@ -13,10 +13,19 @@ use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::last_seen::Sighting;
 use crate::retrieval::grounding::{GOALS_MAX, Lookalikes, goal_of, is_near, was_searched};
-use crate::retrieval::probability::{stay_probability, with_newer};
+use crate::retrieval::probability::with_newer;
 use crate::retrieval::session::{Goal, Session};
 use crate::retrieval::{Retrieval, RetrievalError};
 use crate::search::Filter;
+
+/// What may have been the target, beside what it was taken for.
+pub(super) struct AddedSighting {
+    pub(super) sighting: Sighting,
+    /// How it was seen, in words.
+    pub(super) said: &'static str,
+    /// Probability that it is there, if it is the target.
+    pub(super) stays: f64,
+}
 
 impl Retrieval {
     /// Adds the place of a sighting that may be the target's. It comes first where the target is
@@ -25,18 +34,15 @@ impl Retrieval {
         &self,
         session: &Session,
         mut goals: Vec<Goal>,
-        object: &Instance,
         alike: &Lookalikes,
-        sighting: &Sighting,
+        AddedSighting { sighting, said, stays }: &AddedSighting,
     ) -> Vec<Goal> {
         let record = &sighting.recalled.record;
         let when = self.zone.format(record.end_at);
-        let reason = format!("{:?} may have been seen here at {when}", alike.thing);
-        let goal = goal_of(record, reason)
+        let goal = goal_of(record, format!("{:?} {said} here at {when}", alike.thing))
             .filter(|it| !was_searched(session, it, slice::from_ref(record)))
             .filter(|it| !goals.first().is_some_and(|first| is_near(first, it)));
         let Some(goal) = goal else { return goals };
-        let stays = stay_probability(object, record.end_at, self.now(session));
         let confidence = f64::from(sighting.match_probability * record.confidence.unwrap_or(1.0));
         goals.retain(|it| !is_near(it, &goal));
         goals.truncate(GOALS_MAX - 1);

@@ -33,6 +33,12 @@ pub(super) fn stay_probability(object: &Instance, seen_at: Timestamp, now: Times
     (hours / (hours + since)).powf(moves)
 }
 
+/// Probability that an object is at the only place that is known of it, where it stays by `stays` and
+/// to which it may have come back.
+pub(super) fn only_place_probability(stays: f64) -> f64 {
+    stays + KNOWN_SHARE * (1.0 - stays)
+}
+
 /// When the object came to where it was last seen.
 pub(super) fn stay_began(object: &Instance) -> Timestamp {
     let place = object.visits.last().map(|it| it.place);

@@ -11,6 +11,7 @@ pub(crate) mod errand;
 pub(crate) mod follow_up;
 mod how_many;
 mod phrase;
+mod purpose;
 mod put_right;
 mod questions;
 mod uses;
@@ -25,6 +26,7 @@ use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
 use crate::language::person::is_person;
 use crate::language::reference::phrase::{places, plain};
+use crate::language::reference::purpose::Purpose;
 use crate::language::reference::uses::DescribedByUse;
 use crate::language::reference::wanted_place::Told;
 pub use crate::language::reference::wanted_place::WantedPlace;
@@ -52,6 +54,8 @@ pub struct Reference {
     /// The thing by its use, as it is said, where the request tells no more of it: "something to weigh
     /// the flour with".
     pub for_use: Option<String>,
+    /// What the named thing is for, as it is said: "for cutting pastry".
+    pub purpose: Option<String>,
     /// What it was beside, on or in: "laptop", "sofa", "kitchen".
     pub around: Vec<String>,
     /// What it was not beside, on or in, and which one it is not: "other than the red one".
@@ -135,7 +139,9 @@ impl Reference {
         let separated = with_separate_targets(request, &apart);
         let tagged = separated.as_ref().unwrap_or(&apart);
         let put_right = put_right::by_words_before(request, tagged);
-        let tagged = &put_right;
+        let purpose = Purpose::of(request, &put_right);
+        let without_purpose = purpose.as_ref().map(|it| it.left_out_of(&put_right));
+        let tagged = without_purpose.as_ref().unwrap_or(&put_right);
         let said = Said { request, tagged, times };
         let (names, is_usual) = without_habit(said.plainly(Role::Thing));
         let (mut names, part) = without_part_of_day(names);
@@ -215,6 +221,7 @@ impl Reference {
             also: also.collect(),
             thing,
             for_use,
+            purpose: purpose.map(|it| it.said),
             around,
             without: without.into_iter().filter(|it| !it.is_empty()).collect(),
             doer: said.doer().filter(|_| doing.is_some()),

@@ -55,11 +55,7 @@ impl DescribedByUse {
             |(said, word): &(&&str, &&str)| lexicon::is_adjective(said) && !ends_clause(word);
         let first = first - before.take_while(is_said_of_it).count();
         let clause = words.get(first..)?;
-        let is_over = |at: &usize| {
-            let is_next_other = said.get(first + at + 1).is_none_or(|it| AFTER_CLAUSE.contains(it));
-            is_next_other || clause.get(*at).is_some_and(|it| ends_clause(it))
-        };
-        let last = (0..clause.len()).find(is_over)?;
+        let last = clause_end(clause)?;
         let start = |word: &str| word.as_ptr() as usize - request.as_ptr() as usize;
         let at = start(clause.first()?)..clause.get(last).map(|it| start(it) + it.len())?;
         let said = plain(request.get(at.clone())?);
@@ -78,6 +74,16 @@ impl DescribedByUse {
             .map(|(place, it)| if place == at { format!("the {name}") } else { (*it).to_owned() });
         Some(named.collect::<Vec<_>>().join(" "))
     }
+}
+
+/// The last word of the clause that these words begin with; `None` where there are none.
+pub(super) fn clause_end(words: &[&str]) -> Option<usize> {
+    let is_over = |at: &usize| {
+        let next = words.get(at + 1).map(|it| plain(it));
+        let is_next_other = next.is_none_or(|it| AFTER_CLAUSE.contains(&it.as_str()));
+        is_next_other || words.get(*at).is_some_and(|it| ends_clause(it))
+    };
+    (0..words.len()).find(is_over)
 }
 
 /// Words that are none of the clause that tells a use.

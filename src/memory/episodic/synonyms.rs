@@ -4,6 +4,7 @@
 //! Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 use std::sync::LazyLock;
 
 use crate::index::phrases::{ObjectName, Relation};
@@ -309,6 +310,8 @@ impl ObjectName {
     }
 }
 
+const MACHINES: [&str; 2] = ["home appliance", "machine"];
+
 /// What may hold the thing called `known`, by its name: the milk carton of milk.
 fn containers<'a>(
     known: &'a str,
@@ -330,15 +333,18 @@ fn containers<'a>(
     let attributes = [said, &needed].concat();
     // A dog bowl is for a dog; a salmon tin may have the salmon in it, and a cat tin what cats eat.
     let is_animal = lexicon::is_kind_of(known, "animal");
+    // No flask holds the vacuum of a vacuum flask.
+    let mut called = iter::once(known).chain(lexicon::household_names(known).iter().copied());
+    let is_machine = called.any(|name| MACHINES.iter().any(|it| lexicon::descends_from(name, it)));
+    let as_likely = (is_animal || is_machine).then_some(Relation::Likely);
     let known = CONTAINERS.iter().filter(move |(it, relation)| {
         is_known(it) && !(is_animal && **relation == Relation::Likely)
     });
-    let as_animal = is_animal.then_some(Relation::Likely);
     known.map(move |(stem, relation)| ObjectName {
         stem: stem.clone(),
         noun: String::new(),
         attributes: attributes.clone(),
-        relation: as_animal.unwrap_or(*relation),
+        relation: as_likely.unwrap_or(*relation),
         needed: needed.clone(),
         kind_of: None,
     })
@@ -431,7 +437,7 @@ fn spellings<'a>(words: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
     // No list has the hairdrier in one word.
     let in_two = lexicon::halves(&whole).map(|(first, last)| format!("{first} {last}"));
     let otherwise = hyphened.chain(by_doer).chain(diminutive).chain(in_two);
-    std::iter::once(whole.clone()).chain(otherwise)
+    iter::once(whole.clone()).chain(otherwise)
 }
 
 /// The name in one word for two, or in two for one, and what else is said: "hairbrush" of "hair
