@@ -2,12 +2,15 @@
 
 use std::cmp::Reverse;
 
+use crate::language::fit::Certainty;
 use crate::language::mention::mentions;
 use crate::language::reference::Reference;
 use crate::language::words::{PLACEHOLDERS, STOP_WORDS};
 use crate::memory::episodic::Recalled;
 use crate::memory::episodic::instances::Instance;
-use crate::retrieval::planner::Plan;
+use crate::retrieval::RetrievalError;
+use crate::retrieval::planner::query::with_article;
+use crate::retrieval::planner::{Plan, recall};
 
 impl Plan<'_> {
     /// Positions of the objects that the reference does not exclude; where it says nothing else of
@@ -30,14 +33,34 @@ impl Plan<'_> {
         wanted.into_iter().map(|(at, _)| at).collect()
     }
 
+    /// Whether the look of the thing tells which one is meant, so that what it is not says no more: "the
+    /// black one, no, not the dotted one". The last one that surely has that look is none of those.
+    pub(super) fn is_told_by_look(&mut self) -> Result<bool, RetrievalError> {
+        let Reference { thing, order, without, rank, doing, around, when, .. } = &self.reference;
+        let is_else_told = order.is_some() || *rank > 0 || doing.is_some() || !when.is_empty();
+        if is_else_told || !around.is_empty() || without.is_empty() || !thing.contains(' ') {
+            return Ok(false);
+        }
+        let request = recall(with_article(thing), None, 1);
+        let why = "Recall the last one that looks as it is said to.";
+        let found = self.trace.recall_last_seen(request, why)?;
+        Ok(found.first().is_some_and(|it| {
+            let desc = it.matched.first().map(String::as_str).unwrap_or_default();
+            is_sure(it) && !self.excludes(desc, Some(it))
+        }))
+    }
+
     /// "Other than the red one", "not the one on the desk", where the object was last.
     fn is_excluded(&self, instance: &Instance, recalled: &[Recalled]) -> bool {
-        // What has a yellow handle, "yellow-handled", is the yellow one.
-        let said: Vec<&str> =
-            instance.desc.split(' ').chain(instance.desc.split([' ', '-'])).collect();
-        let own: Vec<&str> = self.reference.thing.split(' ').collect();
         let newest = instance.records.last();
         let newest = newest.and_then(|id| recalled.iter().find(|it| it.record.id == *id));
+        self.excludes(&instance.desc, newest)
+    }
+
+    fn excludes(&self, desc: &str, newest: Option<&Recalled>) -> bool {
+        // What has a yellow handle, "yellow-handled", is the yellow one.
+        let said: Vec<&str> = desc.split(' ').chain(desc.split([' ', '-'])).collect();
+        let own: Vec<&str> = self.reference.thing.split(' ').collect();
         let around = newest.map(|it| &it.record.parsed);
         let excludes = |without: &String| {
             // "The one with the cat" is told by the cat.
@@ -55,4 +78,11 @@ impl Plan<'_> {
         };
         self.reference.without.iter().any(excludes)
     }
+}
+
+/// Whether a record surely shows what was recalled by, if its caption is true.
+fn is_sure(recalled: &Recalled) -> bool {
+    let confidence = recalled.record.confidence.unwrap_or(1.0);
+    let possible = Certainty::Possible.probability(false);
+    recalled.probability.is_some_and(|it| it > possible * confidence)
 }

@@ -189,7 +189,9 @@ impl Plan<'_> {
         }
         let Reference { order, without, rank, .. } = &self.reference;
         let is_habit = order.is_some() || !without.is_empty() || *rank > 0;
+        let is_told_by_look = is_habit && self.is_told_by_look()?;
         let target = match self.window() {
+            _ if is_told_by_look => None,
             _ if is_habit => self.by_habit()?,
             Some(window) => self.by_time(window)?,
             None if self.reference.doing.is_some() => self.by_habit()?,
