@@ -6,8 +6,8 @@
 use crate::language::everyday_names;
 use crate::language::lexicon::{self, WORD_LETTERS_MIN};
 use crate::language::words::{
-    BOUNDARIES, COLOURS, COURTESY, DETERMINERS, GREETINGS, MATERIALS, PATTERNS, PREPOSITIONS,
-    SIZES, STATES, STOP_WORDS,
+    BOUNDARIES, COLOURS, COURTESY, DETERMINERS, GREETINGS, MATERIALS, PATTERNS, PLACEHOLDERS,
+    PREPOSITIONS, SIZES, STATES, STOP_WORDS,
 };
 
 /// How well a word is known.
@@ -36,7 +36,7 @@ pub(crate) fn familiarity(word: &str) -> Familiarity {
         () if is_short || forms.iter().any(|it| is_known(it) || is_joined(it)) => {
             Familiarity::Common
         }
-        () if lexicon::is_frequent(word) => Familiarity::Common,
+        () if lexicon::is_frequent(word) || PLACEHOLDERS.contains(word) => Familiarity::Common,
         // "galvanised", "stripy"
         () if forms.iter().skip(1).any(|it| lexicon::is_verb(it)) => Familiarity::Common,
         () if lexicon::compared(word).is_some() => Familiarity::Common,

@@ -6,6 +6,8 @@
 use std::ops::Range;
 
 use crate::language::lexicon;
+use crate::language::mention::{Mention, mentions};
+use crate::language::person::is_person;
 use crate::language::reference::phrase::plain;
 use crate::language::sentence::tokens;
 use crate::language::verbs;
@@ -106,7 +108,9 @@ fn is_use(after: &[&str]) -> bool {
     };
     match after {
         ["to", verb, ..] => is_doing(verb),
-        ["for", deed, ..] => deed.ends_with("ing"),
+        ["for", deed, ..] if deed.ends_with("ing") => true,
+        ["for", named @ ..] => names_no_person(named),
+        ["enough", rest @ ..] => is_use(rest),
         ["that" | "which", user, verb, ..] if is_user(user) => is_doing(verb) || is_able(verb),
         ["that" | "which", verb, ..] => is_able(verb) || does(verb) && !SHOWS.contains(verb),
         [user, verb, ..] if is_user(user) => is_doing(verb) || is_able(verb),
@@ -114,6 +118,15 @@ fn is_use(after: &[&str]) -> bool {
         [adjective, rest @ ..] if lexicon::is_adjective(adjective) => is_use(rest),
         _ => false,
     }
+}
+
+/// Whether words begin with a name, and not with somebody's: "for my gym kit", not "for me".
+fn names_no_person(words: &[&str]) -> bool {
+    let named = mentions(&words.join(" "));
+    let first = words.iter().find(|it| !DETERMINERS.contains(it));
+    let is_next =
+        |it: &Mention| first.is_some_and(|first| it.phrase.split(' ').any(|it| it == *first));
+    named.first().is_some_and(|it| is_next(it) && !is_person(it))
 }
 
 fn is_user(word: &str) -> bool {
@@ -205,6 +218,10 @@ mod tests {
             ("what is on the table", ""),
             ("something that says fragile", ""),
             ("the thing I left on the sofa", ""),
+            ("something big enough for my gym kit", "something big enough for my gym kit"),
+            ("something for the rain please", "something for the rain"),
+            ("something for me", ""),
+            ("something for grandma", ""),
             ("something red", ""),
             ("the red one", ""),
             ("bring me something. to work!", ""),

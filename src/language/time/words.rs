@@ -20,6 +20,8 @@ pub(super) enum Unit {
 pub(super) const UNITS: &[(&str, Unit)] = &[
     ("second", Unit::Seconds),
     ("seconds", Unit::Seconds),
+    ("sec", Unit::Seconds),
+    ("secs", Unit::Seconds),
     ("moment", Unit::Minutes),
     ("minute", Unit::Minutes),
     ("minutes", Unit::Minutes),
@@ -27,6 +29,7 @@ pub(super) const UNITS: &[(&str, Unit)] = &[
     ("min", Unit::Minutes),
     ("hour", Unit::Hours),
     ("hours", Unit::Hours),
+    ("hr", Unit::Hours),
     ("hrs", Unit::Hours),
     ("day", Unit::Days),
     ("days", Unit::Days),
