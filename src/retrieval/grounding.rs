@@ -152,6 +152,7 @@ impl Retrieval {
         let (goals, were_missed) = self.with_later_looks(goals, object, &alike)?;
         let newer = self.newer_sighting(object, &alike)?;
         let otherwise = if alike.is_possible() { self.called_otherwise(&alike)? } else { None };
+        let otherwise = otherwise.filter(|it| !object.was_seen_in(it.recalled.record.id));
         let stays = |seen: &Sighting| {
             stay_probability(object, seen.recalled.record.end_at, self.now(session))
         };

@@ -196,6 +196,15 @@ mod tests {
     }
 
     #[test]
+    fn a_thing_that_moved_may_be_back_at_its_only_place() {
+        let only = |stays: f64| only_place_probability(stays);
+        assert!((only(1.0) - 1.0).abs() < 1e-9 && (only(0.0) - 0.4).abs() < 1e-9);
+        // As where it is the only goal.
+        let goals = goal_probabilities(vec![(1.0, goal("only"))], 0.3, 1.0);
+        assert!((f64::from(goals[0].probability) - only(0.3)).abs() < 1e-6);
+    }
+
+    #[test]
     fn looks_that_miss_the_target_move_its_probability_to_the_other_places() {
         let of = |map_id, probability| Goal { probability, ..goal(map_id) };
         let goals = vec![of("last", 0.9), of("usual", 0.05)];

@@ -92,3 +92,36 @@ fn what_captions_call_otherwise_is_searched_for_where_it_was_seen() {
     let reason = goal["reason"].as_str().unwrap();
     assert!(reason.starts_with("\"khakis\" was seen, called otherwise, here at"), "{reason}");
 }
+
+#[test]
+fn what_was_called_otherwise_long_ago_comes_before_what_hardly_is_it() {
+    let daemon = Running::start_in(tempfile::tempdir().unwrap(), &[]);
+    for (time, caption, x) in [
+        ("2024-10-11 05:16:00", "The oven window glows. The oven gloves lie on the floor.", 1.0),
+        ("2024-10-11 07:50:00", "A jar of jam and a pair of small red mittens on a string.", 5.0),
+        ("2024-10-11 08:20:00", "A grey sofa with a remote on its arm.", 9.0),
+    ] {
+        let seen = json!({"caption": caption, "time": time, "position": [x, 2.0, 0.0]});
+        daemon.ask("observe", seen);
+    }
+    let task = json!({"task": "bring me the little red gloves", "now": "2024-10-12 10:12:00"});
+    let reply = daemon.ask("retrieve_object", task);
+    let goal = &reply["goals"][0];
+    assert_eq!(goal["position"][0], json!(5.0), "{reply:#}");
+    let reason = goal["reason"].as_str().unwrap();
+    assert!(reason.contains("was seen, called otherwise,"), "{reason}");
+}
+
+#[test]
+fn what_looks_as_it_is_said_to_is_meant_whatever_it_is_not() {
+    let daemon = Running::start_in(tempfile::tempdir().unwrap(), &[]);
+    for (caption, x) in [
+        ("A black umbrella with a crook handle is in the stand.", 1.0),
+        ("An open umbrella with white dots is drying in the bathtub.", 9.0),
+    ] {
+        daemon.ask("observe", json!({"caption": caption, "position": [x, 2.0, 0.0]}));
+    }
+    let task = "the umbrella, no, not the dotty one, I mean the black one";
+    let reply = daemon.ask("retrieve_object", json!({"task": task}));
+    assert_eq!(reply["goals"][0]["position"][0], json!(1.0), "{reply:#}");
+}

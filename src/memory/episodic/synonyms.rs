@@ -554,6 +554,16 @@ mod tests {
         assert!(missing.is_empty(), "{thing}: {missing:?} not in {found:?}");
     }
 
+    #[test]
+    fn what_is_packed_holds_what_it_is_named_for_but_no_machine() {
+        let held_in = |thing: &str, stem: &str| {
+            let names = names(&mentions(thing).remove(0), vec![], &|it| it == stem);
+            names.into_iter().find(|it| it.stem == stem).map(|it| it.relation)
+        };
+        assert_eq!(held_in("milk", "carton"), Some(Relation::Same));
+        assert_eq!(held_in("a hoover", "flask"), Some(Relation::Likely));
+    }
+
     fn refuse(thing: &str, like: &[&str], never: &[&str]) {
         let mention = mentions(thing).remove(0);
         let like = like.iter().map(|it| (*it).to_owned()).collect();
