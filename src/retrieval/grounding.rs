@@ -12,12 +12,12 @@ use crate::base::wording::quantity;
 use crate::language::fit::Certainty;
 use crate::language::lexicon;
 use crate::language::reference::Reference;
-use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::last_seen::Sighting;
 use crate::memory::episodic::likely_places::LikelyPlace;
 use crate::memory::episodic::noun_phrases::bare_name;
 use crate::memory::episodic::usual_place::UsualPlace;
+use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::newer_sighting::AddedSighting;
 use crate::retrieval::probability::{
     goal_probabilities, guess_probabilities, only_place_probability, stay_began, stay_probability,
@@ -152,7 +152,7 @@ impl Retrieval {
         let (goals, were_missed) = self.with_later_looks(goals, object, &alike)?;
         let newer = self.newer_sighting(object, &alike)?;
         let otherwise = if alike.is_possible() { self.called_otherwise(&alike)? } else { None };
-        let otherwise = otherwise.filter(|it| !object.was_seen_in(it.recalled.record.id));
+        let otherwise = otherwise.filter(|it| !alike.was_seen_so_since(object, it));
         let stays = |seen: &Sighting| {
             stay_probability(object, seen.recalled.record.end_at, self.now(session))
         };
@@ -499,6 +499,20 @@ impl Lookalikes {
         let mut newest: Vec<&Record> = seen.filter_map(|id| self.record(*id)).collect();
         newest.sort_by_key(|it| std::cmp::Reverse((it.end_at, it.id)));
         newest
+    }
+
+    /// Whether a sighting is of this object, which was seen since and is called there as it is here.
+    fn was_seen_so_since(&self, object: &Instance, sighting: &Sighting) -> bool {
+        let Recalled { record, matched, .. } = &sighting.recalled;
+        let is_called_so = |it: &Record| {
+            let called = matched.first();
+            called.is_some_and(|called| it.parsed.shown_mentions().any(|it| it.phrase == *called))
+        };
+        object.was_seen_in(record.id)
+            && self
+                .newest_records(object)
+                .iter()
+                .any(|it| it.end_at > record.end_at && is_called_so(it))
     }
 
     /// The last record with a position; of visits, the newest first.

@@ -38,7 +38,7 @@ use crate::language::time::{self, Found, PhraseTime};
 use crate::language::verbs;
 use crate::language::words::{
     BEFORE_VERBS, COLOURS, COPULAS, COURTESY, DETERMINERS, ERRANDS, FIRST_ORDINAL, HABITUAL,
-    MERE_USE, ORDINALS, PARTS_OF_DAY, PREPOSITIONS,
+    MERE_USE, ORDINALS, PARTS_OF_DAY, PREPOSITIONS, QUESTION_WORDS,
 };
 
 /// What a request refers to.
@@ -326,8 +326,11 @@ impl Said<'_> {
                     it.map_or(at == 0 && has_place, |it| DETERMINERS.contains(it))
                 })
             };
-            // "come to the garage"
-            let is_name = |it: &Mention| !is_person(it) && !ERRANDS.contains(&it.phrase);
+            // "come to the garage", "whats on the cake"
+            let is_name = |it: &Mention| {
+                let said = &it.phrase;
+                !is_person(it) && !ERRANDS.contains(said) && !QUESTION_WORDS.contains(said)
+            };
             let names = mentions(text).into_iter().filter(is_name);
             names.map(|it| it.phrase).filter(is_determined)
         });

@@ -10,8 +10,7 @@ use crate::language::reference::errand::{Ordered, ordered};
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::request_tags::{Role, TaggedRequest, TaggedSpan};
 use crate::language::words::{
-    BEFORE_VERBS, COPULAS, DENIALS, DETERMINERS, ERRANDS, PREPOSITIONS, QUESTION_WORDS,
-    SECOND_THOUGHTS, is_room,
+    BEFORE_VERBS, COPULAS, DENIALS, DETERMINERS, ERRANDS, PREPOSITIONS, SECOND_THOUGHTS, is_room,
 };
 
 /// The tags with
@@ -24,8 +23,8 @@ use crate::language::words::{
 /// - a room of which the model says nothing: "the plant we've got through in the *office*";
 /// - what somebody has, or what is inside: "the lady with the *green headscarf*", "the bag with my
 ///   *mints* in it";
-/// - and without where a thing is to be put: "put the comb in the *bathroom*", what was said before a
-///   second thought: "the *hammer*, no, I mean the tape measure", and a word that asks: "*whats* on it".
+/// - and without where a thing is to be put: "put the comb in the *bathroom*", and what was said
+///   before a second thought: "the *hammer*, no, I mean the tape measure".
 pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRequest {
     let mut put_right = tagged.clone();
     let mut from = 0;
@@ -46,7 +45,6 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
             Role::Not if leads == "no" && has_article(&before) => Role::Attribute,
             Role::Not if is_taken_back(request, tagged, span) => Role::None,
             Role::Place if is_moving && after_thing && leads_on(&between) => Role::None,
-            Role::Thing if asks(request, span) => Role::None,
             Role::Thing if after_thing && has_or_wears(&between) => Role::Place,
             Role::Attribute if leads == "with" && is_inside(request, span) => Role::Place,
             Role::Thing if leads == "not" && tells_other(request, span) => Role::Not,
@@ -70,11 +68,6 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
         put_right.spans.sort_by_key(|it| it.at.start);
     }
     put_right
-}
-
-/// "*Whats* on top of the cake".
-fn asks(request: &str, span: &TaggedSpan) -> bool {
-    QUESTION_WORDS.contains(&plain(request.get(span.at.clone()).unwrap_or_default()))
 }
 
 /// Whether words name what somebody or something has or wears: "the lady *with the* green headscarf",
@@ -223,7 +216,6 @@ mod tests {
                 &[Thing, Place, Not],
             ),
             ("a mug not from the office", &[(Thing, "mug"), (Not, "office")], &[Thing, Not]),
-            ("whats on the cake", &[(Thing, "whats"), (Place, "cake")], &[Place]),
             ("the mug no the red one", &[(Thing, "mug"), (Not, "red")], &[Thing, Attribute]),
             ("the mug not the red one", &[(Thing, "mug"), (Not, "red")], &[Thing, Not]),
             ("not the glasses, the bottle", &[(Thing, "glasses")], &[Not]),

@@ -295,6 +295,13 @@ fn a_question_that_asks_nothing_is_a_request() {
 }
 
 #[test]
+fn a_word_that_asks_names_nothing() {
+    for request in ["whats on top of the [place:cake]", "whos in the [place:bakery]"] {
+        assert_eq!(made(request, Superlative::None, Tense::None).thing, "", "{request}");
+    }
+}
+
+#[test]
 fn what_it_is_not_is_kept_apart() {
     let made = made(
         "a [thing:mug] other than the [not:red] one, by the [place:mug]",
