@@ -156,11 +156,12 @@ impl Retrieval {
         let stays = |seen: &Sighting| {
             stay_probability(object, seen.recalled.record.end_at, self.now(session))
         };
-        let newer = newer.map(|it| AddedSighting { said: MAY, stays: stays(&it), sighting: it });
+        let newer =
+            newer.map(|it| AddedSighting { is_sure: false, stays: stays(&it), sighting: it });
         // What is called otherwise may be another object, whose only known place that is.
         let otherwise = otherwise.map(|it| {
             let stays = only_place_probability(stays(&it));
-            AddedSighting { said: said_of_otherwise(&it), stays, sighting: it }
+            AddedSighting { is_sure: it.certainty > Certainty::Possible, stays, sighting: it }
         });
         let added = newer.into_iter().chain(otherwise);
         let goals = added.fold(goals, |goals, it| self.with_sighting(session, goals, &alike, &it));
@@ -180,16 +181,15 @@ impl Retrieval {
     ) -> Result<Grounding, RetrievalError> {
         let seen = alike.records.iter().filter(|it| alike.sightings.contains(&it.id));
         let newest = seen.filter(|it| it.meta.pose.is_some()).max_by_key(|it| (it.end_at, it.id));
-        let own = newest.map(|it| (it.clone(), alike.match_probability, MAY));
-        let other = self.called_otherwise(alike)?.map(|it| {
-            let said = said_of_otherwise(&it);
-            (it.recalled.record, it.match_probability, said)
+        let own = newest.map(|it| (it.clone(), alike.match_probability, false));
+        let other = self.called_otherwise(alike)?;
+        let other = other.map(|Sighting { recalled, certainty, match_probability, .. }| {
+            (recalled.record, match_probability, certainty > Certainty::Possible)
         });
         let mut known: Vec<(Record, Goal)> = Vec::new();
-        for (record, probability, said) in other.into_iter().chain(own) {
-            let is_guess = said == MAY;
+        for (record, probability, is_sure) in other.into_iter().chain(own) {
             let when = self.zone.format(record.end_at);
-            let reason = format!("{:?} {said} here at {when}", alike.thing);
+            let reason = format!("{:?} {} here at {when}", alike.thing, seen_in_words(is_sure));
             let goal = goal_of(&record, reason)
                 .filter(|it| !was_searched(session, it, slice::from_ref(&record)))
                 .filter(|it| !known.iter().any(|(_, other)| is_near(it, other)));
@@ -197,7 +197,7 @@ impl Retrieval {
                 let left = 1.0 - known.iter().map(|(_, it)| it.probability).sum::<f32>();
                 let sureness = record.confidence.unwrap_or(1.0);
                 let probability = left.max(0.0) * probability * sureness;
-                known.push((record, Goal { probability, is_guess, ..goal }));
+                known.push((record, Goal { probability, is_guess: !is_sure, ..goal }));
             }
         }
         let Some((record, first)) = known.first() else {
@@ -522,12 +522,9 @@ impl Lookalikes {
     }
 }
 
-/// How a thing was seen that only may be it.
-const MAY: &str = "may have been seen";
-
-/// How a thing was seen that is called otherwise.
-fn said_of_otherwise(sighting: &Sighting) -> &'static str {
-    if sighting.certainty > Certainty::Possible { "was seen, called otherwise," } else { MAY }
+/// How a thing was seen, surely by another name or only maybe.
+pub(super) fn seen_in_words(is_sure: bool) -> &'static str {
+    if is_sure { "was seen, called otherwise," } else { "may have been seen" }
 }
 
 /// Whether the noun of a name stands in a text.

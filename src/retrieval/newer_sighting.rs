@@ -12,7 +12,9 @@ use crate::language::mention::mentions;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::last_seen::Sighting;
-use crate::retrieval::grounding::{GOALS_MAX, Lookalikes, goal_of, is_near, was_searched};
+use crate::retrieval::grounding::{
+    GOALS_MAX, Lookalikes, goal_of, is_near, seen_in_words, was_searched,
+};
 use crate::retrieval::probability::with_newer;
 use crate::retrieval::session::{Goal, Session};
 use crate::retrieval::{Retrieval, RetrievalError};
@@ -21,8 +23,8 @@ use crate::search::Filter;
 /// What may have been the target, beside what it was taken for.
 pub(super) struct AddedSighting {
     pub(super) sighting: Sighting,
-    /// How it was seen, in words.
-    pub(super) said: &'static str,
+    /// Whether it surely shows the target by another name.
+    pub(super) is_sure: bool,
     /// Probability that it is there, if it is the target.
     pub(super) stays: f64,
 }
@@ -35,11 +37,12 @@ impl Retrieval {
         session: &Session,
         mut goals: Vec<Goal>,
         alike: &Lookalikes,
-        AddedSighting { sighting, said, stays }: &AddedSighting,
+        AddedSighting { sighting, is_sure, stays }: &AddedSighting,
     ) -> Vec<Goal> {
         let record = &sighting.recalled.record;
         let when = self.zone.format(record.end_at);
-        let goal = goal_of(record, format!("{:?} {said} here at {when}", alike.thing))
+        let reason = format!("{:?} {} here at {when}", alike.thing, seen_in_words(*is_sure));
+        let goal = goal_of(record, reason)
             .filter(|it| !was_searched(session, it, slice::from_ref(record)))
             .filter(|it| !goals.first().is_some_and(|first| is_near(first, it)));
         let Some(goal) = goal else { return goals };
