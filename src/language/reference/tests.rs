@@ -296,7 +296,7 @@ fn a_question_that_asks_nothing_is_a_request() {
 
 #[test]
 fn a_word_that_asks_names_nothing() {
-    for request in ["whats on top of the [place:cake]", "whos in the [place:bakery]"] {
+    for request in ["whats on top of the [place:cake]", "whats in the [place:bakery]"] {
         assert_eq!(made(request, Superlative::None, Tense::None).thing, "", "{request}");
     }
 }
