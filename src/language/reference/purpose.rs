@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::language::lexicon;
 use crate::language::reference::phrase::plain;
-use crate::language::reference::uses::clause_end;
+use crate::language::reference::uses::{clause_end, ends_clause};
 use crate::language::request_tags::{Role, TaggedRequest};
 use crate::language::verbs;
 use crate::language::words::MERE_USE;
@@ -35,12 +35,13 @@ impl Purpose {
             word(*at) == "for" && is_deed(&word(at + 1)) && !is_used
         };
         let first = (0..words.len()).find(is_purpose)?;
-        let between = request.get(thing.at.end..start(words.get(first)?))?;
-        let clause = words.get(first..)?;
+        let (before, clause) = words.split_at_checked(first)?;
+        if before.iter().any(|it| ends_clause(it)) {
+            return None;
+        }
         let last = clause.get(clause_end(clause)?)?;
         let at = start(clause.first()?)..start(last) + last.len();
-        let is_apart = between.contains([',', '.', '!', '?', ';', ':']);
-        (!is_apart).then_some(Self { said: plain(request.get(at.clone())?), at })
+        Some(Self { said: plain(request.get(at.clone())?), at })
     }
 
     /// The tags without what stands in it.

@@ -94,7 +94,7 @@ const AFTER_CLAUSE: &[&str] = &[
     "robot",
 ];
 
-fn ends_clause(word: &str) -> bool {
+pub(super) fn ends_clause(word: &str) -> bool {
     word.ends_with([',', '.', '!', '?', ';', ':'])
 }
 

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 
-use crate::language::fit::Certainty;
 use crate::language::mention::mentions;
 use crate::language::reference::Reference;
 use crate::language::words::{PLACEHOLDERS, STOP_WORDS};
@@ -11,6 +10,7 @@ use crate::memory::episodic::instances::Instance;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::planner::query::with_article;
 use crate::retrieval::planner::{Plan, recall};
+use crate::store::Record;
 
 impl Plan<'_> {
     /// Positions of the objects that the reference does not exclude; where it says nothing else of
@@ -33,21 +33,22 @@ impl Plan<'_> {
         wanted.into_iter().map(|(at, _)| at).collect()
     }
 
-    /// Whether the look of the thing tells which one is meant, so that what it is not says no more: "the
-    /// black one, no, not the dotted one". The last one that surely has that look is none of those.
-    pub(super) fn is_told_by_look(&mut self) -> Result<bool, RetrievalError> {
+    /// Where the look of the thing tells which one is meant, and what it is not says no more, the last
+    /// record that surely shows that look: "the black one, no, not the dotted one".
+    pub(super) fn told_by_look(&mut self) -> Result<Option<Record>, RetrievalError> {
         let Reference { thing, order, without, rank, doing, around, when, .. } = &self.reference;
         let is_else_told = order.is_some() || *rank > 0 || doing.is_some() || !when.is_empty();
         if is_else_told || !around.is_empty() || without.is_empty() || !thing.contains(' ') {
-            return Ok(false);
+            return Ok(None);
         }
         let request = recall(with_article(thing), None, 1);
-        let why = "Recall the last one that looks as it is said to.";
+        let why = "Find where the one that looks as it is said to was seen last.";
         let found = self.trace.recall_last_seen(request, why)?;
-        Ok(found.first().is_some_and(|it| {
+        let newest = found.into_iter().next().filter(|it| {
             let desc = it.matched.first().map(String::as_str).unwrap_or_default();
-            is_sure(it) && !self.excludes(desc, Some(it))
-        }))
+            !self.trace.is_last_unsure() && !self.excludes(desc, Some(it))
+        });
+        Ok(newest.map(|it| it.record))
     }
 
     /// "Other than the red one", "not the one on the desk", where the object was last.
@@ -78,11 +79,4 @@ impl Plan<'_> {
         };
         self.reference.without.iter().any(excludes)
     }
-}
-
-/// Whether a record surely shows what was recalled by, if its caption is true.
-fn is_sure(recalled: &Recalled) -> bool {
-    let confidence = recalled.record.confidence.unwrap_or(1.0);
-    let possible = Certainty::Possible.probability(false);
-    recalled.probability.is_some_and(|it| it > possible * confidence)
 }

@@ -189,9 +189,10 @@ impl Plan<'_> {
         }
         let Reference { order, without, rank, .. } = &self.reference;
         let is_habit = order.is_some() || !without.is_empty() || *rank > 0;
-        let is_told_by_look = is_habit && self.is_told_by_look()?;
+        if is_habit && let Some(last) = self.told_by_look()? {
+            return Ok(Some(last));
+        }
         let target = match self.window() {
-            _ if is_told_by_look => None,
             _ if is_habit => self.by_habit()?,
             Some(window) => self.by_time(window)?,
             None if self.reference.doing.is_some() => self.by_habit()?,
