@@ -40,11 +40,12 @@ impl Words {
             "day" if is_every => return Some(Atom::days(end, Span::Daily)),
             _ => {}
         }
-        if let Some(day) = word.strip_suffix('s').and_then(weekday) {
+        // "thurs" is one Thursday.
+        let is_plural = word.ends_with("days");
+        if let Some(day) = word.strip_suffix('s').filter(|_| is_plural).and_then(weekday) {
             return Some(Atom::days(end, only(&[day as usize])));
         }
-        // "sat" and "sun" are words of their own; only whole names stand alone.
-        let day = weekday(word).filter(|_| named > at || word.len() > 5)?;
+        let day = weekday(word).filter(|_| named > at || !SHORT_AND_WORDS.contains(&word))?;
         if is_every {
             return Some(Atom::days(end, only(&[day as usize])));
         }
@@ -126,9 +127,13 @@ impl Words {
     }
 }
 
+/// Weekdays in short that are words of their own: "the cat sat".
+const SHORT_AND_WORDS: &[&str] = &["mon", "wed", "weds", "sat", "sun"];
+
 pub(super) fn weekday(word: &str) -> Option<u32> {
     let is = |name: &&str| {
-        *name == word || (word.len() >= 3 && word.len() <= 5 && name.starts_with(word))
+        let is_short = word.len() >= 3 && word.len() <= 5 && name.starts_with(word);
+        *name == word || is_short || word == "weds" && *name == "wednesday"
     };
     let at = WEEKDAYS.iter().position(is)?;
     u32::try_from(at).ok()
