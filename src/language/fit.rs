@@ -9,7 +9,7 @@ use crate::language::likeness::is_likeness;
 use crate::language::mention::{Attribute, AttributeKind};
 use crate::language::naming;
 use crate::language::ones::are_told_singly;
-use crate::language::part_attribute::{is_hardly_shown, told};
+use crate::language::part_attribute::{is_hardly_shown, is_most_of_it, told};
 use crate::language::words::{SHADES, are_sizes_of_one, is_ordinal, share_family};
 
 /// How surely; later is better.
@@ -103,6 +103,11 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
             all = false;
             continue;
         }
+        if seen.iter().any(|it| says_of_most(it, attribute)) {
+            some = true;
+            all = false;
+            continue;
+        }
         let mut of_kind = seen.iter().filter(|it| it.kind == attribute.kind).peekable();
         if of_kind.peek().is_some() && !of_kind.any(|it| is_near(it, attribute)) {
             return None;
@@ -181,6 +186,11 @@ fn has_other_part(seen: &[Attribute], wanted: &Attribute) -> bool {
         .filter(|it| it.kind == wanted.kind && it.kind != AttributeKind::Other)
         .peekable();
     of_kind.peek().is_some() && !of_kind.any(|it| is_near(&it, &wanted))
+}
+
+/// Whether a wanted colour is that of the part that is most of the thing: blue of blue-framed glasses.
+fn says_of_most(seen: &Attribute, wanted: &Attribute) -> bool {
+    told(&seen.word).is_some_and(|(said, part)| said == *wanted && is_most_of_it(part))
 }
 
 /// Which of two opposite shades an attribute says: dark of "a dark green mug".
@@ -321,6 +331,8 @@ mod tests {
         check("a mug with a maroon handle", "mug with a red handle", Some(Fit::Possible));
         check("a long-sleeved shirt", "short-sleeved shirt", None);
         check("a mug", "mug with a red handle", Some(Fit::Possible));
+        check("blue-framed glasses", "blue glasses", Some(Fit::Partial));
+        check("red-handled mug", "red mug", Some(Fit::Possible));
     }
 
     #[test]

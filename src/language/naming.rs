@@ -12,6 +12,7 @@ use crate::language::known_words::is_in_dictionary;
 use crate::language::lexicon;
 use crate::language::likeness::as_toy;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::part_attribute::is_of_part;
 use crate::language::sentence::{Class, class, is_named_colour};
 use crate::language::words::{
     COLOURS, GENERIC_HEADS, MODIFIERS_IN_ING, NOUNS_IN_ED, NOUNS_IN_ING, OPPOSED, PACKAGING,
@@ -90,13 +91,18 @@ fn plain_name(words: &[&str], after: &[&str], parts: Option<usize>) -> Option<Me
     Some(Mention { phrase, head, head_stem, attributes })
 }
 
-/// The words, of which two are one where the classes have them with a hyphen: "polka-dot" of "polka
-/// dot".
+/// The words, of which two are one where the classes have them with a hyphen, "polka-dot" of "polka
+/// dot", and where a colour or a material is that of a part: "red-handled" of "red handled".
 fn with_pairs<'a>(words: &[&'a str]) -> Vec<Cow<'a, str>> {
     let mut joined: Vec<Cow<'a, str>> = Vec::new();
+    let is_of_one = |said: &str, word: &str| {
+        let kind = attribute(said).kind;
+        matches!(kind, AttributeKind::Colour | AttributeKind::Material) && is_of_part(word)
+            || matches!(class(&format!("{said}-{word}")), Some(Class::Attribute(_)))
+    };
     for word in words {
-        let pair = joined.last().map(|it| format!("{it}-{word}"));
-        match pair.filter(|it| matches!(class(it), Some(Class::Attribute(_)))) {
+        let said = joined.last().filter(|it| is_of_one(it, word));
+        match said.map(|it| format!("{it}-{word}")) {
             Some(pair) => {
                 joined.pop();
                 joined.push(Cow::Owned(pair));
@@ -176,7 +182,8 @@ fn is_formed(word: &str) -> bool {
         || word.contains('-') && word.ends_with("ed")
 }
 
-fn is_past(word: &str) -> bool {
+/// "stacked", and no "red".
+pub(super) fn is_past(word: &str) -> bool {
     word.ends_with("ed") && is_past_form(word) && !NOUNS_IN_ED.contains(word)
 }
 

@@ -35,6 +35,27 @@ pub(super) fn of_words(words: &[String]) -> Option<Vec<String>> {
     is_said.then(|| said.iter().map(|it| of_part(it, part)).collect())
 }
 
+/// Whether a word says that a thing has a part, which is to be told by what stands before:
+/// "handled". Patterns are seen on the whole of a thing: "striped".
+pub(super) fn is_of_part(word: &str) -> bool {
+    part_had(word).is_some() && attribute(word).kind != AttributeKind::Pattern
+}
+
+/// Whether the part of a thing that has one is most of what is seen of it: who wears blue-framed
+/// glasses wears blue ones.
+pub(super) fn is_most_of_it(having: &str) -> bool {
+    part_had(having).is_some_and(|it| PARTS.has_tag(&it, "most"))
+}
+
+/// "handle" of "handled", "lid" of "lidded".
+fn part_had(having: &str) -> Option<String> {
+    let base = having.strip_suffix("ed")?;
+    let last = base.chars().next_back()?;
+    let single = base.strip_suffix(last).filter(|it| it.ends_with(last)).map(str::to_owned);
+    let forms = [Some(base.to_owned()), Some(format!("{base}e")), single];
+    forms.into_iter().flatten().find(|it| PARTS.contains(it.as_str()))
+}
+
 /// What a word says of a part, and the part: blue of "blue-taped".
 pub(super) fn told(word: &str) -> Option<(Attribute, &str)> {
     let (said, part) = word.rsplit_once('-')?;
@@ -88,6 +109,16 @@ mod tests {
         assert_eq!(of_words(&words("blue lid")), Some(vec!["blue-lidded".to_owned()]));
         assert_eq!(of_words(&words("lid")), None);
         assert_eq!(of_words(&words("blue vase")), None);
+    }
+
+    #[test]
+    fn what_has_a_part_is_told_from_what_has_a_pattern() {
+        for part in ["handled", "lidded", "spouted", "tyred", "zipped"] {
+            assert!(is_of_part(part), "{part}");
+        }
+        for other in ["striped", "dotted", "handle", "red", "stacked", "ed"] {
+            assert!(!is_of_part(other), "{other}");
+        }
     }
 
     #[test]

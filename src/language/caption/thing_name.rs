@@ -7,7 +7,7 @@ use crate::language::borne::add_borne;
 use crate::language::caption::of_tags::Tagged;
 use crate::language::mention::{AttributeKind, Mention};
 use crate::language::naming;
-use crate::language::part_attribute::{as_part, as_whole, is_part, of_part};
+use crate::language::part_attribute::{as_part, as_whole, is_of_part, is_part, of_part};
 use crate::language::tagged::{TaggedSentence, WordRole};
 use crate::language::verbs;
 use crate::language::words::{DETERMINERS, PREPOSITIONS};
@@ -33,8 +33,8 @@ impl Tagged<'_> {
             })
             .collect();
         let word = |at: &&usize| self.word(**at);
-        let before: Vec<String> =
-            said.iter().filter(|it| **it < head).map(|it| word(&it)).collect();
+        let (ahead, _) = said.split_at(said.partition_point(|it| *it < head));
+        let before = self.with_parts_told(ahead);
         let after: Vec<String> = said.iter().filter(|it| **it > head).map(|it| word(&it)).collect();
         let of_name: Vec<&str> = name.split_whitespace().flat_map(naming::parts_of_word).collect();
         let words: Vec<&str> =
@@ -64,6 +64,23 @@ impl Tagged<'_> {
             named = as_part(named);
         }
         Some(if self.left_behind.contains(&head) { as_whole(named) } else { named })
+    }
+
+    /// The words at these positions, of which those that tell of a part are one where they are written
+    /// so: "long-handled".
+    fn with_parts_told(&self, said: &[usize]) -> Vec<String> {
+        let mut told: Vec<String> = Vec::new();
+        for (at, before) in said.iter().zip([None].into_iter().chain(said.iter().map(Some))) {
+            let word = self.word(*at);
+            let end = before.and_then(|it| self.words.get(*it)).map(|it| it.at.end);
+            let start = self.words.get(*at).map(|it| it.at.start);
+            let between = end.zip(start).and_then(|(end, start)| self.text.get(end..start));
+            match told.last_mut().filter(|_| between == Some("-") && is_of_part(&word)) {
+                Some(of) => *of = format!("{of}-{word}"),
+                None => told.push(word),
+            }
+        }
+        told
     }
 
     /// Whether a word right after the object of a deed says how it is held, and is no state of it:
@@ -151,8 +168,10 @@ impl Tagged<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::language::caption::ParsedCaption;
     use crate::language::caption::tests::parsed;
     use crate::language::mention::AttributeKind as Kind;
+    use crate::language::tagged::{TaggedWord, WordRole};
 
     #[test]
     fn how_a_thing_is_held_is_not_said_of_it() {
@@ -188,5 +207,22 @@ mod tests {
         let swing = "a can/thing with/relation/1 a swing/part/5 lid/thing/2";
         assert_eq!(said(swing), ["swing-lidded"]);
         assert_eq!(said("a man/person with/relation/1 a dog/thing/2"), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_part_is_like_is_one_word_where_it_is_written_so() {
+        let text = "a long-handled brush";
+        let word = |said: &str, role, to| {
+            let start = text.find(said).unwrap();
+            TaggedWord { at: start..start + said.len(), role, to }
+        };
+        let tags = vec![
+            word("long", WordRole::Attribute, Some(2)),
+            word("handled", WordRole::Attribute, Some(2)),
+            word("brush", WordRole::Thing, None),
+        ];
+        let brush = ParsedCaption::of_tagged(1, &[(text, tags)]).things.remove(0).mention;
+        let said: Vec<&str> = brush.attributes.iter().map(|it| it.word.as_str()).collect();
+        assert_eq!(said, ["long-handled"]);
     }
 }
