@@ -13,7 +13,9 @@ use crate::language::everyday_deeds;
 use crate::language::fit::fit;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
+use crate::language::naming;
 use crate::language::person::{attributes, is_person};
+use crate::language::verbs;
 use crate::language::words::{MERE_USE, is_people};
 
 /// Before the stem of a deed; no word has it.
@@ -169,7 +171,21 @@ impl AskedDeed {
                 () => Done::WithAnother,
             }
         };
+        let is_told_by_state = |it: &Mention| is_it(it) && self.is_told_by_state(it);
+        if caption.shown_mentions().any(is_told_by_state) {
+            return Done::WithIt;
+        }
         self.told(caption, self.is_use).map(with).max().unwrap_or(Done::Not)
+    }
+
+    /// Whether how a thing is says that this was done to it: "half-carved" of carving.
+    fn is_told_by_state(&self, thing: &Mention) -> bool {
+        let is_state =
+            |it: &&Attribute| matches!(it.kind, AttributeKind::State | AttributeKind::Other);
+        let said = thing.attributes.iter().filter(is_state);
+        let said = said.filter_map(|it| it.word.rsplit('-').next());
+        let mut states = said.filter(|it| naming::is_past(it));
+        states.any(|it| self.stems.contains(&deed_stem(&verbs::in_ing(it))))
     }
 }
 
@@ -321,5 +337,19 @@ mod tests {
         let plain: Vec<&str> =
             shown.iter().filter(|it| is_plain(it)).map(|it| it.phrase.as_str()).collect();
         assert_eq!(plain, ["man", "bread", "cake"]);
+    }
+
+    #[test]
+    fn what_a_deed_left_behind_tells_of_it() {
+        let (text, tags) =
+            tagged("a carved/attribute/2 pumpkin/thing and/none a red/attribute/6 mug/thing");
+        let caption = ParsedCaption::of_tagged(1, &[(&text, tags)]);
+        let done = |verb: &str, head: &str| {
+            AskedDeed::new(verb, None).done(&caption, &|it: &Mention| it.head == head)
+        };
+        assert_eq!(done("carving", "pumpkin"), Done::WithIt);
+        assert_eq!(done("painting", "pumpkin"), Done::Not);
+        assert_eq!(done("carving", "mug"), Done::Not);
+        assert_eq!(done("ringing", "mug"), Done::Not, "nobody rings what is red");
     }
 }

@@ -3,7 +3,7 @@
 use crate::language::reference::Order;
 use crate::language::words::INVISIBLE_VERBS;
 use crate::memory::episodic::Recalled;
-use crate::retrieval::planner::{Plan, is_in_place};
+use crate::retrieval::planner::{Plan, is_done_with, is_in_place};
 
 impl Plan<'_> {
     /// The time.
@@ -32,7 +32,9 @@ impl Plan<'_> {
         let is_habit = matches!(self.reference.order, Some(Order::MostOften | Order::LeastOften));
         // Who drinks coffee from a mug drinks from it: the deed where the thing is says enough.
         let shows = |it: &Recalled| it.matched.iter().any(|it| !it.contains(", "));
-        let is_told = |it: &Recalled| shows(it) && deed.is_done_in(&it.record.parsed);
+        let is_told = |it: &Recalled| {
+            shows(it) && deed.is_done_in(&it.record.parsed) || is_done_with(&deed, it)
+        };
         if is_habit || found.iter().any(is_told) {
             return;
         }
