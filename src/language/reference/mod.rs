@@ -145,6 +145,9 @@ impl Reference {
         let said = Said { request, tagged, times };
         let (names, is_usual) = without_habit(said.plainly(Role::Thing));
         let (mut names, part) = without_part_of_day(names);
+        // "wait there a sec"
+        let is_moment_alone = !names.is_empty() && names.iter().all(|it| time::is_unit(it));
+        names.retain(|it| !time::is_unit(it));
         let kind = said.kind().filter(|_| names.is_empty()).map(|at| plain(said.text(at)));
         names.extend(kind.clone());
         let times = said.times().into_iter().map(|it| it.time.clone());
@@ -165,6 +168,8 @@ impl Reference {
         let is_plain =
             when.is_empty() && doing.is_none() && said.spans(Role::Place).next().is_none();
         let intent = questions::intent(request, tagged, is_plain);
+        let is_talk = is_moment_alone && is_plain && intent != Intent::Question;
+        let intent = if is_talk { Intent::Chat } else { intent };
         // A question is about what somebody did, and not about something to do it with.
         let is_open = is_open && intent != Intent::Question;
         let for_use = said.for_use().filter(|_| is_open);
@@ -329,7 +334,10 @@ impl Said<'_> {
             // "come to the garage", "whats on the cake"
             let is_name = |it: &Mention| {
                 let said = &it.phrase;
-                !is_person(it) && !ERRANDS.contains(said) && !QUESTION_WORDS.contains(said)
+                !is_person(it)
+                    && !ERRANDS.contains(said)
+                    && !QUESTION_WORDS.contains(said)
+                    && !time::is_unit(said)
             };
             let names = mentions(text).into_iter().filter(is_name);
             names.map(|it| it.phrase).filter(is_determined)

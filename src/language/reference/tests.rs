@@ -51,6 +51,16 @@ fn check(marked: &str, order: Superlative, tense: Tense, expect: &str) {
 }
 
 #[test]
+fn a_moment_is_no_thing() {
+    let waiting = made("wait there a [thing:sec]", Superlative::None, Tense::None);
+    assert_eq!((waiting.thing.as_str(), waiting.intent), ("", Intent::Chat));
+    let told = "go to the [place:kitchen], I'll be there in a [thing:minute]";
+    let sent = made(told, Superlative::None, Tense::None);
+    assert_eq!((sent.thing.as_str(), sent.intent), ("", Intent::Fetch));
+    assert_eq!(sent.around, ["kitchen"]);
+}
+
+#[test]
 fn what_the_words_say_is_put_together() {
     let none = Superlative::None;
     check("Bring me a [thing:book]", none, Tense::None, "book |  |  |  | ");

@@ -62,7 +62,9 @@ impl DescribedByUse {
         let at = start(clause.first()?)..clause.get(last).map(|it| start(it) + it.len())?;
         let said = plain(request.get(at.clone())?);
         let of_what = said.strip_prefix("whatever ").or_else(|| said.strip_prefix("what "));
-        let description = of_what.map(|use_| format!("thing {use_}")).unwrap_or(said);
+        let spelt_out = || said.strip_prefix("smth ").map(|use_| format!("something {use_}"));
+        let description = of_what.map(|use_| format!("thing {use_}")).or_else(spelt_out);
+        let description = description.unwrap_or_else(|| said.clone());
         Some(Self { description, at })
     }
 
@@ -222,6 +224,7 @@ mod tests {
             ("something for the rain please", "something for the rain"),
             ("something for me", ""),
             ("something for grandma", ""),
+            ("smth to snip twigs with pls", "something to snip twigs with"),
             ("something red", ""),
             ("the red one", ""),
             ("bring me something. to work!", ""),
