@@ -20,8 +20,8 @@ use crate::memory::episodic::usual_place::UsualPlace;
 use crate::memory::episodic::{MemoryError, Recalled};
 use crate::retrieval::newer_sighting::AddedSighting;
 use crate::retrieval::probability::{
-    goal_probabilities, guess_probabilities, only_place_probability, stay_began, stay_probability,
-    weigh_misses,
+    goal_probabilities, guess_probabilities, guess_share, only_place_probability, stay_began,
+    stay_probability, weigh_misses,
 };
 use crate::retrieval::search::{FirstPlace, KnownPlace};
 use crate::retrieval::session::{Goal, Session, Target};
@@ -87,7 +87,7 @@ impl Retrieval {
         &self,
         session: &Session,
         target: &Target,
-        FirstPlace { record: id, reason }: FirstPlace,
+        FirstPlace { record: id, reason, is_guess }: FirstPlace,
     ) -> Result<Grounding, RetrievalError> {
         let record = self.records(&[id])?.pop().ok_or(RetrievalError::NoRecord(id))?;
         let first = goal_of(&record, reason.to_owned());
@@ -96,16 +96,17 @@ impl Retrieval {
         let (same, mut others): (Vec<Goal>, Vec<Goal>) =
             goals.into_iter().partition(|it| is_near(it, &first));
         others.truncate(GOALS_MAX - 1);
-        // A place at which it was never seen has what the others leave.
+        // A place at which it was never seen has what the others leave, or its share of that.
         let rest = || (1.0 - others.iter().map(|it| it.probability).sum::<f32>()).max(0.0);
+        let left = || if is_guess { guess_share(rest()) } else { rest() };
         let own = same.iter().map(|it| it.probability).reduce(f32::max);
-        let first = Goal { probability: own.unwrap_or_else(rest), ..first };
+        let first = Goal { probability: own.unwrap_or_else(left), is_guess, ..first };
         let goals = [vec![first], others].concat();
         let last_seen = Some(record.end_at);
         observations.retain(|it| it.id != id);
         observations.insert(0, record);
         observations.truncate(OBSERVATIONS_MAX);
-        Ok(Grounding { goals, observations, last_seen, is_guess: false })
+        Ok(Grounding { goals, observations, last_seen, is_guess })
     }
 
     /// A known place and no other.
@@ -369,10 +370,9 @@ impl Retrieval {
         if named.is_empty() || named == thing || task.also.contains(&target.desc) {
             return Ok(None);
         }
-        let (sightings, probability) = self.sightings_of(named)?;
+        let (_, probability) = self.sightings_of(named)?;
         let is_doubtful = probability <= Certainty::Possible.probability(false);
-        let is_of_target = target.records.iter().any(|it| sightings.contains(it));
-        Ok(Some(named.clone()).filter(|_| is_doubtful && is_of_target))
+        Ok(Some(named.clone()).filter(|_| is_doubtful))
     }
 
     fn sightings_of(&self, thing: &str) -> Result<(BTreeSet<RecordId>, f32), RetrievalError> {

@@ -39,6 +39,13 @@ pub(super) fn only_place_probability(stays: f64) -> f64 {
     stays + KNOWN_SHARE * (1.0 - stays)
 }
 
+/// What of a probability falls to the places that are guessed.
+pub(super) fn guess_share(of: f32) -> f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "a share")]
+    let share = GUESS_SHARE as f32;
+    of * share
+}
+
 /// When the object came to where it was last seen.
 pub(super) fn stay_began(object: &Instance) -> Timestamp {
     let place = object.visits.last().map(|it| it.place);

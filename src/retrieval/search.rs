@@ -18,6 +18,8 @@ pub(crate) struct FirstPlace {
     /// A record of it.
     pub(crate) record: RecordId,
     pub(crate) reason: &'static str,
+    /// Whether it is only guessed that the target is there.
+    pub(crate) is_guess: bool,
 }
 
 /// Place at which a request wants the robot, whatever is there now.

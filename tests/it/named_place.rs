@@ -65,3 +65,28 @@ fn what_says_less_of_the_thing_and_was_seen_since_is_where_it_is_now() {
     assert_eq!(goal["position"][0], json!(9.0), "{goal}");
     assert!(goal["reason"].as_str().unwrap().contains("may have been seen here"), "{goal}");
 }
+
+#[test]
+fn what_was_never_seen_is_looked_for_where_the_request_says() {
+    let mut talk = Talk::new(&[]);
+    for (time, x, caption) in [
+        ("01-01 08:00", 1.0, "a tall green cabinet with a clock on it"),
+        ("01-02 08:00", 5.0, "a sofa with two cushions"),
+        ("01-02 09:00", 9.0, "a bathroom sink with a toothbrush and a bar of soap"),
+    ] {
+        seen(&mut talk, &format!("2025-{time}:00"), x, caption);
+    }
+    let goal = first_goal(&mut talk, "bring me the tweezers from the green cabinet");
+    assert_eq!(goal["position"][0], json!(1.0), "{goal}");
+    assert!(goal["reason"].as_str().unwrap().contains("names this place"), "{goal}");
+    let goal = first_goal(&mut talk, "bring me the cushion from the green cabinet");
+    assert_eq!(goal["position"][0], json!(5.0), "it was surely seen elsewhere: {goal}");
+}
+
+#[test]
+fn where_nobody_was_seen_at_a_deed_nothing_that_lies_about_is_driven_to_for_it() {
+    let mut talk = Talk::new(&[]);
+    seen(&mut talk, "2025-01-02 08:00:00", 9.0, "a rake on a shed wall");
+    let goal = first_goal(&mut talk, "go to where we have breakfast");
+    assert_eq!(goal["guess"], json!(true), "{goal}");
+}

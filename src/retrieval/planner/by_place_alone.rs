@@ -68,9 +68,13 @@ fn newest_thing(
     reference: &Reference,
     deed: Option<&AskedDeed>,
 ) -> Option<String> {
-    let Reference { around, .. } = reference;
+    let Reference { around, when, .. } = reference;
     let is_done = |it: &&Recalled| deed.is_some_and(|deed| deed.is_done_in(&it.record.parsed));
     let was_done = found.iter().any(|it| is_done(&it));
+    // What lies anywhere tells nothing of a deed that nobody was seen at.
+    if deed.is_some() && !was_done && around.is_empty() && when.is_empty() {
+        return None;
+    }
     let is_there = |it: &&Recalled| around.is_empty() || !it.matched.is_empty();
     let is_place = |thing: &str| around.iter().any(|it| thing.ends_with(it.as_str()));
     let there = newest_first(found).into_iter().filter(is_there);

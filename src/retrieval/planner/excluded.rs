@@ -34,7 +34,7 @@ impl Plan<'_> {
     }
 
     /// Where the look of the thing tells which one is meant, and what it is not says no more, the last
-    /// record that surely shows that look: "the black one, no, not the dotted one".
+    /// record that shows that look, or may: "the black one, no, not the dotted one".
     pub(super) fn told_by_look(&mut self) -> Result<Option<Record>, RetrievalError> {
         let Reference { thing, order, without, rank, doing, around, when, .. } = &self.reference;
         let is_else_told = order.is_some() || *rank > 0 || doing.is_some() || !when.is_empty();
@@ -46,7 +46,7 @@ impl Plan<'_> {
         let found = self.trace.recall_last_seen(request, why)?;
         let newest = found.into_iter().next().filter(|it| {
             let desc = it.matched.first().map(String::as_str).unwrap_or_default();
-            !self.trace.is_last_unsure() && !self.excludes(desc, Some(it))
+            !self.excludes(desc, Some(it))
         });
         Ok(newest.map(|it| it.record))
     }

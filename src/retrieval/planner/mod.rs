@@ -13,6 +13,7 @@ mod by_place;
 mod by_place_alone;
 mod by_time;
 mod by_usual_place;
+mod described_place;
 mod excluded;
 mod query;
 mod several;
@@ -161,11 +162,11 @@ impl Plan<'_> {
             let position = last.meta.pose.map(|it| it.position);
             position.is_some_and(|it| was_made_at(at_place, &last.meta.map_id, it))
         });
-        let Some((_, last)) = last else { return Ok(()) };
+        let Some((_, last)) = last else { return self.plan_described_place(&goals) };
         let is_there = |goal: &Goal| was_made_at(&last, &goal.map_id, goal.position);
         if !goals.first().is_some_and(is_there) && goals.iter().any(is_there) {
             let reason = "surely it was last here, at the place that was named";
-            let first = FirstPlace { record: last.id, reason };
+            let first = FirstPlace { record: last.id, reason, is_guess: false };
             let why = "What was seen elsewhere since only may be it: search there first.";
             self.trace.plan_search(Some(first), false, why)?;
         }

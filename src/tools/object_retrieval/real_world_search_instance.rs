@@ -86,7 +86,11 @@ impl Tool for RealWorldSearchInstance {
         request: Request,
     ) -> Result<Reply, ToolError> {
         let Request { record, follows } = request;
-        let first = record.map(|record| FirstPlace { record, reason: "decided by the caller" });
+        let first = record.map(|record| FirstPlace {
+            record,
+            reason: "decided by the caller",
+            is_guess: false,
+        });
         let search = context.retrieval.plan_search(session, first, follows);
         let search = search.map_err(|error| refusal(context, error))?;
         Ok(Reply::of(context, &search))
