@@ -235,6 +235,8 @@ mod tests {
         check("Two cups, a laptop and the cat's bowl.", &["two cups", "laptop", "cat bowl"]);
         check("a family dining at a dining table", &["family", "dining table"]);
         check("a daylily in a neatly painted pot", &["daylily", "painted pot"]);
+        check("a cat with a cone round its neck", &["cat", "cone", "neck"]);
+        check("a round table past the window", &["round table", "window"]);
         check("gently happily fully folded towels", &["folded towels"]);
     }
 

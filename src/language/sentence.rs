@@ -84,6 +84,7 @@ impl<'a> Sentence<'a> {
                 cutter.is_made = true;
                 at += 1;
             } else if is_boundary(word)
+                || is_before_name(word, next)
                 || is_verb(word, next) && !cutter.is_part_in_ing(word, next)
                 || is_past(word, next) && !is_can_next(&tokens, at)
                 || is_self_reference(&tokens, at - 1)
@@ -411,6 +412,11 @@ static CLASSES: LazyLock<HashMap<&'static str, Class>> = LazyLock::new(|| {
 
 pub(super) fn class(word: &str) -> Option<Class> {
     CLASSES.get(word).copied()
+}
+
+/// Whether a word that may be part of a name says here where something is: "round" of "round its neck".
+fn is_before_name(word: &str, next: Option<&str>) -> bool {
+    PREPOSITIONS.contains(word) && next.is_some_and(|it| DETERMINERS.contains(it))
 }
 
 pub(super) fn is_boundary(word: &str) -> bool {

@@ -11,7 +11,7 @@ pub(crate) mod errand;
 pub(crate) mod follow_up;
 mod how_many;
 mod phrase;
-mod purpose;
+pub mod purpose;
 mod put_right;
 mod questions;
 mod uses;

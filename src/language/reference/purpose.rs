@@ -1,5 +1,5 @@
-//! What a request says that the thing it names is for: "that little wheel *for cutting pastry*". Nobody
-//! needs to have been seen doing so.
+//! What a request or a query says that the thing it names is for: "that little wheel *for cutting
+//! pastry*". Nobody needs to have been seen doing so.
 //!
 //! Pure. English.
 
@@ -20,6 +20,19 @@ pub(super) struct Purpose {
     at: Range<usize>,
 }
 
+/// Where the purpose of a thing begins in the words of a query, "a machine *for polishing floors*";
+/// `None` where they tell none.
+pub fn purpose_at(words: &[&str]) -> Option<usize> {
+    let word = |at: usize| words.get(at).map(|it| plain(it)).unwrap_or_default();
+    let is_purpose = |at: &usize| {
+        // "the knife I used for cutting bread"
+        let before = at.checked_sub(1).and_then(|it| verbs::activity(&word(it)));
+        let is_used = before.is_some_and(|it| MERE_USE.contains(&it));
+        word(*at) == "for" && is_deed(&word(at + 1)) && !is_used
+    };
+    (0..words.len()).find(is_purpose)
+}
+
 impl Purpose {
     /// The first one after the thing, within its clause; `None` where there is none.
     pub(super) fn of(request: &str, tagged: &TaggedRequest) -> Option<Self> {
@@ -27,14 +40,7 @@ impl Purpose {
         let after = request.get(thing.at.end..)?;
         let words: Vec<&str> = after.split_whitespace().collect();
         let start = |word: &str| word.as_ptr() as usize - request.as_ptr() as usize;
-        let is_purpose = |at: &usize| {
-            let word = |at: usize| words.get(at).map(|it| plain(it)).unwrap_or_default();
-            // "the knife I used for cutting bread"
-            let before = at.checked_sub(1).and_then(|it| verbs::activity(&word(it)));
-            let is_used = before.is_some_and(|it| MERE_USE.contains(&it));
-            word(*at) == "for" && is_deed(&word(at + 1)) && !is_used
-        };
-        let first = (0..words.len()).find(is_purpose)?;
+        let first = purpose_at(&words)?;
         let (before, clause) = words.split_at_checked(first)?;
         if before.iter().any(|it| ends_clause(it)) {
             return None;

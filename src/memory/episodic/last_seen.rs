@@ -11,6 +11,7 @@ use crate::language::fit::{Certainty, Fit};
 use crate::language::lexicon::singular;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::person::is_person;
+use crate::language::reference::purpose::purpose_at;
 use crate::language::told_deeds::{doer_and_things, query_mentions};
 use crate::memory::episodic::caption_match::match_caption;
 use crate::memory::episodic::{Episodic, MemoryError, Recalled};
@@ -228,12 +229,21 @@ impl Episodic {
     }
 
     /// The things that a query names. What captions have as a part of a thing's name is one in the
-    /// query: "liquid" of a bottle. It may lack its first article.
+    /// query: "liquid" of a bottle. It may lack its first article. What the first is for is said of it,
+    /// and by no caption.
     pub(super) fn query_mentions(&self, query: &str) -> Vec<Mention> {
-        let mut named = query_mentions(query);
+        let words: Vec<&str> = query.split_whitespace().collect();
+        let purpose = purpose_at(&words).filter(|it| *it > 0);
+        let (name, purpose) = words.split_at(purpose.unwrap_or(words.len()));
+        let query = name.join(" ");
+        let mut named = query_mentions(&query);
         let with_article = query_mentions(&format!("a {query}"));
         if with_article.len() > named.len() {
             named = with_article;
+        }
+        if let Some(first) = named.first_mut().filter(|_| !purpose.is_empty()) {
+            let word = purpose.join(" ");
+            first.attributes.push(Attribute { word, kind: AttributeKind::Other });
         }
         for mention in &mut named {
             for attribute in &mut mention.attributes {
@@ -484,6 +494,25 @@ pub(super) mod tests {
         assert_eq!(found.iter().map(caption).collect::<Vec<_>>(), [captions[1], captions[0]]);
         let sure = memory.last_seen("mug", &Filter::default(), 1).unwrap();
         assert_eq!(caption(&sure[0]), captions[2], "the newest of what surely is it");
+    }
+
+    #[test]
+    fn what_a_thing_is_for_makes_no_other_of_its_kind_sure() {
+        let dir = tempfile::tempdir().unwrap();
+        let (memory, _) = open(dir.path());
+        let captions = ["a drill press on a floor", "a bread knife on a board"];
+        let observations = (0..).zip(captions).map(|(n, it)| observation(n, it)).collect();
+        memory.remember_observations(observations).unwrap();
+        let certainty = |query: &str| {
+            let found = memory.last_seen(query, &Filter::default(), 9).unwrap();
+            found.first().map(|it| (caption(it).to_owned(), it.certainty))
+        };
+        let seen = |at: usize, how| captions.get(at).map(|it| ((*it).to_owned(), how));
+        let press = seen(0, Certainty::Possible);
+        assert_eq!(certainty("a machine for polishing floors"), press);
+        let knife = seen(1, Certainty::Possible);
+        assert_eq!(certainty("a knife for cutting cheese"), knife);
+        assert_eq!(certainty("a machine"), seen(0, Certainty::InPlace));
     }
 
     #[test]
