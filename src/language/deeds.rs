@@ -28,6 +28,7 @@ pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
     indexed.extend(only_depicted.map(|it| as_depicted(&it.mention)));
     let by_part: Vec<Mention> = caption.shown_mentions().filter_map(kind_before_head).collect();
     indexed.extend(by_part);
+    indexed.extend(caption.deeds.iter().flat_map(|deed| animals_doing(caption, deed)));
     let is_there = |it: &&ParsedThing| it.presence.is_there() && is_somebody_there(it);
     let mut people = caption.things.iter().filter(is_there).map(|it| &it.mention);
     let Some(first) = people.next() else { return indexed };
@@ -73,6 +74,19 @@ fn kind_before_head(thing: &Mention) -> Option<Mention> {
     Some(Mention { phrase, head_stem: lexicon::noun_stem(&head), head, attributes })
 }
 
+/// The animals that do something, with the deed: the cat of "a cat sleeping" is no cat that eats.
+fn animals_doing(caption: &ParsedCaption, deed: &ParsedDeed) -> impl Iterator<Item = Mention> {
+    let doers = deed.who.iter().filter_map(|it| caption.things.get(*it));
+    let animals = doers.filter(|it| it.presence.is_there() && is_animal(&it.mention));
+    animals.map(|it| {
+        let mut doing = it.mention.clone();
+        doing.phrase = format!("{}, {}", doing.phrase, deed.verb);
+        let (word, kind) = (deed_stem(&deed.verb), AttributeKind::Other);
+        doing.attributes.push(Attribute { word, kind });
+        doing
+    })
+}
+
 /// A thing that a deed is done to, with the deed and that there is one.
 fn done_to(thing: &Mention, verb: &str) -> Mention {
     let mut done = thing.clone();
@@ -88,7 +102,7 @@ pub(super) fn deed_word(verb: &str) -> String {
     if MERE_USE.contains(verb) { SIGN.to_string() } else { deed_stem(verb) }
 }
 
-fn deed_stem(verb: &str) -> String {
+pub(super) fn deed_stem(verb: &str) -> String {
     format!("{SIGN}{}", Stemmer::create(Algorithm::English).stem(verb))
 }
 
@@ -193,7 +207,7 @@ fn is_somebody_there(thing: &ParsedThing) -> bool {
     thing.is_person || is_person(&thing.mention)
 }
 
-fn is_animal(mention: &Mention) -> bool {
+pub(super) fn is_animal(mention: &Mention) -> bool {
     lexicon::descends_from(&lexicon::singular(&mention.head), "animal")
 }
 
@@ -337,6 +351,16 @@ mod tests {
         let plain: Vec<&str> =
             shown.iter().filter(|it| is_plain(it)).map(|it| it.phrase.as_str()).collect();
         assert_eq!(plain, ["man", "bread", "cake"]);
+    }
+
+    #[test]
+    fn an_animal_that_does_something_else_may_be_it() {
+        let words = "a tabby/attribute/2 cat/thing eating/deed/2 by/relation/3 a bowl/thing/4";
+        let (text, tags) = tagged(words);
+        let caption = ParsedCaption::of_tagged(1, &[(&text, tags)]);
+        assert_eq!(shown("a cat eating by a bowl", &caption), Some(Fit::Full));
+        assert_eq!(shown("a cat sleeping by a bowl", &caption), Some(Fit::Possible));
+        assert_eq!(shown("a cat by a bowl", &caption), Some(Fit::Full));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! Pure.
 
-use crate::language::deeds::{SIGN, deed_mention, deed_word};
+use crate::language::deeds::{SIGN, deed_mention, deed_stem, deed_word, is_animal};
 use crate::language::everyday_deeds::with_own_verb;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_name, mentions};
@@ -22,7 +22,9 @@ pub fn query_mentions(description: &str) -> Vec<Mention> {
     let is_by_nobody = at.is_none() && !told.has_doer;
     if told.deeds.is_empty() || is_by_nobody {
         named = mentions(&with_first_verb_as_name(&description));
-        if !is_by_nobody {
+        if is_by_nobody {
+            told.bind_animal(&mut named);
+        } else {
             told.bind_objects(&mut named);
         }
         if named.is_empty() {
@@ -134,6 +136,15 @@ impl ToldDeeds {
         if let Some((thing, word)) = thing {
             let kind = AttributeKind::Other;
             thing.attributes.push(Attribute { word, kind });
+        }
+    }
+
+    /// Says of an animal that is named first what it does.
+    fn bind_animal(&self, named: &mut [Mention]) {
+        let animal = named.first_mut().filter(|it| is_animal(it));
+        if let Some((animal, deed)) = animal.zip(self.deeds.first()) {
+            let (word, kind) = (deed_stem(deed), AttributeKind::Other);
+            animal.attributes.push(Attribute { word, kind });
         }
     }
 

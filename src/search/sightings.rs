@@ -10,6 +10,7 @@ use crate::base::time::Timestamp;
 use crate::index::Row;
 use crate::index::columns::Condition;
 use crate::index::phrases::{ObjectQuery, PhraseMatches, Phrases, SceneQuery};
+use crate::language::deeds::is_deed_word;
 use crate::language::fit::{Certainty, Fit, fit};
 use crate::language::lexicon;
 use crate::language::likeness::is_likeness;
@@ -90,8 +91,10 @@ fn is_only_kind(
     condition: &Condition<'_>,
 ) -> bool {
     let (mut described, mut bare) = (Vec::new(), Vec::new());
-    // The ambulance is no toy ambulance.
-    if is_likeness(&target.attributes) {
+    // The ambulance is no toy ambulance, and the cat that eats does not sleep.
+    let is_animal = lexicon::descends_from(&target.said, "animal");
+    let does = target.attributes.iter().any(|it| is_deed_word(&it.word));
+    if is_animal && does || is_likeness(&target.attributes) {
         return false;
     }
     for reader in readers {
