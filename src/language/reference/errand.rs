@@ -87,7 +87,9 @@ pub(crate) fn goes_somewhere(request: &str) -> bool {
     let words = tokens(&lower);
     is_sent(request)
         || match words.get(start(&words)..) {
-            Some([verb, "to", ..]) => ERRANDS.has_tag(verb, "then"),
+            Some([verb, next, ..]) if *next == "to" || PREPOSITIONS.has_tag(next, "surface") => {
+                ERRANDS.has_tag(verb, "then")
+            }
             Some([verb, "me" | "us", "to", ..]) => ERRANDS.contains(verb),
             _ => false,
         }
@@ -371,7 +373,9 @@ mod tests {
     fn where_the_robot_is_sent_is_told() {
         assert!(is_sent("Park next to the piano") && is_sent("please stay by the piano"));
         assert!(!is_sent("stay away from the piano") && !is_sent("don't park by it"));
-        for request in ["Go to gate 2", "drive to the piano", "take me to the piano"] {
+        for request in
+            ["Go to gate 2", "drive to the piano", "take me to the piano", "go in the garage"]
+        {
             assert!(goes_somewhere(request), "{request}");
         }
         assert!(!goes_somewhere("get me the piano stool") && !goes_somewhere("go and sit"));

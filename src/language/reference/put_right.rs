@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::language::lexicon;
-use crate::language::reference::errand::{Ordered, ordered};
+use crate::language::reference::errand::{Ordered, goes_somewhere, ordered};
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::request_tags::{Role, TaggedRequest, TaggedSpan};
 use crate::language::words::{
@@ -23,6 +23,7 @@ use crate::language::words::{
 /// - a room of which the model says nothing: "the plant we've got through in the *office*";
 /// - what somebody has, or what is inside: "the lady with the *green headscarf*", "the bag with my
 ///   *mints* in it";
+/// - where the robot is to go, and nothing is named to be there: "drive to the *sofa* and wait";
 /// - and without where a thing is to be put: "put the comb in the *bathroom*", and what was said
 ///   before a second thought: "the *hammer*, no, I mean the tape measure".
 pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRequest {
@@ -66,6 +67,12 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
     if let Some(room) = room_told_of(request, &put_right) {
         put_right.spans.push(room);
         put_right.spans.sort_by_key(|it| it.at.start);
+    }
+    let is_place_alone = put_right.spans.iter().all(|it| it.role == Role::Place);
+    if let Some(first) = put_right.spans.first_mut().filter(|_| is_place_alone)
+        && goes_somewhere(request)
+    {
+        first.role = Role::Thing;
     }
     put_right
 }

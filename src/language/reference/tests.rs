@@ -51,13 +51,21 @@ fn check(marked: &str, order: Superlative, tense: Tense, expect: &str) {
 }
 
 #[test]
+fn a_place_that_is_driven_to_is_what_is_wanted_whatever_is_done_there() {
+    let none = Superlative::None;
+    let told = "drive over to the [place:sofa] and keep an eye on the things";
+    check(told, none, Tense::None, "sofa |  |  |  | ");
+    let left = "bring me what is on the [place:sofa]";
+    check(left, none, Tense::None, " | sofa |  |  | ");
+}
+
+#[test]
 fn a_moment_is_no_thing() {
     let waiting = made("wait there a [thing:sec]", Superlative::None, Tense::None);
     assert_eq!((waiting.thing.as_str(), waiting.intent), ("", Intent::Chat));
-    let told = "go to the [place:kitchen], I'll be there in a [thing:minute]";
-    let sent = made(told, Superlative::None, Tense::None);
-    assert_eq!((sent.thing.as_str(), sent.intent), ("", Intent::Fetch));
-    assert_eq!(sent.around, ["kitchen"]);
+    let told = "is it in the [place:kitchen], I'll be there in a [thing:minute]";
+    let asked = made(told, Superlative::None, Tense::None);
+    assert_eq!((asked.thing.as_str(), asked.around.as_slice()), ("", &["kitchen".to_owned()][..]));
 }
 
 #[test]
