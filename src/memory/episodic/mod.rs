@@ -5,6 +5,7 @@
 
 mod afterword;
 mod attribute_clusters;
+mod called_in_caption;
 pub mod caption_match;
 pub mod captions;
 mod data_association;
