@@ -38,8 +38,8 @@ const SIGHTINGS_MAX: usize = 500;
 /// Distance within which two goals are one place.
 pub(super) const SAME_PLACE_METRES: f64 = 1.0;
 /// Belief in its sightings below which an object is rather searched for where such things
-/// are kept.
-const GUESSED_BELOW: f32 = 1.0 / 3.0;
+/// are kept, or where the request says.
+pub(super) const GUESSED_BELOW: f32 = 1.0 / 3.0;
 
 /// Known places of the target.
 #[derive(Debug)]

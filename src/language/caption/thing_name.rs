@@ -69,12 +69,11 @@ impl Tagged<'_> {
     /// The words at these positions, of which those that tell of a part are one where they are written
     /// so: "long-handled".
     fn with_parts_told(&self, said: &[usize]) -> Vec<String> {
-        let mut told: Vec<String> = Vec::new();
-        for (at, before) in said.iter().zip([None].into_iter().chain(said.iter().map(Some))) {
-            let word = self.word(*at);
-            let end = before.and_then(|it| self.words.get(*it)).map(|it| it.at.end);
-            let start = self.words.get(*at).map(|it| it.at.start);
-            let between = end.zip(start).and_then(|(end, start)| self.text.get(end..start));
+        let (mut told, mut end): (Vec<String>, usize) = (Vec::new(), 0);
+        for at in said {
+            let (word, place) = (self.word(*at), self.words.get(*at).map(|it| &it.at));
+            let between = place.and_then(|it| self.text.get(end..it.start));
+            end = place.map_or(end, |it| it.end);
             match told.last_mut().filter(|_| between == Some("-") && is_of_part(&word)) {
                 Some(of) => *of = format!("{of}-{word}"),
                 None => told.push(word),

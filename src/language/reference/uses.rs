@@ -61,10 +61,11 @@ impl DescribedByUse {
         let start = |word: &str| word.as_ptr() as usize - request.as_ptr() as usize;
         let at = start(clause.first()?)..clause.get(last).map(|it| start(it) + it.len())?;
         let said = plain(request.get(at.clone())?);
-        let of_what = said.strip_prefix("whatever ").or_else(|| said.strip_prefix("what "));
-        let spelt_out = || said.strip_prefix("smth ").map(|use_| format!("something {use_}"));
-        let description = of_what.map(|use_| format!("thing {use_}")).or_else(spelt_out);
-        let description = description.unwrap_or_else(|| said.clone());
+        let description = match said.split_once(' ') {
+            Some(("what" | "whatever", use_)) => format!("thing {use_}"),
+            Some(("smth", use_)) => format!("something {use_}"),
+            _ => said,
+        };
         Some(Self { description, at })
     }
 

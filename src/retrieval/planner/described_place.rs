@@ -3,14 +3,12 @@
 
 use crate::language::reference::Reference;
 use crate::retrieval::RetrievalError;
+use crate::retrieval::grounding::GUESSED_BELOW;
 use crate::retrieval::planner::query::with_article;
 use crate::retrieval::planner::{Plan, recall};
 use crate::retrieval::search::FirstPlace;
 use crate::retrieval::session::Goal;
 use crate::store::Record;
-
-/// Probability of the first goal below which the request is believed before it.
-const BELIEVED_BELOW: f32 = 1.0 / 3.0;
 
 impl Plan<'_> {
     /// Puts the place that the request names before goals that are hardly likely, where only what may be
@@ -20,7 +18,7 @@ impl Plan<'_> {
         let Reference { thing, around, when, doing, order, .. } = &self.reference;
         let is_told = !around.is_empty() && !thing.is_empty();
         let is_now = when.is_empty() && doing.is_none() && order.is_none();
-        let is_likely = |it: &Goal| !it.is_guess && it.probability >= BELIEVED_BELOW;
+        let is_likely = |it: &Goal| !it.is_guess && it.probability >= GUESSED_BELOW;
         let is_known = self.at_named_place.is_some() || goals.first().is_some_and(is_likely);
         if is_known || !is_told || !is_now {
             return Ok(());
