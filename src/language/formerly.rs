@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::language::tagged::TaggedSentence;
 use crate::language::words::{
-    COPULAS, DETERMINERS, HABITUALLY, HOLDING, PLACING, PREPOSITIONS, STOOD,
+    COPULAS, DETERMINERS, HABITUALLY, HOLDING, PLACING, PREPOSITIONS, STOOD, USUAL,
 };
 
 /// The heads of what a sentence says was or usually is somewhere.
@@ -83,7 +83,7 @@ impl Past<'_> {
 
     /// "the bike's usual spot is taken", and no mug in its usual place.
     fn usual_place(&self, at: usize) -> Vec<usize> {
-        let is_usual = self.word(at) == "s" && USUAL.contains(&self.word(at + 1));
+        let is_usual = self.word(at) == "s" && USUAL.contains(self.word(at + 1));
         let owner = at.checked_sub(2).filter(|it| self.sentence.role(*it).is_name());
         owner.filter(|_| is_usual && KEEPING.contains(&self.word(at + 2))).into_iter().collect()
     }
@@ -122,9 +122,6 @@ impl Past<'_> {
         self.sentence.word(at)
     }
 }
-
-/// What is said of a place where something is no longer.
-const USUAL: &[&str] = &["usual", "normal", "old", "former", "previous", "regular", "habitual"];
 
 const KEEPING: &[&str] = &["spot", "place", "position", "corner"];
 

@@ -8,7 +8,7 @@ use crate::language::lexicon::{self, noun_stem};
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::naming::{self, attribute};
 use crate::language::tagged::{TaggedSentence, WordRole};
-use crate::language::words::{DETERMINERS, LIKENESSES, PACKAGING, PICTURES, is_room};
+use crate::language::words::{DETERMINERS, FILLED, LIKENESSES, PACKAGING, PICTURES, is_room};
 
 /// Says of a thing with this head what a caption has after "of", and after "filled with".
 pub(super) fn add_told(thing: &mut Mention, sentence: TaggedSentence<'_>, head: usize) {
@@ -39,13 +39,8 @@ fn filled_with(sentence: TaggedSentence<'_>, head: usize) -> Vec<usize> {
 
 /// Whether two words say that what follows is in a thing: "filled with", "full of".
 pub(super) fn is_full_of(word: &str, by: &str) -> bool {
-    matches!(by, "with" | "of") && FILLED.contains(&word)
+    matches!(by, "with" | "of") && FILLED.contains(word)
 }
-
-const FILLED: &[&str] = &[
-    "filled", "full", "loaded", "packed", "stuffed", "crammed", "laden", "stocked", "heaped",
-    "piled", "stacked", "brimming",
-];
 
 /// The words after "of" that say what the thing of this head is made of or holds: of one that is
 /// certain, "the leg of the table", it is a part or has to do with it. A picture is of any.

@@ -117,6 +117,10 @@ classes! {
     DETACHABLE = "detachable";
     MOVING = "moving";
     GENERAL_NAMES = "general_names";
+    AFTER_USE = "after_use";
+    TELLING = "telling_verbs";
+    FILLED = "filled";
+    USUAL = "usual";
     IRREGULAR_PLURALS = "irregular_plurals";
 }
 

@@ -1,6 +1,8 @@
 //! What is made of the tags of a request.
 
 use super::*;
+use crate::language::request_tags::TaggedSpan;
+use crate::language::time;
 
 use crate::language::request_tags::Superlative::{Earliest, Latest, Least, Most};
 

@@ -11,7 +11,7 @@ use crate::language::person::is_person;
 use crate::language::reference::phrase::plain;
 use crate::language::sentence::tokens;
 use crate::language::verbs;
-use crate::language::words::{AFFORDANCES, COPULAS, DETERMINERS, PLACEHOLDERS};
+use crate::language::words::{AFFORDANCES, AFTER_USE, COPULAS, DETERMINERS, PLACEHOLDERS, TELLING};
 
 /// Names of what may be meant, the likeliest first; none where nothing is wanted so.
 pub(super) fn things_for(request: &str) -> Vec<String> {
@@ -85,17 +85,11 @@ impl DescribedByUse {
 pub(super) fn clause_end(words: &[&str]) -> Option<usize> {
     let is_over = |at: &usize| {
         let next = words.get(at + 1).map(|it| plain(it));
-        let is_next_other = next.is_none_or(|it| AFTER_CLAUSE.contains(&it.as_str()));
+        let is_next_other = next.is_none_or(|it| AFTER_USE.contains(it.as_str()));
         is_next_other || words.get(*at).is_some_and(|it| ends_clause(it))
     };
     (0..words.len()).find(is_over)
 }
-
-/// Words that are none of the clause that tells a use.
-const AFTER_CLAUSE: &[&str] = &[
-    "so", "because", "but", "if", "since", "please", "pls", "plz", "thanks", "cheers", "asap",
-    "robot",
-];
 
 pub(super) fn ends_clause(word: &str) -> bool {
     word.ends_with([',', '.', '!', '?', ';', ':'])
@@ -115,7 +109,7 @@ fn is_use(after: &[&str]) -> bool {
         ["for", named @ ..] => names_no_person(named),
         ["enough", rest @ ..] => is_use(rest),
         ["that" | "which", user, verb, ..] if is_user(user) => is_doing(verb) || is_able(verb),
-        ["that" | "which", verb, ..] => is_able(verb) || does(verb) && !SHOWS.contains(verb),
+        ["that" | "which", verb, ..] => is_able(verb) || does(verb) && !TELLING.contains(verb),
         [user, verb, ..] if is_user(user) => is_doing(verb) || is_able(verb),
         // "something warm to drink"
         [adjective, rest @ ..] if lexicon::is_adjective(adjective) => is_use(rest),
@@ -139,10 +133,6 @@ fn is_user(word: &str) -> bool {
 fn is_able(verb: &str) -> bool {
     matches!(verb, "can" | "could" | "will" | "would" | "might")
 }
-
-/// Verbs of what a thing is and looks like.
-const SHOWS: &[&str] =
-    &["has", "looks", "says", "reads", "smells", "sounds", "goes", "belongs", "shows"];
 
 fn listed(names: Option<&str>) -> Vec<String> {
     names.into_iter().flat_map(|it| it.split(", ")).map(str::to_owned).collect()
