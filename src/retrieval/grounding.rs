@@ -375,7 +375,10 @@ impl Retrieval {
         Ok(Some(named.clone()).filter(|_| is_doubtful))
     }
 
-    fn sightings_of(&self, thing: &str) -> Result<(BTreeSet<RecordId>, f32), RetrievalError> {
+    pub(super) fn sightings_of(
+        &self,
+        thing: &str,
+    ) -> Result<(BTreeSet<RecordId>, f32), RetrievalError> {
         match self.episodic.last_seen(thing, &Filter::default(), SIGHTINGS_MAX) {
             Ok(seen) => {
                 let likely = seen.first().map_or(1.0, |it| it.match_probability);

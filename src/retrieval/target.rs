@@ -3,6 +3,7 @@
 use crate::base::RecordId;
 use crate::language::reference::Reference;
 use crate::memory::episodic::MemoryError;
+use crate::memory::episodic::instances::Instance;
 use crate::memory::episodic::noun_phrases::bare_name;
 use crate::retrieval::session::{FoundInMemory, Session, Target};
 use crate::retrieval::sessions::SessionName;
@@ -91,11 +92,17 @@ impl Retrieval {
         let reference = self.implied_reference(session)?;
         // Where the record shows nothing of what was asked for, what it names first counts.
         let asked = Some(reference.thing).filter(|it| !it.is_empty());
+        let is_it = |it: &Instance| it.records.contains(&id);
         for thing in asked.into_iter().chain(record.parsed.object_phrases()) {
-            let objects = self.episodic.instances(&thing, &records, self.zone)?;
-            if let Some(it) = objects.into_iter().find(|it| it.records.contains(&id)) {
-                return Ok(target_in_memory(it.desc, it.records));
-            }
+            let recalled = self.episodic.instances(&thing, &records, self.zone)?;
+            let Some(object) = recalled.into_iter().find(is_it) else { continue };
+            // Two that look alike and were recalled for one are told apart by all their sightings.
+            let (mut alike, _) = self.sightings_of(&object.desc)?;
+            alike.extend(&ids);
+            let alike = self.records(&alike.into_iter().collect::<Vec<RecordId>>())?;
+            let known = self.episodic.instances(&thing, &alike, self.zone)?;
+            let object = known.into_iter().find(is_it).unwrap_or(object);
+            return Ok(target_in_memory(object.desc, object.records));
         }
         Ok(target_in_memory(record.caption.clone(), vec![id]))
     }

@@ -326,6 +326,26 @@ fn of_two_alike_that_are_seen_on_each_round_the_one_at_the_place_is_meant() {
 }
 
 #[test]
+fn of_two_alike_the_one_beside_what_has_moved_to_it_is_meant() {
+    let mut talk = Talk::new(&[]);
+    for round in 0..6 {
+        let (desk, bed) = match round {
+            0..5 => {
+                ("A green lamp on a desk.", "A green lamp next to a black mug on a nightstand.")
+            }
+            _ => ("A black mug and a green lamp on a desk.", "A green lamp on a nightstand."),
+        };
+        for (minute, x, caption) in [(0, 1.0, desk), (5, 10.0, bed)] {
+            let time = format!("2025-01-03 {:02}:{minute:02}:00", 6 + round);
+            let position = [x, 0.0, 0.0];
+            talk.call("observe", json!({"caption": caption, "time": time, "position": position}));
+        }
+    }
+    let reply = asked(&mut talk, "bring me the lamp next to the black mug");
+    assert_eq!(reply["goals"][0]["position"][0], json!(1.0), "{reply:#}");
+}
+
+#[test]
 fn a_plant_in_another_pot_that_was_seen_since_is_another_plant() {
     let mut talk = Talk::new(&[]);
     for (hour, x, caption) in [
