@@ -11,7 +11,7 @@ use crate::language::reference::errand::goes_somewhere;
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::sentence::tokens;
 use crate::language::verbs;
-use crate::language::words::{BEFORE_VERBS, BEFORE_WHERE, COPULAS, DETERMINERS, ERRANDS};
+use crate::language::words::{BEFORE_VERBS, BEFORE_WHERE, COPULAS, DETERMINERS, DOERS, ERRANDS};
 
 /// Which of the places of a thing is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,6 +30,8 @@ pub enum WantedPlace {
 pub(super) struct Told {
     /// A single occasion, or a deed.
     pub(super) is_past: bool,
+    /// What somebody did.
+    pub(super) is_deed: bool,
     /// What is so most often.
     pub(super) is_habit: bool,
     /// Neither a time nor an order.
@@ -45,17 +47,21 @@ pub(super) fn wanted_place(request: &str, told: Told) -> (WantedPlace, Option<St
     });
     match usual {
         Some(by) => (WantedPlace::Usual, Some(by)),
-        None if told.is_past && wants_past_place(request) => (WantedPlace::Then, None),
+        None if told.is_past && wants_past_place(request, told.is_deed) => {
+            (WantedPlace::Then, None)
+        }
         None => (WantedPlace::Last, None),
     }
 }
 
-/// Whether a request, which tells of the past, wants the place of then. "Where was the cat on Sunday"
-/// asks, and "do you know where" as well, and so does "where is it now".
-fn wants_past_place(request: &str) -> bool {
+/// Whether a request, which tells of the past or of a deed, wants the place of then. "Where was the cat
+/// on Sunday" asks, and "do you know where" as well, and so does "where is it now".
+fn wants_past_place(request: &str, is_deed: bool) -> bool {
     request.to_lowercase().split(SENTENCE_ENDS).any(|sentence| {
         let words = tokens(sentence);
-        let start = clause(&words).or_else(|| goes_somewhere(request).then(|| gone_to(&words))?);
+        let start = clause(&words)
+            .or_else(|| goes_somewhere(request).then(|| gone_to(&words))?)
+            .or_else(|| is_deed.then(|| looked_at(&words))?);
         let after = start.and_then(|at| words.get(at..)).unwrap_or_default();
         !after.is_empty() && !matches!(after, ["where", "is" | "are", ..])
     })
@@ -162,6 +168,16 @@ fn gone_to(words: &[&str]) -> Option<usize> {
     (is_named && at > to + 2).then_some(at)
 }
 
+/// Where the clause begins that tells where to look by who did something there: "look around *where dad
+/// was typing*", and not "look where the mug is that I drank from".
+fn looked_at(words: &[&str]) -> Option<usize> {
+    let at = words.iter().position(|it| *it == "where")?;
+    let after = words.get(at + 1..)?;
+    let does = |word: &str| DOERS.contains(word);
+    let is_done = after.first().is_some_and(|it| does(it)) || doer(&after.join(" ")).is_some();
+    (is_done && !tells_which_one(after) && is_sought(words.get(..at)?)).then_some(at)
+}
+
 /// "look for the mug where *it mostly stands*".
 fn sought_there(words: &[&str]) -> Option<String> {
     let at = words.iter().position(|it| *it == "where")?;
@@ -194,7 +210,9 @@ fn possessed(sentence: &str) -> Option<String> {
     let plain = plain(sentence);
     let words: Vec<&str> = plain.split(' ').collect();
     let place = words.iter().position(|it| names_place(it))?;
-    let how = place.checked_sub(1)?;
+    // "the bowl that has its place on the desk"
+    let how =
+        place.checked_sub(1).filter(|it| !DETERMINERS.contains(words.get(*it).unwrap_or(&"")))?;
     let before = words.get(..how)?;
     let from = before.iter().rposition(|it| DETERMINERS.contains(it))?;
     let leads = from.checked_sub(1).and_then(|at| words.get(at));
@@ -246,8 +264,24 @@ mod tests {
             ("i saw a ball in the living room wherever its got to fetch it", false),
             ("a hat was lying next to the mug three days back where is it now", false),
         ] {
-            assert_eq!(wants_past_place(request), expect, "{request}");
+            assert_eq!(wants_past_place(request, false), expect, "{request}");
         }
+    }
+
+    #[test]
+    fn what_is_looked_for_where_somebody_did_something_is_sought_there() {
+        for (request, expect) in [
+            ("Go and look where dad was typing, he lost a cufflink", true),
+            ("check the desk. look around where i was sewing, a pin fell down", true),
+            ("search where the kids were playing for a marble", true),
+            ("look where the mug is that I was drinking from", false),
+            ("look where the book mum was reading is", false),
+            ("where was dad typing? look it up", false),
+            ("bring the pin, I lost it where I was sewing", false),
+        ] {
+            assert_eq!(wants_past_place(request, true), expect, "{request}");
+        }
+        assert!(!wants_past_place("check where I left my mug yesterday", false));
     }
 
     #[test]
@@ -268,6 +302,7 @@ mod tests {
             ("look for the backpack in its usual place", Some("")),
             ("search for the mug where it stands most of the time", Some("")),
             ("bring the mug, it is in its usual place", None),
+            ("where have we put the bowl that has its place on the desk", None),
             ("bring me my usual mug", None),
             ("my usual place", None),
             ("the book that is usually at your place", None),
@@ -278,7 +313,7 @@ mod tests {
 
     #[test]
     fn where_something_used_to_be_is_its_usual_place() {
-        let told = Told { is_past: false, is_habit: false, is_timeless: true };
+        let told = Told { is_past: false, is_deed: false, is_habit: false, is_timeless: true };
         let (place, by) = wanted_place("Go to the place where the keys used to hang.", told);
         assert_eq!((place, by.as_deref()), (WantedPlace::Usual, Some("the keys used to hang")));
         let (place, _) = wanted_place("bring the mug I used to drink from", told);

@@ -43,7 +43,8 @@ impl WhichOne {
             && !tells_which
             && when.iter().all(PhraseTime::is_recurring);
         let is_timeless = order.is_none() && tense == Tense::None && when.is_empty();
-        let told = Told { is_past: is_past && !is_usually, is_habit, is_timeless };
+        let is_deed = doing.is_some() && !tells_which;
+        let told = Told { is_past: is_past && !is_usually, is_deed, is_habit, is_timeless };
         Self { when, order, rank, told }
     }
 }

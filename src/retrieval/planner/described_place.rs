@@ -1,45 +1,84 @@
-//! "The scissors from the kitchen drawer": the place that a request names, where the thing itself is
-//! hardly known to be anywhere.
+//! "The scissors from the kitchen drawer", "the button that came off where mum was ironing": the place
+//! that a request tells, where the thing itself is hardly known to be anywhere.
 
 use crate::language::reference::Reference;
+use crate::language::words::MERE_USE;
+use crate::memory::episodic::Recalled;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::grounding::GUESSED_BELOW;
 use crate::retrieval::planner::query::with_article;
-use crate::retrieval::planner::{Plan, recall};
+use crate::retrieval::planner::{MATCHES, Plan, recall};
 use crate::retrieval::search::FirstPlace;
 use crate::retrieval::session::Goal;
 use crate::store::Record;
 
 impl Plan<'_> {
-    /// Puts the place that the request names before goals that are hardly likely, where only what may be
-    /// the thing was seen. Where it was once, or what was done there, tells which one is meant, and not
-    /// where it is.
+    /// Puts the place that the request tells before goals that are hardly likely, where only what may be
+    /// the thing was seen. Where it was once tells which one is meant, and not where it is.
     pub(super) fn plan_described_place(&mut self, goals: &[Goal]) -> Result<(), RetrievalError> {
-        let Reference { thing, around, when, doing, order, .. } = &self.reference;
-        let is_told = !around.is_empty() && !thing.is_empty();
-        let is_now = when.is_empty() && doing.is_none() && order.is_none();
+        let Reference { thing, doing, order, .. } = &self.reference;
         let is_likely = |it: &Goal| !it.is_guess && it.probability >= GUESSED_BELOW;
         let is_known = self.at_named_place.is_some() || goals.first().is_some_and(is_likely);
-        if is_known || !is_told || !is_now {
+        if is_known || thing.is_empty() || order.is_some() {
             return Ok(());
         }
-        let (thing, around) = (thing.clone(), around.clone());
+        let (thing, is_deed) = (thing.clone(), doing.is_some());
         let why = "Find out whether it is known for sure.";
         if self.newest_sure(&thing, why)?.is_some() {
             return Ok(());
         }
-        let why = "Find the place that the request names.";
-        for place in around {
-            let Some(record) = self.newest_sure(&place, why)? else { continue };
-            if record.meta.pose.is_some() {
-                let reason = "the request names this place, where it was not seen";
-                let first = FirstPlace { record: record.id, reason, is_guess: true };
-                let why = "It is hardly known to be anywhere: search first where the request says.";
-                self.trace.plan_search(Some(first), false, why)?;
-                return Ok(());
-            }
+        let is_unseen = goals.first().is_none_or(|it| it.is_guess);
+        let place = match is_deed {
+            true if is_unseen => self.place_of_told_deed()?,
+            // The deed told which one is meant of those that may be it.
+            true => None,
+            false => self.named_place()?,
+        };
+        if let Some(first) = place {
+            let why = "It is hardly known to be anywhere: search first where the request says.";
+            self.trace.plan_search(Some(first), false, why)?;
         }
         Ok(())
+    }
+
+    /// The newest of the places that are named around the thing now.
+    fn named_place(&mut self) -> Result<Option<FirstPlace>, RetrievalError> {
+        if !self.reference.when.is_empty() {
+            return Ok(None);
+        }
+        let why = "Find the place that the request names.";
+        for place in self.reference.around.clone() {
+            let record = self.newest_sure(&place, why)?.filter(|it| it.meta.pose.is_some());
+            if let Some(Record { id: record, .. }) = record {
+                let reason = "the request names this place, where it was not seen";
+                return Ok(Some(FirstPlace { record, reason, is_guess: true }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where somebody did what the request tells of: "where dad was typing, he lost a cufflink".
+    fn place_of_told_deed(&mut self) -> Result<Option<FirstPlace>, RetrievalError> {
+        let Reference { doing, doer, .. } = &self.reference;
+        let (Some(doing), Some(deed)) = (doing.clone(), self.asked_deed()) else { return Ok(None) };
+        if MERE_USE.contains(&doing) {
+            return Ok(None);
+        }
+        // Captions may know no father.
+        let doers = doer.as_deref().map(with_article).into_iter().chain(["somebody".to_owned()]);
+        for query in doers.map(|it| format!("{it} {doing}")).collect::<Vec<_>>() {
+            let request = recall(query, self.window(), MATCHES);
+            let why = "Find where that was done.";
+            let found = self.trace.recall_last_seen(request, why)?;
+            let is_place = |it: &&Recalled| {
+                it.record.meta.pose.is_some() && deed.is_done_in(&it.record.parsed)
+            };
+            if let Some(Recalled { record, .. }) = found.iter().find(is_place) {
+                let reason = "the request tells what was done here";
+                return Ok(Some(FirstPlace { record: record.id, reason, is_guess: true }));
+            }
+        }
+        Ok(None)
     }
 
     fn newest_sure(
