@@ -115,7 +115,7 @@ impl Retrieval {
         let record = self.records(&[id])?.pop().ok_or(RetrievalError::NoRecord(id))?;
         let end_at = self.zone.format(record.end_at);
         let reason = match place {
-            KnownPlace::Then(_) => format!("here it was at {end_at}"),
+            KnownPlace::Then(_) => format!("the place of then, seen at {end_at}"),
             KnownPlace::Usual(UsualPlace { visits, of, .. }) => {
                 format!("here it was on {visits} of {of} visits, last at {end_at}")
             }

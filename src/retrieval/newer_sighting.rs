@@ -4,16 +4,18 @@
 use std::slice;
 use std::time::Duration;
 
-use crate::base::time::Window;
+use crate::base::RecordId;
+use crate::base::pose::metres_between;
+use crate::base::time::{Timestamp, Window};
 use crate::language::fit::Certainty;
 use crate::language::known_words::are_names_of_one;
 use crate::language::lexicon;
 use crate::language::mention::mentions;
 use crate::memory::episodic::MemoryError;
-use crate::memory::episodic::instances::Instance;
+use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::last_seen::Sighting;
 use crate::retrieval::grounding::{
-    GOALS_MAX, Lookalikes, goal_of, is_near, seen_in_words, was_searched,
+    GOALS_MAX, Lookalikes, SAME_PLACE_METRES, goal_of, is_near, seen_in_words, was_searched,
 };
 use crate::retrieval::probability::with_newer;
 use crate::retrieval::session::{Goal, Session};
@@ -63,11 +65,72 @@ impl Retrieval {
         let filter = Filter { window, ..Filter::default() };
         let target = KnownTarget { object, alike };
         match self.episodic.last_seen(&alike.thing, &filter, 1) {
-            Ok(seen) => Ok(seen.into_iter().next().filter(|it| target.may_be(it))),
+            Ok(seen) => match seen.into_iter().next().filter(|it| target.may_be(it)) {
+                Some(it) if self.was_seen_apart(object, &it, alike)? => Ok(None),
+                newest => Ok(newest),
+            },
             Err(MemoryError::NamesNothing(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
+
+    /// Whether what is called as in this sighting, by more than the target's own words, was once seen
+    /// elsewhere while the target stayed where it was: the wooden car, and the green one on its shelf.
+    fn was_seen_apart(
+        &self,
+        object: &Instance,
+        sighting: &Sighting,
+        alike: &Lookalikes,
+    ) -> Result<bool, RetrievalError> {
+        let Some(called) = sighting.recalled.matched.first() else { return Ok(false) };
+        let is_own = |word: &str| {
+            let mut own = alike.thing.split(' ').map(lexicon::singular);
+            let word = lexicon::singular(word);
+            own.any(|it| it == word) || word == object.noun
+        };
+        if called.split([' ', ',']).all(|it| it.is_empty() || is_own(it)) {
+            return Ok(false);
+        }
+        let (seen, _) = self.sightings_of(called)?;
+        let seen = self.records(&seen.into_iter().collect::<Vec<RecordId>>())?;
+        let others = self.episodic.instances(called, &seen, self.zone)?;
+        let id = sighting.recalled.record.id;
+        let other = others.iter().find(|it| it.was_seen_in(id));
+        Ok(other.is_some_and(|it| was_elsewhere(it, object) || was_elsewhere(object, it)))
+    }
+}
+
+/// Whether one object was seen somewhere else while the other stayed where it was.
+fn was_elsewhere(one: &Instance, other: &Instance) -> bool {
+    let stays = stays(other);
+    one.visits.iter().any(|visit| {
+        let Some(position) = position(one, visit) else { return false };
+        stays.iter().any(|stay| {
+            let is_while = stay.first <= visit.first && visit.last <= stay.last;
+            is_while && metres_between(stay.position, position) > SAME_PLACE_METRES
+        })
+    })
+}
+
+/// Time from one visit to another at which an object was at one place, and was seen nowhere else between.
+struct Stay {
+    first: Timestamp,
+    last: Timestamp,
+    position: [f64; 3],
+}
+
+fn stays(object: &Instance) -> Vec<Stay> {
+    let at_one_place = object.visits.chunk_by(|a, b| a.place == b.place);
+    let stay = |visits: &[Visit]| {
+        let (first, last) = (visits.first()?, visits.last()?);
+        let position = position(object, first)?;
+        Some(Stay { first: first.first, last: last.last, position })
+    };
+    at_one_place.filter_map(stay).collect()
+}
+
+fn position(object: &Instance, visit: &Visit) -> Option<[f64; 3]> {
+    object.places.get(visit.place)?.position
 }
 
 /// The target as an object that was told apart from others.

@@ -67,6 +67,27 @@ fn what_says_less_of_the_thing_and_was_seen_since_is_where_it_is_now() {
 }
 
 #[test]
+fn what_was_seen_elsewhere_while_the_thing_stayed_is_another_one() {
+    let told = [
+        ("01-01 07:00", 1.0, "a green toy car on a shelf"),
+        ("01-01 07:10", 9.0, "a wooden toy car on a rug"),
+        ("01-02 07:00", 1.0, "a green toy car on a shelf"),
+        ("01-02 08:00", 1.0, "books on a shelf"),
+        ("01-02 09:00", 1.0, "books on a shelf"),
+        ("01-03 10:00", 5.0, "a wooden toy car on a sofa"),
+    ];
+    // In the other household the green one may have been all of them.
+    for (from, x) in [(0, 1.0), (2, 5.0)] {
+        let mut talk = Talk::new(&[]);
+        for (time, x, caption) in told.get(from..).unwrap() {
+            seen(&mut talk, &format!("2025-{time}:00"), *x, caption);
+        }
+        let goal = first_goal(&mut talk, "bring me the green toy car");
+        assert_eq!(goal["position"][0], json!(x), "{from}: {goal}");
+    }
+}
+
+#[test]
 fn what_was_never_seen_is_looked_for_where_the_request_says() {
     let mut talk = Talk::new(&[]);
     for (time, x, caption) in [
@@ -81,6 +102,22 @@ fn what_was_never_seen_is_looked_for_where_the_request_says() {
     assert!(goal["reason"].as_str().unwrap().contains("names this place"), "{goal}");
     let goal = first_goal(&mut talk, "bring me the cushion from the green cabinet");
     assert_eq!(goal["position"][0], json!(5.0), "it was surely seen elsewhere: {goal}");
+}
+
+#[test]
+fn what_was_never_seen_is_looked_for_where_the_deed_was_done() {
+    let mut talk = Talk::new(&[]);
+    for (time, x, caption) in [
+        ("01-01 08:00", 1.0, "an old woman ironing shirts by a window"),
+        ("01-02 08:00", 5.0, "a button jar and a sewing machine on a table"),
+        ("01-02 09:00", 9.0, "a man reading a newspaper on a garden bench"),
+    ] {
+        seen(&mut talk, &format!("2025-{time}:00"), x, caption);
+    }
+    let goal = first_goal(&mut talk, "fetch the magazine he was reading");
+    assert_eq!(goal["position"][0], json!(9.0), "{goal}");
+    assert!(goal["reason"].as_str().unwrap().contains("what was done here"), "{goal}");
+    assert_eq!(goal["guess"], json!(true), "{goal}");
 }
 
 #[test]
