@@ -1,11 +1,12 @@
 //! What a request refers to, read with what the memory knows: its slips, its names, and whether what
 //! it names was seen.
 
+use crate::language::everyday_names;
 use crate::language::fit::Certainty;
 use crate::language::known_words::is_unknown;
 use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
-use crate::language::person::is_person;
+use crate::language::person::{is_kin, is_person};
 use crate::language::reference::addressee::{is_for_another, without_own_name};
 use crate::language::reference::courtesy::without_courtesy;
 use crate::language::reference::errand::{
@@ -80,7 +81,7 @@ impl Retrieval {
     /// Of what may be meant, what was seen.
     fn with_what_was_seen(&self, text: &str, reference: Reference) -> Reference {
         let reference = self.with_some_thing(text, self.with_thing_for_use(reference));
-        let reference = self.with_place_itself(text, reference);
+        let reference = self.with_place_itself(text, self.with_known_person(reference));
         self.with_nearest_name(self.with_whole_name(text, reference))
     }
 
@@ -157,6 +158,15 @@ impl Retrieval {
         reference
     }
 
+    /// "mum" is a mother, where captions know no mum.
+    fn with_known_person(&self, mut reference: Reference) -> Reference {
+        if let Some(known) = known_kin(&reference.thing).filter(|_| !self.is_seen(&reference.thing))
+        {
+            known.clone_into(&mut reference.thing);
+        }
+        reference
+    }
+
     /// What is to be fetched may be what captions call otherwise; a question is answered of what
     /// it names.
     fn with_nearest_name(&self, mut reference: Reference) -> Reference {
@@ -168,7 +178,7 @@ impl Retrieval {
     }
 
     /// A name alone that was seen, with its place, or before what else is said, is a request for it,
-    /// whatever the model takes it for.
+    /// whatever the model takes it for; and so is who the robot is to go to.
     fn with_name_alone(&self, text: &str, reference: Reference) -> Reference {
         let said = without_courtesy(text);
         // "enough"
@@ -178,6 +188,9 @@ impl Retrieval {
         let named = bare_name(&said).or(placed).filter(|it| self.is_seen_as(it, least));
         let named =
             named.or_else(|| named_first(text).filter(|it| self.is_seen_as(it, Certainty::Shown)));
+        // Captions know no mother: a woman only may be one.
+        let is_somebody = |it: &String| !is_stop && self.is_seen(it);
+        let named = named.or_else(|| person_gone_to(text).filter(is_somebody));
         match named {
             Some(thing) => {
                 Reference { thing, intent: Intent::Fetch, is_other_order: false, ..reference }
@@ -243,6 +256,21 @@ fn named_first(text: &str) -> Option<String> {
     };
     let has_remark = remark.contains(char::is_alphanumeric);
     (has_remark && !mentions(&format!("a {name}")).iter().any(is_called)).then_some(name)
+}
+
+/// "old woman" of "go to the old woman", "mum" of "go to mum".
+fn person_gone_to(text: &str) -> Option<String> {
+    let (_, after) = text.split_once(" to ").filter(|_| goes_somewhere(text))?;
+    let after = after.to_lowercase();
+    let mut words = after.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+    let kin = words.find(|it| !DETERMINERS.contains(it)).filter(|it| is_kin(it));
+    let person = || mentions(&after).into_iter().next().filter(is_person).map(|it| it.phrase);
+    kin.map(|it| known_kin(it).unwrap_or(it).to_owned()).or_else(person)
+}
+
+/// What everyday names have for a word for somebody of the family: mother for "mum".
+fn known_kin(word: &str) -> Option<&'static str> {
+    everyday_names::person(word).filter(|_| is_kin(word))
 }
 
 /// "the plant in the living room", and nothing before the thing's name.

@@ -326,6 +326,23 @@ fn of_two_alike_that_are_seen_on_each_round_the_one_at_the_place_is_meant() {
 }
 
 #[test]
+fn who_was_seen_is_gone_to_and_nobody_else() {
+    let mut talk = Talk::new(&[]);
+    let caption = "An old woman is knitting in an armchair.";
+    let seen =
+        json!({"caption": caption, "time": "2025-01-03 09:00:00", "position": [4.0, 0.0, 0.0]});
+    talk.call("observe", seen);
+    for request in ["go to the old woman", "go to mum"] {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["goals"][0]["position"][0], json!(4.0), "{request}: {reply:#}");
+    }
+    for request in ["go to the little boy", "don't go to the old woman"] {
+        let reply = asked(&mut talk, request);
+        assert_eq!(reply["goals"].as_array().map_or(0, Vec::len), 0, "{request}: {reply:#}");
+    }
+}
+
+#[test]
 fn of_two_alike_the_one_beside_what_has_moved_to_it_is_meant() {
     let mut talk = Talk::new(&[]);
     for round in 0..6 {
