@@ -16,24 +16,24 @@ impl Plan<'_> {
     /// Puts the place that the request tells before goals that are hardly likely, where only what may be
     /// the thing was seen. Where it was once tells which one is meant, and not where it is.
     pub(super) fn plan_described_place(&mut self, goals: &[Goal]) -> Result<(), RetrievalError> {
-        let Reference { thing, doing, order, .. } = &self.reference;
+        let Reference { thing, around, when, doing, order, .. } = &self.reference;
         let is_likely = |it: &Goal| !it.is_guess && it.probability >= GUESSED_BELOW;
         let is_known = self.at_named_place.is_some() || goals.first().is_some_and(is_likely);
-        if is_known || thing.is_empty() || order.is_some() {
+        let is_deed = doing.is_some();
+        // Of what may have been seen the deed told which one is meant.
+        let is_told = match is_deed {
+            true => goals.first().is_none_or(|it| it.is_guess),
+            false => when.is_empty() && !around.is_empty(),
+        };
+        if is_known || !is_told || thing.is_empty() || order.is_some() {
             return Ok(());
         }
-        let (thing, is_deed) = (thing.clone(), doing.is_some());
+        let thing = thing.clone();
         let why = "Find out whether it is known for sure.";
         if self.newest_sure(&thing, why)?.is_some() {
             return Ok(());
         }
-        let is_unseen = goals.first().is_none_or(|it| it.is_guess);
-        let place = match is_deed {
-            true if is_unseen => self.place_of_told_deed()?,
-            // The deed told which one is meant of those that may be it.
-            true => None,
-            false => self.named_place()?,
-        };
+        let place = if is_deed { self.place_of_told_deed()? } else { self.named_place()? };
         if let Some(first) = place {
             let why = "It is hardly known to be anywhere: search first where the request says.";
             self.trace.plan_search(Some(first), false, why)?;
@@ -43,9 +43,6 @@ impl Plan<'_> {
 
     /// The newest of the places that are named around the thing now.
     fn named_place(&mut self) -> Result<Option<FirstPlace>, RetrievalError> {
-        if !self.reference.when.is_empty() {
-            return Ok(None);
-        }
         let why = "Find the place that the request names.";
         for place in self.reference.around.clone() {
             let record = self.newest_sure(&place, why)?.filter(|it| it.meta.pose.is_some());
