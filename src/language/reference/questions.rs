@@ -60,16 +60,29 @@ pub(super) fn asked(request: &str, tagged: &TaggedRequest) -> Asked {
     if asks_for_any(&words) { Asked::Existence } else { tagged.asked }
 }
 
-/// "Is it in the hall? If so *bring it*."
+/// "Is it in the hall? If so *bring it*", "do we own a fork, if so *I'd like it*".
 fn ends_in_order(request: &str) -> bool {
-    let lower = request.to_lowercase();
-    let Some((_, after)) = lower.split_once('?') else { return false };
-    let words = plain(after);
-    let mut words = words.split(' ').skip_while(|it| {
-        matches!(*it, "if" | "so" | "yes" | "then" | "and" | "please" | "just" | "go" | "is" | "it")
-    });
-    let is_given = words.next().is_some_and(|it| ERRANDS.has_tag(it, "gives"));
-    is_given && words.next().is_some()
+    let words = plain(request);
+    let words: Vec<&str> = words.split(' ').collect();
+    let if_so = words.windows(2).position(|it| matches!(it, ["if", "so" | "yes"]));
+    let after = match (request.split_once('?'), if_so) {
+        (Some((_, after)), _) => plain(after),
+        (None, Some(at)) => words.get(at..).unwrap_or_default().join(" "),
+        (None, None) => return false,
+    };
+    let words: Vec<&str> = after.split(' ').collect();
+    let leads = |it: &&&str| {
+        matches!(
+            **it,
+            "if" | "so" | "yes" | "then" | "and" | "please" | "just" | "go" | "is" | "it"
+        )
+    };
+    let told = words.get(words.iter().take_while(leads).count()..).unwrap_or_default();
+    match told {
+        ["i'd" | "id" | "i", "like" | "want" | "need", next, ..] => *next != "to",
+        [verb, _, ..] => ERRANDS.has_tag(verb, "gives"),
+        _ => false,
+    }
 }
 
 /// "Is there a bottle".
@@ -170,6 +183,10 @@ mod tests {
         check("a book", Question, Asked::None, true, Fetch);
         let asked_and_ordered = "is it in the hall? if so bring it";
         check(asked_and_ordered, Question, Asked::Existence, true, Fetch);
+        check("do we own a fork? if so id like it", Question, Asked::Existence, true, Fetch);
+        check("is there a fork if yes bring it here", Question, Asked::Existence, true, Fetch);
+        check("is there a fork? i'd like to know", Question, Asked::Existence, true, Question);
+        check("tell me if so many forks are there", Question, Asked::Count, true, Question);
         check("is it in the hall? thanks", Question, Asked::Existence, true, Question);
         check("is there a bottle", Where, Asked::Existence, true, Question);
         check("do we have a chainsaw somewhere", Where, Asked::None, true, Question);
