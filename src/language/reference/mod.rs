@@ -177,8 +177,9 @@ impl Reference {
         let without = said.excluded();
         let thing = if is_named { thing } else { or_another(thing, &without) };
 
-        let which = WhichOne::of(&said, when, doing.as_deref(), is_question, named.is_usual);
-        let (place, by) = wanted_place::wanted_place(request, which.told);
+        let which = WhichOne::of(&said, &named, when, doing.as_deref(), is_question);
+        let is_deed = doing.as_deref().is_some_and(|it| !MERE_USE.contains(it));
+        let (place, by) = wanted_place::wanted_place(request, which.told, is_deed);
         let by = by.filter(|_| which.told.is_timeless || thing.is_empty() && doing.is_none());
         let (thing, doing) = by.map_or((thing, doing), |it| wanted_place::who_is_there(&it));
         let mut seen = BTreeSet::new();

@@ -30,16 +30,18 @@ pub enum WantedPlace {
 pub(super) struct Told {
     /// A single occasion, or a deed.
     pub(super) is_past: bool,
-    /// What somebody did.
-    pub(super) is_deed: bool,
     /// What is so most often.
     pub(super) is_habit: bool,
     /// Neither a time nor an order.
     pub(super) is_timeless: bool,
 }
 
-/// Which place a request wants, and of the usual one by what it is told.
-pub(super) fn wanted_place(request: &str, told: Told) -> (WantedPlace, Option<String>) {
+/// Which place a request wants, which may tell what somebody did, and of the usual one by what it is told.
+pub(super) fn wanted_place(
+    request: &str,
+    told: Told,
+    is_deed: bool,
+) -> (WantedPlace, Option<String>) {
     let usual = told.is_habit.then(|| usual_place(request)).flatten();
     let usual = usual.or_else(|| {
         let tells_habit = || if used_to(request) { usual_place(request) } else { None };
@@ -47,9 +49,7 @@ pub(super) fn wanted_place(request: &str, told: Told) -> (WantedPlace, Option<St
     });
     match usual {
         Some(by) => (WantedPlace::Usual, Some(by)),
-        None if told.is_past && wants_past_place(request, told.is_deed) => {
-            (WantedPlace::Then, None)
-        }
+        None if told.is_past && wants_past_place(request, is_deed) => (WantedPlace::Then, None),
         None => (WantedPlace::Last, None),
     }
 }
@@ -313,10 +313,10 @@ mod tests {
 
     #[test]
     fn where_something_used_to_be_is_its_usual_place() {
-        let told = Told { is_past: false, is_deed: false, is_habit: false, is_timeless: true };
-        let (place, by) = wanted_place("Go to the place where the keys used to hang.", told);
+        let told = Told { is_past: false, is_habit: false, is_timeless: true };
+        let (place, by) = wanted_place("Go to the place where the keys used to hang.", told, false);
         assert_eq!((place, by.as_deref()), (WantedPlace::Usual, Some("the keys used to hang")));
-        let (place, _) = wanted_place("bring the mug I used to drink from", told);
+        let (place, _) = wanted_place("bring the mug I used to drink from", told, false);
         assert_eq!(place, WantedPlace::Last);
     }
 

@@ -4,6 +4,7 @@
 //! Pure. English.
 
 use crate::language::reference::Order;
+use crate::language::reference::named::Named;
 use crate::language::reference::said::Said;
 use crate::language::reference::wanted_place::Told;
 use crate::language::request_tags::{Superlative, TaggedRequest, Tense};
@@ -19,13 +20,12 @@ pub(super) struct WhichOne {
 }
 
 impl WhichOne {
-    /// `is_usual`: whether the name tells so, "my everyday mug".
     pub(super) fn of(
         said: &Said<'_>,
+        named: &Named,
         when: Vec<PhraseTime>,
         doing: Option<&str>,
         is_question: bool,
-        is_usual: bool,
     ) -> Self {
         let tense = said.tagged.tense;
         let is_past = tense == Tense::Once || !when.is_empty() || doing.is_some();
@@ -34,7 +34,7 @@ impl WhichOne {
         let is_usually = tense == Tense::Habit || tense == Tense::None && is_often;
         let (when, order) = split_times(when, said.tagged);
         let order = said.order(order, is_question);
-        let order = order.or_else(|| is_usual.then_some(Order::MostOften));
+        let order = order.or_else(|| named.is_usual.then_some(Order::MostOften));
         let rank = said.rank().unwrap_or(said.tagged.rank as usize);
         // "where the mug I use most is": which mug.
         let tells_which = doing.is_some_and(|it| MERE_USE.contains(it));
@@ -43,8 +43,7 @@ impl WhichOne {
             && !tells_which
             && when.iter().all(PhraseTime::is_recurring);
         let is_timeless = order.is_none() && tense == Tense::None && when.is_empty();
-        let is_deed = doing.is_some() && !tells_which;
-        let told = Told { is_past: is_past && !is_usually, is_deed, is_habit, is_timeless };
+        let told = Told { is_past: is_past && !is_usually, is_habit, is_timeless };
         Self { when, order, rank, told }
     }
 }

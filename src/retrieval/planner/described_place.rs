@@ -21,9 +21,10 @@ impl Plan<'_> {
         let is_known = self.at_named_place.is_some() || goals.first().is_some_and(is_likely);
         let is_deed = doing.is_some();
         // Of what may have been seen the deed told which one is meant.
-        let is_told = match is_deed {
-            true => goals.first().is_none_or(|it| it.is_guess),
-            false => when.is_empty() && !around.is_empty(),
+        let is_told = if is_deed {
+            goals.first().is_none_or(|it| it.is_guess)
+        } else {
+            when.is_empty() && !around.is_empty()
         };
         if is_known || !is_told || thing.is_empty() || order.is_some() {
             return Ok(());
