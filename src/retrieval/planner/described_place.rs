@@ -20,9 +20,9 @@ impl Plan<'_> {
         let is_likely = |it: &Goal| !it.is_guess && it.probability >= GUESSED_BELOW;
         let is_known = self.at_named_place.is_some() || goals.first().is_some_and(is_likely);
         let is_deed = doing.is_some();
-        // Of what may have been seen the deed told which one is meant.
+        // Of what may have been seen the deed told which one is meant; and a guess may be a good one.
         let is_told = if is_deed {
-            goals.first().is_none_or(|it| it.is_guess)
+            goals.first().is_none_or(|it| it.is_guess && it.probability < GUESSED_BELOW)
         } else {
             when.is_empty() && !around.is_empty()
         };
