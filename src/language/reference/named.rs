@@ -33,11 +33,10 @@ impl Named {
         let kind = said.kind().filter(|_| names.is_empty()).map(|at| plain(said.text(at)));
         names.extend(kind.clone());
         let written = said.inscription();
-        let mut named = Self { names, kind, is_usual, is_moment, part_of_day, written };
-        let names = std::mem::take(&mut named.names).into_iter().enumerate();
-        let is_name = |(at, name): &(usize, String)| *at == 0 || !named.is_written(name);
-        let names = names.filter(is_name).map(|(_, name)| name).collect();
-        Self { names, ..named }
+        let first = names.first().cloned();
+        let is_written = |it: &String| written.as_ref().is_some_and(|text| text.contains(it));
+        names.retain(|it| Some(it) == first.as_ref() || !is_written(it));
+        Self { names, kind, is_usual, is_moment, part_of_day, written }
     }
 
     /// The class with its attributes, and what is written on it.

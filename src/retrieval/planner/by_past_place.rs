@@ -48,9 +48,7 @@ impl Plan<'_> {
         let is_doer =
             head.is_some_and(|it| lexicon::is_person(&it) || lexicon::descends_from(&it, "animal"));
         let doing = self.reference.doing.as_deref().filter(|it| !MERE_USE.contains(it));
-        let doer = self.reference.doer.as_deref().map(with_article);
-        // Captions may know no grandmother.
-        let doers = doer.into_iter().chain(["somebody".to_owned()]);
+        let doers = self.doers().into_iter();
         let told = doers.filter(|_| !is_doer).flat_map(|doer| {
             let alone = doing.map(|deed| format!("{doer} {deed}"));
             let with_thing = alone
@@ -64,6 +62,12 @@ impl Plan<'_> {
             with_article(thing) + &around.collect::<String>()
         };
         told.chain(thing.map(beside)).collect()
+    }
+
+    /// Who did it, then anybody: captions may know no grandmother.
+    pub(super) fn doers(&self) -> Vec<String> {
+        let doer = self.reference.doer.as_deref().map(with_article);
+        doer.into_iter().chain(["somebody".to_owned()]).collect()
     }
 
     /// The newest record within a window that tells this, of the deed where one does.

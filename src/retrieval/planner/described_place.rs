@@ -57,15 +57,13 @@ impl Plan<'_> {
 
     /// Where somebody did what the request tells of: "where dad was typing, he lost a cufflink".
     fn place_of_told_deed(&mut self) -> Result<Option<FirstPlace>, RetrievalError> {
-        let Reference { doing, doer, .. } = &self.reference;
-        let (Some(doing), Some(deed)) = (doing.clone(), self.asked_deed()) else { return Ok(None) };
+        let doing = self.reference.doing.clone();
+        let (Some(doing), Some(deed)) = (doing, self.asked_deed()) else { return Ok(None) };
         if MERE_USE.contains(&doing) {
             return Ok(None);
         }
-        // Captions may know no father.
-        let doers = doer.as_deref().map(with_article).into_iter().chain(["somebody".to_owned()]);
-        for query in doers.map(|it| format!("{it} {doing}")).collect::<Vec<_>>() {
-            let request = recall(query, self.window(), MATCHES);
+        for doer in self.doers() {
+            let request = recall(format!("{doer} {doing}"), self.window(), MATCHES);
             let why = "Find where that was done.";
             let found = self.trace.recall_last_seen(request, why)?;
             let is_place = |it: &&Recalled| {
