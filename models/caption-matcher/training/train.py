@@ -107,7 +107,7 @@ def loss_of(model: Matcher, tokenizer, captions, shown: torch.Tensor) -> torch.T
     model.train()
     pairs = sorted(((pair, at) for at, it in enumerate(captions) for pair in it), key=lambda it: len(it[0][1]))
     parts = [pairs[start : start + TOGETHER] for start in range(0, len(pairs), TOGETHER)]
-    answers = torch.cat([model(*as_tensors(tokenizer, [pair for pair, _ in part])) for part in parts])
+    answers = torch.cat([model(*as_tensors(tokenizer, [pair for pair, _ in part])) for part in parts]).float()
     of = torch.tensor([at for _, at in pairs])
     likeliest = torch.full_like(shown, float("-inf")).scatter_reduce(0, of, answers, "amax")
     return functional.binary_cross_entropy_with_logits(likeliest, shown)

@@ -13,6 +13,8 @@ use crate::base::area::Area;
 use crate::base::time::Timestamp;
 use crate::index::phrases::ObjectQuery;
 use crate::language::caption::Presence;
+use crate::language::fit::Fit;
+use crate::language::mention::Mention;
 use crate::memory::episodic::data_association::VISIT_GAP;
 use crate::memory::episodic::sighting_confidence::{
     REDETECTION_RATE, VIEWPOINT_METRES, is_one_viewpoint,
@@ -76,7 +78,11 @@ fn weigh(
     since: Timestamp,
     last_seen: Timestamp,
 ) -> Option<LaterLooks> {
-    let shows = |it: &&Record| it.parsed.shown_mentions().any(|seen| wanted.fit(seen).is_some());
+    let others = others_beside(looks, wanted);
+    let shows = |it: &&Record| {
+        let mut seen = it.parsed.shown_mentions().filter(|seen| !others.contains(&called(seen)));
+        seen.any(|seen| wanted.fit(seen).is_some())
+    };
     let split = looks.partition_point(|it| it.meta.taken_at <= last_seen);
     let (before, after) = looks.split_at_checked(split)?;
     if after.is_empty() || after.iter().any(|it| shows(&it)) {
@@ -100,6 +106,30 @@ fn weigh(
     let denial = if denied { DENIED_WRONGLY } else { 1.0 };
     let miss_probability = probability.max(MISS_MIN) * denial;
     Some(LaterLooks { count: after.len(), miss_probability })
+}
+
+/// How those are called that could be the thing and stood beside it: another car is the wooden one
+/// where one look showed it with the yellow one.
+fn others_beside(looks: &[Record], wanted: &ObjectQuery) -> BTreeSet<Called> {
+    let mut others = BTreeSet::new();
+    for look in looks {
+        let seen = look.parsed.shown_mentions().filter_map(|it| Some((it, wanted.fit(it)?)));
+        let (itself, alike): (Vec<_>, Vec<_>) = seen.partition(|(_, fit)| *fit == Fit::Full);
+        if !itself.is_empty() {
+            others.extend(alike.into_iter().map(|(it, _)| called(it)));
+        }
+    }
+    // What is said by nothing but its noun is any of them.
+    others.retain(|(_, said)| !said.is_empty());
+    others
+}
+
+/// A thing's noun and what is said of it.
+type Called = (String, BTreeSet<String>);
+
+fn called(mention: &Mention) -> Called {
+    let said = mention.attributes.iter().map(|it| it.word.clone()).collect();
+    (mention.head_stem.clone(), said)
 }
 
 /// Share of the things, without the wanted one, that the next look shows again; a low one where
@@ -206,6 +236,15 @@ mod tests {
             assert_eq!(weigh_after(&rounds(&[RED, NONE, caption]), 1), None, "{caption}");
         }
         assert!(weigh_after(&rounds(&[RED, "a blue mug on a wooden desk"]), 1).is_some());
+    }
+
+    #[test]
+    fn what_stood_beside_the_thing_is_another_one() {
+        let both = "a red mug and a striped mug on a wooden desk";
+        let (other, any) = ("a striped mug on a wooden desk", "a mug on a wooden desk");
+        assert_eq!(weigh_after(&rounds(&[RED, other]), 1), None, "it may be the red one");
+        assert!(weigh_after(&rounds(&[both, other]), 1).is_some());
+        assert_eq!(weigh_after(&rounds(&[both, any]), 1), None, "any of both");
     }
 
     #[test]
