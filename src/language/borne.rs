@@ -1,5 +1,5 @@
 //! What a thing has on it or in it, as "with" says it right after the name: a mug with a cat on it
-//! is a cat mug, and a bag with badges a badge bag.
+//! is a cat mug, and a bag with badges a badge bag. The cat is only depicted.
 //!
 //! Pure.
 
@@ -7,6 +7,7 @@ use crate::language::lexicon::{descends_from, singular};
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::part_attribute::is_part;
 use crate::language::tagged::{TaggedSentence, WordRole};
+use crate::language::words::SIDES;
 
 /// Says of a thing what it has. It is no part of the name: the same bag has none another time.
 pub(super) fn add_borne(thing: &mut Mention, sentence: TaggedSentence<'_>, head: usize) {
@@ -14,10 +15,35 @@ pub(super) fn add_borne(thing: &mut Mention, sentence: TaggedSentence<'_>, head:
         return;
     }
     for borne in borne_by(sentence, head) {
-        let word = singular(sentence.word(borne));
-        thing.phrase = format!("{} with {word}", thing.phrase);
-        thing.attributes.push(Attribute { word, kind: AttributeKind::Other });
+        let is_part = |it: &usize| sentence.role(*it) == WordRole::Part;
+        let parts = (0..borne).rev().take_while(is_part).collect::<Vec<_>>();
+        let words = parts.into_iter().rev().chain([borne]).map(|it| singular(sentence.word(it)));
+        let words: Vec<String> = words.collect();
+        thing.phrase = format!("{} with {}", thing.phrase, words.join(" "));
+        let said = words.into_iter().map(|word| Attribute { word, kind: AttributeKind::Other });
+        thing.attributes.extend(said);
     }
+}
+
+/// The heads of what is printed on a thing: nothing but a picture stays on a mug, and no animal on a
+/// jumper.
+pub(super) fn printed_on(sentence: TaggedSentence<'_>, head: usize) -> Vec<usize> {
+    let one = singular(sentence.word(head));
+    let is_mug = DRUNK_FROM.iter().any(|it| descends_from(&one, it));
+    let is_worn = one.ends_with("shirt") || descends_from(&one, "article of clothing");
+    if !(is_mug || is_worn) || !sentence.role(head).is_name() {
+        return Vec::new();
+    }
+    let borne = borne_by(sentence, head);
+    let is_on = borne
+        .last()
+        .is_some_and(|last| sentence.word(last + 1) == "on" && is_on_it(sentence, last + 1));
+    let is_pictured = |it: &usize| {
+        let one = singular(sentence.word(*it));
+        let is_motif = || MOTIFS.iter().any(|it| descends_from(&one, it));
+        !is_part(&one) && (is_mug || is_motif())
+    };
+    borne.into_iter().filter(|_| is_on).filter(is_pictured).collect()
 }
 
 /// The heads of what "with" right after a head says that it has.
@@ -48,7 +74,8 @@ fn borne_by(sentence: TaggedSentence<'_>, head: usize) -> Vec<usize> {
 fn is_on_it(sentence: TaggedSentence<'_>, at: usize) -> bool {
     matches!(sentence.word(at), "on" | "in" | "inside")
         && (matches!(sentence.word(at + 1), "it" | "them" | "its" | "their")
-            || sentence.word(at + 1) == "the" && is_part(sentence.word(at + 2)))
+            || sentence.word(at + 1) == "the"
+                && (is_part(sentence.word(at + 2)) || SIDES.contains(sentence.word(at + 2))))
 }
 
 /// Whether what stands on or in a thing is ever told with its name: nobody says the mug table.
@@ -58,13 +85,20 @@ fn is_bearer(sentence: TaggedSentence<'_>, head: usize) -> bool {
     is_thing && !FIXED.iter().any(|it| descends_from(&one, it))
 }
 
+/// WordNet's names for mugs and cups.
+const DRUNK_FROM: &[&str] = &["drinking vessel", "cup"];
+/// And for what clothes show and do not carry.
+const MOTIFS: &[&str] = &["animal", "person", "flora", "vehicle", "food", "celestial body"];
+
 /// WordNet's names for what holds nearly anything, or has it beside it.
 const FIXED: &[&str] = &["furniture", "animal", "person", "building", "area"];
 
 #[cfg(test)]
 mod tests {
+    use crate::language::caption::{ParsedCaption, Presence};
     use crate::language::fit::Fit;
     use crate::language::made_of::tests::check;
+    use crate::language::tagged::tests::tagged;
 
     #[test]
     fn what_a_thing_has_on_it_tells_it() {
@@ -83,6 +117,33 @@ mod tests {
         check(laptop, "the sticker laptop", Some(Fit::Full));
         let basket = "a basket/thing with/relation/1 apples/thing/2 and pears/thing/2";
         check(basket, "the pear basket", Some(Fit::Full));
+    }
+
+    #[test]
+    fn words_of_its_name_tell_it_too() {
+        let mug = "a mug/thing with piano/part/4 keys/thing on/relation/1 it";
+        check(mug, "the piano mug", Some(Fit::Full));
+        check(mug, "the key mug", Some(Fit::Full));
+    }
+
+    #[test]
+    fn what_is_printed_is_only_depicted() {
+        let printed = |words: &str| {
+            let (text, tags) = tagged(words);
+            let things = ParsedCaption::of_tagged(1, &[(&text, tags)]).things;
+            let depicted = things.into_iter().filter(|it| it.presence == Presence::Depicted);
+            depicted.map(|it| it.mention.head).collect::<Vec<_>>()
+        };
+        assert_eq!(printed("a mug/thing with a cat/thing on/relation/1 it"), ["cat"]);
+        let keys = "a mug/thing with black/attribute/6 and white/attribute/6 keys/thing/2 on it";
+        assert_eq!(printed(keys), ["keys"]);
+        assert_eq!(printed("a T-shirt/thing with a cat/thing on the front"), ["cat"]);
+        assert_eq!(printed("a mug/thing with a picture of/relation/1 a fox/thing/5"), ["fox"]);
+        assert_eq!(printed("a mug/thing with a cat/thing in/relation/1 it"), [""; 0]);
+        assert_eq!(printed("a mug/thing with a label/thing on/relation/1 it"), [""; 0]);
+        assert_eq!(printed("a jumper/thing with a horse/thing on/relation/1 it"), ["horse"]);
+        assert_eq!(printed("a jumper/thing with a badge/thing on/relation/1 it"), [""; 0]);
+        assert_eq!(printed("a plate/thing with a cake/thing on/relation/1 it"), [""; 0]);
     }
 
     #[test]

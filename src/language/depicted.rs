@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use crate::language::borne::printed_on;
 use crate::language::design::is_on_design;
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention};
@@ -19,7 +20,8 @@ pub(super) fn depicted(sentence: TaggedSentence<'_>, is_first: bool) -> BTreeSet
     let depiction = Depictions { sentence, is_first };
     let words = 0..sentence.words.len();
     let on_designs = words.clone().filter(|at| is_on_design(sentence, *at));
-    words.flat_map(|at| depiction.shown_at(at)).chain(on_designs).collect()
+    let printed = words.clone().flat_map(|at| printed_on(sentence, at));
+    words.flat_map(|at| depiction.shown_at(at)).chain(on_designs).chain(printed).collect()
 }
 
 /// The same thing, as one that is only depicted.
@@ -87,12 +89,20 @@ impl Depictions<'_> {
     fn is_picture(&self, of: usize) -> bool {
         let Some(at) = of.checked_sub(1) else { return false };
         let is_framed = at.checked_sub(1).is_some_and(|it| self.word(it) == FRAMED);
-        let is_itself = self.is_first && !is_framed && is_caption_itself(self.word(at), at);
+        let is_borne = self.last_before(at) == "with";
+        let is_itself =
+            self.is_first && !is_framed && !is_borne && is_caption_itself(self.word(at), at);
         // "In the reflection of the window" the window is there.
         let is_mirror =
             self.word(at) == "reflection" && before(self.sentence.words, at).contains(&"in");
         let is_taken = is_taken(self.sentence.words, at);
         has_tag(self.word(at), "of") && !is_itself && !is_taken && !is_mirror
+    }
+
+    /// The word before an article.
+    fn last_before(&self, at: usize) -> &str {
+        let before = (0..at).rev().map(|it| self.word(it));
+        before.into_iter().find(|it| !DETERMINERS.contains(it)).unwrap_or_default()
     }
 
     fn is_screen(&self, at: Option<usize>) -> bool {

@@ -131,7 +131,8 @@ impl TaggedSentence<'_> {
         let mut is_joined = false;
         let mut at = first;
         loop {
-            let head = (at..self.words.len()).find(|it| !self.is_before_head(*it));
+            let is_before = |it: &usize| self.is_before_head(*it) || self.joins_attributes(*it);
+            let head = (at..self.words.len()).find(|it| !is_before(it));
             let Some(head) = head.filter(|it| self.role(*it).is_name()) else { break };
             if !listed.is_empty() && self.does_something(head) {
                 break;
@@ -150,6 +151,14 @@ impl TaggedSentence<'_> {
     pub(super) fn is_before_head(&self, at: usize) -> bool {
         matches!(self.role(at), WordRole::Part | WordRole::Attribute | WordRole::Count)
             || DETERMINERS.contains(self.word(at)) && !self.role(at).is_name()
+    }
+
+    /// "Black *and* white keys".
+    fn joins_attributes(&self, at: usize) -> bool {
+        let is_attribute = |at: usize| self.role(at) == WordRole::Attribute;
+        is_joint(self.word(at))
+            && at.checked_sub(1).is_some_and(is_attribute)
+            && is_attribute(at + 1)
     }
 
     fn does_something(&self, head: usize) -> bool {

@@ -43,34 +43,39 @@ def main() -> None:
     parser.add_argument("--minilm", type=Path, required=True)
     parser.add_argument("--request-reader", type=Path, required=True)
     parser.add_argument("--places", type=Path, nargs="+", required=True)
-    parser.add_argument("--names", type=Path, help="folder of names of things")
+    parser.add_argument("--names", type=Path, nargs="*", default=[], help="folders of names of things")
     parser.add_argument("--without", nargs="*", default=HELD_OUT, help="groups that are held out")
     parser.add_argument("--start", type=Path, help="a matcher to train further")
     parser.add_argument("--share", type=float, default=1.0, help="of the questions of places those in a pass")
+    parser.add_argument("--names-share", type=float, nargs="*", help="the same of each folder of names")
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--peak", type=float, default=5e-5)
+    parser.add_argument("--bf16", action="store_true", help="read in half precision")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     random.seed(args.seed), torch.manual_seed(args.seed)
     embedder = Embedder(args.minilm)
-    places = asked_at(places_of(args.places, args.without).values(), embedder)
-    names = asked_at(places_of_names(args.names, args.seed), embedder) if args.names else []
-    of_places = round(args.share * len(places))
+    sources = [asked_at(places_of(args.places, args.without).values(), embedder)]
+    sources += [asked_at(places_of_names(it, args.seed), embedder) for it in args.names]
+    shares = [args.share, *(args.names_share or [1.0] * len(args.names))]
+    counts = [round(share * len(it)) for share, it in zip(shares, sources, strict=True)]
     model = load(args.start, args.request_reader) if args.start else begin(args.minilm, args.request_reader)
     tokenizer = tokenizer_of(args.request_reader)
-    steps = args.passes * -(-(of_places + len(names)) // QUESTIONS)
+    steps = args.passes * -(-sum(counts) // QUESTIONS)
     optimiser, schedule = optimiser_of(model, args.peak, steps, WARM_UP)
     for number in range(args.passes):
-        asked = random.sample(places, of_places) + names
+        asked = [it for source, count in zip(sources, counts) for it in random.sample(source, count)]
         random.shuffle(asked)
         for start in range(0, len(asked), QUESTIONS):
             is_first = not args.start and number == 0 and start < FIRST_NEAREST * len(asked)
             captions, shown = batch(asked[start : start + QUESTIONS], 1 if is_first else OF_SHOWN)
-            loss = loss_of(model, tokenizer, captions, torch.tensor(shown))
+            with torch.autocast("cpu", torch.bfloat16, enabled=args.bf16):
+                loss = loss_of(model, tokenizer, captions, torch.tensor(shown))
             step_towards(loss, model, optimiser, schedule)
             if start // QUESTIONS % 50 == 0:
-                print(number, start // QUESTIONS, f"{loss.item():.3f}", flush=True)
+                print(number, start // QUESTIONS, steps, f"{loss.item():.3f}", flush=True)
+                torch.save(model.state_dict(), args.out)
         torch.save(model.state_dict(), args.out)
 
 

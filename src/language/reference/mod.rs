@@ -36,7 +36,7 @@ use crate::language::request_tags::{
 };
 use crate::language::time::{Found, PhraseTime};
 use crate::language::verbs;
-use crate::language::words::MERE_USE;
+use crate::language::words::{COLOURS, MERE_USE};
 
 /// What a request refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -175,7 +175,7 @@ impl Reference {
         around.retain(|it| !for_use.as_ref().is_some_and(|told| told.contains(it.as_str())));
         let around = places_beside(&thing, &around);
         let without = said.excluded();
-        let thing = if is_named { thing } else { or_another(thing, &without) };
+        let thing = if is_named { thing } else { or_another(thing, &said.attributes(), &without) };
 
         let which = WhichOne::of(&said, &named, when, doing.as_deref(), is_question);
         let is_deed = doing.as_deref().is_some_and(|it| !MERE_USE.contains(it));
@@ -223,14 +223,20 @@ fn places_beside(thing: &str, around: &[String]) -> Vec<String> {
     beside
 }
 
-/// The thing; "anything but the red mug" is another mug.
-fn or_another(thing: String, without: &[String]) -> String {
-    let other = without.iter().find(|it| thing.is_empty() || **it == thing);
+/// The thing; "anything but the red mug" is another mug, and "not the red mug, the blue one" a blue one.
+fn or_another(thing: String, attributes: &str, without: &[String]) -> String {
+    let is_told = !thing.is_empty() && thing == attributes;
+    let other = without.iter().find(|it| thing.is_empty() || is_told || **it == thing);
     let named = other.and_then(|other| {
         let head = mentions(&format!("a {other}")).pop()?.head;
-        other.ends_with(head.as_str()).then_some(head)
+        let is_noun = !COLOURS.contains(&head) && !lexicon::is_adjective(&head);
+        other.ends_with(head.as_str()).then_some(head).filter(|_| is_noun || !is_told)
     });
-    named.unwrap_or(thing)
+    match named {
+        Some(head) if is_told => format!("{thing} {head}"),
+        Some(head) => head,
+        None => thing,
+    }
 }
 
 /// Of what tells an order or a time, the end counts: "the mug I use the most".

@@ -333,6 +333,18 @@ fn what_it_is_not_is_kept_apart() {
 }
 
 #[test]
+fn what_has_no_name_is_one_of_what_it_is_not() {
+    let made = |marked| made(marked, Superlative::None, Tense::None);
+    let glasses = made("the [not:gold glasses], no, I want the [attribute:black] ones");
+    assert_eq!(
+        (glasses.thing.as_str(), glasses.without),
+        ("black glasses", vec!["gold glasses".into()])
+    );
+    assert_eq!(made("the [not:gold], no, the [attribute:black] ones").thing, "black");
+    assert_eq!(made("anything but the [not:red mug]").thing, "mug");
+}
+
+#[test]
 fn who_did_it_is_told_where_it_is_somebody_else() {
     let doer = |marked| made(marked, Superlative::None, Tense::Once).doer;
     for (marked, expect) in [

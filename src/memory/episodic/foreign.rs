@@ -22,7 +22,18 @@ impl Episodic {
             return true;
         }
         let is_captioned = |it: &String| self.is_captioned(it);
-        !is_foreign(&words, is_captioned) && (!is_strange || words.iter().any(is_captioned))
+        !is_foreign(&words, is_captioned)
+            && (!is_strange || words.iter().any(is_captioned) || self.are_slips(&words))
+    }
+
+    /// Whether all that says anything is a slip away from a word of the captions: "wodden metrnome".
+    fn are_slips(&self, words: &[String]) -> bool {
+        let captioned = self.corpus.phrase_words();
+        let long = |it: &&String| it.chars().count() >= WORD_LETTERS_MIN;
+        words
+            .iter()
+            .filter(long)
+            .all(|it| read_surely(it, &captioned).is_some_and(|it| captioned.contains(&it)))
     }
 
     /// Whether a query of which nothing is surely seen is in a language that this memory does not
@@ -90,6 +101,19 @@ fn may_be_english(words: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::episodic::last_seen::tests::{observation, open};
+
+    #[test]
+    fn a_request_of_nothing_but_slips_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (memory, _) = open(dir.path());
+        let caption = "a wooden metronome on a shelf";
+        memory.remember_observations(vec![observation(0, caption)]).unwrap();
+        assert!(memory.reads_request("wodden metrnome pls"));
+        for request in ["wodden paraguas pls", "donde esta mi paraguas"] {
+            assert!(!memory.reads_request(request), "{request}");
+        }
+    }
 
     #[test]
     fn a_request_without_an_english_word_is_not_read() {
