@@ -14,6 +14,7 @@ use crate::language::mention::mentions;
 use crate::memory::episodic::MemoryError;
 use crate::memory::episodic::instances::{Instance, Visit};
 use crate::memory::episodic::last_seen::Sighting;
+use crate::memory::episodic::seen_since::LOOKS_SO_PROBABILITY;
 use crate::retrieval::grounding::{
     GOALS_MAX, Lookalikes, SAME_PLACE_METRES, goal_of, is_near, seen_in_words, was_searched,
 };
@@ -67,7 +68,13 @@ impl Retrieval {
         match self.episodic.last_seen(&alike.thing, &filter, 1) {
             Ok(seen) => match seen.into_iter().next().filter(|it| target.may_be(it)) {
                 Some(it) if self.was_seen_apart(object, &it, alike)? => Ok(None),
-                newest => Ok(newest),
+                Some(mut it) => {
+                    if self.episodic.looks_as_asked_for(&alike.thing, &it.recalled.record)? {
+                        it.match_probability = it.match_probability.max(LOOKS_SO_PROBABILITY);
+                    }
+                    Ok(Some(it))
+                }
+                None => Ok(None),
             },
             Err(MemoryError::NamesNothing(_)) => Ok(None),
             Err(error) => Err(error.into()),

@@ -40,7 +40,9 @@ pub(crate) fn is_on_the_way(condition: &str) -> bool {
     let begins = of_robot.is_some_and(|at| {
         at.checked_sub(1).is_some_and(|it| CONDITIONALS.contains(words.word(it)))
     });
-    let verb = of_robot.map_or("", |at| words.word(at + 1));
+    let after = |by: usize| of_robot.map_or("", |at| words.word(at + by));
+    // "If you were to go to the desk".
+    let verb = if after(2) == "to" { after(3) } else { after(1) };
     begins && !verb.is_empty() && !AUXILIARIES.has_tag(verb, "state")
 }
 
@@ -234,6 +236,7 @@ mod tests {
             "If you go through to the living room",
             "when you get to the kitchen",
             "if you wouldn't mind going over to the desk",
+            "if you were to roll along to the desk",
         ] {
             assert!(is_on_the_way(on_the_way), "{on_the_way}");
         }

@@ -5,13 +5,18 @@
 
 use crate::language::lexicon;
 use crate::language::reference::phrase::plain;
+use crate::language::reference::put_right::is_end_of_search;
 use crate::language::request_tags::{Count, Role, TaggedRequest};
 use crate::language::words::number;
 
-/// One where the first thing is named as one and what counts stands behind its name.
+/// One where the first thing is named as one and what counts stands behind its name, and where one of
+/// all is what the search ends with.
 pub(super) fn how_many(request: &str, tagged: &TaggedRequest) -> Count {
     let thing = tagged.spans.iter().find(|it| it.role == Role::Thing);
     let Some(thing) = thing.filter(|_| tagged.count != Count::One) else { return tagged.count };
+    if tagged.spans.iter().any(|it| it.role == Role::Attribute && is_end_of_search(request, it)) {
+        return Count::One;
+    }
     let text = |from, to| plain(request.get(from..to).unwrap_or_default());
     let counts = |words: &str| words.split(' ').any(is_count);
     let name = text(thing.at.start, thing.at.end);

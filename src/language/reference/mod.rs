@@ -87,6 +87,8 @@ pub struct Reference {
     pub conditions: Vec<String>,
     /// Which of its places is wanted.
     pub place: WantedPlace,
+    /// Whether what it tells of the thing was so once, and need not be now.
+    pub was_there: bool,
     /// Whether it is in a language that nobody here reads, so that nothing else is told.
     pub is_unread: bool,
     /// Whether it orders what no memory sees to: "water the kale".
@@ -206,6 +208,7 @@ impl Reference {
             renamed: None,
             conditions: Vec::new(),
             place,
+            was_there: which.told.is_past,
             is_unread: false,
             is_other_order: false,
         }

@@ -10,7 +10,8 @@ use crate::language::reference::errand::{Ordered, goes_somewhere, ordered};
 use crate::language::reference::phrase::{is_relative, plain};
 use crate::language::request_tags::{Role, TaggedRequest, TaggedSpan};
 use crate::language::words::{
-    BEFORE_VERBS, COPULAS, DENIALS, DETERMINERS, ERRANDS, PREPOSITIONS, SECOND_THOUGHTS, is_room,
+    ANYBODY, BEFORE_VERBS, COPULAS, DENIALS, DETERMINERS, ERRANDS, PREPOSITIONS, SECOND_THOUGHTS,
+    is_room,
 };
 
 /// The tags with
@@ -24,6 +25,7 @@ use crate::language::words::{
 /// - what somebody has, or what is inside: "the lady with the *green headscarf*", "the bag with my
 ///   *mints* in it";
 /// - where the robot is to go, and nothing is named to be there: "drive to the *sofa* and wait";
+/// - what a search of several ends with: "check every book until you hit the *red* one";
 /// - and without where a thing is to be put: "put the comb in the *bathroom*", and what was said
 ///   before a second thought: "the *hammer*, no, I mean the tape measure".
 pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRequest {
@@ -44,6 +46,7 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
             Role::Also if leads != "with" && PREPOSITIONS.contains(leads) => Role::Place,
             Role::Not if (is_surface || leads == "from") && !denies(&between) => Role::Place,
             Role::Not if leads == "no" && has_article(&before) => Role::Attribute,
+            Role::Not if is_end_of_search(request, span) => Role::Attribute,
             Role::Not if is_taken_back(request, tagged, span) => Role::None,
             Role::Place if is_moving && after_thing && leads_on(&between) => Role::None,
             Role::Thing if after_thing && has_or_wears(&between) => Role::Place,
@@ -51,6 +54,7 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
             Role::Thing if leads == "not" && tells_other(request, span) => Role::Not,
             Role::Deed if is_nameless && is_named(&before, request, span) => Role::Thing,
             Role::Thing if is_chore(&before, request, span) => Role::Deed,
+            Role::Deed if is_search(&before, request, span) => Role::None,
             Role::None
             | Role::Thing
             | Role::Attribute
@@ -106,6 +110,21 @@ fn is_taken_back(request: &str, tagged: &TaggedRequest, span: &TaggedSpan) -> bo
     said != meant
         && lexicon::is_name(&said)
         && between.split(' ').any(|it| SECOND_THOUGHTS.contains(it))
+}
+
+/// Whether words tell which of several a search ends with: "... until you hit the *red* one".
+pub(super) fn is_end_of_search(request: &str, span: &TaggedSpan) -> bool {
+    let before = plain(request.get(..span.at.start).unwrap_or_default());
+    let mut words = before.split(' ').skip_while(|it| !matches!(*it, "until" | "till"));
+    words.next().is_some() && words.next() == Some("you") && !words.any(|it| DENIALS.contains(it))
+}
+
+/// Whether a verb only says that the thing is sought: "somebody *look* for one".
+fn is_search(before: &str, request: &str, span: &TaggedSpan) -> bool {
+    let after = plain(request.get(span.at.end..).unwrap_or_default());
+    let mut after = after.split(' ');
+    let is_asked = before.rsplit(' ').next().is_some_and(|it| ANYBODY.contains(it));
+    is_asked && after.next() == Some("for") && matches!(after.next(), Some("one" | "it" | "them"))
 }
 
 /// Whether another thing follows after a comma: "not the glasses, *the bottle*".
@@ -225,6 +244,22 @@ mod tests {
             ("a mug not from the office", &[(Thing, "mug"), (Not, "office")], &[Thing, Not]),
             ("the mug no the red one", &[(Thing, "mug"), (Not, "red")], &[Thing, Attribute]),
             ("the mug not the red one", &[(Thing, "mug"), (Not, "red")], &[Thing, Not]),
+            (
+                "go through the mugs until you hit the red one",
+                &[(Thing, "mugs"), (Not, "red")],
+                &[Thing, Attribute],
+            ),
+            (
+                "bring mugs until you have none but the red one",
+                &[(Thing, "mugs"), (Not, "red")],
+                &[Thing, Not],
+            ),
+            (
+                "a trainer, so somebody look for one",
+                &[(Thing, "trainer"), (Deed, "look")],
+                &[Thing],
+            ),
+            ("the book somebody looked at", &[(Thing, "book"), (Deed, "looked")], &[Thing, Deed]),
             ("not the glasses, the bottle", &[(Thing, "glasses")], &[Not]),
             (
                 "the hammer, wait, no, I mean the tape measure",

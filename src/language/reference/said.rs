@@ -234,7 +234,30 @@ impl Said<'_> {
     /// Those times that the model too takes for some that tell of the thing, and not for
     /// part of a name or an aside: "alarm clock", "we have all afternoon". Where it knows
     /// that there is a time, or a habit, and not where, all that are part of no name.
+    ///
+    /// Without the occasion that another sentence tells, where a habit is asked for: "the one that is
+    /// mostly there. I can't find it today".
     pub(super) fn times(&self) -> Vec<&Found> {
+        let is_habit = self.tagged.tense == Tense::Habit
+            || matches!(self.tagged.order, Superlative::Most | Superlative::Least);
+        let is_aside = |it: &Found| !it.time.is_recurring() && self.is_sentence_apart(&it.at);
+        let mut told = self.times_told();
+        told.retain(|it| !(is_habit && is_aside(it)));
+        told
+    }
+
+    /// Whether the sentence at a place tells nothing else.
+    fn is_sentence_apart(&self, at: &Range<usize>) -> bool {
+        let is_end = |c: char| matches!(c, '.' | '!' | '?');
+        let before = self.request.get(..at.start).unwrap_or_default();
+        let after = self.request.get(at.end..).unwrap_or_default();
+        let from = before.rfind(is_end).unwrap_or(0);
+        let to = after.find(is_end).map_or(self.request.len(), |it| at.end + it);
+        let mut others = self.tagged.spans.iter().filter(|it| it.role != Role::Time);
+        !others.any(|it| it.at.start >= from && it.at.end <= to)
+    }
+
+    fn times_told(&self) -> Vec<&Found> {
         let meets = |role, at: &Range<usize>| {
             self.spans(role).any(|it| it.start < at.end && at.start < it.end)
         };

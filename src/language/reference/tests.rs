@@ -291,6 +291,11 @@ fn times_are_those_that_tell_of_the_thing() {
         "mug |  | using | earliest | today",
     );
     check("no hurry, we have all afternoon: the [thing:hat]", none, Tense::None, "hat |  |  |  | ");
+    let aside =
+        "the [thing:hat] that is mostly on the [place:hook]. I can't think straight [time:today]";
+    check(aside, none, Tense::Habit, "hat | hook |  | most | ");
+    let habit = "the [thing:hat] that is mostly on the [place:hook]. I mean [time:in the evening]";
+    check(habit, none, Tense::Habit, "hat | hook |  | most | in the evening");
 }
 
 #[test]

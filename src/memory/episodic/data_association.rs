@@ -153,7 +153,7 @@ fn move_cost(from: &Detection, to: &Detection) -> f64 {
 }
 
 /// Pause that separates two visits.
-pub(super) const VISIT_GAP: Duration = Duration::from_mins(30);
+pub const VISIT_GAP: Duration = Duration::from_mins(30);
 
 #[cfg(test)]
 mod tests {

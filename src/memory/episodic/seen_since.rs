@@ -16,6 +16,9 @@ use crate::search::sightings::ObjectSightings;
 use crate::search::{Filter, Query};
 use crate::store::Record;
 
+/// Probability that what may be the thing is it, where it looks just as it is asked for.
+pub const LOOKS_SO_PROBABILITY: f32 = 0.8;
+
 /// Newest of those that may be the thing, which are read.
 const RECORDS_MAX: usize = 16;
 
@@ -31,10 +34,7 @@ impl Episodic {
     ) -> Result<Vec<Sighting>, MemoryError> {
         let newest = sightings.first().filter(|it| it.certainty >= Certainty::Shown);
         let Some(last) = newest.map(|it| it.recalled.record.end_at) else { return Ok(sightings) };
-        let asked_for = self.query_mentions(query).into_iter().next();
-        let tells_look =
-            asked_for.is_some_and(|it| it.attributes.iter().any(is_look) && !is_deed(&it));
-        if !tells_look {
+        if !self.tells_look(query) {
             return Ok(sightings);
         }
         let wanted = self.scene_query(query)?;
@@ -49,6 +49,16 @@ impl Episodic {
         Ok(sightings)
     }
 
+    /// Whether a query tells a colour or a pattern, and a record shows what may be the thing and looks so.
+    pub fn looks_as_asked_for(&self, query: &str, record: &Record) -> Result<bool, MemoryError> {
+        Ok(self.tells_look(query) && looks_so(record, &self.scene_query(query)?))
+    }
+
+    fn tells_look(&self, query: &str) -> bool {
+        let asked_for = self.query_mentions(query).into_iter().next();
+        asked_for.is_some_and(|it| it.attributes.iter().any(is_look) && !is_deed(&it))
+    }
+
     /// The newest record that may show the thing and says how it looks; `None` where the question tells
     /// a place.
     fn looks_so(
@@ -59,19 +69,20 @@ impl Episodic {
         if !wanted.around.is_empty() {
             return Ok(None);
         }
-        let looks = wanted.target.attributes.iter().filter(|it| is_look(it));
-        let looks: Vec<Attribute> = looks.cloned().collect();
         let seen = self.corpus.last_sightings(wanted, filter, RECORDS_MAX);
         // What surely shows it and was passed over is a misdetection.
         let may_be =
             |it: &ObjectSightings| matches!(it.certainty, Certainty::Possible | Certainty::Partial);
         let Some(seen) = seen.filter(may_be) else { return Ok(None) };
-        let looks_so = |it: &Record| {
-            match_caption(&it.parsed, wanted)
-                .is_some_and(|it| fit(&it.target.attributes, &looks) == Some(Fit::Full))
-        };
-        Ok(self.store.records(&seen.records)?.into_iter().find(looks_so))
+        Ok(self.store.records(&seen.records)?.into_iter().find(|it| looks_so(it, wanted)))
     }
+}
+
+fn looks_so(record: &Record, wanted: &SceneQuery) -> bool {
+    let looks = wanted.target.attributes.iter().filter(|it| is_look(it));
+    let looks: Vec<Attribute> = looks.cloned().collect();
+    match_caption(&record.parsed, wanted)
+        .is_some_and(|it| fit(&it.target.attributes, &looks) == Some(Fit::Full))
 }
 
 fn is_look(it: &Attribute) -> bool {

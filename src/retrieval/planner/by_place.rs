@@ -1,11 +1,14 @@
-//! "The mug next to the laptop": the object that was last seen there, else the one nearest
-//! to it.
+//! "The mug next to the laptop": the object that was last seen there, and of those seen there on one
+//! round one that was not seen elsewhere since; else the one nearest to it.
 
 use crate::language::reference::{Order, Reference};
 use crate::memory::episodic::Recalled;
+use crate::memory::episodic::data_association::VISIT_GAP;
 use crate::retrieval::planner::{Plan, SIGHTINGS, is_in_place, recall};
+use crate::retrieval::session::Target;
 use crate::retrieval::target::TargetChoice;
 use crate::retrieval::{ParsedRequest, RetrievalError};
+use crate::store::Record;
 
 /// Newest sightings at a place of which the last one decides.
 const AT_PLACE: usize = 50;
@@ -15,16 +18,35 @@ impl Plan<'_> {
         let request = recall(self.description(), None, AT_PLACE);
         let why = "Recall the last times that one was seen there.";
         let found = self.trace.recall_last_seen(request, why)?;
-        let there = found.iter().filter(|it| is_in_place(it));
+        let there: Vec<&Recalled> = found.iter().filter(|it| is_in_place(it)).collect();
         // Of as many places the newest.
-        let newest = there.rev().max_by_key(|it| self.places_said(it));
-        let Some(newest) = newest else {
+        let newest = there.iter().rev().max_by_key(|it| self.places_said(it));
+        let Some(newest) = newest.map(|it| &it.record) else {
             self.tell_unseen_there();
             return if found.is_empty() { Ok(None) } else { self.nearest() };
         };
-        self.at_named_place = Some(newest.record.clone());
-        let choice = TargetChoice::Record(newest.record.id);
-        let target = self.trace.choose_target(choice, "Decide on the one seen there last.")?;
+        let decide = |id| TargetChoice::Record(id);
+        let target =
+            self.trace.choose_target(decide(newest.id), "Decide on the one seen there last.")?;
+        let is_there = |it: &Target| {
+            it.records.last().is_some_and(|last| there.iter().any(|seen| seen.record.id == *last))
+        };
+        let on_this_round = |it: &Record| newest.end_at.since(it.end_at) <= VISIT_GAP;
+        let mut others = there.iter().map(|it| &it.record).filter(|it| {
+            on_this_round(it) && it.end_at <= newest.end_at && !target.records.contains(&it.id)
+        });
+        let other = others.next().filter(|_| !self.reference.was_there && !is_there(&target));
+        if let Some(other) = other {
+            let why = "That one was seen elsewhere since: decide on another that was seen there.";
+            let second = self.trace.choose_target(decide(other.id), why)?;
+            if is_there(&second) {
+                self.at_named_place = Some(other.clone());
+                return Ok(Some(second.desc));
+            }
+            let why = "So was this one: decide on the one seen there last.";
+            self.trace.choose_target(decide(newest.id), why)?;
+        }
+        self.at_named_place = Some(newest.clone());
         Ok(Some(target.desc))
     }
 

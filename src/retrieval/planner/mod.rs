@@ -211,17 +211,20 @@ impl Plan<'_> {
         Ok(found.into_iter().next().map(|it| it.record))
     }
 
-    /// Recalls all where the best matches are not all.
+    /// Recalls all where the best matches need not be all: what captions call otherwise may stand
+    /// behind what is only alike.
     fn complete(
         &mut self,
         found: Vec<Recalled>,
         window: Option<Window>,
     ) -> Result<Vec<Recalled>, RetrievalError> {
-        if found.len() < MATCHES || found.iter().any(|it| it.matched.is_empty()) {
+        if found.len() < MATCHES {
             return Ok(found);
         }
         let all = recall(self.reference.thing.clone(), window, SIGHTINGS);
-        self.trace.recall_all(all, "There are more than the best matches: recall all.")
+        let why = "There may be more than the best matches: recall all.";
+        let all = self.trace.recall_all(all, why)?;
+        Ok(if all.is_empty() { found } else { all })
     }
 
     /// The target that the working memory and the task tell of; `None` where they show none.
