@@ -3,6 +3,7 @@
 //! Pure. A table of everyday things; what it does not name is left to what its
 //! vector is like.
 
+use crate::language::everyday_names;
 use crate::language::lexicon;
 use crate::language::mention::mentions;
 use crate::language::words::KEPT;
@@ -24,7 +25,14 @@ pub fn suits(thing: &str, place: &str) -> Option<f32> {
     // Else what it is a kind of: a colander is a kitchen utensil.
     let general = lexicon::more_general(&one).filter_map(|name| KEPT.value(name)).take(1);
     let own: Vec<&str> = names.iter().flatten().filter_map(|name| KEPT.value(name)).collect();
-    let rooms = if own.is_empty() { general.collect() } else { own };
+    // A wine opener is a corkscrew.
+    let name = named.name();
+    let other = || everyday_names::other_names(&name).find_map(|it| KEPT.value(it.name));
+    let rooms = match (own.is_empty(), other()) {
+        (false, _) => own,
+        (true, Some(rooms)) => vec![rooms],
+        (true, None) => general.collect(),
+    };
     let mut rooms = rooms.into_iter().flat_map(|it| it.split(", ")).peekable();
     rooms.peek()?;
     let is_there = rooms.any(|room| place.contains(room));
@@ -53,6 +61,8 @@ mod tests {
         assert_eq!(suits("trombone", "grey sofa in the living room"), Some(1.0));
         assert_eq!(suits("hair brush", "white bed in the bedroom"), Some(1.0));
         assert_eq!(suits("bar of soap", "white washing machine in the bathroom"), Some(1.0));
+        assert_eq!(suits("white clicker", "grey sofa in the living room"), Some(1.0));
+        assert_eq!(suits("wine opener", "white counter in the kitchen"), Some(1.0));
         assert_eq!(suits("sextant", "wooden desk in the office"), None);
     }
 }

@@ -6,7 +6,7 @@
 //! for its first sense that a camera can see, and where that is said for others that are used
 //! about as often: a lift is an elevator, too.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -309,6 +309,22 @@ pub fn is_no_person(name: &str) -> bool {
 /// [`KINDS_MAX`]: "skillet" of "pan".
 pub fn kinds(name: &str) -> impl Iterator<Item = &'static str> {
     below(name).flat_map(|it| split(it.names)).take(KINDS_MAX)
+}
+
+/// What several kinds of a thing are called by their last word: a mixing bowl, a punch bowl and a finger
+/// bowl are dishes, so that a bowl may be one.
+pub fn heads_of_kinds(name: &str) -> impl Iterator<Item = &'static str> {
+    const KINDS_MIN: usize = 3;
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for kind in below(name) {
+        let heads = split(kind.names).filter_map(|it| Some(it.rsplit_once(' ')?.1));
+        for head in heads.collect::<BTreeSet<&str>>() {
+            *kinds.entry(head).or_default() += 1;
+        }
+    }
+    let own = name.rsplit(' ').next().unwrap_or_default().to_owned();
+    let heads = kinds.into_iter().filter(move |(it, count)| *count >= KINDS_MIN && *it != own);
+    heads.map(|(it, _)| it)
 }
 
 fn below(name: &str) -> impl Iterator<Item = &'static Concept> {

@@ -14,6 +14,7 @@ use crate::retrieval::session::{Goal, Target};
 use crate::retrieval::sessions::SessionName;
 use crate::retrieval::target::{ChosenTarget, TargetChoice};
 use crate::retrieval::{ParsedRequest, Retrieval, RetrievalError};
+use crate::search::Filter;
 
 /// Calls of one plan. A target needs at most about ten, each further one three; beyond this
 /// the plan has lost its way.
@@ -158,6 +159,12 @@ impl<'a> ToolTrace<'a> {
         let record = Some(place.record());
         self.push(TracedCall::PlanSearch { record, follows: false, reply }, why);
         Ok(())
+    }
+
+    /// What captions name that is near a thing and is not it; no call.
+    pub(super) fn near_name(&self, thing: &str) -> Result<Option<String>, RetrievalError> {
+        let near = self.retrieval.episodic.near_sighting(thing, &Filter::default())?;
+        Ok(near.map(|(name, _)| name))
     }
 
     /// The planned goals where they are too unlikely to send the robot; no call.

@@ -87,7 +87,7 @@ impl<'a> Tagged<'a> {
         let role = self.role(head);
         let inside = self
             .object_of(head)
-            .filter(|(by, _)| by == "in" && role == WordRole::Thing)
+            .filter(|(by, _)| by == "in" && matches!(role, WordRole::Thing | WordRole::Landmark))
             .and_then(|(_, other)| number(other));
         Some(ParsedThing {
             mention: self.mention(head)?,

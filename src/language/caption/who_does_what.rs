@@ -120,6 +120,15 @@ mod tests {
     }
 
     #[test]
+    fn a_landmark_may_be_in_something_too() {
+        let parsed =
+            parsed("a bowl/thing by/relation/1 a plant/landmark/2 in/relation/4 a pot/landmark/5");
+        let plant = parsed.things.iter().find(|it| it.mention.head == "plant").unwrap();
+        let inside = plant.inside.map(|at| parsed.things[at].mention.head.as_str());
+        assert_eq!(inside, Some("pot"));
+    }
+
+    #[test]
     fn a_deed_of_a_light_verb_is_the_nouns() {
         let deeds = parsed("a man/person taking/deed/1 a shower/thing/2").deeds;
         assert_eq!(

@@ -46,6 +46,15 @@ pub(crate) fn is_on_the_way(condition: &str) -> bool {
     begins && !verb.is_empty() && !AUXILIARIES.has_tag(verb, "state")
 }
 
+/// Whether the rest of a request points to a place that it leaves out: "take the mug *there*".
+pub(crate) fn is_pointed_at(rest: &str) -> bool {
+    let words = PlacedWords::of(rest);
+    (1..words.0.len()).any(|at| {
+        let is_over = words.0.get(at).is_some_and(|(_, _, ends)| *ends) || at + 1 == words.0.len();
+        words.word(at) == "there" && (is_over || words.word(at + 1) == "and")
+    })
+}
+
 /// The request with blanks in the place of these ranges.
 pub(crate) fn without(request: &str, ranges: &[Range<usize>]) -> String {
     let is_out = |at: usize| ranges.iter().any(|it| it.contains(&at));

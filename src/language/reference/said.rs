@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::language::everyday_deeds;
 use crate::language::inscription::inscription;
 use crate::language::lexicon;
 use crate::language::mention::{Mention, mentions};
@@ -163,11 +164,16 @@ impl Said<'_> {
             [before, "there"] => PREPOSITIONS.has_tag(before, "surface") || is_copula(before),
             _ => false,
         };
-        after.windows(2).find(|pair| is_meant(pair))?;
+        // "Before it falls off the shelf, take the mug *there*."
+        let is_there = matches!(after.as_slice(), ["there"] | ["there", "and", ..]);
+        if !is_there && !after.windows(2).any(is_meant) {
+            return None;
+        }
         let before = plain(self.request.get(..thing.start)?);
         let before: Vec<&str> = before.split(' ').collect();
-        let leads =
-            |it: &str| matches!(it, "to" | "through") || PREPOSITIONS.has_tag(it, "surface");
+        let leads = |it: &str| {
+            matches!(it, "to" | "through" | "off") || PREPOSITIONS.has_tag(it, "surface")
+        };
         let is_place = |at: &usize| {
             let next = before.get(at + 1).copied().unwrap_or_default();
             before.get(*at).is_some_and(|it| leads(it)) && DETERMINERS.contains(next)
@@ -292,9 +298,20 @@ impl Said<'_> {
             is_named && is_timeless && (before.ends_with(" to") || before.ends_with(" about"))
         };
         let told = self.spans(Role::Deed).filter(|at| !is_purpose(at)).map(|at| {
-            plain(self.text(&(at.start..self.time_within(at, at.end).unwrap_or(at.end))))
+            let said =
+                plain(self.text(&(at.start..self.time_within(at, at.end).unwrap_or(at.end))));
+            self.light_deed(at).unwrap_or(said)
         });
         told.filter(|it| !it.is_empty()).collect()
+    }
+
+    /// "Napping" of "having a nap", of which the model may take the verb alone for the deed.
+    fn light_deed(&self, at: &Range<usize>) -> Option<String> {
+        let said = plain(self.request.get(at.start..)?);
+        let mut words = said.split(' ');
+        let verb = words.next()?;
+        let noun = words.find(|it| !DETERMINERS.contains(it))?;
+        everyday_deeds::own_verb(verb, noun).map(str::to_owned)
     }
 
     /// Whom the first deed is said of, by a word for a person that stands before it.

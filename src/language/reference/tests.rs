@@ -277,6 +277,8 @@ fn one_of_a_kind_is_named_by_the_kind() {
 fn times_are_those_that_tell_of_the_thing() {
     let none = Superlative::None;
     check("my usual [thing:morning mug]", Most, Tense::Habit, "mug |  |  | most | every morning");
+    let nap = "the [thing:phone] I was [deed:having] a nap with";
+    check(nap, none, Tense::Once, "phone |  | sleeping |  | ");
     check("our [thing:everyday bowl]", none, Tense::None, "bowl |  |  | most | ");
     check(
         "the [thing:hat] that dad [deed:wears] [time:on weekends]",

@@ -44,7 +44,9 @@ impl DescribedByUse {
         let is_described = |at: &usize| {
             let after = said.get(at + 1..).unwrap_or_default();
             let is_placeholder = |it: &&str| match *it {
-                "what" | "whatever" => after.first().is_some_and(|it| is_user(it)),
+                "what" | "whatever" => {
+                    after.first().is_some_and(|it| is_user(it)) && !names_it(after)
+                }
                 it => PLACEHOLDERS.contains(it),
             };
             said.get(*at).is_some_and(is_placeholder)
@@ -79,6 +81,15 @@ impl DescribedByUse {
             .map(|(place, it)| if place == at { format!("the {name}") } else { (*it).to_owned() });
         Some(named.collect::<Vec<_>>().join(" "))
     }
+}
+
+/// Whether a clause that begins with "what" goes on to name what that is: "what I need for this *is the*
+/// bag".
+fn names_it(after: &[&str]) -> bool {
+    let mut pairs = after.windows(2);
+    pairs.any(|it| {
+        matches!(it, [copula, article] if COPULAS.contains(copula) && DETERMINERS.contains(article))
+    })
 }
 
 /// The last word of the clause that these words begin with; `None` where there are none.

@@ -104,16 +104,16 @@ impl Episodic {
             // As likely as all the others together.
             let score = likely.iter().map(|it| it.score).sum();
             let mut first = self.last_alike(&mention, &wanted, Alike::Listed)?;
+            // Where such things are not kept it is another thing that is only alike.
+            let may_be = |it: &LikelyPlace| commonsense::suits(thing, &it.words) != Some(0.0);
             let described = described.filter(|_| !self.was_seen(&mention.head_stem));
             if let (None, Some(described)) = (&first, described) {
-                let near = self.nearest_description(&[thing, described], &records)?;
-                first = near.map(|(phrase, record)| likely_place(record, Some(phrase)));
+                let near = self.nearest_description(&mention, &[thing, described], &records)?;
+                let near = near.map(|(phrase, record)| likely_place(record, Some(phrase)));
+                first = near.filter(may_be);
             }
             if first.is_none() {
-                // Where such things are not kept it is another thing that is only alike.
-                first = self
-                    .last_alike(&mention, &wanted, Alike::ByVector)?
-                    .filter(|it| commonsense::suits(thing, &it.words) != Some(0.0));
+                first = self.last_alike(&mention, &wanted, Alike::ByVector)?.filter(may_be);
             }
             likely.splice(0..0, first.map(|it| LikelyPlace { score, ..it }));
         }

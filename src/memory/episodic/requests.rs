@@ -25,7 +25,8 @@ impl Requests {
 
     /// Reference of a request. What it depends on is kept apart and is no part of what is
     /// read, unless it alone names the thing: "if you see the mug that is clean, bring it"; or it
-    /// tells what the robot does on its way: "if you go to the hall, bring me the mug from there".
+    /// tells what the robot does on its way: "if you go to the hall, bring me the mug", or is pointed at:
+    /// "before it falls off the shelf, take the mug there".
     pub fn read(&self, request: &str) -> Result<Reference, ModelError> {
         let end = request.char_indices().nth(REQUEST_CHARS_MAX).map_or(request.len(), |(at, _)| at);
         let request = request.get(..end).unwrap_or_default();
@@ -41,8 +42,10 @@ impl Requests {
         if conditions.is_empty() {
             return Ok(whole);
         }
+        let is_pointed_at = conditions::is_pointed_at(&conditions::without(request, &conditions));
         let is_apart = |at: &&Range<usize>| {
-            request.get((*at).clone()).is_some_and(|it| !conditions::is_on_the_way(it))
+            let said = request.get((*at).clone());
+            said.is_some_and(|it| !is_pointed_at && !conditions::is_on_the_way(it))
         };
         let apart: Vec<Range<usize>> = conditions.iter().filter(is_apart).cloned().collect();
         let (rest, _) = self.read_all(&conditions::without(request, &apart))?;
@@ -118,5 +121,8 @@ mod tests {
         );
         assert_eq!(read("If you find no mug, bring me the cup"), said("cup", "If you find no mug"),);
         assert_eq!(read("get the hammer if you have time"), ("hammer".to_owned(), Vec::new()));
+        let around = |text: &str| requests.read(text).unwrap().around;
+        let there = "Before it is knocked off the shelf, could you rescue the vase there?";
+        assert_eq!(around(there), ["shelf"]);
     }
 }

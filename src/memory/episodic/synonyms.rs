@@ -89,7 +89,10 @@ fn add_same(names: &mut Vec<ObjectName>, mention: &Mention, known: &str, said: &
         (it, if is_another { Relation::Likely } else { Relation::Same })
     });
     for (other, relation) in table.map(|it| (it, Relation::Same)).chain(by_wordnet) {
-        names.extend(object_name(other, said, relation).filter(|it| !names.contains(it)));
+        // A watering can is a watering pot, and no pot.
+        let is_of_first = known.contains(' ') && known.split(' ').next() == other.split(' ').next();
+        let name = if is_of_first { whole_name } else { object_name };
+        names.extend(name(other, said, relation).filter(|it| !names.contains(it)));
     }
     if let Some((other, rest)) = spelled_otherwise(mention) {
         let name = whole_name(&other, &rest, Relation::Same);
@@ -162,6 +165,7 @@ fn possible_names<'a>(
     let of_several = of_several.chain(lexicon::kinds(&mention.head));
     let of_several = of_several.filter(move |_| mention.head != known);
     let possible = lexicon::possible_synonyms(known).chain(lexicon::possible_kinds(known));
+    let possible = possible.chain(lexicon::heads_of_kinds(known));
     of_several.chain(possible).filter_map(|it| object_name(it, said, Relation::Likely))
 }
 

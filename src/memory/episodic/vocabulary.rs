@@ -294,7 +294,7 @@ impl Vocabulary {
         };
         let near = self.alike(&vector, NEAR_LEAST).into_iter();
         let near = near
-            .filter(|(stem, _)| *stem != mention.head_stem)
+            .filter(|(stem, _)| *stem != mention.head_stem && !is_part_of_name(mention, stem))
             .map(|(stem, likeness)| (lexicon::noun_of_stem(&stem).to_owned(), likeness));
         let near = near.filter(|(noun, likeness)| {
             lexicon::is_person(noun) == is_somebody
@@ -425,4 +425,10 @@ impl Vocabulary {
         // An insertion does not panic halfway: it appends to vectors and maps.
         self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a noun stands before the head of a name: a table is no table lamp.
+pub(super) fn is_part_of_name(mention: &Mention, stem: &str) -> bool {
+    let mut parts = mention.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
+    parts.any(|it| lexicon::noun_stem(&it.word) == stem)
 }

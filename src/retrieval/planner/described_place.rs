@@ -7,7 +7,7 @@ use crate::memory::episodic::Recalled;
 use crate::retrieval::RetrievalError;
 use crate::retrieval::grounding::GUESSED_BELOW;
 use crate::retrieval::planner::query::with_article;
-use crate::retrieval::planner::{MATCHES, Plan, recall};
+use crate::retrieval::planner::{MATCHES, Plan, is_in_place, recall};
 use crate::retrieval::search::FirstPlace;
 use crate::retrieval::session::Goal;
 use crate::store::Record;
@@ -42,10 +42,22 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// The newest of the places that are named around the thing now.
+    /// The newest of the places that are named around the thing now, and of those first the one where
+    /// something is that captions may call so: the hat in the bathroom, for a cap.
     fn named_place(&mut self) -> Result<Option<FirstPlace>, RetrievalError> {
-        let why = "Find the place that the request names.";
+        let near = self.trace.near_name(&self.reference.thing)?;
         for place in self.reference.around.clone() {
+            if let Some(near) = &near {
+                let there = with_article(&format!("{near} by the {place}"));
+                let why = "Find what is near it at the place that the request names.";
+                let found = self.trace.recall_last_seen(recall(there, None, 1), why)?;
+                let is_there = |it: &&Recalled| is_in_place(it) && it.record.meta.pose.is_some();
+                if let Some(Recalled { record, .. }) = found.iter().find(is_there) {
+                    let reason = "the request names this place, where what is near it was seen";
+                    return Ok(Some(FirstPlace { record: record.id, reason, is_guess: true }));
+                }
+            }
+            let why = "Find the place that the request names.";
             let record = self.newest_sure(&place, why)?.filter(|it| it.meta.pose.is_some());
             if let Some(Record { id: record, .. }) = record {
                 let reason = "the request names this place, where it was not seen";
