@@ -25,6 +25,7 @@ pub mod lexicon;
 pub mod likeness;
 mod made_of;
 pub mod mention;
+pub mod names_by_people;
 pub(crate) mod naming;
 pub(crate) mod ones;
 mod overlooked_colour;

@@ -121,7 +121,12 @@ impl PlacedWords {
         let depends = (is_if || is_when || is_as || is_case) && clause.len() > 1;
         // A word of signs only, such as an emoji, says nothing.
         let is_polite = clause.iter().all(|it| it.is_empty() || POLITE_CLAUSES.contains(it));
-        (depends && !is_polite).then_some(end)
+        // "It would be great *if you could get* me a lamp."
+        let is_wish = matches!(
+            clause.as_slice(),
+            ["if", "you", "could" | "would" | "can", verb, ..] if ERRANDS.contains(verb)
+        );
+        (depends && !is_polite && !is_wish).then_some(end)
     }
 
     /// The word after a later time that begins at one: "in five minutes", "tomorrow".
@@ -259,6 +264,14 @@ mod tests {
         let request = "the mug I use when I am at work";
         assert!(find(request, &|_| true).is_empty());
         assert_eq!(find(request, &|_| false).len(), 1);
+    }
+
+    #[test]
+    fn what_is_wished_for_is_no_condition() {
+        let none = |request: &str| find(request, &|_| false).is_empty();
+        assert!(none("it would be great if you could get me a lamp"));
+        assert!(none("I'd be glad if you would fetch it"));
+        assert!(!none("bring it if you can hear the bell"));
     }
 
     #[test]

@@ -150,7 +150,10 @@ fn clause(words: &[&str]) -> Option<usize> {
         let before = word(at - 1);
         match word(*at) {
             "where" => BEFORE_WHERE.contains(before),
-            "wherever" => BEFORE_WHERE.contains(before) && !names_place(before),
+            "wherever" => {
+                let is_now = matches!(words.get(at + 1..), Some(["it" | "they", "is" | "are", ..]));
+                BEFORE_WHERE.contains(before) && !names_place(before) && !is_now
+            }
             next => {
                 let is_place = BEFORE_WHERE.has_tag(before, "noun");
                 let is_meant = *at > 1 && DETERMINERS.has_tag(word(at - 2), "article");
@@ -210,9 +213,14 @@ fn possessed(sentence: &str) -> Option<String> {
     let plain = plain(sentence);
     let words: Vec<&str> = plain.split(' ').collect();
     let place = words.iter().position(|it| names_place(it))?;
-    // "the bowl that has its place on the desk"
     let how =
         place.checked_sub(1).filter(|it| !DETERMINERS.contains(words.get(*it).unwrap_or(&"")))?;
+    // "The bowl that has its own place on the desk".
+    if words.get(..how)?.ends_with(&["has", "its"])
+        || words.get(..how)?.ends_with(&["have", "their"])
+    {
+        return None;
+    }
     let before = words.get(..how)?;
     let from = before.iter().rposition(|it| DETERMINERS.contains(it))?;
     let leads = from.checked_sub(1).and_then(|at| words.get(at));
@@ -263,6 +271,7 @@ mod tests {
             ("I saw a ball in the living room. Wherever it's got to, please fetch it", false),
             ("i saw a ball in the living room wherever its got to fetch it", false),
             ("a hat was lying next to the mug three days back where is it now", false),
+            ("There was a shoe there on Monday. Go wherever it is now and bring it", false),
         ] {
             assert_eq!(wants_past_place(request, false), expect, "{request}");
         }
@@ -303,6 +312,7 @@ mod tests {
             ("search for the mug where it stands most of the time", Some("")),
             ("bring the mug, it is in its usual place", None),
             ("where have we put the bowl that has its place on the desk", None),
+            ("I would like the pan that has its regular place on the table", None),
             ("bring me my usual mug", None),
             ("my usual place", None),
             ("the book that is usually at your place", None),

@@ -13,7 +13,7 @@ use crate::language::mention::{Attribute, AttributeKind, Mention, mention_of_nam
 use crate::language::words::{
     ANYBODY, GENERAL_NAMES, PACKAGING, PEOPLE, is_distinct_room, is_people,
 };
-use crate::language::{everyday_names, identifier, lexicon};
+use crate::language::{everyday_names, identifier, lexicon, names_by_people};
 
 /// What captions may call the thing: by the nouns of `like`, whose vectors are alike, and
 /// by its other names. Rooms are alike and yet not the same, and what stands in a room is
@@ -155,7 +155,8 @@ fn whoever(mention: &Mention, known: &str, said: &[Attribute]) -> Vec<ObjectName
 }
 
 /// What may be the thing by a further sense of its name or of another, or of its plural: spectacles
-/// are glasses, of which one is something else, and goggles are some.
+/// are glasses, of which one is something else, and goggles are some. Or as its kinds are called, or as
+/// other people call what looks so: a bowl for a dish, a hat for a cap.
 fn possible_names<'a>(
     mention: &'a Mention,
     known: &'a str,
@@ -165,7 +166,9 @@ fn possible_names<'a>(
     let of_several = of_several.chain(lexicon::kinds(&mention.head));
     let of_several = of_several.filter(move |_| mention.head != known);
     let possible = lexicon::possible_synonyms(known).chain(lexicon::possible_kinds(known));
-    let possible = possible.chain(lexicon::heads_of_kinds(known));
+    let by_people = names_by_people::other_names(known);
+    let by_people = by_people.filter(|it| !everyday_names::are_told_apart(known, it));
+    let possible = possible.chain(lexicon::heads_of_kinds(known)).chain(by_people);
     of_several.chain(possible).filter_map(|it| object_name(it, said, Relation::Likely))
 }
 
