@@ -6,10 +6,11 @@
 use crate::language::everyday_names;
 use crate::language::lexicon;
 use crate::language::mention::mentions;
-use crate::language::words::KEPT;
+use crate::language::words::{KEPT, is_room};
 
 /// How well a place suits the thing, from its name: 1 where such things are kept there,
-/// 0 where they are kept elsewhere; `None` where the table does not name the thing.
+/// 0 where they are kept elsewhere; `None` where the table does not name the thing, or the place names
+/// no room.
 pub fn suits(thing: &str, place: &str) -> Option<f32> {
     /// What lies on the floor mostly belongs there.
     const FLOOR: f32 = 0.5;
@@ -37,11 +38,18 @@ pub fn suits(thing: &str, place: &str) -> Option<f32> {
     rooms.peek()?;
     let is_there = rooms.any(|room| place.contains(room));
     let on_floor = place.contains("floor") || place.contains("carpet");
-    Some(match (is_there, on_floor) {
-        (true, false) => 1.0,
-        (true, true) => FLOOR,
-        (false, _) => 0.0,
-    })
+    let is_in_room = || (1..=2).any(|count| names_room(place, count));
+    match (is_there, on_floor) {
+        (true, false) => Some(1.0),
+        (true, true) => Some(FLOOR),
+        (false, _) => is_in_room().then_some(0.0),
+    }
+}
+
+/// Whether so many words of a place name a room: "living room".
+fn names_room(place: &str, count: usize) -> bool {
+    let words: Vec<&str> = place.split(' ').collect();
+    words.windows(count).any(|it| is_room(&it.join(" ")))
 }
 
 #[cfg(test)]
@@ -61,6 +69,7 @@ mod tests {
         assert_eq!(suits("trombone", "grey sofa in the living room"), Some(1.0));
         assert_eq!(suits("hair brush", "white bed in the bedroom"), Some(1.0));
         assert_eq!(suits("bar of soap", "white washing machine in the bathroom"), Some(1.0));
+        assert_eq!(suits("colander", "red enamel mug"), None);
         assert_eq!(suits("white clicker", "grey sofa in the living room"), Some(1.0));
         assert_eq!(suits("wine opener", "white counter in the kitchen"), Some(1.0));
         assert_eq!(suits("sextant", "wooden desk in the office"), None);

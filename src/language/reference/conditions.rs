@@ -124,7 +124,8 @@ impl PlacedWords {
         // "It would be great *if you could get* me a lamp."
         let is_wish = matches!(
             clause.as_slice(),
-            ["if", "you", "could" | "would" | "can", verb, ..] if ERRANDS.contains(verb)
+            ["if", "you", "could" | "would" | "can", verb, ..]
+                if ERRANDS.has_tag(verb, "gives") || ERRANDS.has_tag(verb, "anywhere")
         );
         (depends && !is_polite && !is_wish).then_some(end)
     }

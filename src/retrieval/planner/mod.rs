@@ -26,6 +26,7 @@ use crate::language::mention::Mention;
 use crate::language::reference::{Reference, WantedPlace};
 use crate::language::request_tags::Intent;
 use crate::language::time::PhraseTime;
+use crate::language::words::MERE_USE;
 use crate::memory::episodic::Recalled;
 use crate::retrieval::grounding::SAME_PLACE_METRES;
 use crate::retrieval::planner::query::{description, time_window, whole_seconds, with_article};
@@ -212,13 +213,16 @@ impl Plan<'_> {
     }
 
     /// Recalls all where the best matches need not be all: what captions call otherwise may stand
-    /// behind what is only alike.
+    /// behind what is only alike. Of what is told by a deed the best matches tell it.
     fn complete(
         &mut self,
         found: Vec<Recalled>,
         window: Option<Window>,
     ) -> Result<Vec<Recalled>, RetrievalError> {
-        if found.len() < MATCHES {
+        let doing = self.reference.doing.as_deref();
+        let tells_deed = doing.is_some_and(|it| !MERE_USE.contains(it));
+        let is_mixed = || found.iter().any(|it| it.matched.is_empty());
+        if found.len() < MATCHES || tells_deed && is_mixed() {
             return Ok(found);
         }
         let all = recall(self.reference.thing.clone(), window, SIGHTINGS);
