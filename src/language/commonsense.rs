@@ -49,7 +49,7 @@ pub fn suits(thing: &str, place: &str) -> Option<f32> {
 /// Whether so many words of a place name a room: "living room".
 fn names_room(place: &str, count: usize) -> bool {
     let words: Vec<&str> = place.split(' ').collect();
-    words.windows(count).any(|it| is_room(&it.join(" ")))
+    words.windows(count).any(|it| is_room(&lexicon::noun_stem(&it.join(" "))))
 }
 
 #[cfg(test)]

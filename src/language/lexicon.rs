@@ -314,7 +314,7 @@ pub fn kinds(name: &str) -> impl Iterator<Item = &'static str> {
 /// What several kinds of a thing are called by their last word: a mixing bowl, a punch bowl and a finger
 /// bowl are dishes, so that a bowl may be one.
 pub fn heads_of_kinds(name: &str) -> impl Iterator<Item = &'static str> {
-    const KINDS_MIN: usize = 3;
+    const KINDS_MIN: usize = 4;
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for kind in below(name) {
         let heads = split(kind.names).filter_map(|it| Some(it.rsplit_once(' ')?.1));
@@ -570,6 +570,13 @@ impl Concepts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bowl_may_be_a_dish_and_no_bed_is_a_sofa() {
+        let may_be = |thing: &str, name: &str| heads_of_kinds(thing).any(|it| it == name);
+        assert!(may_be("dish", "bowl") && !may_be("bowl", "dish"));
+        assert!(!may_be("sofa", "bed") && !may_be("dish", "dish"));
+    }
 
     #[test]
     fn what_is_made_of_one_noun_says_the_same() {

@@ -127,3 +127,61 @@ fn where_nobody_was_seen_at_a_deed_nothing_that_lies_about_is_driven_to_for_it()
     let goal = first_goal(&mut talk, "go to where we have breakfast");
     assert_eq!(goal["guess"], json!(true), "{goal}");
 }
+
+#[test]
+fn of_two_seen_there_on_one_round_the_one_that_stayed_is_meant() {
+    let told = [
+        ("01-01 08:00", 1.0, "a white lamp on a wooden desk in the bedroom"),
+        ("01-01 08:01", 3.0, "a blue lamp on a nightstand in the bedroom"),
+        ("01-02 08:00", 1.0, "a white lamp on a wooden desk in the bedroom"),
+        ("01-02 08:01", 3.0, "a blue lamp on a nightstand in the bedroom"),
+        ("01-02 11:00", 9.0, "a blue lamp on the kitchen floor"),
+    ];
+    for (until, task, x) in [
+        (told.len(), "bring me the lamp that is in the bedroom", 1.0),
+        (told.len(), "bring me the lamp that was in the bedroom", 9.0),
+        (told.len() - 1, "bring me the lamp that is in the bedroom", 3.0),
+    ] {
+        let mut talk = Talk::new(&[]);
+        for (time, x, caption) in told.get(..until).unwrap() {
+            seen(&mut talk, &format!("2025-{time}:00"), *x, caption);
+        }
+        let goal = first_goal(&mut talk, task);
+        assert_eq!(goal["position"][0], json!(x), "{until} {task}: {goal}");
+    }
+}
+
+#[test]
+fn looks_at_another_one_that_stood_beside_it_are_looks_without_it() {
+    let told = [
+        ("01-01 08:00", 5.0, "a wooden toy car on the bedroom floor"),
+        ("01-01 12:00", 5.0, "a yellow toy car and a wooden toy car on the bedroom floor"),
+        ("01-02 08:00", 9.0, "a yellow toy car on a white table"),
+        ("01-02 08:10", 5.0, "a wooden toy car on the bedroom floor"),
+        ("01-02 12:00", 9.0, "a phone on a white table"),
+        ("01-02 12:10", 5.0, "a wooden toy car on the bedroom floor"),
+        ("01-03 08:00", 9.0, "a phone on a white table"),
+        ("01-03 08:10", 5.0, "a wooden toy car on the bedroom floor"),
+    ];
+    let mut talk = Talk::new(&[]);
+    for (time, x, caption) in told {
+        seen(&mut talk, &format!("2025-{time}:00"), x, caption);
+    }
+    let goal = first_goal(&mut talk, "bring me the yellow toy car");
+    assert_eq!(goal["position"][0], json!(9.0), "{goal}");
+}
+
+#[test]
+fn what_other_people_call_so_may_be_it() {
+    for (caption, task) in [
+        ("a green hat on a hook in the hallway", "bring me the green cap"),
+        ("a red bowl on a white table", "bring me the red dish"),
+    ] {
+        let mut talk = Talk::new(&[]);
+        seen(&mut talk, "2025-01-01 10:00:00", 1.0, caption);
+        seen(&mut talk, "2025-01-02 10:00:00", 9.0, "a blue mug on an office desk");
+        let goal = first_goal(&mut talk, task);
+        assert_eq!(goal["position"][0], json!(1.0), "{goal}");
+        assert!(goal["reason"].as_str().unwrap().contains("which may be"), "{goal}");
+    }
+}

@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use crate::language::lexicon;
 use crate::language::mention::mentions;
 use crate::language::reference::named::Named;
-use crate::language::reference::phrase::places;
+use crate::language::reference::phrase::{places, plain};
 use crate::language::reference::purpose::Purpose;
 use crate::language::reference::said::Said;
 pub use crate::language::reference::wanted_place::WantedPlace;
@@ -208,11 +208,16 @@ impl Reference {
             renamed: None,
             conditions: Vec::new(),
             place,
-            was_there: which.told.is_past,
+            was_there: which.told.is_past || tells_past(request),
             is_unread: false,
             is_other_order: false,
         }
     }
+}
+
+/// "The lamp that *was* in the bedroom".
+fn tells_past(request: &str) -> bool {
+    plain(request).split(' ').any(|it| matches!(it, "was" | "were"))
 }
 
 /// The places among what is said to be around a thing, each once.

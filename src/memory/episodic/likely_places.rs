@@ -104,16 +104,20 @@ impl Episodic {
             // As likely as all the others together.
             let score = likely.iter().map(|it| it.score).sum();
             let mut first = self.last_alike(&mention, &wanted, Alike::Listed)?;
-            // Where such things are not kept it is another thing that is only alike.
-            let may_be = |it: &LikelyPlace| commonsense::suits(thing, &it.words) != Some(0.0);
-            let described = described.filter(|_| !self.was_seen(&mention.head_stem));
+            // A wine opener is told by its name.
+            let name = mention.compound_name();
+            let is_known = name.is_some_and(|it| everyday_names::things(&it).next().is_some());
+            let is_described = !is_known && !self.was_seen(&mention.head_stem);
+            let described = described.filter(|_| is_described);
             if let (None, Some(described)) = (&first, described) {
                 let near = self.nearest_description(&mention, &[thing, described], &records)?;
-                let near = near.map(|(phrase, record)| likely_place(record, Some(phrase)));
-                first = near.filter(may_be);
+                first = near.map(|(phrase, record)| likely_place(record, Some(phrase)));
             }
             if first.is_none() {
-                first = self.last_alike(&mention, &wanted, Alike::ByVector)?.filter(may_be);
+                // Where such things are not kept it is another thing that is only alike.
+                first = self
+                    .last_alike(&mention, &wanted, Alike::ByVector)?
+                    .filter(|it| commonsense::suits(thing, &it.words) != Some(0.0));
             }
             likely.splice(0..0, first.map(|it| LikelyPlace { score, ..it }));
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::language::fit::Certainty;
 use crate::language::lexicon;
 use crate::language::mention::Mention;
-use crate::memory::episodic::vocabulary::is_part_of_name;
+use crate::memory::episodic::vocabulary::is_furniture_of_name;
 use crate::memory::episodic::{Episodic, MemoryError};
 use crate::model::TextRole;
 use crate::search::Filter;
@@ -44,7 +44,7 @@ impl Episodic {
         let described = self.embedder.embed_batch(TextRole::Passage, descriptions)?;
         let mut candidates: Vec<(f32, Candidate<'_>)> = Vec::new();
         let things = things_of(records);
-        for candidate in things.filter(|it| !is_part_of_name(thing, &it.mention.head_stem)) {
+        for candidate in things.filter(|it| !is_furniture_of_name(thing, &it.mention.head_stem)) {
             if let Some(likeness) = self.vocabulary.likeness_of(candidate.mention, &described) {
                 candidates.push((likeness, candidate));
             }

@@ -294,7 +294,7 @@ impl Vocabulary {
         };
         let near = self.alike(&vector, NEAR_LEAST).into_iter();
         let near = near
-            .filter(|(stem, _)| *stem != mention.head_stem && !is_part_of_name(mention, stem))
+            .filter(|(stem, _)| *stem != mention.head_stem && !is_furniture_of_name(mention, stem))
             .map(|(stem, likeness)| (lexicon::noun_of_stem(&stem).to_owned(), likeness));
         let near = near.filter(|(noun, likeness)| {
             lexicon::is_person(noun) == is_somebody
@@ -427,8 +427,11 @@ impl Vocabulary {
     }
 }
 
-/// Whether a noun stands before the head of a name: a table is no table lamp.
-pub(super) fn is_part_of_name(mention: &Mention, stem: &str) -> bool {
+/// Whether a noun before the head of a name tells where such things stand: a table is no table lamp,
+/// and there are tables everywhere. A mug tree is near mugs.
+pub(super) fn is_furniture_of_name(mention: &Mention, stem: &str) -> bool {
     let mut parts = mention.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
-    parts.any(|it| lexicon::noun_stem(&it.word) == stem)
+    parts.any(|it| {
+        lexicon::noun_stem(&it.word) == stem && lexicon::descends_from(&it.word, "furniture")
+    })
 }

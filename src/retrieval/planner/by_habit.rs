@@ -5,6 +5,7 @@ use crate::base::time::Window;
 use crate::language::reference::{Order, Reference};
 use crate::memory::episodic::Recalled;
 use crate::retrieval::RetrievalError;
+use crate::retrieval::planner::query::with_article;
 use crate::retrieval::planner::{MATCHES, Plan, SIGHTINGS, recall};
 use crate::retrieval::target::TargetChoice;
 
@@ -33,7 +34,11 @@ impl Plan<'_> {
         let description = self.description();
         if self.reference.around.is_empty() && !is_near {
             let why = "Recall everything that could tell which one is meant.";
-            let found = self.trace.recall_best_match(recall(description, window, MATCHES), why)?;
+            // Whatever is used least is as much so where nobody uses it.
+            let is_least = self.reference.order == Some(Order::LeastOften);
+            let thing = with_article(&self.reference.thing);
+            let query = if is_least { thing } else { description };
+            let found = self.trace.recall_best_match(recall(query, window, MATCHES), why)?;
             return self.complete(found, window);
         }
         let why = "Recall every time that one was seen there.";

@@ -8,7 +8,7 @@ use crate::base::time::{Timestamp, Window, Zone};
 use crate::base::wording::article;
 use crate::language::reference::Reference;
 use crate::language::time::PhraseTime;
-use crate::language::words::{MERE_USE, PLACEHOLDERS};
+use crate::language::words::PLACEHOLDERS;
 
 /// A reference as a description to recall by: "a red mug by the desk".
 pub(super) fn description(reference: &Reference) -> String {
@@ -17,8 +17,6 @@ pub(super) fn description(reference: &Reference) -> String {
     for place in around {
         words.push_str(&format!(" by the {place}"));
     }
-    // Whatever somebody used is no less a sighting where nobody uses it.
-    let doing = doing.as_deref().filter(|it| !MERE_USE.contains(it));
     if let (Some(doing), true) = (doing, around.is_empty()) {
         let doer = doer.as_deref().unwrap_or("user");
         words.push_str(&format!(" the {doer} is {doing}"));
@@ -83,7 +81,6 @@ mod tests {
         };
         assert_eq!(words("red mug", &["desk"], Some("using")), "a red mug by the desk");
         assert_eq!(words("apple", &[], Some("eating")), "an apple the user is eating");
-        assert_eq!(words("mug", &[], Some("using")), "a mug");
         assert_eq!(words("keys", &[], None), "keys");
         let reference = Reference {
             thing: "book".to_owned(),
