@@ -185,3 +185,18 @@ fn what_other_people_call_so_may_be_it() {
         assert!(goal["reason"].as_str().unwrap().contains("which may be"), "{goal}");
     }
 }
+
+#[test]
+fn what_is_near_it_at_the_place_that_is_named_is_where_it_is_looked_for_first() {
+    let mut talk = Talk::new(&[]);
+    for (time, x, caption) in [
+        ("01-01 08:00", 1.0, "a blue mug next to the sink in the bathroom"),
+        ("01-02 08:00", 5.0, "a towel on a rail in the bathroom"),
+        ("01-02 09:00", 9.0, "a blue mug on a desk in the office"),
+    ] {
+        seen(&mut talk, &format!("2025-{time}:00"), x, caption);
+    }
+    let goal = first_goal(&mut talk, "bring me the mug tree from the bathroom");
+    assert_eq!(goal["position"][0], json!(1.0), "{goal}");
+    assert!(goal["reason"].as_str().unwrap().contains("what is near it was seen"), "{goal}");
+}

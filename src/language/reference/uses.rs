@@ -220,6 +220,7 @@ mod tests {
             ("something warm to drink", "something warm to drink"),
             ("bring me what you chop wood with", "thing you chop wood with"),
             ("what is on the table", ""),
+            ("What I need for this job is the bag that was put down there", ""),
             ("something that says fragile", ""),
             ("the thing I left on the sofa", ""),
             ("something big enough for my gym kit", "something big enough for my gym kit"),
