@@ -15,7 +15,9 @@ pub(super) fn add_borne(thing: &mut Mention, sentence: TaggedSentence<'_>, head:
         return;
     }
     for borne in borne_by(sentence, head) {
-        let is_part = |it: &usize| sentence.role(*it) == WordRole::Part;
+        // "A mug with piano keys on it".
+        let is_on = is_on_it(sentence, borne + 1);
+        let is_part = |it: &usize| is_on && sentence.role(*it) == WordRole::Part;
         let parts = (0..borne).rev().take_while(is_part).collect::<Vec<_>>();
         let words = parts.into_iter().rev().chain([borne]).map(|it| singular(sentence.word(it)));
         let words: Vec<String> = words.collect();

@@ -26,7 +26,7 @@ impl Episodic {
             && (!is_strange || words.iter().any(is_captioned) || self.are_slips(&words))
     }
 
-    /// Whether all that says anything is a slip away from a word of the captions: "wodden metrnome".
+    /// Whether all that says anything is a slip away from a word of the captions: "wodden baromter".
     fn are_slips(&self, words: &[String]) -> bool {
         let captioned = self.corpus.phrase_words();
         let long = |it: &&String| it.chars().count() >= WORD_LETTERS_MIN;
@@ -107,9 +107,9 @@ mod tests {
     fn a_request_of_nothing_but_slips_is_read() {
         let dir = tempfile::tempdir().unwrap();
         let (memory, _) = open(dir.path());
-        let caption = "a wooden metronome on a shelf";
+        let caption = "a wooden barometer on a shelf";
         memory.remember_observations(vec![observation(0, caption)]).unwrap();
-        assert!(memory.reads_request("wodden metrnome pls"));
+        assert!(memory.reads_request("wodden baromter pls"));
         for request in ["wodden paraguas pls", "donde esta mi paraguas"] {
             assert!(!memory.reads_request(request), "{request}");
         }

@@ -104,10 +104,12 @@ impl Episodic {
             // As likely as all the others together.
             let score = likely.iter().map(|it| it.score).sum();
             let mut first = self.last_alike(&mention, &wanted, Alike::Listed)?;
-            // A wine opener is told by its name.
+            // A wine opener is told by its name, and kept in kitchens.
             let name = mention.compound_name();
             let is_known = name.is_some_and(|it| everyday_names::things(&it).next().is_some());
-            let is_described = !is_known && !self.was_seen(&mention.head_stem);
+            let mut suited = likely.iter().map(|it| commonsense::suits(thing, &it.words));
+            let is_kept = is_known && suited.any(|it| it == Some(1.0));
+            let is_described = !is_kept && !self.was_seen(&mention.head_stem);
             let described = described.filter(|_| is_described);
             if let (None, Some(described)) = (&first, described) {
                 let near = self.nearest_description(&mention, &[thing, described], &records)?;
