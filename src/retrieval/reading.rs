@@ -15,6 +15,7 @@ use crate::language::reference::errand::{
 use crate::language::reference::{Reference, Respelling};
 use crate::language::request_tags::Intent;
 use crate::language::spelling::with_heard_denial;
+use crate::language::time::slips::slips_of_time;
 use crate::language::verbs;
 use crate::language::words::{DETERMINERS, PREPOSITIONS};
 use crate::memory::episodic::noun_phrases::bare_name;
@@ -61,6 +62,12 @@ impl Retrieval {
     }
 
     fn read_english(&self, text: &str) -> Result<Reference, RetrievalError> {
+        let mut slips = self.slips_of_time(text);
+        if !slips.is_empty() {
+            let meant = self.read_english(&respell_text(text, &slips))?;
+            slips.extend(meant.respelled);
+            return Ok(Reference { respelled: slips, ends_at: None, ..meant });
+        }
         let mut reference = self.requests.read(text)?;
         self.episodic.respell(&mut reference);
         self.episodic.leave_out_words_after(&mut reference);
@@ -76,6 +83,13 @@ impl Retrieval {
         // Of what is new in words that are put right, nobody said anything.
         let meant = Reference { respelled: reference.respelled, ends_at: None, ..meant };
         Ok(self.with_what_was_seen(text, meant))
+    }
+
+    /// What is mistyped of the times that a text tells, but for words of captions.
+    fn slips_of_time(&self, text: &str) -> Vec<Respelling> {
+        let slips = slips_of_time(text).into_iter();
+        let slips = slips.filter(|(said, _)| !self.episodic.is_captioned(&said.to_lowercase()));
+        slips.map(|(said, read)| Respelling { said, read: read.to_owned() }).collect()
     }
 
     /// Of what may be meant, what was seen.

@@ -10,6 +10,7 @@ mod day_parts;
 mod find;
 mod from_now;
 mod holidays;
+pub(crate) mod slips;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -46,7 +46,7 @@ impl Episodic {
     }
 
     /// Whether captions have a word in one of its forms, "knives" for "knife".
-    pub(super) fn is_captioned(&self, word: &str) -> bool {
+    pub fn is_captioned(&self, word: &str) -> bool {
         is_among(word, |it| self.corpus.has_phrase_word(it))
     }
 }

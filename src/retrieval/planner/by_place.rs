@@ -15,16 +15,37 @@ const AT_PLACE: usize = 50;
 
 impl Plan<'_> {
     pub(super) fn by_place(&mut self) -> Result<Option<String>, RetrievalError> {
+        let found = self.recall_there()?;
+        let decided = self.decide_there(&found)?;
+        if decided.is_some() {
+            return Ok(decided);
+        }
+        self.tell_unseen_there();
+        if found.is_empty() { Ok(None) } else { self.nearest() }
+    }
+
+    /// The same where something else is excluded: "the one on the bed, not the one in my room". `None`
+    /// where nothing else was seen there.
+    pub(super) fn by_place_but(&mut self) -> Result<Option<String>, RetrievalError> {
+        let mut found = self.recall_there()?;
+        found.retain(|it| {
+            let desc = it.matched.first().map(String::as_str).unwrap_or_default();
+            !self.excludes(desc, Some(it))
+        });
+        self.decide_there(&found)
+    }
+
+    fn recall_there(&mut self) -> Result<Vec<Recalled>, RetrievalError> {
         let request = recall(self.description(), None, AT_PLACE);
-        let why = "Recall the last times that one was seen there.";
-        let found = self.trace.recall_last_seen(request, why)?;
+        self.trace.recall_last_seen(request, "Recall the last times that one was seen there.")
+    }
+
+    /// Decides on the object seen at the place; `None` where none was.
+    fn decide_there(&mut self, found: &[Recalled]) -> Result<Option<String>, RetrievalError> {
         let there: Vec<&Recalled> = found.iter().filter(|it| is_in_place(it)).collect();
         // Of as many places the newest.
         let newest = there.iter().rev().max_by_key(|it| self.places_said(it));
-        let Some(newest) = newest.map(|it| &it.record) else {
-            self.tell_unseen_there();
-            return if found.is_empty() { Ok(None) } else { self.nearest() };
-        };
+        let Some(newest) = newest.map(|it| &it.record) else { return Ok(None) };
         let decide = |id| TargetChoice::Record(id);
         let target =
             self.trace.choose_target(decide(newest.id), "Decide on the one seen there last.")?;

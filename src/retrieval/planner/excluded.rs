@@ -58,7 +58,8 @@ impl Plan<'_> {
         self.excludes(&instance.desc, newest)
     }
 
-    fn excludes(&self, desc: &str, newest: Option<&Recalled>) -> bool {
+    /// Whether the reference excludes what is called so and was seen last with this around it.
+    pub(super) fn excludes(&self, desc: &str, newest: Option<&Recalled>) -> bool {
         // What has a yellow handle, "yellow-handled", is the yellow one.
         let said: Vec<&str> = desc.split(' ').chain(desc.split([' ', '-'])).collect();
         let own: Vec<&str> = self.reference.thing.split(' ').collect();

@@ -46,12 +46,13 @@ pub(super) fn time_window(when: &[PhraseTime], now: Timestamp, zone: Zone) -> Op
     })
 }
 
-/// An hour to either side, or half of it: people are no clocks, and robots go their
-/// rounds.
+/// An hour to either side, or half of it, and three at most: people are no clocks, and robots go
+/// their rounds; but Sunday noon is no Saturday.
 pub(super) fn widen(window: Window) -> Window {
     const LEAST: Duration = Duration::from_hours(1);
+    const MOST: Duration = Duration::from_hours(3);
     let span = window.start().zip(window.end()).map(|(start, end)| end.since(start));
-    let slack = span.map_or(LEAST, |span| LEAST.max(span / 2));
+    let slack = span.map_or(LEAST, |span| (span / 2).clamp(LEAST, MOST));
     let start = window.start().map(|it| it.minus(slack));
     let end = window.end().map(|it| it.plus(slack));
     Window::new(start, end).unwrap_or(window)
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_widened_by_an_hour_or_half_of_it() {
+    fn a_window_is_widened_by_an_hour_or_half_of_it_to_three() {
         const HOUR: i64 = 3_600_000_000;
         let at = |hours: i64| Timestamp::from_micros(hours * HOUR).unwrap();
         let span = |from, to| {
@@ -110,6 +111,7 @@ mod tests {
             (window.start().unwrap(), window.end().unwrap())
         };
         assert_eq!(span(10, 11), (at(9), at(12)));
-        assert_eq!(span(10, 18), (at(6), at(22)));
+        assert_eq!(span(10, 14), (at(8), at(16)));
+        assert_eq!(span(0, 24), (at(-3), at(27)), "a day is no day and a half");
     }
 }
