@@ -200,3 +200,40 @@ fn what_is_near_it_at_the_place_that_is_named_is_where_it_is_looked_for_first() 
     assert_eq!(goal["position"][0], json!(1.0), "{goal}");
     assert!(goal["reason"].as_str().unwrap().contains("what is near it was seen"), "{goal}");
 }
+
+#[test]
+fn what_is_not_excluded_is_the_one_that_stands_at_the_place_now() {
+    let mut talk = Talk::new(&[]);
+    for (time, x, caption) in [
+        ("01-01 08:00", 3.0, "a black phone on a wooden bed in the bedroom"),
+        ("01-01 08:10", 8.0, "a red phone on a kitchen counter"),
+        ("01-01 09:00", 3.0, "a black phone next to a red phone on a bed"),
+        ("01-01 10:00", 3.0, "a black phone on a bed"),
+        ("01-01 11:00", 3.0, "a red phone on a bed in the bedroom"),
+        ("01-01 11:30", 1.0, "a black phone on a table in the living room"),
+    ] {
+        seen(&mut talk, &format!("2025-{time}:00"), x, caption);
+    }
+    let task = "It's not the one in my room I want, it's the phone on the bed.";
+    let goal = first_goal(&mut talk, task);
+    assert_eq!(goal["position"][0], json!(3.0), "{goal}");
+    let goal = first_goal(&mut talk, "not the red phone, the one on the bed");
+    assert_eq!(goal["position"][0], json!(1.0), "{goal}");
+}
+
+#[test]
+fn a_day_that_is_mistyped_is_the_day_that_was_meant() {
+    let mut talk = Talk::new(&[]);
+    for (time, x, caption) in [
+        ("01-01 14:00", 3.0, "A woman eats lemon cake at a table on the veranda."),
+        ("01-02 09:00", 8.0, "two slices of lemon cake in an open tin beside a kettle"),
+    ] {
+        seen(&mut talk, &format!("2025-{time}:00"), x, caption);
+    }
+    let task = "go to where i had my cake on wendesday";
+    let call = json!({"task": task, "now": "2025-01-03 12:00:00"});
+    let found = talk.call("retrieve_object", call);
+    assert_eq!(found["goals"][0]["position"][0], json!(3.0), "{found}");
+    let read = json!(["\"wendesday\" was read as \"wednesday\""]);
+    assert_eq!(found["understood"]["respelled"], read, "{found}");
+}

@@ -32,7 +32,10 @@ mod tests {
     fn a_mistyped_day_is_the_day_that_was_meant() {
         for (said, meant) in [
             ("where I had my cake on friady, I think", &[("friady", "friday")][..]),
-            ("the mug from Yesturday mornign!", &[("Yesturday", "yesterday"), ("mornign", "morning")]),
+            (
+                "the mug from Yesturday mornign!",
+                &[("Yesturday", "yesterday"), ("mornign", "morning")],
+            ),
             ("the bag I had on wendesday", &[("wendesday", "wednesday")]),
             ("the pan on Sunday", &[]),
             ("the sundae glass", &[]),

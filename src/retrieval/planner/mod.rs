@@ -189,7 +189,8 @@ impl Plan<'_> {
         if self.reference.thing.is_empty() {
             return self.by_place_alone();
         }
-        let Reference { order, without, rank, around, doing, when, was_there, .. } = &self.reference;
+        let Reference { order, without, rank, around, doing, when, was_there, .. } =
+            &self.reference;
         let is_habit = order.is_some() || !without.is_empty() || *rank > 0;
         let is_told_else = order.is_some() || *rank > 0 || doing.is_some() || !when.is_empty();
         let is_there_now = !is_told_else && !around.is_empty() && !was_there;
