@@ -112,6 +112,6 @@ mod tests {
         };
         assert_eq!(span(10, 11), (at(9), at(12)));
         assert_eq!(span(10, 14), (at(8), at(16)));
-        assert_eq!(span(0, 24), (at(-3), at(27)), "a day is no day and a half");
+        assert_eq!(span(24, 48), (at(21), at(51)), "a day is no day and a half");
     }
 }
