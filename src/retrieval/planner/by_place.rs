@@ -25,8 +25,12 @@ impl Plan<'_> {
     }
 
     /// The same where something else is excluded: "the one on the bed, not the one in my room". `None`
-    /// where nothing else was seen there.
+    /// where nothing is excluded, more than a place tells which one is meant, or nothing else was seen there.
     pub(super) fn by_place_but(&mut self) -> Result<Option<String>, RetrievalError> {
+        let Reference { around, without, was_there, .. } = &self.reference;
+        if without.is_empty() || around.is_empty() || *was_there || self.is_told_by_use() {
+            return Ok(None);
+        }
         let mut found = self.recall_there()?;
         found.retain(|it| {
             let desc = it.matched.first().map(String::as_str).unwrap_or_default();

@@ -20,9 +20,8 @@ impl Plan<'_> {
         let is_wanted = |it: &(usize, &Instance)| !self.is_excluded(it.1, recalled);
         let mut wanted: Vec<(usize, &Instance)> =
             instances.iter().enumerate().filter(is_wanted).collect();
-        let Reference { order, without, rank, doing, around, when, .. } = &self.reference;
-        let is_open = order.is_none() && *rank == 0 && doing.is_none() && when.is_empty();
-        if is_open && around.is_empty() && !without.is_empty() {
+        let Reference { around, without, .. } = &self.reference;
+        if !self.is_told_by_use() && around.is_empty() && !without.is_empty() {
             let looks_so = |it: &Instance| {
                 let mut told = self.reference.thing.split(' ').rev().skip(1);
                 told.all(|word| it.desc.split(' ').any(|said| said == word))
@@ -36,9 +35,9 @@ impl Plan<'_> {
     /// Where the look of the thing tells which one is meant, and what it is not says no more, the last
     /// record that shows that look, or may: "the black one, no, not the dotted one".
     pub(super) fn told_by_look(&mut self) -> Result<Option<Record>, RetrievalError> {
-        let Reference { thing, order, without, rank, doing, around, when, .. } = &self.reference;
-        let is_else_told = order.is_some() || *rank > 0 || doing.is_some() || !when.is_empty();
-        if is_else_told || !around.is_empty() || without.is_empty() || !thing.contains(' ') {
+        let Reference { thing, around, without, .. } = &self.reference;
+        if self.is_told_by_use() || !around.is_empty() || without.is_empty() || !thing.contains(' ')
+        {
             return Ok(None);
         }
         let request = recall(with_article(thing), None, 1);
@@ -49,6 +48,12 @@ impl Plan<'_> {
             !self.excludes(desc, Some(it))
         });
         Ok(newest.map(|it| it.record))
+    }
+
+    /// Whether an order, a deed or a time tells which one is meant.
+    pub(super) fn is_told_by_use(&self) -> bool {
+        let Reference { order, rank, doing, when, .. } = &self.reference;
+        order.is_some() || *rank > 0 || doing.is_some() || !when.is_empty()
     }
 
     /// "Other than the red one", "not the one on the desk", where the object was last.

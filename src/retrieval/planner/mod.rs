@@ -189,18 +189,16 @@ impl Plan<'_> {
         if self.reference.thing.is_empty() {
             return self.by_place_alone();
         }
-        let Reference { order, without, rank, around, doing, when, was_there, .. } =
-            &self.reference;
+        let Reference { order, without, rank, .. } = &self.reference;
         let is_habit = order.is_some() || !without.is_empty() || *rank > 0;
-        let is_told_else = order.is_some() || *rank > 0 || doing.is_some() || !when.is_empty();
-        let is_there_now = !is_told_else && !around.is_empty() && !was_there;
         if is_habit && let Some(last) = self.told_by_look()? {
             return Ok(Some(last));
         }
-        let at_place = if is_habit && is_there_now { self.by_place_but()? } else { None };
         let target = match self.window() {
-            _ if at_place.is_some() => at_place,
-            _ if is_habit => self.by_habit()?,
+            _ if is_habit => match self.by_place_but()? {
+                None => self.by_habit()?,
+                at_place => at_place,
+            },
             Some(window) => self.by_time(window)?,
             None if self.reference.doing.is_some() => self.by_habit()?,
             None if !self.reference.around.is_empty() => self.by_place()?,
