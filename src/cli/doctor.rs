@@ -140,6 +140,9 @@ fn check_models(config: &Config, places: &Places) -> Result<String, String> {
     if let Some(dir) = config.caption_matcher_dir(places).transpose() {
         dirs.push(("matcher of captions", dir));
     }
+    if let Some(dir) = config.use_reader_dir(places).transpose() {
+        dirs.push(("reader of uses", dir));
+    }
     let mut found = Vec::new();
     for (name, dir) in dirs {
         let help = "`engram models list` names those that can be had";

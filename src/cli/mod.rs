@@ -316,6 +316,9 @@ fn print_config(config: &Config, places: &Places) -> anyhow::Result<ExitCode> {
     if let Some(path) = config.caption_matcher_dir(places)? {
         say(&format!("# matcher of captions: {}", path.display()))?;
     }
+    if let Some(path) = config.use_reader_dir(places)? {
+        say(&format!("# reader of uses: {}", path.display()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -40,8 +40,22 @@ impl Config {
 
     /// `None` where none is set.
     pub fn caption_matcher_dir(&self, places: &Places) -> Result<Option<PathBuf>, ConfigError> {
-        let model = Some(&self.settings.reader.matches).filter(|it| !it.is_empty());
-        model.map(|it| self.model_dir("reader.matches", it, places)).transpose()
+        self.optional_model_dir("reader.matches", &self.settings.reader.matches, places)
+    }
+
+    /// `None` where none is set.
+    pub fn use_reader_dir(&self, places: &Places) -> Result<Option<PathBuf>, ConfigError> {
+        self.optional_model_dir("reader.uses", &self.settings.reader.uses, places)
+    }
+
+    fn optional_model_dir(
+        &self,
+        key: &str,
+        model: &str,
+        places: &Places,
+    ) -> Result<Option<PathBuf>, ConfigError> {
+        let model = Some(model).filter(|it| !it.is_empty());
+        model.map(|it| self.model_dir(key, it, places)).transpose()
     }
 
     /// A path where `model` is one; a model of the hub's cache where it begins with `hf:`; else

@@ -153,6 +153,7 @@ pub struct ReaderSettings {
     pub model: String,
     pub captions: String,
     pub matches: String,
+    pub uses: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]

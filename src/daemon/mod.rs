@@ -45,7 +45,7 @@ use crate::model::worker::process::WorkerCommand;
 use crate::model::worker::{self, Start, WorkerCaptioner};
 use crate::model::{
     CaptionTagger, CaptionTask, Captioner, Detail, ModelError, bert, calibration_pairs,
-    caption_matcher, caption_reader, request_reader,
+    caption_matcher, caption_reader, request_reader, use_reader,
 };
 use crate::retrieval::goal_board::GoalBoard;
 use crate::retrieval::sessions::Sessions;
@@ -118,6 +118,8 @@ impl Daemon {
         let captions = CaptionReader::new(open_caption_reader(config, places)?);
         let matcher = config.caption_matcher_dir(places)?;
         let matcher = matcher.map(|it| caption_matcher::load(&it)).transpose()?;
+        let uses = config.use_reader_dir(places)?;
+        let uses = uses.map(|it| use_reader::load(&it)).transpose()?;
         let load_embedder = || bert::load(&embedder_dir);
         let options = store_options(config, places)?;
         let salvages = config.salvages();
@@ -151,7 +153,7 @@ impl Daemon {
         let load_reader = || request_reader::load(&reader_dir);
         let (reader, episodic) = beside("reader-load", load_reader, open_episodic)?;
         let episodic = Arc::new(episodic?.with_matcher(matcher));
-        let requests = Requests::new(reader?);
+        let requests = Requests::new(reader?).with_uses(uses);
         captioner.check(CAPTIONER_PATIENCE)?;
         let options = context::Options {
             zone: config.zone()?,

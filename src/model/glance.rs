@@ -13,6 +13,7 @@ use tokenizers::Tokenizer;
 
 use crate::model::layers::{Linear, Product};
 use crate::model::max_similarity::{max_similarity, of_unit_length, unit_rows};
+use crate::model::row_wise::softplus;
 use crate::model::table::EmbeddingTable;
 use crate::model::word_tokens::WordTokens;
 
@@ -85,8 +86,4 @@ impl Glance {
         let importance = self.importance.forward(&unit_rows(table, query)?)?;
         softplus(&importance)?.squeeze(D::Minus1)?.to_vec1()
     }
-}
-
-fn softplus(x: &Tensor) -> Result<Tensor> {
-    (x.exp()? + 1.0)?.log()
 }

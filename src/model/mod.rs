@@ -43,6 +43,7 @@ mod stored_tensor;
 mod table;
 mod tensors;
 mod threads;
+pub mod use_reader;
 mod vision_transformer;
 pub mod weights;
 mod word_tokens;
@@ -166,6 +167,25 @@ pub trait CaptionMatcher: Send + Sync + fmt::Debug {
     /// read.
     fn log_odds_at_a_glance(&self, query: &str, sentences: &[&str])
     -> Result<Vec<f32>, ModelError>;
+}
+
+/// Tells which things are told by what they are for, for many threads at once.
+///
+/// Text beyond the model's length is cut, never refused.
+pub trait UseReader: Send + Sync + fmt::Debug {
+    fn identity(&self) -> &ModelIdentity;
+
+    /// The likeliest of the things that a use may tell of, "something to drain the spaghetti", the likeliest
+    /// first.
+    fn things_for(&self, told: &str) -> Result<Vec<LikelyThing<'_>>, ModelError>;
+}
+
+/// A thing that may be meant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LikelyThing<'a> {
+    pub name: &'a str,
+    /// That this is it, among all that the model knows.
+    pub probability: f32,
 }
 
 /// What a captioner that can do several things does with an image; others do the one they can.

@@ -71,6 +71,11 @@ pub(super) fn rms_norm(x: Tensor, weight: &Tensor, epsilon: f32) -> Result<Tenso
     candles_rms_norm(&x, weight, epsilon)
 }
 
+/// ln(1 + eˣ), of no large `x`.
+pub(super) fn softplus(x: &Tensor) -> Result<Tensor> {
+    (x.exp()? + 1.0)?.log()
+}
+
 /// `SiLU` of `x`, times `factor`.
 pub(super) fn silu_times(x: Tensor, factor: &Tensor) -> Result<Tensor> {
     if is_in_place(&x) {

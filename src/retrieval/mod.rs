@@ -20,6 +20,7 @@ pub(crate) mod session;
 pub mod sessions;
 pub(crate) mod target;
 mod task_phrase;
+mod thing_for_use;
 pub(crate) mod tool_trace;
 
 use std::sync::Arc;

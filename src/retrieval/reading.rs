@@ -12,7 +12,7 @@ use crate::language::reference::courtesy::without_courtesy;
 use crate::language::reference::errand::{
     Ordered, goes_somewhere, is_given, is_given_itself, is_sent, ordered,
 };
-use crate::language::reference::{Reference, Respelling};
+use crate::language::reference::{Reference, Respelling, WantedPlace, without_remark};
 use crate::language::request_tags::Intent;
 use crate::language::spelling::with_heard_denial;
 use crate::language::time::slips::slips_of_time;
@@ -69,10 +69,13 @@ impl Retrieval {
             return Ok(Reference { respelled: slips, ends_at: None, ..meant });
         }
         let mut reference = self.requests.read(text)?;
+        if let Some(alone) = self.read_without_remark(text, &reference)? {
+            reference = alone;
+        }
         self.episodic.respell(&mut reference);
         self.episodic.leave_out_words_after(&mut reference);
         if reference.respelled.is_empty() {
-            return Ok(self.with_what_was_seen(text, reference));
+            return self.with_what_was_seen(text, reference);
         }
         let mut meant = self.requests.read(&respell_text(text, &reference.respelled))?;
         self.episodic.respell(&mut meant);
@@ -82,7 +85,20 @@ impl Retrieval {
         }
         // Of what is new in words that are put right, nobody said anything.
         let meant = Reference { respelled: reference.respelled, ends_at: None, ..meant };
-        Ok(self.with_what_was_seen(text, meant))
+        self.with_what_was_seen(text, meant)
+    }
+
+    /// A request for a place of then without what is said of it besides, where it tells the time as well.
+    fn read_without_remark(
+        &self,
+        text: &str,
+        whole: &Reference,
+    ) -> Result<Option<Reference>, RetrievalError> {
+        let is_past = |it: &Reference| it.place == WantedPlace::Then;
+        let Some(alone) = without_remark(text).filter(|_| is_past(whole)) else { return Ok(None) };
+        let alone = self.requests.read(alone)?;
+        let is_told = is_past(&alone) && alone.when.len() >= whole.when.len();
+        Ok(is_told.then_some(Reference { ends_at: None, ..alone }))
     }
 
     /// What is mistyped of the times that a text tells, but for words of captions.
@@ -93,21 +109,14 @@ impl Retrieval {
     }
 
     /// Of what may be meant, what was seen.
-    fn with_what_was_seen(&self, text: &str, reference: Reference) -> Reference {
-        let reference = self.with_some_thing(text, self.with_thing_for_use(reference));
+    fn with_what_was_seen(
+        &self,
+        text: &str,
+        reference: Reference,
+    ) -> Result<Reference, RetrievalError> {
+        let reference = self.with_some_thing(text, self.with_thing_for_use(reference)?);
         let reference = self.with_place_itself(text, self.with_known_person(reference));
-        self.with_nearest_name(self.with_whole_name(text, reference))
-    }
-
-    /// Of the things for one use the first that was seen.
-    fn with_thing_for_use(&self, mut reference: Reference) -> Reference {
-        if reference.or_else.is_empty() || self.is_surely_seen(&reference.thing) {
-            return reference;
-        }
-        if let Some(seen) = reference.or_else.iter().find(|it| self.is_surely_seen(it)) {
-            reference.thing.clone_from(seen);
-        }
-        reference
+        Ok(self.with_nearest_name(self.with_whole_name(text, reference)))
     }
 
     /// The thing with the words right before it that belong to its name in captions, where the model
@@ -248,7 +257,7 @@ impl Retrieval {
         named.any(|it| self.is_surely_seen(it))
     }
 
-    fn is_surely_seen(&self, thing: &str) -> bool {
+    pub(super) fn is_surely_seen(&self, thing: &str) -> bool {
         self.is_seen_as(thing, Certainty::Partial)
     }
 

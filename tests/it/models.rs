@@ -17,6 +17,7 @@ use engram::model::blip;
 use engram::model::caption_matcher;
 use engram::model::caption_reader;
 use engram::model::request_reader;
+use engram::model::use_reader;
 use serde_json::Value;
 
 fn fixture(name: &str) -> PathBuf {
@@ -184,6 +185,34 @@ fn the_matcher_of_captions_follows_its_golden_file() {
     // The file is of single precision, the program's layers are of 8 bits.
     let mean = off.iter().sum::<f64>() / off.len() as f64;
     assert!(mean < 0.05 && off.iter().all(|it| *it < 0.3), "{mean} {off:?}");
+}
+
+#[test]
+fn the_reader_of_uses_follows_its_golden_file() {
+    let dir = default_model("use-reader");
+    let rows = golden(&dir);
+    assert!(!rows.is_empty());
+    let uses = use_reader::load(&dir).unwrap();
+    for row in &rows {
+        let told = row["use"].as_str().unwrap();
+        let things = uses.things_for(told).unwrap();
+        let expected = row["probability"].as_f64().unwrap();
+        assert_eq!(things[0].name, row["thing"].as_str().unwrap(), "{told}");
+        assert!((f64::from(things[0].probability) - expected).abs() < 0.01, "{told}: {things:?}");
+        assert!(things.is_sorted_by(|a, b| a.probability >= b.probability), "{told}");
+    }
+}
+
+#[test]
+fn a_use_of_any_length_is_read() {
+    let uses = use_reader::load(&default_model("use-reader")).unwrap();
+    let told = "something to drain the spaghetti with";
+    let long = format!("{told} {}", "and the rest ".repeat(10_000));
+    assert_eq!(uses.things_for(told).unwrap()[0].name, "colander");
+    assert!(!uses.things_for(&long).unwrap().is_empty());
+    for nothing in ["", " ", "\u{fffd}"] {
+        assert!(uses.things_for(nothing).unwrap().iter().all(|it| it.probability.is_finite()));
+    }
 }
 
 #[test]

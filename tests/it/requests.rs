@@ -581,6 +581,9 @@ fn a_thing_is_found_by_its_use_and_by_the_whole_of_its_name() {
         ("a black umbrella in a stand", 30.0),
         ("a mug with the words Best Mom on a tray", 40.0),
         ("a plain mug on a sill", 50.0),
+        ("a white enamel colander hanging from a hook", 60.0),
+        ("a pegboard with a saw and a claw hammer with a red handle", 70.0),
+        ("a lime-green oven glove on a radiator", 80.0),
     ];
     for (caption, x) in seen {
         talk.call("observe", json!({"caption": caption, "position": [x, 0.0, 0.0]}));
@@ -589,6 +592,9 @@ fn a_thing_is_found_by_its_use_and_by_the_whole_of_its_name() {
         ("something to stand on", 20.0),
         ("I need something against the rain", 30.0),
         ("bring me the Best Mom mug", 40.0),
+        ("bring me something to drain the spaghetti with", 60.0),
+        ("I need something to bash a nail into the wall with", 70.0),
+        ("the casserole is hot, something to hold it with please", 80.0),
     ] {
         let reply = asked(&mut talk, request);
         assert_eq!(reply["goals"][0]["position"][0], json!(x), "{request}: {reply:#}");

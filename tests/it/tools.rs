@@ -27,6 +27,7 @@ use engram::memory::state::AgentStates;
 use engram::model::embedder::EmbedderHandle;
 use engram::model::request_reader;
 use engram::model::scripted::{ScriptedCaptioner, ScriptedEmbedder};
+use engram::model::use_reader;
 use engram::model::{ModelError, ModelIdentity, RequestTagger};
 use engram::retrieval::sessions::Sessions;
 use engram::store::{Options, Store};
@@ -39,10 +40,12 @@ use serde_json::{Value, json};
 use crate::running::wait_for;
 use crate::schemas;
 
-/// The shipped reader of requests, loaded once for all tests.
+/// The shipped readers of requests and of uses, loaded once for all tests.
 static REQUESTS: LazyLock<Requests> = LazyLock::new(|| {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/request-reader");
-    Requests::new(Box::new(CountingTagger(request_reader::load(&dir).unwrap())))
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let tagger = CountingTagger(request_reader::load(&models.join("request-reader")).unwrap());
+    let uses = use_reader::load(&models.join("use-reader")).unwrap();
+    Requests::new(Box::new(tagger)).with_uses(Some(uses))
 });
 
 thread_local! {

@@ -50,6 +50,7 @@ const SHIPPED: &[(&str, Option<u64>, &str, &str)] = &[
     ("caption-reader", Some(17), "Apache-2.0", "reads captions when they come in"),
     ("caption-matcher", Some(36), "Apache-2.0", "finds what captions call otherwise"),
     ("request-reader", Some(35), "Apache-2.0", "reads requests"),
+    ("use-reader", Some(5), "Apache-2.0", "knows what things are for"),
 ];
 
 pub(super) fn list(

@@ -29,7 +29,7 @@ use crate::language::reference::named::Named;
 use crate::language::reference::phrase::{places, plain};
 use crate::language::reference::purpose::Purpose;
 use crate::language::reference::said::Said;
-pub use crate::language::reference::wanted_place::WantedPlace;
+pub use crate::language::reference::wanted_place::{WantedPlace, without_remark};
 use crate::language::reference::which_one::WhichOne;
 use crate::language::request_tags::{
     Asked, Count, Intent, Role, Superlative, TaggedRequest, Tense,
@@ -162,18 +162,15 @@ impl Reference {
         let things_for = if is_named || is_question {
             Vec::new()
         } else {
-            let listed = if is_open { uses::things_for(request) } else { Vec::new() };
-            let doing = doing.as_deref();
+            let doing = doing.as_deref().filter(|it| for_use.is_none() && !MERE_USE.contains(it));
             // Of what was done once, the deed alone may not tell.
-            let deed = doing.filter(|_| is_open && for_use.is_none());
-            things_for(listed, doing, deed, &called)
+            doing.map_or_else(Vec::new, |it| things_for(it, is_open, &called))
         };
         let thing = things_for.first().or(for_use.as_ref()).cloned().unwrap_or(called);
         let thing = if thing.is_empty() { said.mention_text() } else { thing };
         let mut around = said.places();
         around.retain(|it| Some(it) != named.kind.as_ref() && !named.is_written(it));
         around.extend(if things_for.is_empty() { said.places_of_deeds() } else { Vec::new() });
-        let for_use = for_use.filter(|_| things_for.is_empty());
         around.retain(|it| !for_use.as_ref().is_some_and(|told| told.contains(it.as_str())));
         let around = places_beside(&thing, &around);
         let without = said.excluded();
@@ -254,21 +251,11 @@ fn ends_at(tagged: &TaggedRequest) -> Option<usize> {
     of_first.map(|it| it.at.end).max().filter(|_| is_plain)
 }
 
-/// What to do it with, where a request names nothing but the deed: "something to read", of which
-/// `listed` are things for a use in its words; else what is done.
-fn things_for(
-    listed: Vec<String>,
-    doing: Option<&str>,
-    else_deed: Option<&str>,
-    attributes: &str,
-) -> Vec<String> {
-    let is_telling = |it: &&str| !MERE_USE.contains(it);
-    let mut things = listed;
-    if things.is_empty() {
-        things = uses::things_for_deed(doing.filter(is_telling));
-    }
-    if things.is_empty() {
-        things.extend(else_deed.filter(is_telling).map(str::to_owned));
+/// Things for a deed, where a request names nothing but that; else the deed, where it `may_tell` alone.
+fn things_for(deed: &str, may_tell: bool, attributes: &str) -> Vec<String> {
+    let mut things = uses::things_for_deed(deed);
+    if things.is_empty() && may_tell {
+        things.push(deed.to_owned());
     }
     let named = |thing: String| match attributes {
         "" => thing,

@@ -234,8 +234,13 @@ fn a_deed_may_say_where_and_may_name_the_thing() {
     );
     check("that [thing:book] about [deed:gardening]", none, Tense::None, "book |  |  |  | ");
     check("the [thing:book] I [deed:read] at length", none, Tense::Once, "book |  | reading |  | ");
-    check("something to [deed:drink from]", none, Tense::None, "cup |  |  |  | ");
-    check("anything to [deed:iron]", none, Tense::None, "iron |  |  |  | ");
+    check(
+        "something to [deed:drink from]",
+        none,
+        Tense::None,
+        "something to drink from |  |  |  | ",
+    );
+    check("anything to [deed:iron]", none, Tense::None, "anything to iron |  |  |  | ");
     check(
         "what was I [deed:reading] at the [place:desk] [time:on Friday]?",
         none,

@@ -54,6 +54,34 @@ pub(super) fn wanted_place(
     }
 }
 
+/// The sentence of a request for a place of then without what is said of it besides: "go where dad was
+/// typing" of "go where dad was typing, he lost a cufflink". `None` where nothing is.
+pub fn without_remark(request: &str) -> Option<&str> {
+    let ends_sentence = |it: char| SENTENCE_ENDS.contains(&it);
+    let sentences = request.split_inclusive(ends_sentence);
+    let (sentence, clause) = sentences.into_iter().find_map(|it| Some((it, clause_text(it)?)))?;
+    let comma = clause.find(',');
+    let more = MORE_TO_DO.iter().filter_map(|it| clause.to_lowercase().find(it)).min();
+    let end = comma.into_iter().chain(more).min().unwrap_or(clause.len());
+    let start = sentence.len() - clause.len();
+    let alone = sentence.get(..start + end)?.trim_matches(|it: char| !it.is_alphanumeric());
+    (alone.len() < request.trim_matches(|it: char| !it.is_alphanumeric()).len()).then_some(alone)
+}
+
+/// What is to be done there: "where the bag lay *and see* whether".
+const MORE_TO_DO: [&str; 4] = [" and see ", " and look ", " and check ", " and tell "];
+
+/// The clause that tells which place, with what follows it.
+fn clause_text(sentence: &str) -> Option<&str> {
+    let lower = sentence.to_lowercase();
+    let words = tokens(&lower);
+    let at = clause(&words).or_else(|| gone_to(&words)).or_else(|| looked_at(&words))?;
+    let word = words.get(at)?;
+    let start = word.as_ptr() as usize - lower.as_ptr() as usize;
+    // Of letters whose small ones are longer nothing is told.
+    (lower.len() == sentence.len()).then(|| sentence.get(start..)).flatten()
+}
+
 /// Whether a request, which tells of the past or of a deed, wants the place of then. "Where was the cat
 /// on Sunday" asks, and "do you know where" as well, and so does "where is it now".
 fn wants_past_place(request: &str, is_deed: bool) -> bool {
@@ -274,6 +302,32 @@ mod tests {
             ("There was a shoe there on Monday. Go wherever it is now and bring it", false),
         ] {
             assert_eq!(wants_past_place(request, false), expect, "{request}");
+        }
+    }
+
+    #[test]
+    fn a_remark_is_left_out() {
+        for (request, expect) in [
+            (
+                "Go and look where dad was typing, he lost a cufflink",
+                Some("Go and look where dad was typing"),
+            ),
+            (
+                "spot where the buggy was on Friday, the rain cover must be there",
+                Some("spot where the buggy was on Friday"),
+            ),
+            (
+                "Go back to where the bag lay on Thursday and see whether a sock was left.",
+                Some("Go back to where the bag lay on Thursday"),
+            ),
+            (
+                "The cat ran off. Go to where it slept on Sunday. It may be there.",
+                Some("Go to where it slept on Sunday"),
+            ),
+            ("go to where the cat slept on Sunday.", None),
+            ("bring the mug, I used it yesterday", None),
+        ] {
+            assert_eq!(without_remark(request), expect, "{request}");
         }
     }
 

@@ -7,7 +7,7 @@ use crate::language::identifier;
 use crate::language::reference::{Reference, conditions, courtesy};
 use crate::language::request_tags::{Role, TaggedRequest};
 use crate::language::time;
-use crate::model::{ModelError, RequestTagger};
+use crate::model::{LikelyThing, ModelError, RequestTagger, UseReader};
 
 /// Longest request read; the rest is cut off.
 const REQUEST_CHARS_MAX: usize = 1_000;
@@ -16,11 +16,18 @@ const REQUEST_CHARS_MAX: usize = 1_000;
 #[derive(Debug, Clone)]
 pub struct Requests {
     tagger: Arc<dyn RequestTagger>,
+    uses: Option<Arc<dyn UseReader>>,
 }
 
 impl Requests {
     pub fn new(tagger: Box<dyn RequestTagger>) -> Self {
-        Self { tagger: tagger.into() }
+        Self { tagger: tagger.into(), uses: None }
+    }
+
+    /// With what knows which things are told by what they are for.
+    #[must_use]
+    pub fn with_uses(self, uses: Option<Box<dyn UseReader>>) -> Self {
+        Self { uses: uses.map(Arc::from), ..self }
     }
 
     /// Reference of a request. What it depends on is kept apart and is no part of what is
@@ -53,6 +60,11 @@ impl Requests {
         let said = conditions.into_iter().filter_map(|at| request.get(at));
         let bare = |it: &str| it.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
         Ok(Reference { conditions: said.map(bare).collect(), ..read })
+    }
+
+    /// What a use may tell of, the likeliest first; nothing where no model knows uses.
+    pub fn things_for(&self, told: &str) -> Result<Vec<LikelyThing<'_>>, ModelError> {
+        self.uses.as_ref().map_or_else(|| Ok(Vec::new()), |it| it.things_for(told))
     }
 
     fn read_all(&self, request: &str) -> Result<(Reference, TaggedRequest), ModelError> {
