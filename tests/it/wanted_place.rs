@@ -35,6 +35,7 @@ fn the_place_of_then_is_driven_to_and_no_other() {
         ("go to where the cat slept on Sunday", 1.0, "2024-12-29 10:00:00"),
         ("drive to where somebody was sewing on Monday", 10.0, "2024-12-30 10:00:00"),
         ("look where she was sewing, she lost a thimble there", 10.0, "2024-12-30 10:00:00"),
+        ("spot where the cat was on Sunday, the mouse must be there", 1.0, "2024-12-29 10:00:00"),
     ] {
         check_only_goal(&mut talk, task, x, tells);
     }
