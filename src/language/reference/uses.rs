@@ -107,7 +107,7 @@ fn is_use(after: &[&str]) -> bool {
     match after {
         ["to", verb, ..] => is_doing(verb),
         ["for", deed, ..] if deed.ends_with("ing") => true,
-        ["for", named @ ..] => names_no_person(named),
+        ["for" | "against", named @ ..] => names_no_person(named),
         ["enough", rest @ ..] => is_use(rest),
         ["that" | "which", user, verb, ..] if is_user(user) => is_doing(verb) || is_able(verb),
         ["that" | "which", verb, ..] => is_able(verb) || does(verb) && !TELLING.contains(verb),
@@ -161,6 +161,7 @@ mod tests {
             ("the thing I left on the sofa", ""),
             ("something big enough for my gym kit", "something big enough for my gym kit"),
             ("something for the rain please", "something for the rain"),
+            ("I need something against the rain", "something against the rain"),
             ("something for me", ""),
             ("something for grandma", ""),
             ("smth to snip twigs with pls", "something to snip twigs with"),

@@ -19,7 +19,12 @@ impl Episodic {
     /// Reads the words of a reference that nobody knows as what was meant, and keeps what
     /// was said beside it.
     pub fn respell(&self, reference: &mut Reference) {
+        // What a thing is for captions need not say, in whatever words: "something to read" is not red.
+        let is_use = reference.is_told_by_use();
         let is_doubtful = |it: &&str| {
+            if is_use {
+                return !is_english(it);
+            }
             familiarity(it) != Familiarity::Common
                 || is_no_name(it)
                 || lexicon::is_person(it)
