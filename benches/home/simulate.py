@@ -134,7 +134,7 @@ def main() -> None:
         "--extra", type=_within("--extra", 0, TASKS_MAX), default=0, help="tasks of the families beside the six"
     )
     parser.add_argument(
-        "--wordings", default="dev", help="dev, dev2 to dev11, held1 to held8, or a grammar file of your own"
+        "--wordings", default="dev", help="dev, dev2 to dev11, held1 to held9, or a grammar file of your own"
     )
     parser.add_argument("--out", type=Path, required=True, help="a directory; made where it is missing")
     parser.add_argument("--images", action="store_true", help="also render each frame")
