@@ -26,6 +26,7 @@ use crate::language::words::{
 ///   *mints* in it";
 /// - where the robot is to go, and nothing is named to be there: "drive to the *sofa* and wait";
 /// - what a search of several ends with: "check every book until you hit the *red* one";
+/// - and without the search itself: "have a *rummage* for the mug";
 /// - and without where a thing is to be put: "put the comb in the *bathroom*", and what was said
 ///   before a second thought: "the *hammer*, no, I mean the tape measure".
 pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRequest {
@@ -55,6 +56,7 @@ pub(super) fn by_words_before(request: &str, tagged: &TaggedRequest) -> TaggedRe
             Role::Deed if is_nameless && is_named(&before, request, span) => Role::Thing,
             Role::Thing if is_chore(&before, request, span) => Role::Deed,
             Role::Deed if is_search(&before, request, span) => Role::None,
+            Role::Thing if is_search_had(&before, request, span) => Role::None,
             Role::None
             | Role::Thing
             | Role::Attribute
@@ -125,6 +127,18 @@ fn is_search(before: &str, request: &str, span: &TaggedSpan) -> bool {
     let mut after = after.split(' ');
     let is_asked = before.rsplit(' ').next().is_some_and(|it| ANYBODY.contains(it));
     is_asked && after.next() == Some("for") && matches!(after.next(), Some("one" | "it" | "them"))
+}
+
+/// Whether a name only says that something is sought: "have a *rummage* for the mug".
+fn is_search_had(before: &str, request: &str, span: &TaggedSpan) -> bool {
+    let had = plain(request.get(span.at.start..).unwrap_or_default());
+    let is_for = match had.split(' ').collect::<Vec<_>>().as_slice() {
+        [search, "for", ..] | [search, "about" | "around" | "round", "for", ..] => {
+            ERRANDS.contains(search)
+        }
+        _ => false,
+    };
+    is_for && (before.ends_with("have a") || before.ends_with("take a"))
 }
 
 /// Whether another thing follows after a comma: "not the glasses, *the bottle*".
@@ -259,6 +273,12 @@ mod tests {
                 &[(Thing, "trainer"), (Deed, "look")],
                 &[Thing],
             ),
+            (
+                "have a rummage about for a cushion",
+                &[(Thing, "rummage"), (Thing, "cushion")],
+                &[Thing],
+            ),
+            ("have a look", &[(Thing, "look")], &[Thing]),
             ("the book somebody looked at", &[(Thing, "book"), (Deed, "looked")], &[Thing, Deed]),
             ("not the glasses, the bottle", &[(Thing, "glasses")], &[Not]),
             (

@@ -19,7 +19,7 @@ pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> In
     // "Was" and its like place nothing.
     let is_placed = || words.iter().any(|it| it.len() > 2 && !is_past(it) && verbs::is_placing(it));
     match (tagged.intent, tagged.asked) {
-        (Intent::Question, _) if ends_in_order(request) => Intent::Fetch,
+        (Intent::Question | Intent::Where, _) if ends_in_order(request) => Intent::Fetch,
         (Intent::Question | Intent::Where, _) if asks_for_sighting(&words) => Intent::Question,
         (Intent::Question, Asked::None) => Intent::Fetch,
         (Intent::Question, Asked::Place) if is_open && is_placed() && !asks_for_first(request) => {
@@ -185,6 +185,7 @@ mod tests {
         check(asked_and_ordered, Question, Asked::Existence, true, Fetch);
         check("do we own a fork? if so id like it", Question, Asked::Existence, true, Fetch);
         check("is there a fork if yes bring it here", Question, Asked::Existence, true, Fetch);
+        check("um is there a fork, if so bring it to me", Where, Asked::None, true, Fetch);
         check("is there a fork? i'd like to know", Question, Asked::Existence, true, Question);
         check("tell me if so many forks are there", Question, Asked::Count, true, Question);
         check("is it in the hall? thanks", Question, Asked::Existence, true, Question);

@@ -61,15 +61,21 @@ pub fn without_remark(request: &str) -> Option<&str> {
     let sentences = request.split_inclusive(ends_sentence);
     let (sentence, clause) = sentences.into_iter().find_map(|it| Some((it, clause_text(it)?)))?;
     let comma = clause.find(',');
-    let more = MORE_TO_DO.iter().filter_map(|it| clause.to_lowercase().find(it)).min();
-    let end = comma.into_iter().chain(more).min().unwrap_or(clause.len());
+    let end = comma.into_iter().chain(more_to_do(clause)).min().unwrap_or(clause.len());
     let start = sentence.len() - clause.len();
     let alone = sentence.get(..start + end)?.trim_matches(|it: char| !it.is_alphanumeric());
     (alone.len() < request.trim_matches(|it: char| !it.is_alphanumeric()).len()).then_some(alone)
 }
 
-/// What is to be done there: "where the bag lay *and see* whether".
-const MORE_TO_DO: [&str; 4] = [" and see ", " and look ", " and check ", " and tell "];
+/// Where it begins what is to be done there: "where the bag lay *and see* whether".
+fn more_to_do(clause: &str) -> Option<usize> {
+    let mut ands = clause.match_indices(" and ");
+    let found = ands.find(|(at, and)| {
+        let after = clause.get(at + and.len()..).unwrap_or_default();
+        after.split(' ').next().is_some_and(|it| ERRANDS.contains(it))
+    });
+    found.map(|(at, _)| at)
+}
 
 /// The clause that tells which place, with what follows it.
 fn clause_text(sentence: &str) -> Option<&str> {
