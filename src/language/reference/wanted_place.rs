@@ -69,8 +69,8 @@ pub fn without_remark(request: &str) -> Option<&str> {
 
 /// Where it begins what is to be done there: "where the bag lay *and see* whether".
 fn more_to_do(clause: &str) -> Option<usize> {
-    let mut ands = clause.match_indices(" and ");
-    let found = ands.find(|(at, and)| {
+    let mut joints = clause.match_indices(" and ");
+    let found = joints.find(|(at, and)| {
         let after = clause.get(at + and.len()..).unwrap_or_default();
         after.split(' ').next().is_some_and(|it| ERRANDS.contains(it))
     });
