@@ -69,7 +69,7 @@ UNLISTED: dict[str, tuple[str, ...]] = {
     "metronome": ("living room", "office"),
     "shoehorn": ("hallway",),
 }
-"""The same of things that no source file of engram names, nor its models' training as it lies here."""
+"""The same of things that no source file of engram names but dictionaries; README.md says what has learnt their names since."""
 
 _ALIKE = (
     {"red", "orange", "pink", "purple", "brown"},

@@ -2,7 +2,7 @@
 
     python train.py --minilm MINILM --wordnet DICT --request-reader ../../request-reader --uses uses ../../caption-matcher/training/names --out WORK/uses.pt
 
-`--hold-out uses5.txt` leaves a writer's file out and measures on it; `--names` says where other names of a thing
+`--hold-out uses/writer_6.txt` leaves a writer's file out and measures on it; `--names` says where other names of a thing
 stand, which are then not learnt to be wrong.
 """
 

@@ -55,9 +55,6 @@ class Dictionary:
                     return f"{name}: {self.glosses[noun]}"
         return name
 
-    def __contains__(self, name: str) -> bool:
-        return name in self.glosses
-
 
 def forms(name: str) -> list[str]:
     """The name, and what it may be one of."""

@@ -58,8 +58,8 @@ pub(super) fn wanted_place(
 /// typing" of "go where dad was typing, he lost a cufflink". `None` where nothing is.
 pub fn without_remark(request: &str) -> Option<&str> {
     let ends_sentence = |it: char| SENTENCE_ENDS.contains(&it);
-    let sentences = request.split_inclusive(ends_sentence);
-    let (sentence, clause) = sentences.into_iter().find_map(|it| Some((it, clause_text(it)?)))?;
+    let mut sentences = request.split_inclusive(ends_sentence);
+    let (sentence, clause) = sentences.find_map(|it| Some((it, clause_text(it)?)))?;
     let comma = clause.find(',');
     let end = comma.into_iter().chain(more_to_do(clause)).min().unwrap_or(clause.len());
     let start = sentence.len() - clause.len();

@@ -28,7 +28,11 @@ impl Plan<'_> {
     /// where nothing is excluded, more than a place tells which one is meant, or nothing else was seen there.
     pub(super) fn by_place_but(&mut self) -> Result<Option<String>, RetrievalError> {
         let Reference { around, without, was_there, .. } = &self.reference;
-        if without.is_empty() || around.is_empty() || *was_there || self.is_told_by_use() {
+        if without.is_empty()
+            || around.is_empty()
+            || *was_there
+            || self.is_told_by_order_deed_or_time()
+        {
             return Ok(None);
         }
         let mut found = self.recall_there()?;

@@ -21,7 +21,7 @@ impl Plan<'_> {
         let mut wanted: Vec<(usize, &Instance)> =
             instances.iter().enumerate().filter(is_wanted).collect();
         let Reference { around, without, .. } = &self.reference;
-        if !self.is_told_by_use() && around.is_empty() && !without.is_empty() {
+        if !self.is_told_by_order_deed_or_time() && around.is_empty() && !without.is_empty() {
             let looks_so = |it: &Instance| {
                 let mut told = self.reference.thing.split(' ').rev().skip(1);
                 told.all(|word| it.desc.split(' ').any(|said| said == word))
@@ -36,7 +36,10 @@ impl Plan<'_> {
     /// record that shows that look, or may: "the black one, no, not the dotted one".
     pub(super) fn told_by_look(&mut self) -> Result<Option<Record>, RetrievalError> {
         let Reference { thing, around, without, .. } = &self.reference;
-        if self.is_told_by_use() || !around.is_empty() || without.is_empty() || !thing.contains(' ')
+        if self.is_told_by_order_deed_or_time()
+            || !around.is_empty()
+            || without.is_empty()
+            || !thing.contains(' ')
         {
             return Ok(None);
         }
@@ -51,7 +54,7 @@ impl Plan<'_> {
     }
 
     /// Whether an order, a deed or a time tells which one is meant.
-    pub(super) fn is_told_by_use(&self) -> bool {
+    pub(super) fn is_told_by_order_deed_or_time(&self) -> bool {
         let Reference { order, rank, doing, when, .. } = &self.reference;
         order.is_some() || *rank > 0 || doing.is_some() || !when.is_empty()
     }
