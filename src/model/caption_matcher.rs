@@ -15,6 +15,7 @@ use tokenizers::Encoding;
 use crate::model::encoder::{Encoder, Precision};
 use crate::model::encoder_files::EncoderFiles;
 use crate::model::glance::Glance;
+use crate::model::known_pairs::KnownPairs;
 use crate::model::layers::Linear;
 use crate::model::tensors::Tensors;
 use crate::model::threads::multiply_on_one_thread;
@@ -43,7 +44,8 @@ pub fn load(path: &Path) -> Result<Box<dyn CaptionMatcher>, ModelError> {
     let (hidden_size, weights) = (files.config.hidden_size, files.weights.pp("glance"));
     let glance = Glance::load(hidden_size, settings.glance_size, &weights);
     let glance = glance.map_err(|error| dir.unusable(&error))?;
-    Ok(Box::new(BertCaptionMatcher { identity, dir, files, glance, network: OnceLock::new() }))
+    let (network, known) = (OnceLock::new(), KnownPairs::default());
+    Ok(Box::new(BertCaptionMatcher { identity, dir, files, glance, network, known }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -59,6 +61,7 @@ struct BertCaptionMatcher {
     files: EncoderFiles,
     glance: Glance,
     network: OnceLock<Result<MatcherNetwork, ModelError>>,
+    known: KnownPairs,
 }
 
 struct MatcherNetwork {
@@ -68,7 +71,7 @@ struct MatcherNetwork {
 
 impl fmt::Debug for BertCaptionMatcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { identity, dir: _, files: _, glance: _, network: _ } = self;
+        let Self { identity, dir: _, files: _, glance: _, network: _, known: _ } = self;
         f.debug_struct("BertCaptionMatcher").field("identity", identity).finish_non_exhaustive()
     }
 }
@@ -79,18 +82,7 @@ impl CaptionMatcher for BertCaptionMatcher {
     }
 
     fn log_odds(&self, query: &str, sentences: &[&str]) -> Result<Vec<f32>, ModelError> {
-        if sentences.is_empty() {
-            return Ok(Vec::new());
-        }
-        let network = self.network.get_or_init(|| {
-            MatcherNetwork::load(&self.files).map_err(|error| self.dir.unusable(&error))
-        });
-        let network = network.as_ref().map_err(Clone::clone)?;
-        let tokenize = |it: &&str| self.files.tokenizer.encode((query, *it), true);
-        let tokens: Result<Vec<_>, _> = sentences.iter().map(tokenize).collect();
-        let tokens = tokens.map_err(|error| to_error(&error))?;
-        let texts: Vec<&[u32]> = tokens.iter().map(Encoding::get_ids).collect();
-        network.log_odds(&texts).map_err(|error| to_error(&error))
+        self.known.log_odds(query, sentences, |new| self.read(query, new))
     }
 
     fn log_odds_at_a_glance(
@@ -100,6 +92,20 @@ impl CaptionMatcher for BertCaptionMatcher {
     ) -> Result<Vec<f32>, ModelError> {
         let words = (&self.files.tokenizer, &self.files.words);
         self.glance.log_odds(words, query, sentences).map_err(|error| to_error(&error))
+    }
+}
+
+impl BertCaptionMatcher {
+    fn read(&self, query: &str, sentences: &[&str]) -> Result<Vec<f32>, ModelError> {
+        let network = self.network.get_or_init(|| {
+            MatcherNetwork::load(&self.files).map_err(|error| self.dir.unusable(&error))
+        });
+        let network = network.as_ref().map_err(Clone::clone)?;
+        let tokenize = |it: &&str| self.files.tokenizer.encode((query, *it), true);
+        let tokens: Result<Vec<_>, _> = sentences.iter().map(tokenize).collect();
+        let tokens = tokens.map_err(|error| to_error(&error))?;
+        let texts: Vec<&[u32]> = tokens.iter().map(Encoding::get_ids).collect();
+        network.log_odds(&texts).map_err(|error| to_error(&error))
     }
 }
 

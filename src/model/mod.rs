@@ -26,6 +26,7 @@ pub mod hub_cache;
 mod in_place;
 pub(crate) mod jpeg;
 pub mod known_models;
+mod known_pairs;
 pub(crate) mod layers;
 mod max_similarity;
 mod pickle;

@@ -29,7 +29,7 @@ const MAY_SHOW_MAX: usize = 16;
 /// Log-odds at a glance from which on a sentence is worth to be read.
 const WORTH_READING: f32 = -2.3;
 
-/// Most sentences that the model reads of one query.
+/// Most different sentences that the model reads of one query.
 const SENTENCES_MAX: usize = 6;
 
 /// Log-odds from which on a sentence shows what is asked for, and from which on it may: those that find
@@ -193,7 +193,12 @@ fn read_likely(
         evidence.as_ref().map(|it| it.certainty) < Some(Certainty::Shown)
     };
     let unsure = likely.into_iter().map(|(_, it)| it).filter(|(number, _)| is_unsure(*number));
-    let (numbers, sentences): (Vec<usize>, Vec<&str>) = unsure.take(SENTENCES_MAX).unzip();
+    let mut different = BTreeSet::new();
+    let worth_reading = unsure.take_while(|(_, sentence)| {
+        different.insert(*sentence);
+        different.len() <= SENTENCES_MAX
+    });
+    let (numbers, sentences): (Vec<usize>, Vec<&str>) = worth_reading.unzip();
     let mut read: Vec<Option<ReadCaption>> = records.iter().map(|_| None).collect();
     for (number, log_odds) in numbers.into_iter().zip(matcher.log_odds(query, &sentences)?) {
         let Some(of_caption) = read.get_mut(number) else { continue };
@@ -255,6 +260,7 @@ mod tests {
 
     const HALL: &str = "a suitcase in a hall";
     const BED: &str = "a navy travel case on a bed";
+    const CHAIR: &str = "a navy travel case on a chair";
 
     fn remembering(dir: &Path, captions: &[&str]) -> Episodic {
         let (memory, _) = open(dir);
@@ -315,6 +321,17 @@ mod tests {
         assert_eq!(told(&found), []);
         let sure = memory.last_seen_in("suitcase", &all, 3, Wording::Any).unwrap();
         assert_eq!(told(&sure), [(HALL, Certainty::InPlace)], "what is sure stays");
+    }
+
+    #[test]
+    fn a_sentence_that_captions_repeat_is_read_for_each_and_hides_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let captions: Vec<&str> = [BED; 2 * SENTENCES_MAX].into_iter().chain([CHAIR]).collect();
+        let memory = remembering(dir.path(), &captions);
+        let all = Filter::default();
+        let list = memory.list_sightings("suitcase", (&all, 20), Wording::Any).unwrap();
+        assert_eq!(usize::try_from(list.total).unwrap(), captions.len());
+        assert!(told(&list.sightings).contains(&(CHAIR, Certainty::Partial)));
     }
 
     #[test]
