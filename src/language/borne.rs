@@ -7,7 +7,7 @@ use crate::language::lexicon::{descends_from, singular};
 use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::part_attribute::is_part;
 use crate::language::tagged::{TaggedSentence, WordRole};
-use crate::language::words::SIDES;
+use crate::language::words::{PICTURES, SIDES};
 
 /// Says of a thing what it has. It is no part of the name: the same bag has none another time.
 pub(super) fn add_borne(thing: &mut Mention, sentence: TaggedSentence<'_>, head: usize) {
@@ -28,24 +28,29 @@ pub(super) fn add_borne(thing: &mut Mention, sentence: TaggedSentence<'_>, head:
 }
 
 /// The heads of what is printed on a thing: nothing but a picture stays on a mug, and no animal on a
-/// jumper.
+/// jumper. Of a poster that is whatever it has, of a card what is on it.
 pub(super) fn printed_on(sentence: TaggedSentence<'_>, head: usize) -> Vec<usize> {
     let one = singular(sentence.word(head));
     let is_mug = DRUNK_FROM.iter().any(|it| descends_from(&one, it));
     let is_worn = one.ends_with("shirt") || descends_from(&one, "article of clothing");
-    if !(is_mug || is_worn) || !sentence.role(head).is_name() {
+    let is_printed = PICTURES.has_tag(&one, "on");
+    let is_picture = PICTURES.has_tag(&one, "of") && PICTURES.has_tag(&one, "thing");
+    let bears = is_mug || is_worn || is_printed || is_picture;
+    if !bears || !sentence.role(head).is_name() {
         return Vec::new();
     }
     let borne = borne_by(sentence, head);
-    let is_on = borne
-        .last()
-        .is_some_and(|last| sentence.word(last + 1) == "on" && is_on_it(sentence, last + 1));
+    let after = borne.last().map_or(head, |last| last + 1);
+    let is_on = sentence.word(after) == "on" && is_on_it(sentence, after);
+    // A lamp above it is no part of a poster.
+    let is_beside = !is_on && sentence.word(after + 1) == "it";
     let is_pictured = |it: &usize| {
         let one = singular(sentence.word(*it));
         let is_motif = || MOTIFS.iter().any(|it| descends_from(&one, it));
-        !is_part(&one) && (is_mug || is_motif())
+        !is_part(&one) && (!is_worn || is_motif())
     };
-    borne.into_iter().filter(|_| is_on).filter(is_pictured).collect()
+    let is_shown = is_on || is_picture && !is_beside;
+    borne.into_iter().filter(|_| is_shown).filter(is_pictured).collect()
 }
 
 /// The heads of what "with" right after a head says that it has.
@@ -146,6 +151,14 @@ mod tests {
         assert_eq!(printed("a jumper/thing with a horse/thing on/relation/1 it"), ["horse"]);
         assert_eq!(printed("a jumper/thing with a badge/thing on/relation/1 it"), [""; 0]);
         assert_eq!(printed("a plate/thing with a cake/thing on/relation/1 it"), [""; 0]);
+        assert_eq!(printed("a card/thing with a ship/thing on/relation/1 it"), ["ship"]);
+        assert_eq!(printed("a card/thing with/relation/1 a pen/thing/2 beside it"), [""; 0]);
+        assert_eq!(
+            printed("the poster/thing with/relation/1 the parrot/thing/2 hangs"),
+            ["parrot"]
+        );
+        assert_eq!(printed("a poster/thing with/relation/1 a lamp/thing/2 above it"), [""; 0]);
+        assert_eq!(printed("a painting/thing with/relation/1 a frame/thing/2"), [""; 0]);
     }
 
     #[test]

@@ -72,6 +72,8 @@ pub enum Presence {
     Shown,
     /// There, and named only to say where another one is.
     Landmark,
+    /// Only guessed to be there: "what may be a helmet".
+    Guessed,
     /// Only depicted: on a poster, on a screen.
     Depicted,
     /// Said not to be there: denied, gone, or wished for.
@@ -82,7 +84,7 @@ impl Presence {
     pub fn is_there(self) -> bool {
         match self {
             Self::Shown | Self::Landmark => true,
-            Self::Depicted | Self::Absent => false,
+            Self::Guessed | Self::Depicted | Self::Absent => false,
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::language::caption::{ParsedCaption, ParsedDeed, ParsedThing, Presence}
 use crate::language::depicted::{as_depicted, is_depicted};
 use crate::language::everyday_deeds;
 use crate::language::fit::fit;
+use crate::language::guessed::{as_guessed, is_guessed};
 use crate::language::lexicon;
 use crate::language::mention::{Attribute, AttributeKind, Mention, mentions};
 use crate::language::naming;
@@ -26,6 +27,8 @@ pub fn index_mentions(caption: &ParsedCaption) -> Vec<Mention> {
     let mut indexed: Vec<Mention> = caption.shown_mentions().cloned().collect();
     let only_depicted = caption.things.iter().filter(|it| it.presence == Presence::Depicted);
     indexed.extend(only_depicted.map(|it| as_depicted(&it.mention)));
+    let only_guessed = caption.things.iter().filter(|it| it.presence == Presence::Guessed);
+    indexed.extend(only_guessed.map(|it| as_guessed(&it.mention)));
     let by_part: Vec<Mention> = caption.shown_mentions().filter_map(kind_before_head).collect();
     indexed.extend(by_part);
     indexed.extend(caption.deeds.iter().flat_map(|deed| animals_doing(caption, deed)));
@@ -223,10 +226,15 @@ pub fn is_deed(mention: &Mention) -> bool {
 }
 
 /// Whether a mention is of a thing, and neither of a deed, nor of a thing as what it is done to or
-/// as what is only depicted.
+/// as what is only depicted or guessed.
 pub fn is_plain(mention: &Mention) -> bool {
     let said = &mention.attributes;
-    !is_deed(mention) && !is_depicted(said) && !said.iter().any(|it| is_deed_word(&it.word))
+    is_surely_there(mention) && !is_deed(mention) && !said.iter().any(|it| is_deed_word(&it.word))
+}
+
+/// Whether a mention is of what is neither only depicted nor only guessed.
+pub fn is_surely_there(mention: &Mention) -> bool {
+    !is_depicted(&mention.attributes) && !is_guessed(&mention.attributes)
 }
 
 pub(super) fn deed_mention(who: Option<&Mention>, deed: &str) -> Mention {

@@ -11,7 +11,8 @@ use std::ops::Range;
 use crate::language::borne::printed_on;
 use crate::language::design::is_on_design;
 use crate::language::lexicon;
-use crate::language::mention::{Attribute, AttributeKind, Mention};
+use crate::language::mention::{Attribute, Mention};
+use crate::language::part_attribute::marked;
 use crate::language::tagged::{TaggedSentence, WordRole};
 use crate::language::words::{COPULAS, DEPICTIONS, DETERMINERS, PICTURES, TAKING};
 
@@ -26,11 +27,7 @@ pub(super) fn depicted(sentence: TaggedSentence<'_>, is_first: bool) -> BTreeSet
 
 /// The same thing, as one that is only depicted.
 pub(super) fn as_depicted(thing: &Mention) -> Mention {
-    let mut depicted = thing.clone();
-    depicted.phrase = format!("{}, {DEPICTED}", depicted.phrase);
-    let word = DEPICTED.to_owned();
-    depicted.attributes.push(Attribute { word, kind: AttributeKind::Other });
-    depicted
+    marked(thing.clone(), DEPICTED)
 }
 
 /// Whether what is said of a thing says that it is only depicted.
@@ -123,9 +120,13 @@ impl Depictions<'_> {
         at.checked_sub(1).is_some_and(|it| COPULAS.contains(self.word(it)))
     }
 
-    /// The name that ends right before a word, or before the comma before it.
+    /// The name that ends right before a word, or before the comma before it; of "two cards, one showing"
+    /// that of which it is one.
     fn name_before(&self, at: usize) -> Option<usize> {
         let before = (0..at).rev().find(|it| self.word(*it) != ",")?;
+        if matches!(self.word(before), "one" | "another" | "each" | "both") {
+            return self.heads(0, before).find(|it| self.is_screen(Some(*it)));
+        }
         Some(before).filter(|it| self.role(*it).is_name() || PICTURES.contains(self.word(*it)))
     }
 
@@ -315,6 +316,11 @@ mod tests {
         check("on/relation/5 the screen/landmark/0 , a/none man/person rides", &["man"]);
         check("on/relation the TV/part screen/landmark/0 , a tiger/thing walks", &["tiger"]);
         check("a sign/thing forbids/relation/1 bikes/thing/2", &["bikes"]);
+        check(
+            "two cards/thing stand/deed/1 on/relation/2 the ledge/landmark/3 , one showing a bear/thing",
+            &["bear"],
+        );
+        check("two women/person talk/deed/1 , one showing a ring/thing", &[]);
         check(
             "a poster/thing announces/deed/1 a play/thing/2 with/relation a ship/thing/5",
             &["play", "ship"],

@@ -4,6 +4,7 @@
 
 use crate::language::deeds::is_deed_word;
 use crate::language::depicted::is_depicted;
+use crate::language::guessed::is_guessed;
 use crate::language::lexicon;
 use crate::language::likeness::is_likeness;
 use crate::language::mention::{Attribute, AttributeKind};
@@ -115,7 +116,7 @@ pub fn fit(seen: &[Attribute], wanted: &[Attribute]) -> Option<Fit> {
         all = false;
     }
     Some(match (all, some) {
-        _ if is_depicted(seen) || is_hardly_shown(seen) => Fit::Possible,
+        _ if is_depicted(seen) || is_guessed(seen) || is_hardly_shown(seen) => Fit::Possible,
         _ if is_likeness(seen) && !is_likeness(wanted) => Fit::Possible,
         // A loaf beside somebody who cuts wood may be another than the one that is cut.
         _ if !is_done => Fit::Possible,

@@ -18,6 +18,7 @@ pub mod everyday_names;
 pub mod fit;
 mod formerly;
 mod gone;
+mod guessed;
 pub(crate) mod identifier;
 mod inscription;
 pub(crate) mod known_words;

@@ -72,7 +72,8 @@ pub(super) fn as_whole(thing: Mention) -> Mention {
     marked(thing, WHOLE)
 }
 
-fn marked(mut thing: Mention, mark: &str) -> Mention {
+/// The same thing with a mark that no caption says.
+pub(super) fn marked(mut thing: Mention, mark: &str) -> Mention {
     thing.phrase = format!("{}, {mark}", thing.phrase);
     let word = mark.to_owned();
     thing.attributes.push(Attribute { word, kind: AttributeKind::Other });

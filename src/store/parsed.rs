@@ -145,8 +145,8 @@ fn deed_of(on_disk: &str) -> Result<ParsedDeed, Fault> {
 const OBJECT: usize = 1_000_000;
 
 /// Their place is their number on disk.
-const PRESENCES: [Presence; 4] =
-    [Presence::Shown, Presence::Landmark, Presence::Absent, Presence::Depicted];
+const PRESENCES: [Presence; 5] =
+    [Presence::Shown, Presence::Landmark, Presence::Absent, Presence::Depicted, Presence::Guessed];
 
 fn number_in<T: PartialEq>(all: &[T], one: &T) -> u8 {
     let at = all.iter().position(|it| it == one);
@@ -176,6 +176,7 @@ mod tests {
         parsed.things[0].presence = Presence::Landmark;
         parsed.things[1].presence = Presence::Absent;
         parsed.things[2].presence = Presence::Depicted;
+        parsed.things[3].presence = Presence::Guessed;
         assert!(parsed.things.iter().any(|it| it.inside.is_some()));
         assert!(parsed.place.is_some() && !parsed.deeds.is_empty());
         parsed.deeds.push(ParsedDeed {

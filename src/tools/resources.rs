@@ -163,6 +163,7 @@ impl ThingReply {
             presence: match presence {
                 Presence::Shown => "shown",
                 Presence::Landmark => "landmark",
+                Presence::Guessed => "guessed",
                 Presence::Depicted => "depicted",
                 Presence::Absent => "absent",
             },

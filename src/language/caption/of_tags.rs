@@ -11,6 +11,7 @@ use crate::language::depicted::depicted;
 use crate::language::detached_part::{is_moved, wholes_of_parts};
 use crate::language::formerly::formerly;
 use crate::language::gone::{gone, left};
+use crate::language::guessed::guessed;
 use crate::language::place::PlaceWords;
 use crate::language::tagged::{TaggedSentence, TaggedWord, WordRole};
 use crate::language::undone::{is_nobody, undone};
@@ -27,6 +28,8 @@ pub(super) struct Tagged<'a> {
     pub(super) written: Vec<(usize, Range<usize>)>,
     /// Heads of what is only depicted.
     depicted: BTreeSet<usize>,
+    /// Heads of what is only guessed to be there.
+    guessed: BTreeSet<usize>,
     /// Heads of what is said to be gone, or only wished for.
     gone: BTreeSet<usize>,
     /// Verbs of what nobody does.
@@ -49,6 +52,7 @@ impl<'a> Tagged<'a> {
             lower: lower.map(str::to_lowercase).collect(),
             written: Vec::new(),
             depicted: BTreeSet::new(),
+            guessed: BTreeSet::new(),
             gone: BTreeSet::new(),
             undone: BTreeSet::new(),
             left: BTreeSet::new(),
@@ -60,6 +64,7 @@ impl<'a> Tagged<'a> {
         let tags = TaggedSentence { words: &said, tags: words };
         tagged.written = tagged.inscriptions(&said);
         tagged.depicted = depicted(tags, sentence == 0);
+        tagged.guessed = guessed(tags);
         tagged.gone = [gone(tags), wished(tags), formerly(tags)].into_iter().flatten().collect();
         tagged.gone.extend((0..words.len()).filter(|at| is_nobody(tags, *at)));
         tagged.undone = undone(tags);
@@ -118,6 +123,7 @@ impl<'a> Tagged<'a> {
             WordRole::Absent if !self.left.contains(&head) => Presence::Absent,
             _ if self.gone.contains(&head) => Presence::Absent,
             _ if self.depicted.contains(&head) => Presence::Depicted,
+            _ if self.guessed.contains(&head) => Presence::Guessed,
             WordRole::Landmark | WordRole::Place => Presence::Landmark,
             WordRole::None
             | WordRole::Part

@@ -12,6 +12,7 @@ use crate::base::RecordId;
 use crate::base::time::{Timestamp, Window};
 use crate::index::phrases::SceneQuery;
 use crate::language::caption::sentences_in_context;
+use crate::language::deeds::is_surely_there;
 use crate::language::fit::Certainty;
 use crate::memory::episodic::caption_match::{CaptionMatch, match_caption};
 use crate::memory::episodic::instance_query::SightingList;
@@ -37,6 +38,9 @@ const SENTENCES_MAX: usize = 6;
 /// this file.
 const SHOWS: f32 = 1.8;
 const MAY_SHOW: f32 = -1.2;
+
+/// Most log-odds of what a caption itself only guesses or depicts, whatever the model takes it for.
+const GUESSED: f32 = 0.0;
 
 /// Log-odds below which all that is read shows nothing of what is asked for.
 const DENIES: f32 = -3.0;
@@ -142,6 +146,8 @@ impl Episodic {
         let records = self.store.records(&ids)?;
         let read = read_likely(matcher, asked.text, wanted, &records)?;
         let other_words = |(record, ReadCaption { evidence, log_odds }): (Record, ReadCaption)| {
+            let is_surely = evidence.as_ref().is_none_or(|it| is_surely_there(&it.target));
+            let log_odds = if is_surely { log_odds } else { log_odds.min(GUESSED) };
             let match_probability = probability_of(log_odds);
             let (matched, noun) = evidence.map(|it| (it.matched, it.target.head_stem)).unzip();
             let recalled = Recalled {

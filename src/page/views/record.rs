@@ -182,6 +182,7 @@ fn read_out(parsed: &Parsed) -> Html {
         let Thing { phrase, head, attributes, presence, is_person } = it;
         let kind = match (presence.as_str(), is_person) {
             ("absent", _) => "said not to be there",
+            ("guessed", _) => "only guessed",
             ("depicted", _) => "only depicted",
             ("landmark", _) => "a landmark",
             (_, true) => "a person",
