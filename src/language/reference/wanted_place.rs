@@ -91,15 +91,49 @@ fn clause_text(sentence: &str) -> Option<&str> {
 /// Whether a request, which tells of the past or of a deed, wants the place of then. "Where was the cat
 /// on Sunday" asks, and "do you know where" as well, and so does "where is it now".
 fn wants_past_place(request: &str, is_deed: bool) -> bool {
-    request.to_lowercase().split(SENTENCE_ENDS).any(|sentence| {
-        let words = tokens(sentence);
-        let start = clause(&words)
-            .or_else(|| goes_somewhere(request).then(|| gone_to(&words))?)
-            .or_else(|| is_deed.then(|| looked_at(&words))?);
-        let after = start.and_then(|at| words.get(at..)).unwrap_or_default();
-        !after.is_empty() && !matches!(after, ["where", "is" | "are", ..])
-    })
+    let lower = request.to_lowercase();
+    is_told_first(&tokens(&lower))
+        || lower.split(SENTENCE_ENDS).any(|sentence| {
+            let words = tokens(sentence);
+            let start = clause(&words)
+                .or_else(|| goes_somewhere(request).then(|| gone_to(&words))?)
+                .or_else(|| is_deed.then(|| looked_at(&words))?);
+            let after = start.and_then(|at| words.get(at..)).unwrap_or_default();
+            !after.is_empty() && !matches!(after, ["where", "is" | "are", ..])
+        })
 }
+
+/// Whether the robot is to go where it was told before: "where the suitcase was on Saturday, *go there*",
+/// "when the boy was playing on Saturday *go where he was*"; but not to bring the thing from there.
+fn is_told_first(words: &[&str]) -> bool {
+    let goes = |at: &usize| {
+        let verb = words.get(*at).copied().unwrap_or_default();
+        let mut after = words.get(at + 1..).unwrap_or_default();
+        while let [adverb, rest @ ..] = after
+            && BEFORE_THERE.contains(adverb)
+        {
+            after = rest;
+        }
+        let is_there = match after {
+            ["there", ..] => true,
+            ["where", who, was, ..] => DOERS.contains(who) && matches!(*was, "was" | "were"),
+            _ => false,
+        };
+        is_there && (verb == "go" || ERRANDS.has_tag(verb, "way"))
+    };
+    let Some((before, after)) =
+        (1..words.len()).find(goes).and_then(|at| words.split_at_checked(at))
+    else {
+        return false;
+    };
+    let tells = |it: &&str| matches!(*it, "where" | "was" | "were");
+    let brings = |it: &&str| ERRANDS.has_tag(it, "gives");
+    before.iter().any(tells) && !after.iter().any(brings)
+}
+
+/// Between "go" and "there".
+const BEFORE_THERE: [&str; 9] =
+    ["back", "over", "straight", "right", "down", "up", "out", "on", "to"];
 
 /// By what a request, which tells of a habit, tells the usual place that it wants: "the cat sleeps
 /// every night" of "where the cat sleeps every night", "mug" of "the mug's usual place"; nothing of
@@ -297,6 +331,11 @@ mod tests {
             ("take me to the little table where I left my bag yesterday", true),
             ("bring the bag to the table where I was reading yesterday", false),
             ("what was on the table where I left my bag yesterday", false),
+            ("you know where the suitcase was on saturday go over there", true),
+            ("Where did I sit on Sunday? Where the cat was. Go back there, please.", true),
+            ("remember when he was playing on Saturday go to where he was it may rain", true),
+            ("where the mug was on Sunday go there and bring it to me", false),
+            ("is there a cat where the suitcase was on Saturday", false),
             ("where was the cat on Sunday", false),
             ("do you know where I left my bag yesterday", false),
             ("bring the mug from where I left it", false),
