@@ -56,6 +56,7 @@ impl DescribedByUse {
         let description = match said.split_once(' ') {
             Some(("what" | "whatever", use_)) => format!("thing {use_}"),
             Some(("smth", use_)) => format!("something {use_}"),
+            Some((it, use_)) if PLACEHOLDERS.has_tag(it, "forgotten") => format!("thing {use_}"),
             _ => said,
         };
         Some(Self { description, at })
@@ -165,6 +166,8 @@ mod tests {
             ("something for me", ""),
             ("something for grandma", ""),
             ("smth to snip twigs with pls", "something to snip twigs with"),
+            ("the thingummy for opening tins", "thing for opening tins"),
+            ("that wotsit you hang coats on", "thing you hang coats on"),
             ("something red", ""),
             ("the red one", ""),
             ("bring me something. to work!", ""),
