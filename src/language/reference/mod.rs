@@ -151,11 +151,12 @@ impl Reference {
         let intent = if is_talk { Intent::Chat } else { intent };
         let is_question = intent == Intent::Question;
 
-        // A question is about what somebody did, and not about something to do it with.
+        // A question is about what somebody did, and not about something to do it with, but where it
+        // asks for that.
         let is_open = when.is_empty()
             && tagged.order == Superlative::None
             && tagged.tense == Tense::None
-            && !is_question;
+            && (!is_question || questions::asks_for_use(request));
         let for_use = said.for_use().filter(|_| is_open);
         let is_named = !named.names.is_empty() && for_use.is_none();
         let called = if for_use.is_some() { said.attributes() } else { called };

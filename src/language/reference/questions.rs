@@ -7,6 +7,7 @@ use crate::language::known_words::is_known_name;
 use crate::language::lexicon::singular;
 use crate::language::reference::courtesy::without_courtesy;
 use crate::language::reference::phrase::{plain, thing};
+use crate::language::reference::uses::DescribedByUse;
 use crate::language::request_tags::{Asked, Intent, Role, TaggedRequest};
 use crate::language::verbs;
 use crate::language::words::{AUXILIARIES, COPULAS, DETERMINERS, ERRANDS, QUESTION_WORDS};
@@ -28,7 +29,7 @@ pub(super) fn intent(request: &str, tagged: &TaggedRequest, is_open: bool) -> In
         (Intent::Chat, _) if is_bare_name(request, tagged) => Intent::Fetch,
         (Intent::Fetch | Intent::Where, _) if asks_of_the_past(&words) => Intent::Question,
         (Intent::Where, Asked::Existence) if asks_whether_there_is(&words) => Intent::Question,
-        (Intent::Where, _) if asks_for_any(&words) => Intent::Question,
+        (Intent::Where, _) if asks_for_any(&words) || asks_for_use(request) => Intent::Question,
         (Intent::Where, Asked::Place) if asks_for_first(request) => Intent::Question,
         (intent, _) => intent,
     }
@@ -57,7 +58,21 @@ fn is_bare_name(request: &str, tagged: &TaggedRequest) -> bool {
 pub(super) fn asked(request: &str, tagged: &TaggedRequest) -> Asked {
     let words = plain(request);
     let words: Vec<&str> = words.split(' ').collect();
-    if asks_for_any(&words) { Asked::Existence } else { tagged.asked }
+    if asks_for_any(&words) || asks_for_use(request) { Asked::Existence } else { tagged.asked }
+}
+
+/// "Have we got *something to cut paper with*": whether there is a thing for that, and not whether
+/// somebody did it.
+pub(super) fn asks_for_use(request: &str) -> bool {
+    let Some(described) = DescribedByUse::of(request) else { return false };
+    let before = plain(request.get(..described.at.start).unwrap_or_default());
+    let words: Vec<&str> = before.split(' ').collect();
+    matches!(
+        words.as_slice(),
+        [.., "is" | "are", "there"]
+            | [.., "do" | "does", _, "have" | "own"]
+            | [.., "have" | "has", _, "got"]
+    )
 }
 
 /// "Is it in the hall? If so *bring it*", "do we own a fork, if so *I'd like it*".
@@ -169,6 +184,20 @@ mod tests {
     }
 
     #[test]
+    fn whether_there_is_something_for_a_use_is_told_from_whether_it_was_done() {
+        for (request, expect) in [
+            ("have we got something to open tins with", true),
+            ("um do we have anything to cut paper with?", true),
+            ("is there something I can sit on", true),
+            ("did anyone take something to read", false),
+            ("is there anything on the table", false),
+            ("do we have a knife", false),
+        ] {
+            assert_eq!(asks_for_use(request), expect, "{request}");
+        }
+    }
+
+    #[test]
     fn a_question_of_the_past_is_one_and_where_somebody_left_a_thing_is_where_it_is() {
         use Intent::{Fetch, Question, Where};
         let check = |request: &str, said, asked, is_open, expect| {
@@ -197,6 +226,7 @@ mod tests {
         check("where did you last see the hammer", Question, Asked::Place, true, Question);
         check("where did you put the hammer", Where, Asked::Place, true, Where);
         check("do we have any tape? bring it", Fetch, Asked::None, true, Fetch);
+        check("is there something I can sit on", Where, Asked::Existence, true, Question);
         check("where did you see it first", Where, Asked::Place, true, Question);
         check("where did you see it first", Question, Asked::Place, true, Question);
     }

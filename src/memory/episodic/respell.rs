@@ -12,7 +12,7 @@ use crate::language::known_words::{Familiarity, familiarity, is_among, is_englis
 use crate::language::lexicon;
 use crate::language::reference::{Order, Reference, Respelling};
 use crate::language::spelling::{find_meant, is_slip_of_hand, is_swap, nearest, sounding_like};
-use crate::language::words::STOP_WORDS;
+use crate::language::words::{FUNCTION_WORDS, STOP_WORDS};
 use crate::memory::episodic::Episodic;
 
 impl Episodic {
@@ -65,8 +65,8 @@ const JOINED_LETTERS_MIN: usize = 3;
 /// captions' where the hand slips so. What English has is clipped from a longer name only as the noun
 /// of a phrase: a sun hat is no sunglasses hat.
 pub(super) fn read_as(said: &str, captioned: &BTreeSet<String>, is_noun: bool) -> Option<String> {
-    // "Something that keeps it cold" has no hat.
-    if STOP_WORDS.contains(said) {
+    // "Something that keeps it cold" has no hat, and what one could sit on is not cold.
+    if STOP_WORDS.contains(said) || FUNCTION_WORDS.contains(said) {
         return None;
     }
     // Captions compare nothing.
@@ -182,6 +182,8 @@ mod tests {
         }
         let hat = ["hat".to_owned()].into();
         assert_eq!(read_as("that", &hat, false), None, "a word of grammar");
+        let cold = ["cold".to_owned()].into();
+        assert_eq!(read_as("could", &cold, false), None, "another");
         let shades = ["sunglasses".to_owned()].into();
         assert_eq!(read_as("sun", &shades, true).as_deref(), Some("sunglasses"));
         assert_eq!(read_as("sun", &shades, false), None, "sun hat");
