@@ -16,6 +16,7 @@ pub mod purpose;
 mod put_right;
 mod questions;
 mod said;
+mod second_thought;
 mod targets_apart;
 mod uses;
 mod wanted_place;
@@ -135,7 +136,8 @@ impl Reference {
     /// Puts together what the words of a request say; `times` are those found in it.
     pub fn of(request: &str, tagged: &TaggedRequest, times: &[Found]) -> Self {
         let apart = targets_apart::with_targets_apart(request, tagged);
-        let put_right = put_right::by_words_before(request, &apart);
+        let anew = second_thought::with_what_is_taken_back(request, &apart);
+        let put_right = put_right::by_words_before(request, &anew);
         let purpose = Purpose::of(request, &put_right);
         let without_purpose = purpose.as_ref().map(|it| it.left_out_of(&put_right));
         let tagged = without_purpose.as_ref().unwrap_or(&put_right);

@@ -8,10 +8,10 @@ use std::ops::Range;
 use crate::language::lexicon;
 use crate::language::reference::errand::{Ordered, goes_somewhere, ordered};
 use crate::language::reference::phrase::{is_relative, plain};
+use crate::language::reference::second_thought::begins_second_thought;
 use crate::language::request_tags::{Role, TaggedRequest, TaggedSpan};
 use crate::language::words::{
-    ANYBODY, BEFORE_VERBS, COPULAS, DENIALS, DETERMINERS, ERRANDS, PREPOSITIONS, SECOND_THOUGHTS,
-    is_room,
+    ANYBODY, BEFORE_VERBS, COPULAS, DENIALS, DETERMINERS, ERRANDS, PREPOSITIONS, is_room,
 };
 
 /// The tags with
@@ -109,9 +109,10 @@ fn is_taken_back(request: &str, tagged: &TaggedRequest, span: &TaggedSpan) -> bo
     let between = text(span.at.end..thing.at.start);
     let noun = |name: &str| lexicon::singular(name.rsplit(' ').next().unwrap_or_default());
     let (said, meant) = (noun(&text(span.at.clone())), noun(&text(thing.at.clone())));
-    said != meant
-        && lexicon::is_name(&said)
-        && between.split(' ').any(|it| SECOND_THOUGHTS.contains(it))
+    said != meant && lexicon::is_name(&said) && {
+        let words: Vec<&str> = between.split(' ').collect();
+        (0..words.len()).any(|at| begins_second_thought(words.get(at..)))
+    }
 }
 
 /// Whether words tell which of several a search ends with: "... until you hit the *red* one".
