@@ -4,11 +4,13 @@
     python sightings.py ../../target/release/engram narrations.jsonl narration_questions.jsonl
     python sightings.py ../../target/release/engram long_captions.jsonl long_caption_questions.jsonl
 
-`--out FILE` writes what `benches/home/reliability.py` draws. Each group of texts (a session, a building) is a memory of its own. README.md says whence the texts come.
+`--latency` tells how long `recall_last_seen` takes the first time and again; `--out FILE` writes what `benches/home/reliability.py` draws. Each group of texts (a session, a building) is a memory of its own. README.md says whence the texts come.
 """
 
 import argparse
 import json
+import statistics
+import time
 from pathlib import Path
 
 from captions import CLAIMS, SECOND, SIGHTINGS_MAX
@@ -105,6 +107,23 @@ def ask(program, texts, questions, show):
     return outcomes
 
 
+def latencies(program, texts, questions):
+    """Milliseconds of each question the first time, then of each again."""
+    memory = Memory(program, [row["text"] for row in texts])
+    # The first query of all loads the models.
+    memory.last("a thing")
+    rounds = []
+    for _ in range(2):
+        taken = []
+        for row in questions:
+            start = time.perf_counter()
+            memory.last(row["question"])
+            taken.append(1000 * (time.perf_counter() - start))
+        rounds.append(taken)
+    memory.daemon.close()
+    return rounds
+
+
 def counts(given, right):
     return len(given & right), len(given), len(right)
 
@@ -140,16 +159,26 @@ def main():
     parser.add_argument("questions", type=Path)
     parser.add_argument("--only", help="one group")
     parser.add_argument("--show", action="store_true", help="what is answered wrongly")
+    parser.add_argument("--latency", action="store_true", help="how long it takes, and nothing else")
     parser.add_argument("--out", type=Path, help="each answer's probability and whether it is right, to draw")
     args = parser.parse_args()
     texts, questions = (
         [json.loads(line) for line in path.read_text().splitlines()] for path in (args.texts, args.questions)
     )
-    outcomes = {}
+    outcomes, first, again = {}, [], []
     for group in dict.fromkeys(map(group_of, texts)):
-        if args.only in (None, group):
-            own = [[row for row in rows if group_of(row) == group] for rows in (texts, questions)]
+        if args.only not in (None, group):
+            continue
+        own = [[row for row in rows if group_of(row) == group] for rows in (texts, questions)]
+        if args.latency:
+            for all_, taken in zip((first, again), latencies(args.engram, *own), strict=True):
+                all_.extend(taken)
+        else:
             outcomes[group] = ask(args.engram, *own, args.show)
+    if args.latency:
+        for name, taken in (("first", first), ("again", again)):
+            print(f"{name}: median {statistics.median(taken):.1f} ms, mean {statistics.mean(taken):.1f} ms")
+        return
     for group, own in outcomes.items():
         print(group, json.dumps(figures(own)))
     everything = [it for own in outcomes.values() for it in own]
