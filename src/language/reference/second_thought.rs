@@ -17,20 +17,18 @@ pub(super) fn with_what_is_taken_back(request: &str, tagged: &TaggedRequest) -> 
     told.spans.clear();
     for span in &tagged.spans {
         let is_before = span.at.end <= thought;
-        match span.role {
-            Role::Attribute if is_before => {
-                told.spans.push(TaggedSpan { role: Role::Not, at: span.at.clone() });
+        if is_before && span.role == Role::Attribute {
+            told.spans.push(TaggedSpan { role: Role::Not, at: span.at.clone() });
+        } else if is_before && span.role == Role::Thing {
+            let name = request.get(span.at.clone()).unwrap_or_default();
+            let noun = span.at.start + name.rfind(' ').map_or(0, |blank| blank + 1);
+            let said = span.at.start..noun.saturating_sub(1).max(span.at.start);
+            if !said.is_empty() {
+                told.spans.push(TaggedSpan { role: Role::Not, at: said });
             }
-            Role::Thing if is_before => {
-                let name = request.get(span.at.clone()).unwrap_or_default();
-                let noun = span.at.start + name.rfind(' ').map_or(0, |blank| blank + 1);
-                let said = span.at.start..noun.saturating_sub(1).max(span.at.start);
-                if !said.is_empty() {
-                    told.spans.push(TaggedSpan { role: Role::Not, at: said });
-                }
-                told.spans.push(TaggedSpan { role: Role::Thing, at: noun..span.at.end });
-            }
-            _ => told.spans.push(span.clone()),
+            told.spans.push(TaggedSpan { role: Role::Thing, at: noun..span.at.end });
+        } else {
+            told.spans.push(span.clone());
         }
     }
     told
