@@ -115,7 +115,7 @@ mod tests {
 
         fn log_odds(&self, _query: &str, sentences: &[&str]) -> Result<Vec<f32>, ModelError> {
             let is_it = |it: &&str| it.contains("lamp") || it.contains("chandelier");
-            Ok(sentences.iter().map(|it| if is_it(it) { 1.0 } else { -4.0 }).collect())
+            Ok(sentences.iter().map(|it| if is_it(it) { 0.0 } else { -4.0 }).collect())
         }
 
         fn log_odds_at_a_glance(
