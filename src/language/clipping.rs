@@ -8,8 +8,9 @@ use crate::language::lexicon::{is_of_body, singular};
 
 /// Letters that are left of a word at least.
 const LEFT_MIN: usize = 3;
-/// Letters that are clipped off at least: fewer are an ending.
+/// Letters that are clipped off at least: fewer are an ending, but where an -ie takes their place.
 const CLIPPED_MIN: usize = 3;
+const CLIPPED_BEFORE_IE_MIN: usize = 2;
 
 /// The known word that a word is clipped from; `None` where there is none, or several.
 pub(crate) fn clipped_from<'a>(
@@ -18,18 +19,19 @@ pub(crate) fn clipped_from<'a>(
 ) -> Option<&'a str> {
     let word = singular(word);
     let left = left_of(&word);
-    let beginning_with = |left: &str| {
-        let is_long = |it: &&str| it.chars().count() >= left.chars().count() + CLIPPED_MIN;
+    let beginning_with = |left: &str, clipped_min: usize| {
+        let is_long = |it: &&str| it.chars().count() >= left.chars().count() + clipped_min;
         let left = left.to_owned();
         let begun = known.clone().into_iter().filter(is_long);
         only(begun.filter(|it| it.starts_with(&left)))
     };
     let is_clipped = word.chars().count() >= LEFT_MIN;
-    let clipped = is_clipped.then(|| beginning_with(&word)).flatten();
+    let clipped = is_clipped.then(|| beginning_with(&word, CLIPPED_MIN)).flatten();
     // A word that is left whole is clipped least: "ducky". A lap is not called "lappy".
     let is_left = |it: &&str| Some(*it) == left && !is_of_body(it);
     let whole = || only(known.clone().into_iter().filter(is_left));
-    clipped.or_else(whole).or_else(|| beginning_with(left?))
+    let least = if word.ends_with("ie") { CLIPPED_BEFORE_IE_MIN } else { CLIPPED_MIN };
+    clipped.or_else(whole).or_else(|| beginning_with(left?, least))
 }
 
 /// What is left without an -ie or -y and without the consonant that is doubled before it: "lap" of
@@ -75,6 +77,7 @@ mod tests {
             "planter",
             "mug",
             "wellington",
+            "blanket",
         ];
         for (word, expect) in [
             ("mic", Some("microphone")),
@@ -84,6 +87,8 @@ mod tests {
             ("footie", Some("football")),
             ("ducky", Some("duck")),
             ("wellies", Some("wellington")),
+            ("blankie", Some("blanket")),
+            ("blanky", None),
             ("mu", None),
             ("muggy", Some("mug")),
             ("", None),
