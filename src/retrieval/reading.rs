@@ -18,6 +18,7 @@ use crate::language::spelling::with_heard_denial;
 use crate::language::time::slips::slips_of_time;
 use crate::language::verbs;
 use crate::language::words::{DETERMINERS, PREPOSITIONS};
+use crate::memory::episodic::last_seen::Wording;
 use crate::memory::episodic::noun_phrases::bare_name;
 use crate::retrieval::{Retrieval, RetrievalError};
 use crate::search::Filter;
@@ -50,6 +51,11 @@ impl Retrieval {
                 let is_other_order =
                     reference.intent == Intent::Chat && ordered(text) == Ordered::OtherDeed;
                 self.with_name_alone(text, Reference { is_other_order, ..reference })
+            }
+            Intent::Fetch | Intent::Where
+                if goes_somewhere(text) && self.is_nobody(&reference.thing) =>
+            {
+                Reference { intent: Intent::Chat, ..reference }
             }
             Intent::Fetch | Intent::Where if self.is_nonsense(text, &reference) => {
                 Reference { intent: Intent::Chat, ..reference }
@@ -255,6 +261,13 @@ impl Retrieval {
     fn is_place_seen(&self, reference: &Reference) -> bool {
         let mut named = [&reference.thing].into_iter().chain(&reference.around);
         named.any(|it| self.is_surely_seen(it))
+    }
+
+    /// Whether somebody is meant who was never seen: there is no guess where people are.
+    fn is_nobody(&self, thing: &str) -> bool {
+        let noun = thing.rsplit(' ').next().unwrap_or_default();
+        let seen = || self.episodic.last_seen_in(thing, &Filter::default(), 1, Wording::Any);
+        lexicon::is_person(&lexicon::singular(noun)) && seen().is_ok_and(|it| it.is_empty())
     }
 
     pub(super) fn is_surely_seen(&self, thing: &str) -> bool {
