@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::language::lexicon;
 use crate::language::reference::errand::{Ordered, goes_somewhere, ordered};
 use crate::language::reference::phrase::{is_relative, plain};
-use crate::language::reference::second_thought::begins_second_thought;
+use crate::language::reference::second_thought::second_thought;
 use crate::language::request_tags::{Role, TaggedRequest, TaggedSpan};
 use crate::language::words::{
     ANYBODY, BEFORE_VERBS, COPULAS, DENIALS, DETERMINERS, ERRANDS, PREPOSITIONS, is_room,
@@ -109,10 +109,8 @@ fn is_taken_back(request: &str, tagged: &TaggedRequest, span: &TaggedSpan) -> bo
     let between = text(span.at.end..thing.at.start);
     let noun = |name: &str| lexicon::singular(name.rsplit(' ').next().unwrap_or_default());
     let (said, meant) = (noun(&text(span.at.clone())), noun(&text(thing.at.clone())));
-    said != meant && lexicon::is_name(&said) && {
-        let words: Vec<&str> = between.split(' ').collect();
-        (0..words.len()).any(|at| begins_second_thought(words.get(at..)))
-    }
+    let words: Vec<&str> = between.split(' ').collect();
+    said != meant && lexicon::is_name(&said) && second_thought(&words).is_some()
 }
 
 /// Whether words tell which of several a search ends with: "... until you hit the *red* one".

@@ -226,7 +226,7 @@ mod tests {
         check("where did you last see the hammer", Question, Asked::Place, true, Question);
         check("where did you put the hammer", Where, Asked::Place, true, Where);
         check("do we have any tape? bring it", Fetch, Asked::None, true, Fetch);
-        check("is there something I can sit on", Where, Asked::Existence, true, Question);
+        check("is there something I can sit on", Where, Asked::Place, true, Question);
         check("where did you see it first", Where, Asked::Place, true, Question);
         check("where did you see it first", Question, Asked::Place, true, Question);
     }

@@ -39,7 +39,7 @@ fn told_anew(request: &str, tagged: &TaggedRequest) -> Option<usize> {
     let thing = tagged.spans.iter().find(|it| it.role == Role::Thing)?;
     let after: Vec<(String, Range<usize>)> = words_from(request, thing.at.end).collect();
     let words: Vec<&str> = after.iter().map(|(word, _)| word.as_str()).collect();
-    let thought = (0..words.len()).find(|at| begins_second_thought(words.get(*at..)))?;
+    let thought = second_thought(&words)?;
     let one = words.iter().position(|it| matches!(*it, "one" | "ones"))?;
     let between = words.get(thought..one)?;
     // "No other one is there" thinks of nothing anew.
@@ -49,15 +49,15 @@ fn told_anew(request: &str, tagged: &TaggedRequest) -> Option<usize> {
     (is_told && tagged.spans.iter().any(|it| is_told_of(&it))).then_some(start)
 }
 
-/// Whether words begin with one by which somebody puts right what was said; "rather than" and "instead of"
-/// are none.
-pub(super) fn begins_second_thought(words: Option<&[&str]>) -> bool {
-    match words {
-        Some(["rather", "than", ..] | ["instead", "of", ..]) => false,
-        Some([word, next, ..]) if SECOND_THOUGHTS.has_tag(word, "on") => *next == "on",
-        Some([word, ..]) => SECOND_THOUGHTS.contains(word) && !SECOND_THOUGHTS.has_tag(word, "on"),
-        _ => false,
-    }
+/// The first word by which somebody puts right what was said; "rather than" and "instead of" put nothing
+/// right.
+pub(super) fn second_thought(words: &[&str]) -> Option<usize> {
+    let next = |at: usize| words.get(at + 1).copied().unwrap_or_default();
+    words.iter().enumerate().position(|(at, word)| match (*word, next(at)) {
+        ("rather", "than") | ("instead", "of") => false,
+        (word, next) if SECOND_THOUGHTS.has_tag(word, "on") => next == "on",
+        (word, _) => SECOND_THOUGHTS.contains(word),
+    })
 }
 
 /// Words from a place of a text on, bare, with where each stands.
