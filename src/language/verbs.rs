@@ -64,8 +64,11 @@ pub fn in_ing(verb: &str) -> String {
     if let Some(base) = verb.strip_suffix("ied").or_else(|| verb.strip_suffix("ies")) {
         return format!("{base}ying");
     }
-    if let Some(base) = verb.strip_suffix("ed") {
-        return format!("{base}ing");
+    // "feed" is a verb itself, "agreed" is of "agree".
+    let is_past = !(verb.ends_with("eed") && lexicon::is_verb(verb));
+    if let Some(base) = verb.strip_suffix("ed").filter(|_| is_past) {
+        let end = if base.ends_with('e') { "eing" } else { "ing" };
+        return format!("{}{end}", base.strip_suffix('e').unwrap_or(base));
     }
     let base = if let Some(base) =
         verb.strip_suffix("es").filter(|it| it.ends_with(['h', 's', 'x', 'z']))
@@ -110,6 +113,9 @@ mod tests {
             ("iron", Some("ironing")),
             ("chop", Some("chopping")),
             ("stirs", Some("stirring")),
+            ("feed", Some("feeding")),
+            ("weed", Some("weeding")),
+            ("agreed", Some("agreeing")),
             ("cooks", Some("cooking")),
             ("left", None),
             ("is", None),

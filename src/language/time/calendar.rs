@@ -3,6 +3,7 @@
 //! Pure.
 
 use crate::language::time::Span;
+use crate::language::time::day_parts::part;
 use crate::language::time::find::{Atom, Words};
 use crate::language::time::holidays::BY_NAME;
 use crate::language::time::words::{MONTHS, WEEKDAYS};
@@ -45,7 +46,10 @@ impl Words {
         if let Some(day) = word.strip_suffix('s').filter(|_| is_plural).and_then(weekday) {
             return Some(Atom::days(end, only(&[day as usize])));
         }
-        let day = weekday(word).filter(|_| named > at || !SHORT_AND_WORDS.contains(&word))?;
+        // "sat morning": a part of the day says that a day is meant.
+        let is_meant =
+            named > at || !SHORT_AND_WORDS.contains(&word) || part(self.word(end)).is_some();
+        let day = weekday(word).filter(|_| is_meant)?;
         if is_every {
             return Some(Atom::days(end, only(&[day as usize])));
         }

@@ -2,6 +2,7 @@
 //!
 //! Pure.
 
+use crate::language::time::calendar::weekday;
 use crate::language::time::find::{Atom, Words};
 use crate::language::time::words::{EVENTS, Occasion, PARTS};
 use crate::language::time::{Hours, Span};
@@ -35,8 +36,8 @@ impl Words {
         // Something must say that a time is meant, and not a morning coat.
         let stands = modified > at
             || is_plural
-            || self.before(at) == "yesterday"
-            || self.before(at).ends_with("day");
+            || self.before(at).ends_with("day")
+            || weekday(self.before(at)).is_some();
         if !stands {
             return None;
         }

@@ -87,7 +87,9 @@ fn names(thing: &str) -> Option<(String, String)> {
         let mut parts = mention.attributes.iter().filter(|it| it.kind == AttributeKind::Compound);
         parts.any(|it| it.word == lexicon::singular(word))
     };
-    let rest: Vec<&str> = mention.phrase.split(' ').filter(|it| !is_part(it)).collect();
+    let mut rest: Vec<&str> = mention.phrase.split(' ').filter(|it| !is_part(it)).collect();
+    // "roll of tape"
+    rest.pop_if(|it| *it == "of");
     let read = rest.join(" ");
     (read != mention.phrase && !read.is_empty()).then_some((mention.phrase, read))
 }
@@ -113,6 +115,7 @@ mod tests {
         let read = |thing| names(thing).map(|(_, read)| read);
         assert_eq!(read("blue model car").as_deref(), Some("blue car"));
         assert_eq!(read("sunflower oil bottle").as_deref(), Some("bottle"));
+        assert_eq!(read("roll of tape").as_deref(), Some("roll"));
         assert_eq!(read("blue car"), None);
         assert_eq!(read("gate 13"), None);
         assert_eq!(read(""), None);
