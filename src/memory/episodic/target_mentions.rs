@@ -5,7 +5,8 @@
 use crate::index::phrases::ObjectQuery;
 use crate::language::caption::{ParsedCaption, ParsedThing};
 use crate::language::fit::Fit;
-use crate::language::mention::{Attribute, Mention};
+use crate::language::lexicon;
+use crate::language::mention::{Attribute, AttributeKind, Mention};
 use crate::language::ones::are_told_singly;
 use crate::memory::episodic::attribute_clusters::lasting_attributes;
 
@@ -27,7 +28,9 @@ pub(super) fn find_mentions(caption: &ParsedCaption, target: &ObjectQuery) -> Ve
         }
         let (mention, inside) = in_its_pot(thing, caption);
         target.fit(&mention).filter(|it| *it > Fit::Related)?;
-        let attributes = lasting_attributes(&[mention.attributes.as_slice(), inside].concat());
+        let closed = closed_compound_attribute(&mention, target);
+        let said = [mention.attributes.as_slice(), inside, closed.as_slice()].concat();
+        let attributes = lasting_attributes(&said);
         Some(TargetMention { sentence: thing.sentence, mention, attributes })
     });
     of_target.collect()
@@ -43,4 +46,12 @@ fn in_its_pot<'a>(thing: &ParsedThing, caption: &'a ParsedCaption) -> (Mention, 
     };
     named.head = format!("{} in a {}", named.head, pot.phrase);
     (named, &pot.attributes)
+}
+
+/// What a noun written as one word adds to the noun that is asked for: the hair of "hairbrush", which
+/// is another brush than a paintbrush.
+fn closed_compound_attribute(mention: &Mention, target: &ObjectQuery) -> Option<Attribute> {
+    let first = mention.head_stem.strip_suffix(&target.said)?;
+    let (word, kind) = (first.to_owned(), AttributeKind::Compound);
+    lexicon::is_name(first).then_some(Attribute { word, kind })
 }

@@ -97,6 +97,30 @@ fn two_colours_are_two() {
 }
 
 #[test]
+fn nouns_of_one_word_that_end_alike_are_two() {
+    let seen = [
+        (0, 0.0, "a hairbrush on a shelf in the bathroom"),
+        (DAY, 8.0, "a paintbrush on a bench in the shed"),
+        (2 * DAY, 0.0, "a brown hairbrush on a shelf in the bathroom"),
+    ];
+    let mut brush = sought("brush");
+    let special = ["hairbrush", "paintbrush"].map(|stem| ObjectName {
+        stem: stem.to_owned(),
+        noun: String::new(),
+        attributes: Vec::new(),
+        relation: Relation::MoreSpecial,
+        needed: Vec::new(),
+        kind_of: None,
+    });
+    brush.names.extend(special);
+    let zone = Zone::from_name("UTC").unwrap();
+    let found = group(&records(&seen), &PlaceHistory::default(), &brush, zone);
+    let found: Vec<(&str, usize)> =
+        found.iter().map(|it| (it.desc.as_str(), it.records.len())).collect();
+    assert_eq!(found, [("brown hairbrush", 2), ("paintbrush", 1)]);
+}
+
+#[test]
 fn two_alike_in_one_frame_are_two() {
     check(&[(0, 0.0, "two red mugs on a shelf")], "mug", &["red mug: 1", "red mug: 1"]);
     check(
