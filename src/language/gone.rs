@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use crate::language::tagged::{TaggedSentence, WordRole};
 use crate::language::words::{
-    AFTER_GONE, COPULAS, DENIALS, GONE, LEFT_BEHIND, NOBODY, PREPOSITIONS, THERE,
+    AFTER_GONE, COPULAS, DENIALS, DETERMINERS, GONE, LEFT_BEHIND, NOBODY, PREPOSITIONS, REMOVING,
+    THERE,
 };
 
 /// The heads of what a sentence says is gone.
@@ -56,6 +57,7 @@ pub(super) fn left(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
             && next != "from"
     };
     let words = 0..sentence.words.len();
+    let is_left = |verb: &usize| is_left(verb) || is_moved(sentence, *verb);
     let left = words.clone().filter(is_left).filter_map(|it| sentence.subject(it));
     let there = words.filter(|at| is_handled(sentence, *at));
     left.chain(neither_does(sentence)).chain(there).collect()
@@ -93,10 +95,15 @@ pub(super) fn neither_lists(sentence: TaggedSentence<'_>) -> impl Iterator<Item 
     })
 }
 
-/// Whether a verb is about what has no name here: "the blue mug is on the shelf, the red one is gone".
+/// Whether a verb is about what has no name here: "the blue mug is on the shelf, the red one is gone",
+/// "a set of bits, one of which is missing".
 fn is_of_another(sentence: TaggedSentence<'_>, verb: usize) -> bool {
-    let before = verb.checked_sub(1).map(|it| sentence.word(it));
-    before.is_some_and(|it| matches!(it, "one" | "ones" | "other" | "others" | "it" | "they"))
+    let before = |back: usize| verb.checked_sub(back).map_or("", |it| sentence.word(it));
+    match before(1) {
+        "one" | "ones" | "other" | "others" | "it" | "they" => true,
+        "which" | "whom" => before(2) == "of",
+        _ => false,
+    }
 }
 
 /// Whether the verb at this place says that its subject is gone.
@@ -105,6 +112,7 @@ pub(super) fn is_gone(sentence: TaggedSentence<'_>, verb: usize) -> bool {
     let has_left = matches!(word(0), "has" | "have") && GONE.contains(word(1));
     has_left
         || is_unseen(&word)
+        || is_removed(sentence, verb)
         || COPULAS.contains(word(0))
             && match (word(1), word(2), word(3)) {
                 ("gone" | "missing" | "absent", next, _)
@@ -115,6 +123,49 @@ pub(super) fn is_gone(sentence: TaggedSentence<'_>, verb: usize) -> bool {
                 }
                 _ => false,
             }
+}
+
+/// Whether the verb at this place says that its subject was taken away, and not where it is now: "has
+/// been taken off the wall", and not "has been taken down and leans against it".
+fn is_removed(sentence: TaggedSentence<'_>, verb: usize) -> bool {
+    let Some(after) = after_removal(sentence, verb) else { return false };
+    let is_to = |it: &&str| matches!(*it, "to" | "into" | "onto" | "behind" | "under");
+    !goes_on(after) && !after.iter().any(is_to)
+}
+
+/// Whether it says that its subject was taken away and what became of it.
+fn is_moved(sentence: TaggedSentence<'_>, verb: usize) -> bool {
+    after_removal(sentence, verb).is_some_and(goes_on)
+}
+
+/// The rest of a sentence after a verb at this place that says that its subject was taken away.
+fn after_removal(sentence: TaggedSentence<'_>, verb: usize) -> Option<&[&str]> {
+    let word = |at: usize| sentence.word(verb + at);
+    let deed = match (word(0), word(1), word(2)) {
+        ("has" | "have", "been", _) => 2,
+        ("has" | "have", _, "been") => 3,
+        ("was" | "were", _, _) => 1,
+        _ => return None,
+    };
+    let after = match REMOVING.value(word(deed))? {
+        "" => deed + 1,
+        _ if REMOVING.has_tag(word(deed), word(deed + 1)) => deed + 2,
+        _ => return None,
+    };
+    let rest = sentence.words.get(verb + after..)?;
+    let end = rest.iter().position(|it| matches!(*it, ";" | ".")).unwrap_or(rest.len());
+    rest.get(..end)
+}
+
+/// Whether words go on about the same thing: "and leans against the wall", and not "and the rack is
+/// folded".
+fn goes_on(words: &[&str]) -> bool {
+    let is_of_another = |it: &str| DETERMINERS.contains(it) || THERE.contains(it);
+    words.windows(2).any(|it| {
+        let [joint, next] = it else { return false };
+        let is_its = matches!(*next, "its" | "their");
+        matches!(*joint, "and" | "but") && (is_its || !is_of_another(next))
+    })
 }
 
 /// Whether words say of what is before them that it is not seen: "does not appear in this view", and
@@ -182,6 +233,7 @@ mod tests {
             "the keys/thing , the old/attribute/5 wallet/thing and the phone/absent are gone";
         check(list, &["keys", "wallet", "phone"]);
         check("a bed/thing , the keys/thing are gone", &["keys"]);
+        check("a drill/thing with/relation/1 bits/thing/2 , one of which is missing", &[]);
         check(
             "neither a mug/thing nor a plate/thing is on/relation the table/landmark/8",
             &["mug", "plate"],
@@ -191,12 +243,38 @@ mod tests {
     }
 
     #[test]
+    fn what_was_taken_away_is_gone_where_nothing_says_where_to() {
+        let sign = "the sign/thing of/relation/1 the shop/landmark/2";
+        for gone in [
+            "has been removed .",
+            "has been taken off the/none wall/none , leaving four nails/thing",
+            "was taken down , and a lamp/thing hangs there",
+            "has now been cleared away",
+            "has been hidden from view",
+        ] {
+            check(&format!("{sign} {gone}"), &["sign"]);
+        }
+        for there in [
+            "has been taken down and leans against the/none wall/none",
+            "has been taken down , and its paint/none shines",
+            "has been removed and placed on the/none floor/none",
+            "has been taken into the/none yard/none",
+            "has been taken apart",
+            "has been cleared",
+        ] {
+            check(&format!("{sign} {there}"), &[]);
+        }
+    }
+
+    #[test]
     fn what_was_left_somewhere_is_not_gone() {
         let left_in = |words: &str, expect: &[&str]| {
             assert_eq!(found(words, left), expect, "{words}");
         };
         left_in("the box/absent has been forgotten on/relation the bench/landmark", &["box"]);
         left_in("a coat/absent was abandoned in/relation the hall/place", &["coat"]);
+        left_in("the box/absent has been removed and placed on/relation a bed/landmark", &["box"]);
+        left_in("the box/absent has been removed , and the/none bed/thing is made", &[]);
         left_in("the box/absent has been forgotten", &[]);
         left_in("the box/absent was thrown from/relation the shelf/landmark", &[]);
         left_in("the box/absent has been taken on/relation a trip", &[]);

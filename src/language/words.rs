@@ -95,6 +95,7 @@ classes! {
     GONE = "gone";
     THERE = "there";
     AFTER_GONE = "after_gone";
+    REMOVING = "removing";
     TAKING = "taking";
     DENIED_VERBS = "denied_verbs";
     BEFORE_OBJECTS = "before_objects";

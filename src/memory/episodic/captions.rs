@@ -57,4 +57,4 @@ impl CaptionReader {
 }
 
 /// The number under which captions are kept that the model has read.
-const READER: u32 = 23;
+const READER: u32 = 24;
