@@ -159,6 +159,12 @@ impl ParsedCaption {
         self.there().map(|it| &it.mention)
     }
 
+    /// Whether all that a sentence names is absent: "the parcel has been removed".
+    pub fn tells_only_of_absent(&self, sentence: usize) -> bool {
+        let mut named = self.things.iter().filter(|it| it.sentence == sentence).peekable();
+        named.peek().is_some() && named.all(|it| it.presence == Presence::Absent)
+    }
+
     /// The things and people that are there.
     pub fn there(&self) -> impl Iterator<Item = &ParsedThing> {
         self.things.iter().filter(|it| it.presence.is_there())

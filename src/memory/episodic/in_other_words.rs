@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use crate::base::RecordId;
 use crate::base::time::{Timestamp, Window};
-use crate::index::phrases::SceneQuery;
-use crate::language::caption::sentences_in_context;
+use crate::index::phrases::{ObjectQuery, SceneQuery};
+use crate::language::caption::{ParsedCaption, Presence, sentences_in_context};
 use crate::language::deeds::is_surely_there;
-use crate::language::fit::Certainty;
+use crate::language::fit::{Certainty, Fit};
 use crate::memory::episodic::caption_match::{CaptionMatch, match_caption};
 use crate::memory::episodic::instance_query::SightingList;
 use crate::memory::episodic::last_seen::Sighting;
@@ -201,7 +201,11 @@ fn read_likely(
 ) -> Result<Vec<Option<ReadCaption>>, MemoryError> {
     let said: Vec<(usize, &str)> = (0..)
         .zip(records)
-        .flat_map(|(number, it)| sentences_in_context(&it.caption).map(move |of| (number, of)))
+        .flat_map(|(number, it)| {
+            let sentences = sentences_in_context(&it.caption).enumerate();
+            let told = sentences.filter(|(at, _)| !it.parsed.tells_only_of_absent(*at));
+            told.map(move |(_, of)| (number, of))
+        })
         .collect();
     let sentences: Vec<&str> = said.iter().map(|(_, sentence)| *sentence).collect();
     let glances = matcher.log_odds_at_a_glance(&telling_words(query), &sentences)?;
@@ -214,7 +218,11 @@ fn read_likely(
         let evidence = evidence
             .entry(number)
             .or_insert_with(|| record.and_then(|it| match_caption(&it.parsed, wanted)));
-        evidence.as_ref().map(|it| it.certainty) < Some(Certainty::Shown)
+        let is_denied = || record.is_some_and(|it| denies(&it.parsed, &wanted.target));
+        match evidence {
+            Some(it) => it.certainty < Certainty::Shown,
+            None => !is_denied(),
+        }
     };
     let unsure = likely.into_iter().map(|(_, it)| it).filter(|(number, _)| is_unsure(*number));
     let mut different = BTreeSet::new();
@@ -233,6 +241,12 @@ fn read_likely(
         known.log_odds = known.log_odds.max(log_odds);
     }
     Ok(read)
+}
+
+/// Whether a caption says of what may be the thing that it is not there: the model overlooks that.
+fn denies(caption: &ParsedCaption, target: &ObjectQuery) -> bool {
+    let absent = caption.things.iter().filter(|it| it.presence == Presence::Absent);
+    absent.filter_map(|it| target.fit(&it.mention)).any(|it| it > Fit::Related)
 }
 
 fn newest_first(it: &Sighting) -> Reverse<(Timestamp, RecordId)> {
@@ -254,6 +268,7 @@ fn probability_of(log_odds: f32) -> f32 {
 mod tests {
     use super::*;
 
+    use crate::memory::episodic::instances::tests::{records, sought};
     use crate::memory::episodic::last_seen::Wording;
     use crate::memory::episodic::last_seen::tests::{at, observation, open};
     use crate::model::{Fingerprint, ModelError, ModelIdentity};
@@ -286,15 +301,16 @@ mod tests {
     const BED: &str = "a navy travel case on a bed";
     const CHAIR: &str = "a navy travel case on a chair";
 
+    fn traveller() -> Traveller {
+        let (name, fingerprint) = ("traveller".to_owned(), Fingerprint("1".to_owned()));
+        Traveller(ModelIdentity { name, fingerprint })
+    }
+
     fn remembering(dir: &Path, captions: &[&str]) -> Episodic {
         let (memory, _) = open(dir);
-        let identity = ModelIdentity {
-            name: "traveller".to_owned(),
-            fingerprint: Fingerprint("1".to_owned()),
-        };
         let observations = (0..).zip(captions).map(|(n, it)| observation(n, it)).collect();
         memory.remember_observations(observations).unwrap();
-        memory.with_matcher(Some(Box::new(Traveller(identity))))
+        memory.with_matcher(Some(Box::new(traveller())))
     }
 
     fn told(found: &[Sighting]) -> Vec<(&str, Certainty)> {
@@ -347,6 +363,25 @@ mod tests {
         assert_eq!(told(&found), []);
         let sure = memory.last_seen_in("suitcase", &all, 3, Wording::Any).unwrap();
         assert_eq!(told(&sure), [(HALL, Certainty::InPlace)], "what is sure stays");
+    }
+
+    #[test]
+    fn what_a_caption_says_is_not_there_is_not_read() {
+        let is_read = |query: &str, caption: &'static str, absent: &str| {
+            let mut records = records(&[(0, 0.0, caption)]);
+            let things = records[0].parsed.things.iter_mut();
+            for it in things.filter(|it| absent.contains(&it.mention.head)) {
+                it.presence = Presence::Absent;
+            }
+            let wanted = SceneQuery::of_thing(sought(query));
+            read_likely(&traveller(), query, &wanted, &records).unwrap()[0].is_some()
+        };
+        for query in ["red case", "suitcase"] {
+            assert!(is_read(query, "A navy case is on a bed.", "bed"));
+            assert!(!is_read(query, "A navy case is on a bed.", "case, bed"));
+        }
+        assert!(!is_read("case", "A navy case is on a bed.", "case"));
+        assert!(is_read("suitcase", "A navy case is on a bed.", "case"), "by no name of it");
     }
 
     #[test]
