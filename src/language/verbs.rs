@@ -68,7 +68,7 @@ pub fn in_ing(verb: &str) -> String {
     let is_past = !(verb.ends_with("eed") && lexicon::is_verb(verb));
     if let Some(base) = verb.strip_suffix("ed").filter(|_| is_past) {
         let end = if base.ends_with('e') { "eing" } else { "ing" };
-        return format!("{}{end}", base.strip_suffix('e').unwrap_or(base));
+        return format!("{base}{end}");
     }
     let base = if let Some(base) =
         verb.strip_suffix("es").filter(|it| it.ends_with(['h', 's', 'x', 'z']))
