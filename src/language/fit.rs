@@ -53,10 +53,9 @@ impl Certainty {
     /// (`benches/language/README.md`, "How sure").
     pub fn probability(self, is_verbatim: bool) -> f32 {
         match self {
-            Self::Related => 0.2,
-            Self::Possible => 0.3,
+            Self::Related | Self::Possible => 0.1,
             Self::Shown | Self::InPlace if is_verbatim => 0.95,
-            Self::Partial | Self::Shown | Self::InPlace => 0.75,
+            Self::Partial | Self::Shown | Self::InPlace => 0.85,
         }
     }
 }

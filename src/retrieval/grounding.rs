@@ -41,6 +41,9 @@ pub(super) const SAME_PLACE_METRES: f64 = 1.0;
 /// are kept, or where the request says.
 pub(super) const GUESSED_BELOW: f32 = 1.0 / 3.0;
 
+/// Probability that captions show the target up to which they only may.
+const DOUBTFUL_MAX: f32 = 0.3;
+
 /// Known places of the target.
 #[derive(Debug)]
 pub(crate) struct Grounding {
@@ -327,11 +330,8 @@ impl Retrieval {
             None => said,
         };
         let is_renamed = task.as_ref().is_some_and(|it| it.renamed.is_some());
-        let match_probability = if is_renamed {
-            match_probability.min(Certainty::Possible.probability(false))
-        } else {
-            match_probability
-        };
+        let match_probability =
+            if is_renamed { match_probability.min(DOUBTFUL_MAX) } else { match_probability };
         ids.extend(&target.records);
         ids.extend(&session.working_memory);
         let ids: Vec<RecordId> = ids.into_iter().collect();
@@ -371,7 +371,7 @@ impl Retrieval {
             return Ok(None);
         }
         let (_, probability) = self.sightings_of(named)?;
-        let is_doubtful = probability <= Certainty::Possible.probability(false);
+        let is_doubtful = probability <= DOUBTFUL_MAX;
         Ok(Some(named.clone()).filter(|_| is_doubtful))
     }
 
@@ -475,7 +475,7 @@ impl Lookalikes {
     fn doubted(&self, mut goals: Vec<Goal>) -> Vec<Goal> {
         if self.may_be.is_some() {
             for goal in &mut goals {
-                goal.probability *= Certainty::Possible.probability(false);
+                goal.probability *= DOUBTFUL_MAX;
             }
         }
         goals
@@ -483,7 +483,7 @@ impl Lookalikes {
 
     /// Whether captions only may show the thing.
     pub(super) fn is_possible(&self) -> bool {
-        self.match_probability <= Certainty::Possible.probability(false)
+        self.match_probability <= DOUBTFUL_MAX
     }
 
     /// What a reason says of the objects where they only may be what is wanted.
