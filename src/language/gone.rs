@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use crate::language::tagged::{TaggedSentence, WordRole};
 use crate::language::words::{
-    AFTER_GONE, COPULAS, DENIALS, DETERMINERS, GONE, LEFT_BEHIND, NOBODY, PREPOSITIONS, REMOVING,
-    THERE,
+    ABSENCE, AFTER_GONE, COPULAS, DENIALS, DETERMINERS, GONE, LEFT_BEHIND, NOBODY, PREPOSITIONS,
+    REMOVING, THERE,
 };
 
 /// The heads of what a sentence says is gone.
@@ -60,7 +60,33 @@ pub(super) fn left(sentence: TaggedSentence<'_>) -> BTreeSet<usize> {
     let is_left = |verb: &usize| is_left(verb) || is_moved(sentence, *verb);
     let left = words.clone().filter(is_left).filter_map(|it| sentence.subject(it));
     let there = words.filter(|at| is_handled(sentence, *at));
-    left.chain(neither_does(sentence)).chain(there).collect()
+    left.chain(neither_does(sentence)).chain(there).chain(treated(sentence)).collect()
+}
+
+/// The heads that the tags show as gone where all that is said is what was done to them: "a jigsaw of a
+/// harbour has been started".
+fn treated(sentence: TaggedSentence<'_>) -> impl Iterator<Item = usize> {
+    let is_absence = |it: &&str| ABSENCE.contains(it) || NOBODY.contains(it) || GONE.contains(it);
+    let is_said = sentence.words.iter().any(is_absence);
+    let words = 0..sentence.words.len();
+    let verbs = words.filter(move |verb| !is_said && is_treated(sentence, *verb));
+    verbs.flat_map(move |verb| {
+        let before = sentence.words.get(..verb).unwrap_or_default();
+        let start = before.iter().rposition(|it| *it == ",").unwrap_or_default();
+        sentence.heads(start..verb).collect::<Vec<usize>>()
+    })
+}
+
+/// Whether the verb at this place says that something was done to its subject, and not that it was
+/// taken away.
+fn is_treated(sentence: TaggedSentence<'_>, verb: usize) -> bool {
+    let word = |at: usize| sentence.word(verb + at);
+    let deed = match (word(0), word(1), word(2)) {
+        ("has" | "have", "been", deed) => deed,
+        ("has" | "have", _, "been") => word(3),
+        _ => return false,
+    };
+    !REMOVING.contains(deed) || is_moved(sentence, verb)
 }
 
 /// Whether the thing of this head is what somebody is about to do something to: who is pushing a
@@ -275,7 +301,13 @@ mod tests {
         left_in("a coat/absent was abandoned in/relation the hall/place", &["coat"]);
         left_in("the box/absent has been removed and placed on/relation a bed/landmark", &["box"]);
         left_in("the box/absent has been removed , and the/none bed/thing is made", &[]);
-        left_in("the box/absent has been forgotten", &[]);
+        left_in(
+            "a jigsaw/absent of/relation/1 a harbour/absent has been started",
+            &["jigsaw", "harbour"],
+        );
+        left_in("the box/absent that used to be there has been broken", &[]);
+        left_in("the cake/absent has been eaten", &[]);
+        left_in("the box/absent was forgotten", &[]);
         left_in("the box/absent was thrown from/relation the shelf/landmark", &[]);
         left_in("the box/absent has been taken on/relation a trip", &[]);
     }

@@ -94,6 +94,7 @@ classes! {
     ANYBODY = "anybody";
     GONE = "gone";
     THERE = "there";
+    ABSENCE = "absence";
     AFTER_GONE = "after_gone";
     REMOVING = "removing";
     TAKING = "taking";
