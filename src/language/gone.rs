@@ -307,6 +307,7 @@ mod tests {
         );
         left_in("the box/absent that used to be there has been broken", &[]);
         left_in("the cake/absent has been eaten", &[]);
+        left_in("the jar/thing of/relation/1 sweets/absent has been emptied", &[]);
         left_in("the box/absent was forgotten", &[]);
         left_in("the box/absent was thrown from/relation the shelf/landmark", &[]);
         left_in("the box/absent has been taken on/relation a trip", &[]);
