@@ -77,16 +77,24 @@ fn treated(sentence: TaggedSentence<'_>) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether the verb at this place says that something was done to its subject, and not that it was
-/// taken away.
+/// Whether the verb at this place says that something was done to its subject, and neither that it was
+/// taken away nor that it was left somewhere.
 fn is_treated(sentence: TaggedSentence<'_>, verb: usize) -> bool {
-    let word = |at: usize| sentence.word(verb + at);
-    let deed = match (word(0), word(1), word(2)) {
-        ("has" | "have", "been", deed) => deed,
-        ("has" | "have", _, "been") => word(3),
-        _ => return false,
-    };
-    !REMOVING.contains(deed) || is_moved(sentence, verb)
+    has_been(sentence, verb).is_some_and(|deed| {
+        let deed = sentence.word(deed);
+        let is_other = !REMOVING.contains(deed) && !LEFT_BEHIND.contains(deed);
+        is_other || is_moved(sentence, verb)
+    })
+}
+
+/// The verb after "has been" or "has now been", where that stands at this place.
+fn has_been(sentence: TaggedSentence<'_>, at: usize) -> Option<usize> {
+    let word = |more: usize| sentence.word(at + more);
+    match (word(0), word(1), word(2)) {
+        ("has" | "have", "been", _) => Some(at + 2),
+        ("has" | "have", _, "been") => Some(at + 3),
+        _ => None,
+    }
 }
 
 /// Whether the thing of this head is what somebody is about to do something to: who is pushing a
@@ -166,19 +174,15 @@ fn is_moved(sentence: TaggedSentence<'_>, verb: usize) -> bool {
 
 /// The rest of a sentence after a verb at this place that says that its subject was taken away.
 fn after_removal(sentence: TaggedSentence<'_>, verb: usize) -> Option<&[&str]> {
-    let word = |at: usize| sentence.word(verb + at);
-    let deed = match (word(0), word(1), word(2)) {
-        ("has" | "have", "been", _) => 2,
-        ("has" | "have", _, "been") => 3,
-        ("was" | "were", _, _) => 1,
-        _ => return None,
-    };
-    let after = match REMOVING.value(word(deed))? {
+    let is_past = matches!(sentence.word(verb), "was" | "were");
+    let deed = has_been(sentence, verb).or_else(|| is_past.then_some(verb + 1))?;
+    let (removing, next) = (sentence.word(deed), sentence.word(deed + 1));
+    let after = match REMOVING.value(removing)? {
         "" => deed + 1,
-        _ if REMOVING.has_tag(word(deed), word(deed + 1)) => deed + 2,
+        _ if REMOVING.has_tag(removing, next) => deed + 2,
         _ => return None,
     };
-    let rest = sentence.words.get(verb + after..)?;
+    let rest = sentence.words.get(after..)?;
     let end = rest.iter().position(|it| matches!(*it, ";" | ".")).unwrap_or(rest.len());
     rest.get(..end)
 }
@@ -308,7 +312,7 @@ mod tests {
         left_in("the box/absent that used to be there has been broken", &[]);
         left_in("the cake/absent has been eaten", &[]);
         left_in("the jar/thing of/relation/1 sweets/absent has been emptied", &[]);
-        left_in("the box/absent was forgotten", &[]);
+        left_in("the box/absent has been forgotten", &[]);
         left_in("the box/absent was thrown from/relation the shelf/landmark", &[]);
         left_in("the box/absent has been taken on/relation a trip", &[]);
     }
